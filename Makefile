@@ -1,0 +1,37 @@
+# Everything a newcomer types. `make run WORKSPACE=path QUERY="…"` is the two-minute tour.
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+WORKSPACE ?= .
+QUERY ?= where is a file split into chunks
+
+.PHONY: run test check bench clean
+
+$(VENV)/.run: pyproject.toml
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e .
+	touch $@
+
+$(VENV)/.dev: pyproject.toml
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
+	touch $@ $(VENV)/.run
+
+run: $(VENV)/.run
+	@$(BIN)/aurora --workspace "$(WORKSPACE)" index
+	@$(BIN)/aur --workspace "$(WORKSPACE)" mem "$(QUERY)"
+
+test: $(VENV)/.dev
+	$(BIN)/python -m pytest
+
+check: $(VENV)/.dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: $(VENV)/.dev
+	$(BIN)/python -m tests.benchmarks
+
+clean:
+	rm -rf $(VENV) dist build .bench

@@ -1,0 +1,9 @@
+"""Files become chunks: scan, ignore, watch, parse, git (AURORA §9.2)."""
+
+
+class IndexerError(Exception):
+    """Something about indexing; the message says what, where and the next step."""
+
+
+class WorkerLost(IndexerError):
+    """A worker process died or hung while it held this file."""

@@ -1,0 +1,21 @@
+"""ACT-R memory: chunks, their store, activation and recall (AURORA §6)."""
+
+
+class MemoryError_(Exception):
+    """Something about the memory of a workspace; the message says what, where and the next step."""
+
+
+class StoreBusy(MemoryError_):
+    """Another process holds the store."""
+
+
+class StoreCorrupt(MemoryError_):
+    """The database file is not one of ours, or SQLite finds it damaged."""
+
+
+class StoreTooNew(MemoryError_):
+    """The database was written by a newer AURORA."""
+
+
+class UnknownChunk(MemoryError_):
+    """No live chunk answers to that id."""

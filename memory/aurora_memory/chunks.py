@@ -1,0 +1,118 @@
+"""What memory holds of code, as plain frozen data (AURORA §6.3.5, §6.6).
+
+The indexer makes these, the store keeps them, recall returns them. Identity is (path, qualified name, ordinal), so an
+edit that moves lines keeps a chunk's history; the id people see carries the lines as well.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from msgspec import Struct
+
+ChunkKind = Literal[
+    "function", "method", "class", "interface", "struct", "trait", "enum", "type", "namespace", "macro", "module"
+]
+"""What a chunk defines. `module` is what is left of a file between its definitions."""
+
+ReferenceKind = Literal["calls", "inherits"]
+
+MODULE_NAME = "<module>"
+"""The qualified name of a file's module-level remainder."""
+
+
+class AstSummary(Struct, frozen=True, array_like=True):
+    """How intricate a definition is: branch and loop counts, and what they amount to."""
+
+    complexity: Literal["low", "medium", "high"]
+    branches: int
+    loops: int
+
+
+class Reference(Struct, frozen=True, array_like=True):
+    """A name a chunk uses, as written: `self.db.get_user(…)` is name `get_user`, qualifier `self.db`."""
+
+    kind: ReferenceKind
+    name: str
+    qualifier: str = ""
+
+
+class Import(Struct, frozen=True, array_like=True):
+    """One imported name of a file.
+
+    `from a.b import c as d` is module `a.b`, name `c`, alias `d`; `import a.b as x` is module `a.b`, name ``, alias `x`.
+    Relative modules keep their dots or slashes (`.auth`, `./auth`); languages without names bind the last segment.
+    """
+
+    module: str
+    name: str = ""
+    alias: str = ""
+
+
+class Terms(Struct, frozen=True, array_like=True):
+    """The searchable words of one part, by field: already split and lower-cased, joined by spaces."""
+
+    name: str
+    signature: str
+    path: str
+    doc: str
+    calls: str
+    body: str
+
+
+class Part(Struct, frozen=True, array_like=True):
+    """A stretch of a chunk that is searched as one: the whole of it, or a piece cut on syntax borders (cAST)."""
+
+    line_start: int
+    line_end: int
+    terms: Terms
+
+
+class CodeChunk(Struct, frozen=True, array_like=True):
+    """A definition, or the module-level remainder of a file. Lines are 1-based and inclusive.
+
+    `name` is qualified within the file with dots in every language (`AuthService.login`). `ordinal` counts earlier
+    definitions of the same qualified name in the file (overloads, `if`/`else` variants). `parent` is the qualified name
+    of the definition around it. `body_hash` changes with any edit; `shape_hash` ignores white space, comments' layout
+    and the chunk's own name, so that a moved, renamed or reformatted chunk is known again. `tokens` is an estimate of
+    what the text costs a language model.
+    """
+
+    path: str
+    name: str
+    kind: ChunkKind
+    language: str
+    line_start: int
+    line_end: int
+    signature: str
+    docstring: str
+    parent: str | None
+    references: tuple[Reference, ...]
+    ast_summary: AstSummary
+    keywords: tuple[str, ...]
+    body_hash: bytes
+    shape_hash: bytes
+    tokens: int
+    parts: tuple[Part, ...]
+    ordinal: int = 0
+
+    @property
+    def id(self) -> str:
+        """The id people see: `code:src/auth.py:AuthService.login:45-78`."""
+        return chunk_id(self.path, self.name, self.line_start, self.line_end)
+
+
+class ParsedFile(Struct, frozen=True, array_like=True):
+    """One source file, cut into chunks. `syntax_errors` counts what tree-sitter had to skip or invent."""
+
+    path: str
+    language: str
+    content_hash: bytes
+    imports: tuple[Import, ...]
+    chunks: tuple[CodeChunk, ...]
+    syntax_errors: int = 0
+
+
+def chunk_id(path: str, name: str, line_start: int, line_end: int) -> str:
+    """Spell a code chunk's id (AURORA §6.6)."""
+    return f"code:{path}:{name}:{line_start}-{line_end}"

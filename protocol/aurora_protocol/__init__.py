@@ -1,0 +1,21 @@
+"""What is said on a wire: methods and messages, framing, the daemon's address, a client; and the manifest."""
+
+
+class ProtocolError(Exception):
+    """Something about talking to the daemon; the message says what, where and the next step."""
+
+
+class FrameError(ProtocolError):
+    """The bytes are not LSP base-protocol frames, or exceed a limit; the session cannot go on."""
+
+
+class DaemonUnreachable(ProtocolError):
+    """No daemon answers, and none could be started."""
+
+
+class RequestFailed(ProtocolError):
+    """The daemon answered a request with a JSON-RPC error."""
+
+    def __init__(self, message: str, code: int) -> None:
+        super().__init__(message)
+        self.code = code

@@ -1,0 +1,210 @@
+"""The `aurora/*` methods and what they carry. Names are camelCase on the wire, snake_case on the command line.
+
+Standard LSP travels beside these and is not repeated here. Times are ISO 8601 in UTC with a `Z`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec import UNSET, Struct, UnsetType
+
+RECALL = "aurora/recall"
+INDEX = "aurora/index"
+STATUS = "aurora/status"
+EXPLAIN = "aurora/explain"
+DOCTOR = "aurora/doctor"
+STOP = "aurora/stop"
+
+COMMANDS = {"aurora.recall": RECALL, "aurora.index": INDEX, "aurora.status": STATUS, "aurora.explain": EXPLAIN}
+"""`workspace/executeCommand` names and the request each stands for (its only argument is that request's params)."""
+
+
+class Wire(Struct, frozen=True, rename="camel", kw_only=True):
+    """What every message here is: frozen, camelCase, keyword-only."""
+
+
+class Position(Wire):
+    """An LSP position, in the session's negotiated encoding."""
+
+    line: int
+    character: int
+
+
+class EditorContext(Wire):
+    """Where the user is: the file and, when known, the cursor."""
+
+    uri: str
+    position: Position | None = None
+
+
+class RecallParams(Wire):
+    """`aurora/recall`. `types` are `code`, `reas`, `know`; an empty `query` is an error."""
+
+    query: str
+    limit: int = 10
+    types: list[str] | None = None
+    budget_tokens: int | None = None
+    include_content: bool = False
+    explain: bool = False
+    everywhere: bool = False
+    context: EditorContext | None = None
+
+
+class Freshness(Wire):
+    """How far the index is behind the files when an answer is given."""
+
+    indexed_at: str | None
+    pending_files: int
+    skipped_files: int
+    files: int
+    chunks: int
+    state: str
+
+
+class Activation(Wire):
+    """`total = base_level + spreading + context_boost − decay` (AURORA §6.3)."""
+
+    total: float
+    base_level: float
+    spreading: float
+    context_boost: float
+    decay: float
+
+
+class Recalled(Wire):
+    """One recalled chunk. Lines are 1-based, inclusive; `file` is relative to its workspace, with `/`."""
+
+    id: str
+    type: str
+    kind: str
+    name: str
+    file: str
+    line_start: int
+    line_end: int
+    language: str
+    signature: str
+    score: float
+    activation: Activation
+    last_used: str | None
+    last_modified: str | None
+    tokens: int
+    summary: str
+    callers: int
+    workspace: str
+    content: str | UnsetType = UNSET
+    evidence: dict[str, Any] | UnsetType = UNSET
+
+
+class RecallResult(Wire):
+    """The answer to `aurora/recall`: sorted by score, best first, none repeated."""
+
+    query: str
+    took_ms: float
+    freshness: Freshness
+    results: list[Recalled]
+    hint: str | None = None
+
+
+class IndexParams(Wire):
+    """`aurora/index`: bring these paths (or everything) up to date, and wait. The token asks for `$/progress`."""
+
+    paths: list[str] | None = None
+    work_done_token: str | int | None = None
+
+
+class IndexResult(Wire):
+    """What one `aurora/index` found and did. `definitions` are the chunks that are not module remainders."""
+
+    workspace: str
+    files: int
+    chunks: int
+    definitions: int
+    kinds: dict[str, int]
+    languages: dict[str, int]
+    parsed_files: int
+    unchanged_files: int
+    removed_files: int
+    skipped_files: int
+    failed_files: int
+    took_ms: float
+
+
+class WorkspaceStatus(Wire):
+    """One open workspace. `state` is `scanning`, `indexing`, `ready` or `error`."""
+
+    root: str
+    state: str
+    files: int
+    chunks: int
+    pending_files: int
+    skipped_files: int
+    database_bytes: int
+    last_error: str | None
+    watching: str = "off"
+
+
+class StatusResult(Wire):
+    """`aurora/status`, and `aurora daemon status --json`."""
+
+    version: str
+    pid: int
+    uptime_s: float
+    rss_bytes: int
+    socket: str
+    connections: int
+    workspaces: list[WorkspaceStatus]
+
+
+class Link(Wire):
+    """A related chunk and how it is related (`calls`, `called by`, `contains`, `inherits`, …)."""
+
+    relation: str
+    id: str
+    name: str
+    file: str
+    line: int
+
+
+class ExplainParams(Wire):
+    """`aurora/explain`: a chunk by `id`, or the one at `uri` and `position`."""
+
+    id: str | None = None
+    uri: str | None = None
+    position: Position | None = None
+
+
+class ExplainResult(Wire):
+    """One chunk with its history and relations; `content` and `metadata` are those of AURORA §6.3.5."""
+
+    chunk: Recalled
+    docstring: str
+    content: dict[str, Any]
+    metadata: dict[str, Any]
+    accesses: list[str]
+    commits: list[str]
+    relations: list[Link]
+
+
+class Skipped(Wire):
+    """A file or folder that is not indexed, and why."""
+
+    path: str
+    reason: str
+    detail: str
+
+
+class Finding(Wire):
+    """One line of `aurora doctor`: `level` is `ok`, `warning` or `error`; `fix` is the next step, if there is one."""
+
+    level: str
+    what: str
+    fix: str | None = None
+
+
+class DoctorResult(Wire):
+    """`aurora/doctor`: what is wrong here and how to mend it, and every skip by reason (at most 1,000 listed)."""
+
+    findings: list[Finding]
+    skipped: dict[str, int]
+    examples: list[Skipped]

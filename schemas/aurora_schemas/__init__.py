@@ -1,0 +1,1 @@
+"""JSON Schemas as data, and their one loader."""

@@ -1,0 +1,1 @@
+"""The daemon, its LSP sessions and the command line: where the rooms come together."""
