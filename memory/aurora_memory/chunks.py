@@ -40,8 +40,9 @@ class Reference(Struct, frozen=True, array_like=True):
 class Import(Struct, frozen=True, array_like=True):
     """One imported name of a file.
 
-    `from a.b import c as d` is module `a.b`, name `c`, alias `d`; `import a.b as x` is module `a.b`, name ``, alias `x`.
-    Relative modules keep their dots or slashes (`.auth`, `./auth`); languages without names bind the last segment.
+    `from a.b import c as d` is module `a.b`, name `c`, alias `d`; `import a.b as x` is module `a.b`, no name,
+    alias `x`. Relative modules keep their dots or slashes (`.auth`, `./auth`). Where nothing is named, the last segment
+    is bound.
     """
 
     module: str

@@ -1,17 +1,22 @@
 """Code-aware terms: what an identifier says, in words.
 
-`parseHTTPResponse2` reads as *parse http response 2*; each compound also yields itself joined (`parsehttpresponse2`), so
-that `parse_http_response2` and `parseHttpResponse2` find each other. Stemming is left to the full-text index.
+`parseHTTPResponse2` reads as *parse http response 2*; each compound also yields itself joined (`parsehttpresponse2`),
+so that `parse_http_response2` and `parseHttpResponse2` find each other. `words` keeps words as written (for people),
+`terms` stems them (for the index and for queries), so that "expanding" finds `expand`.
 """
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable
 from functools import lru_cache
 
-_WORD = re.compile(r"[^\W_]+(?:_+[^\W_]+)*")
+import Stemmer
+
+_WORD = re.compile(r"[^\W_]\w*")
 _PIECE = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\da-zA-Z_]+")
+_stemmer = Stemmer.Stemmer("english")
 
 MAX_WORD = 80
 """Longer words are data (base64, hashes, minified code), not names."""
@@ -28,8 +33,14 @@ def split_word(word: str) -> tuple[str, ...]:
     return (*pieces[:1], joined) if letters_then_digits else (*pieces, joined)
 
 
-def terms(text: str) -> list[str]:
-    """Every term of `text`, in order, with repeats."""
+@lru_cache(maxsize=65536)
+def stem_word(word: str) -> tuple[str, ...]:
+    """Split one identifier as `split_word` does, each piece stemmed."""
+    return tuple(_stemmer.stemWords(split_word(word)))
+
+
+def words(text: str) -> list[str]:
+    """Every word of `text` as people read it: split and lower-cased, in order, with repeats."""
     found: list[str] = []
     for word in _WORD.findall(text):
         if len(word) <= MAX_WORD:
@@ -37,11 +48,31 @@ def terms(text: str) -> list[str]:
     return found
 
 
-def capped(words: Iterable[str], at_most: int) -> str:
-    """Join words for the index, each kept at most `at_most` times: a word's tenth use tells nothing new."""
+def terms(text: str) -> list[str]:
+    """Every term of `text` as the index knows it: split, lower-cased and stemmed, in order, with repeats."""
+    found: list[str] = []
+    for word in _WORD.findall(text):
+        if len(word) <= MAX_WORD:
+            found.extend(stem_word(word))
+    return found
+
+
+def counted_terms(text: str, at_most: int, limit: int) -> str:
+    """The terms of a long text for the index, each at most `at_most` times, at most `limit` in all, order not kept."""
+    kept: list[str] = []
+    for word, count in Counter(_WORD.findall(text)).items():
+        if len(word) <= MAX_WORD:
+            kept.extend(stem_word(word) * min(count, at_most))
+        if len(kept) >= limit:
+            break
+    return " ".join(kept[:limit])
+
+
+def capped(found: Iterable[str], at_most: int) -> str:
+    """Join terms for the index, each kept at most `at_most` times: a word's tenth use tells nothing new."""
     seen: dict[str, int] = {}
     kept: list[str] = []
-    for word in words:
+    for word in found:
         count = seen.get(word, 0)
         if count < at_most:
             seen[word] = count + 1

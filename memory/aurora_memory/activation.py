@@ -1,0 +1,70 @@
+"""ACT-R activation: `A = B + S + C − D` (AURORA §6.3), as pure maths apart from storage.
+
+Ages are days since each access, floored at one minute so that "just now" stays finite. pyactr is the authority for the
+formulas; the vectorised form here ranks many chunks at once and is held equal to pyactr's by a property test.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+from msgspec import Struct
+
+MINUTE = 1 / 1440
+"""One minute in days: the youngest age an access can have."""
+
+DECAY_RATE = 0.5
+CONTEXT_BOOST_MAX = 0.5
+DECAY_FACTOR = 0.5
+
+Floats = npt.NDArray[np.float64]
+
+
+class Activation(Struct, frozen=True):
+    """The four terms of one chunk's activation; `total` is `base_level + spreading + context_boost − decay`."""
+
+    base_level: float
+    spreading: float
+    context_boost: float
+    decay: float
+
+    @property
+    def total(self) -> float:
+        return self.base_level + self.spreading + self.context_boost - self.decay
+
+
+def ages_in_days(times: Sequence[float], now: float) -> Floats:
+    """Days from each access time to `now` (both Unix seconds); one minute at least, so clocks may jump back."""
+    return np.maximum((now - np.asarray(times, dtype=np.float64)) / 86_400, MINUTE)
+
+
+def base_level(times: Sequence[float], now: float, decay: float = DECAY_RATE) -> float:
+    """`B = ln(Σ t_j^(−d))` for one chunk, by pyactr. `times` must not be empty; both in Unix seconds."""
+    from pyactr.utilities import baselevel_learning  # 0.1 s to import: only where one chunk is explained
+
+    return float(baselevel_learning(0.0, -ages_in_days(times, now), True, decay))
+
+
+def base_levels(ages: Floats, owners: npt.NDArray[np.intp], count: int, decay: float = DECAY_RATE) -> Floats:
+    """`B` of `count` chunks at once: `ages[i]` (days) is an access of chunk `owners[i]`. −inf where it has none."""
+    sums = np.bincount(owners, weights=ages**-decay, minlength=count)
+    with np.errstate(divide="ignore"):
+        return np.log(sums)
+
+
+def decay_penalty(days_since_last_access: float, factor: float = DECAY_FACTOR) -> float:
+    """`D = 0.5 · log10(max(1, days since last access))`: nothing on the first day, 0.5 after ten."""
+    return factor * math.log10(max(1.0, days_since_last_access))
+
+
+def context_boost(overlap: float, maximum: float = CONTEXT_BOOST_MAX) -> float:
+    """`C` in [0, 0.5]: `overlap` is the share of the query's keywords, by rarity, that the chunk answers."""
+    return maximum * min(1.0, max(0.0, overlap))
+
+
+def retrieval_probability(activation: float, threshold: float = 0.0, noise: float = 1.0) -> float:
+    """ACT-R's chance that a chunk of this activation is recalled: a logistic around the threshold, in (0, 1)."""
+    return 1.0 / (1.0 + math.exp(min(700.0, (threshold - activation) / noise)))

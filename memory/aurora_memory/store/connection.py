@@ -1,0 +1,75 @@
+"""Opening a memory file: pragmas, migrations, and the errors people should see instead of SQLite's."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+import aiosqlite
+
+from aurora_memory import MemoryError_, StoreBusy, StoreCorrupt, StoreTooNew
+from aurora_memory.store.migrations import APPLICATION_ID, MIGRATIONS
+
+BUSY_SECONDS = 5.0
+
+
+async def connect(path: Path, *, read_only: bool = False) -> aiosqlite.Connection:
+    """Open one connection in WAL mode. `read_only` connections see committed data only and never block the writer."""
+    try:
+        db = await aiosqlite.connect(path, isolation_level=None, timeout=BUSY_SECONDS)
+    except sqlite3.OperationalError as error:
+        raise MemoryError_(f"cannot open the memory file {path}: {error}; check its folder's permissions") from error
+    try:
+        for pragma in (
+            "journal_mode = WAL",
+            "synchronous = NORMAL",
+            "temp_store = MEMORY",
+            "cache_size = -16000" if read_only else "cache_size = -8000",
+            "mmap_size = 0",
+            *(["query_only = 1"] if read_only else ["wal_autocheckpoint = 2000", "journal_size_limit = 16777216"]),
+        ):
+            await db.execute(f"PRAGMA {pragma}")
+    except sqlite3.Error as error:
+        await db.close()
+        raise explained(error, path) from error
+    return db
+
+
+def explained(error: sqlite3.Error, path: Path) -> MemoryError_:
+    """Turn SQLite's words into what happened, where, and the next step."""
+    text = str(error)
+    if "locked" in text or "busy" in text:
+        return StoreBusy(f"another process holds {path}; stop it or try again")
+    if isinstance(error, sqlite3.DatabaseError) and ("not a database" in text or "malformed" in text):
+        return StoreCorrupt(f"{path} is damaged or not a memory file ({text}); move it away and index again")
+    if "full" in text:
+        return MemoryError_(f"no space left to write {path}; free some disk space, nothing already learned is lost")
+    return MemoryError_(f"cannot use the memory file {path}: {text}; run 'aurora doctor'")
+
+
+async def migrate(db: aiosqlite.Connection, path: Path) -> None:
+    """Bring the file to today's shape; each step commits with the record that it ran."""
+    version = await pragma_int(db, "user_version")
+    application = await pragma_int(db, "application_id")
+    if application not in (0, APPLICATION_ID):
+        raise StoreCorrupt(f"{path} belongs to another program (application id {application}); choose another path")
+    if version > len(MIGRATIONS):
+        raise StoreTooNew(f"{path} was written by a newer AURORA (shape {version}); upgrade aurora-context")
+    for number, step in enumerate(MIGRATIONS[version:], start=version + 1):
+        await db.execute("BEGIN IMMEDIATE")
+        try:
+            if await pragma_int(db, "user_version") < number:  # a second process may have done it while we waited
+                await step(db)
+                await db.execute(f"PRAGMA user_version = {number}")
+                await db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+        except BaseException:
+            await db.execute("ROLLBACK")
+            raise
+        await db.execute("COMMIT")
+
+
+async def pragma_int(db: aiosqlite.Connection, name: str) -> int:
+    """Read an integer pragma."""
+    async with db.execute(f"PRAGMA {name}") as cursor:
+        row = await cursor.fetchone()
+    return int(row[0]) if row else 0

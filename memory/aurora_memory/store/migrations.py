@@ -1,0 +1,63 @@
+"""The database's shape, as a list of steps that only ever grows.
+
+Each step runs once, in one transaction with the record that it ran. Learned tables (`accesses`) are never dropped;
+derived ones can be rebuilt from the files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+import aiosqlite
+
+APPLICATION_ID = 0x4155524F
+"""`AURO`: tells our files from other SQLite databases."""
+
+
+async def create_tables(db: aiosqlite.Connection) -> None:
+    """Files, chunks with their searchable parts, references and relations, and the access history."""
+    for statement in (
+        """CREATE TABLE files (
+            id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, language TEXT NOT NULL, size INTEGER NOT NULL,
+            mtime_ns INTEGER NOT NULL, content_hash BLOB NOT NULL, syntax_errors INTEGER NOT NULL,
+            imports BLOB NOT NULL, indexed_at REAL NOT NULL)""",
+        """CREATE TABLE skips (
+            path TEXT PRIMARY KEY, reason TEXT NOT NULL, detail TEXT NOT NULL, size INTEGER NOT NULL,
+            mtime_ns INTEGER NOT NULL) WITHOUT ROWID""",
+        """CREATE TABLE chunks (
+            id INTEGER PRIMARY KEY, path TEXT NOT NULL, name TEXT NOT NULL, ordinal INTEGER NOT NULL,
+            leaf TEXT NOT NULL, kind TEXT NOT NULL, parent TEXT, language TEXT NOT NULL,
+            line_start INTEGER NOT NULL, line_end INTEGER NOT NULL, signature TEXT NOT NULL, docstring TEXT NOT NULL,
+            complexity TEXT NOT NULL, branches INTEGER NOT NULL, loops INTEGER NOT NULL, keywords TEXT NOT NULL,
+            body_hash BLOB NOT NULL, shape_hash BLOB NOT NULL, tokens INTEGER NOT NULL, part_count INTEGER NOT NULL,
+            changed_at REAL, gone_at REAL, UNIQUE (path, name, ordinal))""",
+        "CREATE INDEX chunks_leaf ON chunks (leaf COLLATE NOCASE) WHERE gone_at IS NULL",
+        "CREATE INDEX chunks_shape ON chunks (shape_hash)",
+        """CREATE TABLE parts (
+            id INTEGER PRIMARY KEY, line_start INTEGER NOT NULL, line_end INTEGER NOT NULL)""",
+        """CREATE VIRTUAL TABLE words USING fts5 (
+            name, signature, path, doc, calls, body, detail = column, tokenize = 'unicode61 remove_diacritics 0')""",
+        "CREATE VIRTUAL TABLE vocabulary USING fts5vocab (words, 'row')",
+        """CREATE TABLE refs (
+            chunk_id INTEGER NOT NULL, name TEXT NOT NULL, kind TEXT NOT NULL, qualifier TEXT NOT NULL,
+            PRIMARY KEY (chunk_id, name, kind, qualifier)) WITHOUT ROWID""",
+        "CREATE INDEX refs_name ON refs (name)",
+        """CREATE TABLE relations (
+            from_id INTEGER NOT NULL, kind TEXT NOT NULL, to_id INTEGER NOT NULL, weight REAL NOT NULL,
+            PRIMARY KEY (from_id, kind, to_id)) WITHOUT ROWID""",
+        "CREATE INDEX relations_to ON relations (to_id, kind)",
+        "CREATE TABLE unresolved (chunk_id INTEGER PRIMARY KEY)",
+        """CREATE TABLE accesses (
+            id INTEGER PRIMARY KEY, chunk_id INTEGER NOT NULL REFERENCES chunks (id), at REAL NOT NULL,
+            kind TEXT NOT NULL)""",
+        "CREATE INDEX accesses_chunk ON accesses (chunk_id, at)",
+        """CREATE TABLE commits (
+            path TEXT PRIMARY KEY, times BLOB NOT NULL, last_hash TEXT NOT NULL, last_subject TEXT NOT NULL)
+            WITHOUT ROWID""",
+        "CREATE TABLE facts (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
+    ):
+        await db.execute(statement)
+
+
+MIGRATIONS: tuple[Callable[[aiosqlite.Connection], Awaitable[None]], ...] = (create_tables,)
+"""Append only. The database's `user_version` is how many of these it has had."""

@@ -1,0 +1,264 @@
+"""Reading memory: candidates by words and names, chunks, their history and relations. Never writes."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import aiosqlite
+from msgspec import Struct
+
+from aurora_memory.store.connection import explained
+from aurora_memory.store.rows import MAX_PARTS, FileStat, decode_imports, decode_times
+
+FIELD_WEIGHTS = {"name": 10.0, "signature": 3.0, "path": 3.0, "doc": 4.0, "calls": 1.5, "body": 1.0}
+"""How much a term counts by where it stands: what a chunk is called says more than what it mentions."""
+
+_FIELDS = (
+    "id, path, name, kind, language, line_start, line_end, signature, docstring, parent, complexity, branches, loops, "
+    "keywords, tokens, changed_at"
+)
+_CHUNK = f"SELECT {_FIELDS} FROM chunks"
+
+
+class ChunkView(Struct, frozen=True, array_like=True):
+    """One live chunk as recall and hovers need it. Lines are 1-based, inclusive."""
+
+    id: int
+    path: str
+    name: str
+    kind: str
+    language: str
+    line_start: int
+    line_end: int
+    signature: str
+    docstring: str
+    parent: str | None
+    complexity: str
+    branches: int
+    loops: int
+    keywords: str
+    tokens: int
+    changed_at: float | None
+
+
+class WordMatch(Struct, frozen=True, array_like=True):
+    """A chunk whose words match: its best part's score (higher is better) and that part's lines."""
+
+    chunk_id: int
+    score: float
+    line_start: int
+    line_end: int
+
+
+class Commits(Struct, frozen=True, array_like=True):
+    """What git knows of a file: commit times (Unix seconds, newest first), last short hash and its subject."""
+
+    times: list[int]
+    last_hash: str
+    last_subject: str
+
+
+class Edge(Struct, frozen=True, array_like=True):
+    """A relation seen from one chunk: `outgoing` when that chunk is the one that calls, contains, …"""
+
+    kind: str
+    outgoing: bool
+    weight: float
+    other: ChunkView
+
+
+class Reader:
+    """Read-only questions to one memory file, on a connection of its own."""
+
+    def __init__(self, db: aiosqlite.Connection, path: Path) -> None:
+        self._db = db
+        self._path = path
+
+    async def _rows(self, sql: str, values: Sequence[Any] = ()) -> list[Any]:
+        try:
+            return list(await self._db.execute_fetchall(sql, values))
+        except sqlite3.Error as error:
+            raise explained(error, self._path) from error
+
+    async def files(self) -> dict[str, FileStat]:
+        """Every indexed file with the stat and content hash it was indexed at."""
+        rows = await self._rows("SELECT path, size, mtime_ns, content_hash FROM files")
+        return {path: FileStat(size, mtime, digest) for path, size, mtime, digest in rows}
+
+    async def skips(self) -> dict[str, tuple[str, str, FileStat]]:
+        """Every file that was looked into and left out: reason, detail, stat."""
+        rows = await self._rows("SELECT path, reason, detail, size, mtime_ns FROM skips")
+        return {path: (reason, detail, FileStat(size, mtime)) for path, reason, detail, size, mtime in rows}
+
+    async def counts(self) -> dict[str, Any]:
+        """The fields of `Counts`."""
+        kinds = await self._rows("SELECT kind, count(*) FROM chunks WHERE gone_at IS NULL GROUP BY kind")
+        languages = await self._rows("SELECT language, count(*) FROM files GROUP BY language")
+        rest = await self._rows(
+            "SELECT (SELECT count(*) FROM skips), (SELECT count(*) FROM unresolved), (SELECT count(*) FROM accesses)"
+        )
+        return {
+            "files": sum(count for _, count in languages),
+            "chunks": sum(count for _, count in kinds),
+            "kinds": dict(kinds),
+            "languages": dict(languages),
+            "skipped": rest[0][0],
+            "unresolved": rest[0][1],
+            "accesses": rest[0][2],
+        }
+
+    async def fact(self, key: str) -> str | None:
+        """A small fact kept with `Store.remember`."""
+        rows = await self._rows("SELECT value FROM facts WHERE key = ?", (key,))
+        return rows[0][0] if rows else None
+
+    async def part_total(self) -> int:
+        """How many parts the word index covers (the N of a term's rarity)."""
+        rows = await self._rows("SELECT count(*) FROM parts")
+        return int(rows[0][0])
+
+    async def document_frequencies(self, terms: Sequence[str]) -> dict[str, int]:
+        """In how many parts each term stands; terms that stand nowhere are left out."""
+        found: dict[str, int] = {}
+        for term in terms:
+            rows = await self._rows("SELECT doc FROM vocabulary WHERE term = ?", (term,))
+            if rows:
+                found[term] = int(rows[0][0])
+        return found
+
+    async def match_words(self, terms: Sequence[str], limit: int) -> list[WordMatch]:
+        """Chunks with any of the terms, best first by BM25 over the weighted fields; each chunk once."""
+        query = " OR ".join(f'"{term}"' for term in terms)
+        weights = ", ".join(str(weight) for weight in FIELD_WEIGHTS.values())
+        rows = await self._rows(
+            f"""SELECT hit.rowid, hit.score, parts.line_start, parts.line_end
+                FROM (SELECT rowid, bm25(words, {weights}) AS score FROM words WHERE words MATCH ?
+                      ORDER BY score LIMIT ?) AS hit JOIN parts ON parts.id = hit.rowid ORDER BY hit.score""",
+            (query, limit),
+        )
+        best: dict[int, WordMatch] = {}
+        for part_id, score, line_start, line_end in rows:
+            chunk_id = part_id // MAX_PARTS
+            if chunk_id not in best:
+                best[chunk_id] = WordMatch(chunk_id, -score, line_start, line_end)
+        return list(best.values())
+
+    async def named(self, names: Sequence[str], limit: int = 50) -> list[ChunkView]:
+        """Live chunks whose simple or qualified name is one of `names`, whatever the case."""
+        marks = ", ".join("?" * len(names))
+        leaves = [name.rsplit(".", 1)[-1] for name in names]
+        rows = await self._rows(
+            f"""{_CHUNK} WHERE gone_at IS NULL AND leaf COLLATE NOCASE IN ({marks})
+                AND (leaf COLLATE NOCASE IN ({marks}) OR name COLLATE NOCASE IN ({marks})) LIMIT ?""",
+            (*leaves, *names, *names, limit),
+        )
+        return [ChunkView(*row) for row in rows]
+
+    async def name_prefix(self, prefix: str, limit: int) -> list[ChunkView]:
+        """Live chunks whose simple name starts with `prefix`, shortest names first (`workspace/symbol`)."""
+        end = prefix[:-1] + chr(ord(prefix[-1].lower()) + 1) if prefix else "\U0010ffff"
+        rows = await self._rows(
+            f"""{_CHUNK} WHERE gone_at IS NULL AND leaf COLLATE NOCASE >= ? AND leaf COLLATE NOCASE < ?
+                AND kind != 'module' ORDER BY length(leaf), leaf, path LIMIT ?""",
+            (prefix, end, limit),
+        )
+        return [ChunkView(*row) for row in rows]
+
+    async def chunks(self, ids: Sequence[int]) -> dict[int, ChunkView]:
+        """Live chunks by row id."""
+        rows = await self._rows(f"{_CHUNK} WHERE id IN ({', '.join('?' * len(ids))}) AND gone_at IS NULL", ids)
+        return {row[0]: ChunkView(*row) for row in rows}
+
+    async def chunks_of(self, path: str) -> list[ChunkView]:
+        """A file's live chunks in line order."""
+        rows = await self._rows(f"{_CHUNK} WHERE path = ? AND gone_at IS NULL ORDER BY line_start, id", (path,))
+        return [ChunkView(*row) for row in rows]
+
+    async def by_name(self, path: str, name: str) -> list[ChunkView]:
+        """A file's live chunks of that qualified name: one, unless it is overloaded."""
+        rows = await self._rows(
+            f"{_CHUNK} WHERE path = ? AND name = ? AND gone_at IS NULL ORDER BY line_start", (path, name)
+        )
+        return [ChunkView(*row) for row in rows]
+
+    async def accesses(self, ids: Sequence[int]) -> dict[int, list[float]]:
+        """Access times (Unix seconds, oldest first) of those chunks that have any."""
+        rows = await self._rows(
+            f"SELECT chunk_id, at FROM accesses WHERE chunk_id IN ({', '.join('?' * len(ids))}) ORDER BY at", ids
+        )
+        found: dict[int, list[float]] = {}
+        for chunk_id, at in rows:
+            found.setdefault(chunk_id, []).append(at)
+        return found
+
+    async def commits(self, paths: Sequence[str]) -> dict[str, Commits]:
+        """What git knows of those files."""
+        rows = await self._rows(
+            f"SELECT path, times, last_hash, last_subject FROM commits WHERE path IN ({', '.join('?' * len(paths))})",
+            paths,
+        )
+        return {path: Commits(decode_times(times), last, subject) for path, times, last, subject in rows}
+
+    async def mtimes(self, paths: Sequence[str]) -> dict[str, float]:
+        """Modification times (Unix seconds) the files had when they were indexed."""
+        rows = await self._rows(
+            f"SELECT path, mtime_ns FROM files WHERE path IN ({', '.join('?' * len(paths))})", paths
+        )
+        return {path: mtime_ns / 1e9 for path, mtime_ns in rows}
+
+    async def fields(self, ids: Sequence[int]) -> dict[int, Mapping[str, str]]:
+        """The indexed terms of each chunk's first part, by field."""
+        columns = ", ".join(FIELD_WEIGHTS)
+        rowids = [chunk_id * MAX_PARTS for chunk_id in ids]
+        rows = await self._rows(
+            f"SELECT rowid, {columns} FROM words WHERE rowid IN ({', '.join('?' * len(rowids))})", rowids
+        )
+        return {row[0] // MAX_PARTS: dict(zip(FIELD_WEIGHTS, row[1:], strict=True)) for row in rows}
+
+    async def caller_counts(self, ids: Sequence[int]) -> dict[int, int]:
+        """How many chunks call each of those."""
+        rows = await self._rows(
+            f"""SELECT to_id, count(*) FROM relations WHERE kind = 'calls' AND to_id IN ({", ".join("?" * len(ids))})
+                GROUP BY to_id""",
+            ids,
+        )
+        return dict(rows)
+
+    async def edges(self, chunk_id: int, limit: int = 50) -> list[Edge]:
+        """A chunk's relations both ways, surest first, at most `limit` each way."""
+        found: list[Edge] = []
+        columns = ", ".join(f"chunks.{column.strip()}" for column in _FIELDS.split(","))
+        for mine, other, outgoing in (("from_id", "to_id", True), ("to_id", "from_id", False)):
+            rows = await self._rows(
+                f"""SELECT relations.kind, relations.weight, {columns}
+                    FROM relations JOIN chunks ON chunks.id = relations.{other}
+                    WHERE relations.{mine} = ? AND chunks.gone_at IS NULL
+                    ORDER BY relations.weight DESC, chunks.path, chunks.line_start LIMIT ?""",
+                (chunk_id, limit),
+            )
+            found.extend(Edge(kind, outgoing, weight, ChunkView(*rest)) for kind, weight, *rest in rows)
+        return found
+
+    async def references(self, chunk_id: int) -> list[tuple[str, str, str]]:
+        """(kind, name, qualifier) of everything a chunk mentions."""
+        return [
+            tuple(row)
+            for row in await self._rows(
+                "SELECT kind, name, qualifier FROM refs WHERE chunk_id = ? ORDER BY name", (chunk_id,)
+            )
+        ]
+
+    async def imports(self, path: str) -> list[str]:
+        """The modules a file imports, in order, each once."""
+        rows = await self._rows("SELECT imports FROM files WHERE path = ?", (path,))
+        return list(dict.fromkeys(entry.module for entry in decode_imports(rows[0][0]))) if rows else []
+
+    async def nearest_names(self, term: str, limit: int = 2000) -> list[str]:
+        """Words of the index that start like `term`, for "did you mean"."""
+        rows = await self._rows(
+            "SELECT term FROM vocabulary WHERE term >= ? AND term < ? LIMIT ?", (term[:2], term[:2] + "\uffff", limit)
+        )
+        return [row[0] for row in rows]

@@ -1,0 +1,141 @@
+"""Chunks as database rows, and back. Pure conversions, so that a batch is prepared off the event loop."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import msgspec
+from msgspec import Struct
+
+from aurora_memory.chunks import CodeChunk, Import, ParsedFile
+
+MAX_PARTS = 64
+"""Parts of one chunk; a part's row id is `chunk id * 64 + number`, so no join leads from a word to its chunk."""
+
+ChunkRow = tuple[str | int | bytes | float | None, ...]
+
+_encoder = msgspec.msgpack.Encoder()
+_imports_decoder = msgspec.msgpack.Decoder(tuple[Import, ...])
+
+CHUNK_COLUMNS = (
+    "path, name, ordinal, leaf, kind, parent, language, line_start, line_end, signature, docstring, complexity, "
+    "branches, loops, keywords, body_hash, shape_hash, tokens, part_count"
+)
+
+
+class FileStat(Struct, frozen=True, array_like=True):
+    """What the store remembers of an indexed file to tell whether it changed. `mtime_ns` as `os.stat` gives it."""
+
+    size: int
+    mtime_ns: int
+    content_hash: bytes = b""
+
+
+class IndexedFile(Struct, frozen=True, array_like=True):
+    """A parsed file with the stat its content had when it was read."""
+
+    stat: FileStat
+    parsed: ParsedFile
+
+
+class SkippedFile(Struct, frozen=True, array_like=True):
+    """A file that was looked into and left out, with the stat it had then."""
+
+    path: str
+    reason: str
+    detail: str
+    stat: FileStat
+
+
+class Prepared(Struct, frozen=True):
+    """The rows of some chunks, ready for `executemany`."""
+
+    chunks: list[ChunkRow]
+    parts: list[ChunkRow]
+    words: list[ChunkRow]
+    refs: list[ChunkRow]
+
+
+def leaf(name: str) -> str:
+    """The simple name: `login` of `AuthService.login`."""
+    return name.rsplit(".", 1)[-1]
+
+
+def chunk_values(chunk: CodeChunk) -> ChunkRow:
+    """The values of CHUNK_COLUMNS."""
+    summary = chunk.ast_summary
+    return (
+        chunk.path,
+        chunk.name,
+        chunk.ordinal,
+        leaf(chunk.name),
+        chunk.kind,
+        chunk.parent,
+        chunk.language,
+        chunk.line_start,
+        chunk.line_end,
+        chunk.signature,
+        chunk.docstring,
+        summary.complexity,
+        summary.branches,
+        summary.loops,
+        " ".join(chunk.keywords),
+        chunk.body_hash,
+        chunk.shape_hash,
+        chunk.tokens,
+        min(len(chunk.parts), MAX_PARTS),
+    )
+
+
+def prepare(chunks: Iterable[tuple[int, CodeChunk]]) -> Prepared:
+    """Rows for chunks with their ids. Chunk rows start with the id."""
+    prepared = Prepared([], [], [], [])
+    for chunk_id, chunk in chunks:
+        prepared.chunks.append((chunk_id, *chunk_values(chunk)))
+        for part_id, line_start, line_end, position in part_rows(chunk_id, chunk):
+            terms = chunk.parts[position].terms
+            prepared.parts.append((part_id, line_start, line_end))
+            prepared.words.append(
+                (part_id, terms.name, terms.signature, terms.path, terms.doc, terms.calls, terms.body)
+            )
+        prepared.refs.extend(
+            {(chunk_id, reference.name, reference.kind, reference.qualifier) for reference in chunk.references}
+        )
+    return prepared
+
+
+def part_rows(chunk_id: int, chunk: CodeChunk) -> Iterable[tuple[int, int, int, int]]:
+    """(row id, first line, last line, position in `chunk.parts`) of each part."""
+    for position, part in enumerate(chunk.parts[:MAX_PARTS]):
+        yield chunk_id * MAX_PARTS + position, part.line_start, part.line_end, position
+
+
+def file_values(entry: IndexedFile, now: float) -> ChunkRow:
+    """The values of a `files` row, without its id."""
+    parsed, stat = entry.parsed, entry.stat
+    imports = _encoder.encode(parsed.imports)
+    return (
+        parsed.path,
+        parsed.language,
+        stat.size,
+        stat.mtime_ns,
+        parsed.content_hash,
+        parsed.syntax_errors,
+        imports,
+        now,
+    )
+
+
+def decode_imports(blob: bytes) -> tuple[Import, ...]:
+    """Undo what `file_values` did to a file's imports."""
+    return _imports_decoder.decode(blob)
+
+
+def encode_times(times: Sequence[float]) -> bytes:
+    """Commit times of a file as a blob."""
+    return _encoder.encode([int(time) for time in times])
+
+
+def decode_times(blob: bytes) -> list[int]:
+    """Undo `encode_times`."""
+    return msgspec.msgpack.decode(blob, type=list[int])

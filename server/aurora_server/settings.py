@@ -1,0 +1,115 @@
+"""What can be configured of the daemon: defaults, then `config.json` of the user, then `AURORA_*` variables (App. C).
+
+A workspace's own `.aurora/config.json` is not read here: it could redirect where memory is kept, and nobody has trusted
+it yet.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+import msgspec
+from aurora_protocol.address import home as aurora_home
+from msgspec import Meta, Struct
+
+MAX_CONFIG_BYTES = 1 << 20
+PREFIX = "AURORA_"
+
+Positive = Annotated[float, Meta(gt=0)]
+
+
+class SettingsError(Exception):
+    """A configuration value cannot be used; the message names the file or variable, the key and what is expected."""
+
+
+class DaemonSettings(Struct, frozen=True):
+    """`daemon.*`: minutes without a connection until it ends itself; minutes a workspace stays open without users."""
+
+    idle_minutes: Positive = 30.0
+    linger_minutes: Positive = 10.0
+
+
+class IndexingSettings(Struct, frozen=True):
+    """`indexing.*`: worker processes (0 = as many as there are cores, at most 4), size limits, sweep and debounce."""
+
+    workers: Annotated[int, Meta(ge=0, le=64)] = 0
+    max_file_bytes: Annotated[int, Meta(ge=1024, le=64 << 20)] = 1 << 20
+    max_files: Annotated[int, Meta(ge=1)] = 200_000
+    debounce_seconds: Positive = 0.05
+    sweep_seconds: Positive = 600.0
+
+
+class MemorySettings(Struct, frozen=True):
+    """`memory.*`: where memory files are kept; `{workspace}` in the path stands for `<name>-<hash>`."""
+
+    database_path: str | None = None
+
+
+class LoggingSettings(Struct, frozen=True):
+    """`logging.*`: how much the daemon's log says."""
+
+    level: Annotated[str, Meta(pattern="^(DEBUG|INFO|WARNING|ERROR)$")] = "INFO"
+
+
+class Settings(Struct, frozen=True):
+    """Everything above, and the home folder it belongs to."""
+
+    home: Path
+    daemon: DaemonSettings = DaemonSettings()
+    indexing: IndexingSettings = IndexingSettings()
+    memory: MemorySettings = MemorySettings()
+    logging: LoggingSettings = LoggingSettings()
+
+
+_SECTIONS: dict[str, type[Struct]] = {
+    "daemon": DaemonSettings,
+    "indexing": IndexingSettings,
+    "memory": MemorySettings,
+    "logging": LoggingSettings,
+}
+
+
+def load(environ: Mapping[str, str], config_file: Path | None = None) -> Settings:
+    """Read the settings of this user. Raises SettingsError, also where a named `config_file` is missing."""
+    home = aurora_home(environ)
+    path = config_file or home / "config.json"
+    document = _read(path, required=config_file is not None)
+    sections: dict[str, Struct] = {}
+    for name, kind in _SECTIONS.items():
+        given = document.get(name, {})
+        if not isinstance(given, dict):
+            raise SettingsError(f"{path}: '{name}' must be an object")
+        values = dict(given)
+        for field in msgspec.structs.fields(kind):
+            variable = f"{PREFIX}{name}_{field.name}".upper()
+            if variable in environ:
+                values[field.name] = environ[variable]
+        try:
+            sections[name] = msgspec.convert(values, kind, strict=False)
+        except msgspec.ValidationError as error:
+            raise SettingsError(f"{path} or {PREFIX}{name.upper()}_*: {name}: {error}") from error
+    return msgspec.structs.replace(Settings(home), **sections)
+
+
+def _read(path: Path, *, required: bool) -> dict[str, Any]:
+    try:
+        with path.open("rb") as file:
+            content = file.read(MAX_CONFIG_BYTES + 1)
+    except FileNotFoundError as error:
+        if required:
+            raise SettingsError(f"there is no config file {path}; check --config") from error
+        return {}
+    except OSError as error:
+        raise SettingsError(f"cannot read {path}: {error.strerror}") from error
+    if len(content) > MAX_CONFIG_BYTES:
+        raise SettingsError(f"{path} is larger than 1 MiB, which no configuration needs")
+    try:
+        document = json.loads(content or b"{}")
+    except (ValueError, RecursionError) as error:
+        raise SettingsError(f"{path} is not valid JSON: {error}") from error
+    if not isinstance(document, dict):
+        raise SettingsError(f"{path} must hold a JSON object")
+    return document

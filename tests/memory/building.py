@@ -1,0 +1,62 @@
+"""Chunks for tests, made from a line or two."""
+
+from __future__ import annotations
+
+import hashlib
+
+from aurora_memory.chunks import AstSummary, ChunkKind, CodeChunk, Import, ParsedFile, Part, Reference, Terms
+from aurora_memory.store import FileStat, IndexedFile
+from aurora_memory.tokens import counted_terms, terms
+
+
+def digest(text: str) -> bytes:
+    return hashlib.blake2b(text.encode(), digest_size=16).digest()
+
+
+def chunk(
+    path: str,
+    name: str,
+    body: str = "return nothing",
+    *,
+    line: int = 1,
+    kind: ChunkKind = "function",
+    doc: str = "",
+    calls: tuple[str, ...] = (),
+    inherits: tuple[str, ...] = (),
+    language: str = "python",
+    ordinal: int = 0,
+    parts: int = 1,
+) -> CodeChunk:
+    """A chunk of five lines whose shape is its body, whatever its name. A dotted call is `qualifier.name`."""
+    parent = name.rpartition(".")[0] or None
+    references = [Reference("calls", call.rpartition(".")[2], call.rpartition(".")[0]) for call in calls]
+    references += [Reference("inherits", base) for base in inherits]
+    words = Terms(
+        " ".join(terms(name)), "", " ".join(terms(path)), " ".join(terms(doc)), "", counted_terms(body, 3, 1000)
+    )
+    return CodeChunk(
+        path=path,
+        name=name,
+        kind=kind,
+        language=language,
+        line_start=line,
+        line_end=line + 4,
+        signature=f"def {name.rpartition('.')[2]}()",
+        docstring=doc,
+        parent=parent,
+        references=tuple(references),
+        ast_summary=AstSummary("low", 0, 0),
+        keywords=tuple(terms(name)),
+        body_hash=digest(name + body),
+        shape_hash=digest(body),
+        tokens=50,
+        parts=tuple(Part(line, line + 4, words) for _ in range(parts)),
+        ordinal=ordinal,
+    )
+
+
+def file(path: str, *chunks: CodeChunk, imports: tuple[Import, ...] = (), mtime: float = 1.0) -> IndexedFile:
+    """A parsed file of those chunks."""
+    language = chunks[0].language if chunks else "python"
+    content = digest(repr(chunks))
+    return IndexedFile(FileStat(10, int(mtime * 1e9)), ParsedFile(path, language, content, imports, chunks))

@@ -1,0 +1,90 @@
+"""Which definition a name means, from scope, imports and rarity."""
+
+import pytest
+from aurora_memory.chunks import Import, Reference
+from aurora_memory.relations import Definition, module_is, resolve
+
+
+def definition(number: int, path: str, name: str, kind: str = "function", language: str = "python") -> Definition:
+    parent, _, leaf = name.rpartition(".")
+    return Definition(number, path, name, leaf, parent or None, kind, language)
+
+
+def targets(source: Definition, reference: Reference, imports: list[Import], *others: Definition) -> list[int]:
+    by_name: dict[str, list[Definition]] = {}
+    for other in (source, *others):
+        by_name.setdefault(other.leaf, []).append(other)
+    return sorted(edge.to_id for edge in resolve(source, [reference], imports, by_name))
+
+
+def test_self_means_the_same_class() -> None:
+    login = definition(1, "a.py", "Auth.login", "method")
+    mine, other = definition(2, "a.py", "Auth.check", "method"), definition(3, "a.py", "Guest.check", "method")
+    assert targets(login, Reference("calls", "check", "self"), [], mine, other) == [2]
+
+
+def test_a_bare_name_means_the_same_file_first() -> None:
+    source = definition(1, "a.py", "login")
+    assert targets(
+        source, Reference("calls", "check"), [], definition(2, "b.py", "check"), definition(3, "a.py", "check")
+    ) == [3]
+
+
+def test_a_bare_name_is_not_another_classes_method() -> None:
+    source = definition(1, "a.py", "login")
+    method, function = definition(2, "a.py", "Auth.check", "method"), definition(3, "b.py", "check")
+    assert targets(source, Reference("calls", "check"), [Import("b", "check")], method, function) == [3]
+
+
+def test_an_import_decides_among_many() -> None:
+    source = definition(1, "pkg/web.py", "login")
+    many = [definition(n, f"pkg/m{n}.py", "check") for n in range(2, 20)]
+    assert targets(source, Reference("calls", "check"), [Import("pkg.m7", "check")], *many) == [7]
+    assert targets(source, Reference("calls", "check"), [Import(".m8", "check")], *many) == [8]
+    assert targets(source, Reference("calls", "verify"), [Import(".m9", "check", "verify")], *many) == [9]
+    assert targets(source, Reference("calls", "check", "m5"), [Import("pkg", "m5")], *many) == [5]
+    assert targets(source, Reference("calls", "check"), [], *many) == []
+
+
+def test_a_name_from_outside_the_workspace_is_not_ours() -> None:
+    source = definition(1, "a.py", "login")
+    assert targets(source, Reference("calls", "dumps", "json"), [Import("json")], definition(2, "b.py", "dumps")) == []
+
+
+def test_languages_do_not_call_each_other() -> None:
+    source = definition(1, "a.py", "login")
+    assert targets(source, Reference("calls", "check"), [], definition(2, "b.go", "check", language="go")) == []
+
+
+def test_typescript_and_tsx_do() -> None:
+    source = definition(1, "src/a.tsx", "Page", language="tsx")
+    target = definition(2, "src/lib/auth.ts", "login", language="typescript")
+    assert targets(source, Reference("calls", "login"), [Import("./lib/auth", "login")], target) == [2]
+
+
+@pytest.mark.parametrize(
+    ("module", "importer", "path"),
+    [
+        ("a.b", "main.py", "a/b.py"),
+        ("a.b", "main.py", "a/b/__init__.py"),
+        ("b", "main.py", "src/a/b.py"),
+        (".auth", "pkg/web.py", "pkg/auth.py"),
+        ("..auth", "pkg/sub/web.py", "pkg/auth.py"),
+        ("./auth", "src/web.ts", "src/auth.ts"),
+        ("../auth", "src/web/page.ts", "src/auth/index.ts"),
+        ("github.com/org/repo/pkg/store", "main.go", "pkg/store/file.go"),
+        ("crate::store::file", "src/main.rs", "src/store/file.rs"),
+        ("com.example.auth.Login", "src/Main.java", "src/com/example/auth/Login.java"),
+        ("store/file.h", "src/main.c", "include/store/file.h"),
+    ],
+)
+def test_modules_name_files(module: str, importer: str, path: str) -> None:
+    assert module_is(module, importer, path)
+
+
+@pytest.mark.parametrize(
+    ("module", "importer", "path"),
+    [("a.b", "main.py", "a/c.py"), (".auth", "pkg/web.py", "other/auth.py"), ("./auth", "src/web.ts", "lib/auth.ts")],
+)
+def test_and_not_others(module: str, importer: str, path: str) -> None:
+    assert not module_is(module, importer, path)

@@ -1,0 +1,224 @@
+"""Real SQLite files: what survives edits, moves, renames, branch switches and crashes."""
+
+import asyncio
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+from aurora_memory import MemoryError_, StoreCorrupt, StoreTooNew
+from aurora_memory.chunks import Import
+from aurora_memory.store import FileStat, SkippedFile, Store
+
+from tests.memory.building import chunk, file
+
+
+@pytest.fixture
+async def store(tmp_path: Path) -> AsyncIterator[Store]:
+    store = await Store.open(tmp_path / "memory.db")
+    yield store
+    await store.close()
+
+
+async def only(store: Store, path: str, name: str) -> int:
+    found = await store.read.by_name(path, name)
+    assert len(found) == 1, f"{len(found)} chunks named {name} in {path}"
+    return found[0].id
+
+
+async def test_unchanged_chunks_keep_their_row_and_shifted_ones_their_words(store: Store) -> None:
+    await store.write([file("a.py", chunk("a.py", "one"), chunk("a.py", "two", "other", line=10))])
+    before = await only(store, "a.py", "two")
+    written = await store.write([file("a.py", chunk("a.py", "one"), chunk("a.py", "two", "other", line=20))])
+    assert (written.unchanged, written.shifted, written.rewritten, written.added) == (1, 1, 0, 0)
+    (two,) = await store.read.by_name("a.py", "two")
+    assert (two.id, two.line_start) == (before, 20)
+    assert [match.line_start for match in await store.read.match_words(["other"], 5)] == [20]
+
+
+async def test_history_survives_edit_rename_and_move(store: Store) -> None:
+    await store.write([file("a.py", chunk("a.py", "login", "check the password and issue a token"))])
+    chunk_id = await only(store, "a.py", "login")
+    await store.record_accesses([chunk_id], "soar", 1000.0)
+    await store.write([file("a.py", chunk("a.py", "login", "check the password, issue a token, log it"))])
+    await store.write([file("a.py", chunk("a.py", "sign_in", "check the password, issue a token, log it"))])
+    assert await only(store, "a.py", "sign_in") == chunk_id
+    await store.write(
+        [file("b.py", chunk("b.py", "sign_in", "check the password, issue a token, log it"))], removed=["a.py"]
+    )
+    assert await only(store, "b.py", "sign_in") == chunk_id
+    assert await store.read.accesses([chunk_id]) == {chunk_id: [1000.0]}
+
+
+async def test_history_survives_rename_and_edit_in_one_save(store: Store) -> None:
+    body = "check the password against the hash and issue a signed token for the session"
+    await store.write([file("a.py", chunk("a.py", "login", body))])
+    chunk_id = await only(store, "a.py", "login")
+    await store.write([file("a.py", chunk("a.py", "sign_in", body + " today"))])
+    assert await only(store, "a.py", "sign_in") == chunk_id
+
+
+async def test_history_survives_a_branch_switch_there_and_back(store: Store) -> None:
+    await store.write([file("a.py", chunk("a.py", "login", "a body of its own"))])
+    chunk_id = await only(store, "a.py", "login")
+    await store.record_accesses([chunk_id], "soar", 1000.0)
+    await store.write(removed=["a.py"])
+    assert (await store.counts()).chunks == 0
+    assert await store.read.match_words(["login"], 5) == []
+    await store.write([file("a.py", chunk("a.py", "login", "a body of its own"))])
+    assert await only(store, "a.py", "login") == chunk_id
+    assert await store.read.accesses([chunk_id]) == {chunk_id: [1000.0]}
+
+
+async def test_history_follows_a_function_saved_into_its_new_file_first(store: Store) -> None:
+    await store.write([file("a.py", chunk("a.py", "login", "a body of its own"))])
+    await store.record_accesses([await only(store, "a.py", "login")], "soar", 1000.0)
+    await store.write([file("b.py", chunk("b.py", "login", "a body of its own"))])
+    await store.write([file("a.py")])
+    moved = await only(store, "b.py", "login")
+    assert await store.read.accesses([moved]) == {moved: [1000.0]}
+
+
+async def test_two_functions_may_swap_names(store: Store) -> None:
+    await store.write([file("a.py", chunk("a.py", "f", "first body"), chunk("a.py", "g", "second body", line=9))])
+    await store.write([file("a.py", chunk("a.py", "g", "first body"), chunk("a.py", "f", "second body", line=9))])
+    assert (await store.counts()).chunks == 2
+
+
+async def test_overloads_are_chunks_of_their_own(store: Store) -> None:
+    await store.write([file("a.py", chunk("a.py", "f", "int"), chunk("a.py", "f", "str", line=9, ordinal=1))])
+    assert len(await store.read.by_name("a.py", "f")) == 2
+
+
+async def test_a_skipped_file_leaves_recall_and_is_remembered(store: Store) -> None:
+    await store.write([file("a.py", chunk("a.py", "login"))])
+    await store.write(skipped=[SkippedFile("a.py", "binary", "has a NUL byte", FileStat(9, 9))])
+    counts = await store.counts()
+    assert (counts.files, counts.chunks, counts.skipped) == (0, 0, 1)
+    assert await store.read.skips() == {"a.py": ("binary", "has a NUL byte", FileStat(9, 9))}
+    await store.write([file("a.py", chunk("a.py", "login"))])
+    assert (await store.counts()).skipped == 0
+
+
+async def test_relations_follow_the_names(store: Store) -> None:
+    await store.write(
+        [
+            file("auth.py", chunk("auth.py", "check_password")),
+            file(
+                "web.py",
+                chunk("web.py", "login", calls=("check_password",)),
+                imports=(Import("auth", "check_password"),),
+            ),
+        ]
+    )
+    assert await store.resolve() == 0
+    checked, login = await only(store, "auth.py", "check_password"), await only(store, "web.py", "login")
+    assert (await store.read.caller_counts([checked])) == {checked: 1}
+    # The callee is renamed and the caller not yet saved: the edge must go, and come back with the name.
+    await store.write([file("auth.py", chunk("auth.py", "verify"))])
+    await store.resolve()
+    await store.write([file("auth.py", chunk("auth.py", "verify"), chunk("auth.py", "check_password", "new", line=9))])
+    await store.resolve()
+    again = await only(store, "auth.py", "check_password")
+    assert [edge.other.id for edge in await store.read.edges(again) if edge.kind == "calls"] == [login]
+
+
+async def test_classes_contain_their_methods(store: Store) -> None:
+    await store.write(
+        [file("a.py", chunk("a.py", "Auth", kind="class"), chunk("a.py", "Auth.login", kind="method", line=2))]
+    )
+    await store.resolve()
+    edges = await store.read.edges(await only(store, "a.py", "Auth"))
+    assert [(edge.kind, edge.outgoing, edge.other.name) for edge in edges] == [("contains", True, "Auth.login")]
+
+
+async def test_a_file_moved_and_edited_counts_every_chunk_once(store: Store) -> None:
+    chunks = [chunk("a.py", f"f{n}", f"body number {n} of many", line=n * 10 + 1) for n in range(20)]
+    await store.write([file("a.py", *chunks)])
+    moved = [chunk("b.py", f"f{n}", f"body number {n} of many", line=n * 10 + 1) for n in range(19)]
+    await store.write([file("b.py", *moved, chunk("b.py", "g", "entirely new"))], removed=["a.py"])
+    counts = await store.counts()
+    assert (counts.files, counts.chunks) == (1, 20)
+
+
+async def test_the_database_is_private(store: Store) -> None:
+    assert store.path.stat().st_mode & 0o077 == 0
+
+
+async def test_a_file_that_is_no_database_is_named_and_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    path.write_bytes(b"certainly not SQLite, but long enough to look at" * 100)
+    with pytest.raises(StoreCorrupt, match=r"memory\.db"):
+        await Store.open(path)
+    assert path.read_bytes().startswith(b"certainly")
+
+
+async def test_another_programs_database_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    with sqlite3.connect(path) as db:
+        db.execute("PRAGMA application_id = 42")
+        db.execute("CREATE TABLE mine (x)")
+    db.close()
+    with pytest.raises(StoreCorrupt, match="another program"):
+        await Store.open(path)
+
+
+async def test_a_newer_database_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    await (await Store.open(path)).close()
+    with sqlite3.connect(path) as db:
+        db.execute("PRAGMA user_version = 999")
+    db.close()
+    with pytest.raises(StoreTooNew, match="upgrade"):
+        await Store.open(path)
+
+
+async def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(MemoryError_, match="file"):
+        await Store.open(tmp_path / "file" / "memory.db")
+
+
+async def test_two_processes_opening_at_once_agree_on_the_shape(tmp_path: Path) -> None:
+    stores = await asyncio.gather(*(Store.open(tmp_path / "memory.db") for _ in range(4)))
+    await stores[0].write([file("a.py", chunk("a.py", "login"))])
+    assert (await stores[3].counts()).chunks == 1
+    for store in stores:
+        await store.close()
+
+
+def test_kill_during_writes_loses_no_committed_file(tmp_path: Path) -> None:
+    script = """
+import asyncio, sys
+from pathlib import Path
+from aurora_memory.store import Store
+from tests.memory.building import chunk, file
+async def main():
+    store = await Store.open(Path(sys.argv[1]))
+    for n in range(100000):
+        path = f"f{n}.py"
+        await store.write([file(path, *(chunk(path, f"g{m}", f"body {n} {m}", line=m * 9 + 1) for m in range(20)))])
+        print(n, flush=True)
+asyncio.run(main())
+"""
+    path = tmp_path / "memory.db"
+    for _ in range(3):
+        with subprocess.Popen(
+            [sys.executable, "-c", script, str(path)], stdout=subprocess.PIPE, text=True, cwd=Path(__file__).parents[2]
+        ) as process:
+            assert process.stdout is not None
+            acknowledged = [process.stdout.readline() for _ in range(5)]
+            time.sleep(0.03)
+            process.kill()
+            acknowledged += process.stdout.readlines()
+        last = int([line for line in acknowledged if line.endswith("\n")][-1])
+        with sqlite3.connect(path) as db:
+            assert db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+            files = {row[0] for row in db.execute("SELECT path FROM files")}
+            assert {f"f{n}.py" for n in range(last + 1)} <= files
+            assert db.execute("SELECT count(*) FROM chunks").fetchone() == (20 * len(files),)
+            assert db.execute("SELECT count(*) FROM words WHERE words MATCH 'bodi'").fetchone() == (20 * len(files),)
+        db.close()

@@ -1,0 +1,39 @@
+import pytest
+from aurora_memory.tokens import MAX_WORD, capped, counted_terms, split_word, terms, words
+
+
+@pytest.mark.parametrize(
+    ("word", "pieces"),
+    [
+        ("login", ("login",)),
+        ("getUser", ("get", "user", "getuser")),
+        ("get_user", ("get", "user", "getuser")),
+        ("HTTPResponse", ("http", "response", "httpresponse")),
+        ("parseHTTPResponse2", ("parse", "http", "response", "2", "parsehttpresponse2")),
+        ("utf8", ("utf", "utf8")),
+        ("SCREAMING_CASE", ("screaming", "case", "screamingcase")),
+        ("__init__", ("init",)),
+        ("größeÄndern", ("gr", "öß", "e", "ä", "ndern", "größeändern")),
+    ],
+)
+def test_an_identifier_says_its_words(word: str, pieces: tuple[str, ...]) -> None:
+    assert split_word(word) == pieces
+
+
+def test_styles_of_one_name_share_every_term() -> None:
+    assert set(terms("expandUrlTemplate")) == set(terms("expand_url_template")) == set(terms("ExpandURLTemplate"))
+
+
+def test_terms_are_stemmed_and_words_are_not() -> None:
+    assert terms("expanding templates") == terms("expand template")
+    assert words("expanding templates") == ["expanding", "templates"]
+
+
+def test_data_is_not_words() -> None:
+    assert terms("x" * (MAX_WORD + 1)) == []
+
+
+def test_repeats_are_bounded() -> None:
+    assert capped(["a", "b", "a", "a"], 2) == "a b a"
+    assert sorted(counted_terms("foo foo foo foo bar", 2, 100).split()) == ["bar", "foo", "foo"]
+    assert len(counted_terms(" ".join(f"w{n}x" for n in range(500)), 3, 50).split()) == 50
