@@ -116,6 +116,20 @@ async def recall(reader: Reader, query: str, limit: int, now: float) -> list[Hit
     return hits[:limit]
 
 
+async def weigh(reader: Reader, chunks: Sequence[ChunkView], now: float) -> list[Hit]:
+    """Chunks known by other means (a cursor, a name) with their activation, in the order given."""
+    if not chunks:
+        return []
+    accesses = await reader.accesses([chunk.id for chunk in chunks])
+    paths = sorted({chunk.path for chunk in chunks})
+    commits = await reader.commits(paths)
+    mtimes = await reader.mtimes(paths)
+    question = Question("", (), (), about_tests=True)
+    hits = rank(question, {}, chunks, {}, {}, accesses, commits, mtimes, now)
+    order = {chunk.id: place for place, chunk in enumerate(chunks)}
+    return sorted(hits, key=lambda hit: order[hit.chunk.id])
+
+
 def affordable(frequencies: Mapping[str, int]) -> list[str]:
     """The rarest terms whose index entries fit the budget; always at least one."""
     kept: list[str] = []

@@ -24,21 +24,21 @@ class Wire(Struct, frozen=True, rename="camel", kw_only=True):
     """What every message here is: frozen, camelCase, keyword-only."""
 
 
-class Position(Wire):
+class Position(Wire, frozen=True, kw_only=True):
     """An LSP position, in the session's negotiated encoding."""
 
     line: int
     character: int
 
 
-class EditorContext(Wire):
+class EditorContext(Wire, frozen=True, kw_only=True):
     """Where the user is: the file and, when known, the cursor."""
 
     uri: str
     position: Position | None = None
 
 
-class RecallParams(Wire):
+class RecallParams(Wire, frozen=True, kw_only=True):
     """`aurora/recall`. `types` are `code`, `reas`, `know`; an empty `query` is an error."""
 
     query: str
@@ -51,7 +51,7 @@ class RecallParams(Wire):
     context: EditorContext | None = None
 
 
-class Freshness(Wire):
+class Freshness(Wire, frozen=True, kw_only=True):
     """How far the index is behind the files when an answer is given."""
 
     indexed_at: str | None
@@ -62,7 +62,7 @@ class Freshness(Wire):
     state: str
 
 
-class Activation(Wire):
+class Activation(Wire, frozen=True, kw_only=True):
     """`total = base_level + spreading + context_boost − decay` (AURORA §6.3)."""
 
     total: float
@@ -72,7 +72,7 @@ class Activation(Wire):
     decay: float
 
 
-class Recalled(Wire):
+class Recalled(Wire, frozen=True, kw_only=True):
     """One recalled chunk. Lines are 1-based, inclusive; `file` is relative to its workspace, with `/`."""
 
     id: str
@@ -96,7 +96,7 @@ class Recalled(Wire):
     evidence: dict[str, Any] | UnsetType = UNSET
 
 
-class RecallResult(Wire):
+class RecallResult(Wire, frozen=True, kw_only=True):
     """The answer to `aurora/recall`: sorted by score, best first, none repeated."""
 
     query: str
@@ -106,14 +106,14 @@ class RecallResult(Wire):
     hint: str | None = None
 
 
-class IndexParams(Wire):
+class IndexParams(Wire, frozen=True, kw_only=True):
     """`aurora/index`: bring these paths (or everything) up to date, and wait. The token asks for `$/progress`."""
 
     paths: list[str] | None = None
     work_done_token: str | int | None = None
 
 
-class IndexResult(Wire):
+class IndexResult(Wire, frozen=True, kw_only=True):
     """What one `aurora/index` found and did. `definitions` are the chunks that are not module remainders."""
 
     workspace: str
@@ -130,7 +130,7 @@ class IndexResult(Wire):
     took_ms: float
 
 
-class WorkspaceStatus(Wire):
+class WorkspaceStatus(Wire, frozen=True, kw_only=True):
     """One open workspace. `state` is `scanning`, `indexing`, `ready` or `error`."""
 
     root: str
@@ -144,7 +144,7 @@ class WorkspaceStatus(Wire):
     watching: str = "off"
 
 
-class StatusResult(Wire):
+class StatusResult(Wire, frozen=True, kw_only=True):
     """`aurora/status`, and `aurora daemon status --json`."""
 
     version: str
@@ -156,7 +156,7 @@ class StatusResult(Wire):
     workspaces: list[WorkspaceStatus]
 
 
-class Link(Wire):
+class Link(Wire, frozen=True, kw_only=True):
     """A related chunk and how it is related (`calls`, `called by`, `contains`, `inherits`, …)."""
 
     relation: str
@@ -166,7 +166,7 @@ class Link(Wire):
     line: int
 
 
-class ExplainParams(Wire):
+class ExplainParams(Wire, frozen=True, kw_only=True):
     """`aurora/explain`: a chunk by `id`, or the one at `uri` and `position`."""
 
     id: str | None = None
@@ -174,7 +174,7 @@ class ExplainParams(Wire):
     position: Position | None = None
 
 
-class ExplainResult(Wire):
+class ExplainResult(Wire, frozen=True, kw_only=True):
     """One chunk with its history and relations; `content` and `metadata` are those of AURORA §6.3.5."""
 
     chunk: Recalled
@@ -186,7 +186,7 @@ class ExplainResult(Wire):
     relations: list[Link]
 
 
-class Skipped(Wire):
+class Skipped(Wire, frozen=True, kw_only=True):
     """A file or folder that is not indexed, and why."""
 
     path: str
@@ -194,7 +194,7 @@ class Skipped(Wire):
     detail: str
 
 
-class Finding(Wire):
+class Finding(Wire, frozen=True, kw_only=True):
     """One line of `aurora doctor`: `level` is `ok`, `warning` or `error`; `fix` is the next step, if there is one."""
 
     level: str
@@ -202,7 +202,7 @@ class Finding(Wire):
     fix: str | None = None
 
 
-class DoctorResult(Wire):
+class DoctorResult(Wire, frozen=True, kw_only=True):
     """`aurora/doctor`: what is wrong here and how to mend it, and every skip by reason (at most 1,000 listed)."""
 
     findings: list[Finding]

@@ -10,6 +10,8 @@ from typing import Any
 import aiosqlite
 from msgspec import Struct
 
+from aurora_memory.chunks import Import
+from aurora_memory.relations import Definition
 from aurora_memory.store.connection import explained
 from aurora_memory.store.rows import MAX_PARTS, FileStat, decode_imports, decode_times
 
@@ -87,6 +89,17 @@ class Reader:
         """Every indexed file with the stat and content hash it was indexed at."""
         rows = await self._rows("SELECT path, size, mtime_ns, content_hash FROM files")
         return {path: FileStat(size, mtime, digest) for path, size, mtime, digest in rows}
+
+    async def files_at(self, paths: Sequence[str]) -> dict[str, FileStat]:
+        """Those of `paths` that are indexed files, and the files below those that are folders."""
+        found: dict[str, FileStat] = {}
+        for path in paths:
+            rows = await self._rows(
+                "SELECT path, size, mtime_ns, content_hash FROM files WHERE path = ? OR (path > ? AND path < ?)",
+                (path, f"{path}/", f"{path}0"),  # "0" is the character after "/"
+            )
+            found.update({known: FileStat(size, mtime, digest) for known, size, mtime, digest in rows})
+        return found
 
     async def skips(self) -> dict[str, tuple[str, str, FileStat]]:
         """Every file that was looked into and left out: reason, detail, stat."""
@@ -251,14 +264,41 @@ class Reader:
             )
         ]
 
-    async def imports(self, path: str) -> list[str]:
-        """The modules a file imports, in order, each once."""
+    async def imports(self, path: str) -> tuple[Import, ...]:
+        """What a file imports, in order."""
         rows = await self._rows("SELECT imports FROM files WHERE path = ?", (path,))
-        return list(dict.fromkeys(entry.module for entry in decode_imports(rows[0][0]))) if rows else []
+        return decode_imports(rows[0][0]) if rows else ()
 
-    async def nearest_names(self, term: str, limit: int = 2000) -> list[str]:
-        """Words of the index that start like `term`, for "did you mean"."""
+    async def definitions(self, name: str, limit: int = 500) -> list[Definition]:
+        """The live chunks of that simple name, as something to refer to."""
         rows = await self._rows(
-            "SELECT term FROM vocabulary WHERE term >= ? AND term < ? LIMIT ?", (term[:2], term[:2] + "\uffff", limit)
+            """SELECT id, path, name, leaf, parent, kind, language FROM chunks
+               WHERE gone_at IS NULL AND leaf COLLATE NOCASE = ? AND leaf = ? LIMIT ?""",
+            (name, name, limit),
+        )
+        return [Definition(*row) for row in rows]
+
+    async def callers_in(self, path: str) -> dict[int, list[ChunkView]]:
+        """For each of a file's chunks (by row id) the chunks that call it or inherit from it."""
+        columns = ", ".join(f"other.{column.strip()}" for column in _FIELDS.split(","))
+        rows = await self._rows(
+            f"""SELECT relations.to_id, {columns} FROM chunks AS mine
+                JOIN relations ON relations.to_id = mine.id AND relations.kind IN ('calls', 'inherits')
+                JOIN chunks AS other ON other.id = relations.from_id
+                WHERE mine.path = ? AND mine.gone_at IS NULL AND other.gone_at IS NULL
+                ORDER BY relations.weight DESC, other.path, other.line_start""",
+            (path,),
+        )
+        found: dict[int, list[ChunkView]] = {}
+        for to_id, *other in rows:
+            found.setdefault(to_id, []).append(ChunkView(*other))
+        return found
+
+    async def names_starting(self, letters: str, limit: int = 3000) -> list[str]:
+        """Simple names of live chunks that start with `letters`, whatever the case, for "did you mean"."""
+        rows = await self._rows(
+            """SELECT DISTINCT leaf FROM chunks WHERE gone_at IS NULL AND leaf COLLATE NOCASE >= ?
+               AND leaf COLLATE NOCASE < ? LIMIT ?""",
+            (letters, letters[:-1] + chr(ord(letters[-1]) + 1), limit),
         )
         return [row[0] for row in rows]

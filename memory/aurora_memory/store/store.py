@@ -241,6 +241,11 @@ class Store:
         """Count what memory holds; milliseconds, even on large ones."""
         return Counts(**await self.read.counts())
 
+    async def check(self) -> str | None:
+        """What SQLite finds wrong with the file, or None."""
+        rows = await _rows(self._writer, "PRAGMA quick_check(1)")
+        return None if rows[0][0] == "ok" else str(rows[0][0])
+
     async def tidy(self) -> None:
         """Give the write-ahead log back and let SQLite refresh its statistics; call it when a bulk write is over."""
         async with self._turn:

@@ -1,0 +1,114 @@
+"""Gathering what the workers found into transactions: large enough to be cheap, small enough to lose little."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from aurora_memory.store import FileStat, IndexedFile, SkippedFile, Store
+
+from aurora_indexer.messages import Failed, Parsed, ReadStat, Reply, Skipped
+
+BATCH_CHUNKS = 1500
+BATCH_SECONDS = 1.0
+UNREAD = FileStat(-1, -1)
+"""The stat of a file that could not be read: never equal to a real one, so the next sweep tries again."""
+
+
+@dataclass
+class _Batch:
+    files: list[IndexedFile] = field(default_factory=list)
+    skipped: list[SkippedFile] = field(default_factory=list)
+    touched: dict[str, FileStat] = field(default_factory=dict)
+    removed: list[str] = field(default_factory=list)
+    chunks: int = 0
+
+
+class Batches:
+    """Takes replies and writes them in a task of its own, so that workers go on while SQLite does.
+
+    `removed` files leave with the first batch. At most two batches wait; `add` then waits too.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        removed: Sequence[str],
+        *,
+        first_time: bool,
+        edited: bool,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.chunks = self.parsed = self.unchanged = self.skipped = self.failed = 0
+        self.removed = len(removed)
+        self._store = store
+        self._first_time = first_time
+        self._edited = edited
+        self._clock = clock
+        self._begun = clock()
+        self._batch = _Batch(removed=list(removed))
+        self._full: asyncio.Queue[_Batch | None] = asyncio.Queue(maxsize=2)
+        self._writer = asyncio.create_task(self._write())
+
+    async def add(self, reply: Reply) -> None:
+        """Take one reply in. Raises what kept an earlier batch from being written."""
+        batch = self._batch
+        if isinstance(reply, Parsed):
+            self.parsed += 1
+            self.chunks += len(reply.file.chunks)
+            batch.chunks += len(reply.file.chunks)
+            batch.files.append(IndexedFile(_stat(reply.stat), reply.file))
+        elif isinstance(reply, Skipped):
+            if reply.skip.reason == "gone":
+                self.removed += 1
+                batch.removed.append(reply.path)
+            else:
+                self.skipped += 1
+                batch.skipped.append(SkippedFile(reply.path, reply.skip.reason, reply.skip.detail, _stat(reply.stat)))
+        elif isinstance(reply, Failed):
+            self.failed += 1
+            batch.skipped.append(SkippedFile(reply.path, "failed", reply.message, _stat(reply.stat)))
+        else:
+            self.unchanged += 1
+            batch.touched[reply.path] = _stat(reply.stat)
+        if batch.chunks >= BATCH_CHUNKS or self._clock() - self._begun >= BATCH_SECONDS:
+            await self._hand_over()
+
+    async def finish(self) -> None:
+        """Write what is left and wait until all of it is committed. Raises what kept a batch from being written."""
+        await self._hand_over()
+        await self._full.put(None)
+        await self._writer
+
+    async def abandon(self) -> None:
+        """Drop what was not handed over; a batch being written is finished or rolled back by the store."""
+        self._writer.cancel()
+        await asyncio.gather(self._writer, return_exceptions=True)
+
+    async def _hand_over(self) -> None:
+        if self._writer.done():
+            self._writer.result()  # raises: only a failure ends it early
+        batch, self._batch = self._batch, _Batch()
+        self._begun = self._clock()
+        handing = asyncio.create_task(self._full.put(batch))
+        await asyncio.wait([handing, self._writer], return_when=asyncio.FIRST_COMPLETED)
+        if not handing.done():
+            handing.cancel()
+            self._writer.result()
+
+    async def _write(self) -> None:
+        while (batch := await self._full.get()) is not None:
+            await self._store.write(
+                batch.files,
+                batch.removed,
+                batch.skipped,
+                batch.touched,
+                first_time=self._first_time,
+                edited=self._edited,
+            )
+
+
+def _stat(stat: ReadStat | None) -> FileStat:
+    return FileStat(stat.size, stat.mtime_ns) if stat is not None else UNREAD

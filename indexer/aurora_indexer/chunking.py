@@ -1,0 +1,210 @@
+"""One definition, or what is left of a file between its definitions, becomes a CodeChunk (AURORA §6.3.5, §6.6)."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from itertools import accumulate
+from pathlib import PurePosixPath
+
+from tree_sitter import Node
+
+from aurora_indexer import field_terms, references, signature, summary
+from aurora_indexer.fingerprint import WHITE_SPACE, body_hash, shape_hash
+from aurora_indexer.languages import Language
+from aurora_indexer.outline import Definition, Span
+from aurora_indexer.split import is_long, split
+from aurora_memory.chunks import MODULE_NAME, ChunkKind, CodeChunk, Part, Terms
+
+
+@dataclass(slots=True)
+class Uses:
+    """What was captured in a chunk, outside of the chunks inside it."""
+
+    called: list[bytes] = field(default_factory=list)
+    inherited: list[bytes] = field(default_factory=list)
+    branches: int = 0
+    loops: int = 0
+
+
+class Chunker:
+    """Makes the chunks of one file. `bare` is its source with the comments blanked, byte for byte."""
+
+    def __init__(self, path: str, language: Language, source: bytes, bare: bytes) -> None:
+        self._path = path
+        self._language = language
+        self._source = source
+        self._bare = bare
+        pure = PurePosixPath(path)
+        self._path_terms = field_terms.all_terms(str(pure.with_suffix("")))
+        self._ordinals: dict[str, int] = {}
+        self._stem = pure.stem
+        self._line_starts = list(accumulate([len(line) + 1 for line in source.split(b"\n")], initial=0))
+
+    def definition(self, definition: Definition, uses: Uses) -> CodeChunk:
+        """Make the chunk of a definition."""
+        start, end = definition.start, definition.end
+        source = self._source
+        text = source[start:end]
+        excluded = [*definition.docs, *definition.inside] if definition.docs else definition.inside
+        docstring = self._docstring(definition.docs, definition.doc_is_comment)
+        heading = signature.signature(self._bare[definition.head : definition.body if definition.body > 0 else end])
+        return self._chunk(
+            name=definition.name,
+            kind=definition.kind,
+            parent=definition.parent_name,
+            span=(start, end),
+            node=definition.node,
+            excluded=excluded,
+            docstring=docstring,
+            heading=heading,
+            hashes=(body_hash(text), shape_hash(self._bare[start:end], definition.written)),
+            tokens=summary.estimated_tokens(text),
+            uses=uses,
+        )
+
+    def module(
+        self, root: Node, top_level: list[Span], ignored: Iterable[Span], docs: list[Span], docs_are_comment: bool, uses: Uses
+    ) -> CodeChunk | None:
+        """Make the chunk of what is left between definitions, if that is more than imports, comments and `ignored`."""
+        docstring = self._docstring(docs, docs_are_comment)
+        left = blanked(self._bare, top_level)
+        if not docstring and not blanked(left, sorted(ignored)).translate(None, WHITE_SPACE + b";,{}()"):
+            return None
+        text = blanked(self._source, top_level)
+        start, end = _extent(left)
+        if docs:
+            start, end = min(start, docs[0][0]), max(end, docs[-1][1])
+        return self._chunk(
+            name=MODULE_NAME,
+            kind="module",
+            parent=None,
+            span=(start, end),
+            node=root,
+            excluded=[*docs, *top_level],
+            docstring=docstring,
+            heading="",
+            hashes=(body_hash(text[start:end]), shape_hash(left, b"")),
+            tokens=summary.estimated_tokens(text[start:end]),
+            uses=uses,
+        )
+
+    def _chunk(
+        self,
+        *,
+        name: str,
+        kind: ChunkKind,
+        parent: str | None,
+        span: Span,
+        node: Node,
+        excluded: list[Span],
+        docstring: str,
+        heading: str,
+        hashes: tuple[bytes, bytes],
+        tokens: int,
+        uses: Uses,
+    ) -> CodeChunk:
+        start, end = span
+        line_start, line_end = self._line(start), self._line(max(start, end - 1))
+        rows = references.references(uses.inherited, uses.called)
+        called = [row.name for row in rows if row.kind == "calls"]
+        names = field_terms.all_terms("" if kind == "module" else name)
+        parts: list[Part] = []
+        body = _without(self._source, start, end, excluded)
+        spans: list[Span] = [span]
+        if is_long(body):
+            text = blanked(self._source[start:end], sorted((max(s, start) - start, min(e, end) - start) for s, e in excluded))
+            spans = split(node, text, start)
+        if len(spans) > 1:
+            for low, high in spans[1:]:
+                piece = text[low - start : high - start]
+                first, last = _extent(piece)
+                lines = (self._line(low + first), self._line(low + max(first, last - 1)))
+                parts.append(Part(*lines, Terms(names, "", "", "", "", field_terms.text_terms(piece))))
+            body = text[: spans[0][1] - start]
+            first_end = self._line(start + max(0, _extent(body)[1] - 1))
+        else:
+            first_end = line_end
+        terms = Terms(
+            name=names,
+            signature=field_terms.all_terms(heading),
+            path=self._path_terms,
+            doc=field_terms.text_terms(docstring.encode()),
+            calls=field_terms.all_terms(" ".join(called)),
+            body=field_terms.text_terms(body),
+        )
+        parts.insert(0, Part(line_start, first_end, terms))
+        ordinal = self._ordinals.get(name, 0)
+        self._ordinals[name] = ordinal + 1
+        return CodeChunk(
+            path=self._path,
+            name=name,
+            kind=kind,
+            language=self._language.name,
+            line_start=line_start,
+            line_end=line_end,
+            signature=heading,
+            docstring=docstring,
+            parent=parent,
+            references=rows,
+            ast_summary=summary.ast_summary(uses.branches, uses.loops),
+            keywords=summary.keywords(
+                "" if kind == "module" else name,
+                heading,
+                docstring,
+                (*called, self._stem),
+                self._language.words,
+            ),
+            body_hash=hashes[0],
+            shape_hash=hashes[1],
+            tokens=tokens,
+            parts=tuple(parts),
+            ordinal=ordinal,
+        )
+
+    def _docstring(self, docs: list[Span], is_comment: bool) -> str:
+        if not docs:
+            return ""
+        if is_comment:
+            return signature.docstring_of_comments([self._source[s:e] for s, e in docs])
+        return signature.docstring_of_string(self._source[docs[0][0] : docs[0][1]])
+
+    def _line(self, position: int) -> int:
+        """The 1-based line of a byte position; a line break belongs to the line it ends."""
+        return bisect_right(self._line_starts, position)
+
+
+def blanked(text: bytes, spans: Iterable[Span]) -> bytes:
+    """Put spaces where the spans are; spans are sorted and may overlap."""
+    pieces: list[bytes] = []
+    at = 0
+    for start, end in spans:
+        if end <= at:
+            continue
+        start = max(start, at)
+        pieces.append(text[at:start])
+        pieces.append(b" " * (end - start))
+        at = end
+    if not pieces:
+        return text
+    pieces.append(text[at:])
+    return b"".join(pieces)
+
+
+def _without(text: bytes, start: int, end: int, spans: list[Span]) -> bytes:
+    if not spans:
+        return text[start:end]
+    pieces: list[bytes] = []
+    for low, high in sorted(spans):
+        if low > start:
+            pieces.append(text[start:low])
+        start = max(start, high)
+    pieces.append(text[start:end])
+    return b"\n".join(pieces)
+
+
+def _extent(text: bytes) -> Span:
+    """First and last byte (exclusive) that are not white space."""
+    start = len(text) - len(text.lstrip(WHITE_SPACE))
+    return start, max(len(text.rstrip(WHITE_SPACE)), start)

@@ -1,0 +1,150 @@
+"""Import statements, as text, become Import rows: one reader per family of languages (AURORA §6.3.5).
+
+Every reader takes one statement without comments and returns what it binds, in order. A statement that is cut off or
+malformed yields what can still be read of it.
+"""
+
+from __future__ import annotations
+
+import re
+
+from aurora_memory.chunks import Import
+
+_MAX_GROUPS = 64
+"""Rust's nested `{…}` deeper than this are not code anyone wrote."""
+
+_PYTHON_FROM = re.compile(r"from\s*(\.*\s*[\w.]*)\s*import\b\s*\(?(.*?)\)?\s*;?$", re.S)
+_AS = re.compile(r"\s+as\s+")
+_ES_SOURCE = re.compile(r"""(?:\bfrom|^\s*import|\brequire\s*\(|\bimport\s*\()\s*(['"`])(.*?)\1""", re.S)
+_ES_REQUIRE = re.compile(
+    r"""(?:([\w$]+)|(\{[^}]*\}))\s*(?::[^=]*)?=\s*require\s*\(\s*(['"`])(.*?)\3\s*\)(?:\s*\.\s*([\w$]+))?""", re.S
+)
+_ES_BRACES = re.compile(r"\{([^}]*)\}?", re.S)
+_ES_NAMESPACE = re.compile(r"\*\s*(?:as\s+([\w$]+))?")
+_GO = re.compile(r"""(?:([\w.]+)\s*)?(["`])([^"`\n]+)\2""")
+_JAVA = re.compile(r"import\s+(?:static\s+)?([\w.\s]+?)\s*(\.\s*\*)?\s*;?\s*$")
+_INCLUDE = re.compile(r"""#\s*(?:include(?:_next)?|import)\s*[<"]([^>"\n]+)""")
+_RUBY = re.compile(r"""(require_relative|require|load)\b[\s(]*(['"])(.*?)\2""")
+_RUST_USE = re.compile(r"\buse\s+(.*?);?\s*$", re.S)
+_RUST_CRATE = re.compile(r"\bextern\s+crate\s+(\w+)(?:\s+as\s+(\w+))?")
+_RUST_TOKEN = re.compile(r"[{},]|[^{},]+")
+
+
+def python(text: str) -> list[Import]:
+    """Read `import a.b as x, c` or `from ..a import (b as c, d)`."""
+    text = " ".join(text.replace("\\", " ").split())
+    if match := _PYTHON_FROM.match(text):
+        module = match[1].replace(" ", "")
+        return [Import(module, name, alias) for name, alias in map(_aliased, match[2].split(",")) if name]
+    return [
+        Import(module, alias=alias) for module, alias in map(_aliased, text.removeprefix("import").split(",")) if module
+    ]
+
+
+def ecmascript(text: str) -> list[Import]:
+    """Read `import`/`export … from`, `require` and dynamic `import()`; default imports have the name `default`."""
+    found = _required(text)
+    if found:
+        return found
+    source = _ES_SOURCE.search(text)
+    if source is None:
+        return []
+    module = source[2]
+    clause = text[: source.start()].strip()
+    exporting = clause.startswith("export")
+    clause = re.sub(r"^(?:import|export)\b\s*(?:type\b(?!\s*(?:,|$)))?", "", clause).strip()
+    braces = _ES_BRACES.search(clause)
+    if braces:
+        clause = clause[: braces.start()] + clause[braces.end() :]
+    found = []
+    namespace = _ES_NAMESPACE.search(clause)
+    if namespace:
+        found.append(Import(module, "*" if exporting and not namespace[1] else "", namespace[1] or ""))
+        clause = clause[: namespace.start()]
+    default = clause.strip(" ,\n\t=")
+    if re.fullmatch(r"[\w$]+", default):
+        found.insert(0, Import(module, "default", default))
+    for item in braces[1].split(",") if braces else ():
+        name, alias = _aliased(re.sub(r"^\s*type\s+(?!as\b)", "", item))
+        if name:
+            found.append(Import(module, name, alias))
+    return found or [Import(module)]
+
+
+def go(text: str) -> list[Import]:
+    """Read an import declaration, grouped or not; `.` and `_` stay as aliases."""
+    return [Import(path, alias="" if alias == "import" else alias) for alias, _, path in _GO.findall(text)]
+
+
+def rust(text: str) -> list[Import]:
+    """Read a `use`, its groups expanded, or an `extern crate`."""
+    if match := _RUST_CRATE.search(text):
+        return [Import(match[1], alias=match[2] or "")]
+    use = _RUST_USE.search(text)
+    if use is None:
+        return []
+    found = []
+    prefixes = [""]
+    for token in _RUST_TOKEN.findall(use[1]):
+        token = " ".join(token.split())
+        if token == "}":
+            if len(prefixes) > 1:
+                prefixes.pop()
+        elif token.endswith("::") or token == "{":
+            pass
+        elif token != "," and token:
+            found.append(_rust_path(prefixes[-1] + token))
+        if token.endswith("::") and len(prefixes) < _MAX_GROUPS:
+            prefixes.append(prefixes[-1] + token)
+    return found
+
+
+def java(text: str) -> list[Import]:
+    """Read an import; a wildcard has the name `*`, a static member its class as module."""
+    match = _JAVA.search(text)
+    if match is None:
+        return []
+    path = "".join(match[1].split())
+    if match[2]:
+        return [Import(path, "*")]
+    module, _, name = path.rpartition(".")
+    return [Import(module, name)] if module else [Import(path)]
+
+
+def c(text: str) -> list[Import]:
+    """Read an `#include`; the module is the path as written."""
+    return [Import(path.strip()) for path in _INCLUDE.findall(text)]
+
+
+def ruby(text: str) -> list[Import]:
+    """Read a `require`; `require_relative "a"` is the module `./a`."""
+    match = _RUBY.search(text)
+    if match is None or not match[3]:
+        return []
+    relative = match[1] == "require_relative" and not match[3].startswith((".", "/"))
+    return [Import("./" + match[3] if relative else match[3])]
+
+
+def _aliased(item: str) -> tuple[str, str]:
+    name, *alias = _AS.split(item.strip(), maxsplit=1)
+    return name.strip("'\""), alias[0].strip() if alias else ""
+
+
+def _required(text: str) -> list[Import]:
+    found = []
+    for name, pattern, _, module, member in _ES_REQUIRE.findall(text):
+        if name:
+            found.append(Import(module, member, name))
+        for item in pattern.strip("{}").split(",") if pattern else ():
+            key, _, alias = item.partition("=")[0].partition(":")
+            if key.strip():
+                found.append(Import(module, key.strip(), alias.strip()))
+    return found
+
+
+def _rust_path(path: str) -> Import:
+    path, alias = _aliased(path)
+    module, separator, name = path.rpartition("::")
+    if not separator:
+        return Import(path, alias=alias)
+    return Import(module, alias=alias) if name == "self" else Import(module, name, alias)

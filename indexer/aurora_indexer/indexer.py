@@ -1,0 +1,350 @@
+"""Keeping one workspace's memory in step with its files: sweep, parse what changed, write, resolve, repeat.
+
+One task does all the work of a workspace, in order. Everybody else only says what may have changed: the watcher, an
+editor's `didSave`, a request to index, the clock.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Literal
+
+from aurora_memory import MemoryError_
+from aurora_memory.store import Counts, FileStat, Store
+from msgspec import Struct, structs
+
+from aurora_indexer import git
+from aurora_indexer.batches import Batches
+from aurora_indexer.ignore import IgnoreRules
+from aurora_indexer.messages import WorkItem, Reply
+from aurora_indexer.pool import WorkerPool
+from aurora_indexer.scan import FoundFile, Limits, ScanResult, find_file, scan
+from aurora_indexer.skips import Skip
+from aurora_indexer.watch import Changes, Watcher
+from aurora_indexer.worker import answer, parse_source
+
+logger = logging.getLogger(__name__)
+
+State = Literal["scanning", "indexing", "ready", "error"]
+
+HISTORY_LIMIT = 3000
+"""Commits one pass over git's history may look at."""
+
+RESOLVE_BATCH = 400
+HERE_FILES = 4
+HERE_BYTES = 256 << 10
+"""A save of a few small files is parsed in a thread of the daemon: starting a worker would take longer."""
+
+RETRY_SECONDS = 5.0
+
+
+class IndexProgress(Struct, frozen=True):
+    """How far a run is: files done of files to do, chunks in memory, and what is being done in a word."""
+
+    done: int
+    total: int
+    chunks: int
+    message: str
+
+
+class Summary(Struct, frozen=True):
+    """What one run did with files."""
+
+    parsed: int = 0
+    unchanged: int = 0
+    removed: int = 0
+    skipped: int = 0
+    failed: int = 0
+
+
+class IndexerSettings(Struct, frozen=True):
+    """Times in seconds: quiet time before a change is taken in, and how often everything is looked over anew."""
+
+    limits: Limits
+    debounce: float = 0.05
+    sweep: float = 600.0
+
+
+class _Wanted(Struct):
+    """What has to be looked at next. `everything` outranks `paths`; `edited` is false for checkouts."""
+
+    paths: set[str]
+    everything: bool = False
+    edited: bool = True
+
+    def __bool__(self) -> bool:
+        return self.everything or bool(self.paths)
+
+
+class Indexer:
+    """Indexes one root into one store. `start` it, tell it of changes, `close` it."""
+
+    def __init__(self, root: Path, store: Store, pool: WorkerPool, settings: IndexerSettings) -> None:
+        self.root = root
+        self.state: State = "scanning"
+        self.last_error: str | None = None
+        self.pending = 0
+        self.last_scan: ScanResult | None = None
+        self.counts: Counts | None = None
+        self._store = store
+        self._pool = pool
+        self._settings = settings
+        self._rules = IgnoreRules(root)
+        self._watcher: Watcher | None = None
+        self._wanted = _Wanted(set(), everything=True, edited=False)
+        self._wake = asyncio.Event()
+        self._waiters: list[tuple[asyncio.Future[Summary], Callable[[IndexProgress], None] | None]] = []
+        self._listeners: list[Callable[[IndexProgress | None], None]] = []
+        self._current: list[Callable[[IndexProgress], None]] = []
+        self._task: asyncio.Task[None] | None = None
+        self._first = asyncio.Event()
+
+    @property
+    def watching(self) -> str:
+        """How changes are noticed: `inotify`, `fsevents`, `polling`, or `off` until the watch is up."""
+        return self._watcher.mode if self._watcher else "off"
+
+    @property
+    def warning(self) -> str | None:
+        """What the watcher could not do, if anything."""
+        return self._watcher.warning if self._watcher else None
+
+    def start(self) -> None:
+        """Begin: first a sweep over everything, then whatever changes."""
+        self._task = asyncio.create_task(self._work(), name=f"index {self.root}")
+
+    async def close(self) -> None:
+        """Stop watching and working; what was written stays, the rest is found by the next sweep."""
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+        if self._watcher is not None:
+            await asyncio.to_thread(self._watcher.stop)
+        for future, _ in self._waiters:
+            future.cancel()
+
+    def changed(self, paths: Sequence[str]) -> None:
+        """These files (relative, `/`) may have changed or gone."""
+        self._wanted.paths.update(paths)
+        self.pending = max(self.pending, len(self._wanted.paths))
+        self._wake.set()
+
+    async def run(
+        self, paths: Sequence[str] | None, progress: Callable[[IndexProgress], None] | None = None
+    ) -> Summary:
+        """Bring `paths`, or everything, up to date and wait for it. Raises what keeps the store from being written."""
+        future: asyncio.Future[Summary] = asyncio.get_running_loop().create_future()
+        self._waiters.append((future, progress))
+        if paths is None:
+            self._wanted.everything = True
+        else:
+            self._wanted.paths.update(paths)
+        if progress is not None and self.state == "indexing":
+            self._current.append(progress)
+        self._wake.set()
+        return await future
+
+    def listen(self, listener: Callable[[IndexProgress | None], None]) -> Callable[[], None]:
+        """Be told of progress, and with None of the end of a run; returns how to stop listening."""
+        self._listeners.append(listener)
+        return lambda: self._listeners.remove(listener) if listener in self._listeners else None
+
+    async def first_run(self) -> None:
+        """Wait until the first sweep was done (or failed)."""
+        await self._first.wait()
+
+    async def _work(self) -> None:
+        while True:
+            wanted, self._wanted = self._wanted, _Wanted(set())
+            waiters, self._waiters = self._waiters, []
+            self._current = [progress for _, progress in waiters if progress is not None]
+            if wanted or waiters:
+                await self._attempt(wanted, waiters)
+            if self._wanted or self._waiters:
+                continue
+            self._wake.clear()
+            try:
+                await asyncio.wait_for(self._wake.wait(), self._settings.sweep)
+            except TimeoutError:
+                self._wanted.everything = True
+
+    async def _attempt(
+        self, wanted: _Wanted, waiters: list[tuple[asyncio.Future[Summary], Callable[[IndexProgress], None] | None]]
+    ) -> None:
+        try:
+            summary = await self._once(wanted)
+        except asyncio.CancelledError:
+            for future, _ in waiters:
+                future.cancel()
+            raise
+        except (MemoryError_, OSError) as error:
+            self.state = "error"
+            self.last_error = str(error)
+            logger.error("indexing failed", extra={"root": str(self.root), "error": str(error)})
+            for future, _ in waiters:
+                if not future.done():
+                    future.set_exception(error)
+            self._first.set()
+            self._wanted = _Wanted(self._wanted.paths | wanted.paths, self._wanted.everything or wanted.everything)
+            await asyncio.sleep(RETRY_SECONDS)
+            return
+        finally:
+            self._tell(None)
+        for future, _ in waiters:
+            if not future.done():
+                future.set_result(summary)
+
+    async def _once(self, wanted: _Wanted) -> Summary:
+        begun = time.monotonic()
+        if wanted.everything:
+            self.state = "scanning"
+            self._tell(IndexProgress(0, 0, 0, "scanning"))
+            await self._watch()
+            summary = await self._sweep(wanted.edited)
+        else:
+            summary = await self._refresh(sorted(wanted.paths))
+        await self._resolve()
+        self.counts = await self._store.counts()
+        self.state, self.last_error, self.pending = "ready", None, len(self._wanted.paths)
+        if summary.parsed or summary.removed or not self._first.is_set():
+            await self._store.remember("indexed_at", str(time.time()))
+            logger.info(
+                "indexed",
+                extra={
+                    "root": str(self.root),
+                    "seconds": round(time.monotonic() - begun, 3),
+                    **structs.asdict(summary),
+                },
+            )
+        self._first.set()
+        if wanted.everything:
+            await self._learn_history()
+        return summary
+
+    async def _sweep(self, edited: bool) -> Summary:
+        """Compare every file's stat with what memory knows; look into those that differ."""
+        found = await asyncio.to_thread(scan, self.root, self._settings.limits, self._rules)
+        known = await self._store.read.files()
+        skips = await self._store.read.skips()
+        self.last_scan = found
+        seen = {file.path for file in found.files}
+        removed = [path for path in known if path not in seen] + [path for path in skips if path not in seen]
+        stats = known | {path: stat for path, (_, _, stat) in skips.items()}
+        changed = [file for file in found.files if not _same(file, stats.get(file.path))]
+        unchanged = len(found.files) - len(changed)
+        summary = await self._take_in(changed, removed, known, first_time=not known, edited=edited)
+        return structs.replace(summary, unchanged=summary.unchanged + unchanged)
+
+    async def _refresh(self, paths: Sequence[str]) -> Summary:
+        """Look at some files only; a folder among them stands for the files memory has below it."""
+        found = await asyncio.to_thread(
+            lambda: [(path, find_file(self._rules, path, self._settings.limits)) for path in paths]
+        )
+        known = await self._store.read.files_at(paths)
+        changed = [file for _, file in found if not isinstance(file, Skip) and not _same(file, known.get(file.path))]
+        kept = {file.path for _, file in found if not isinstance(file, Skip)}
+        removed = [path for path in known if path not in kept]
+        return await self._take_in(changed, removed, known, first_time=False, edited=True)
+
+    async def _take_in(
+        self,
+        changed: Sequence[FoundFile],
+        removed: Sequence[str],
+        known: dict[str, FileStat],
+        *,
+        first_time: bool,
+        edited: bool,
+    ) -> Summary:
+        if not changed and not removed:
+            return Summary()
+        self.state = "indexing"
+        self.pending = len(changed)
+        chunks = self.counts.chunks if self.counts else 0
+        limit = self._settings.limits.max_file_bytes
+        batches = Batches(self._store, removed, first_time=first_time, edited=edited)
+        items = [
+            WorkItem(file.path, file.size, known[file.path].content_hash if file.path in known else b"")
+            for file in changed
+        ]
+        done = 0
+
+        async def take(reply: Reply) -> None:
+            nonlocal done
+            await batches.add(reply)
+            done += 1
+            self.pending = len(changed) - done
+            self._tell(IndexProgress(done, len(changed), chunks + batches.chunks, "indexing"))
+
+        try:
+            if edited and len(items) <= HERE_FILES and sum(item.size for item in items) <= HERE_BYTES:
+                for item in items:
+                    await take(await asyncio.to_thread(answer, str(self.root), item, limit, parse_source))
+            else:
+                async with contextlib.aclosing(self._pool.parse(self.root, items)) as replies:
+                    async for reply in replies:
+                        await take(reply)
+            await batches.finish()
+        except BaseException:
+            await batches.abandon()
+            raise
+        return Summary(
+            parsed=batches.parsed,
+            unchanged=batches.unchanged,
+            removed=batches.removed,
+            skipped=batches.skipped,
+            failed=batches.failed,
+        )
+
+    async def _resolve(self) -> None:
+        waiting = await self._store.resolve(RESOLVE_BATCH)
+        total = waiting
+        while waiting:
+            self._tell(IndexProgress(total - waiting, total, 0, "linking"))
+            waiting = await self._store.resolve(RESOLVE_BATCH)
+
+    async def _learn_history(self) -> None:
+        """Take each file's commit times from git, if HEAD moved since the last time."""
+        head = await asyncio.to_thread(git.head, self.root)
+        if head is None or head == await self._store.read.fact("git_head"):
+            return
+        history = await git.history(self.root, max_commits=HISTORY_LIMIT)
+        commits = {path: (file.times, file.last_hash, file.last_subject) for path, file in history.files.items()}
+        await self._store.save_commits(commits, head)
+        await self._store.tidy()
+
+    async def _watch(self) -> None:
+        if self._watcher is not None:
+            return
+        watcher = Watcher(
+            self.root,
+            self._on_changes,
+            asyncio.get_running_loop(),
+            debounce=self._settings.debounce,
+            rules=self._rules,
+        )
+        await asyncio.to_thread(watcher.start)
+        self._watcher = watcher
+        if watcher.warning:
+            logger.warning("watching", extra={"root": str(self.root), "warning": watcher.warning})
+
+    def _on_changes(self, changes: Changes) -> None:
+        if changes.overflow or changes.git_head_changed:
+            self._wanted.everything = True
+            self._wanted.edited = not changes.git_head_changed
+        self.changed([*changes.changed, *changes.removed])
+
+    def _tell(self, progress: IndexProgress | None) -> None:
+        for listener in list(self._listeners):
+            listener(progress)
+        if progress is not None:
+            for waiting in self._current:
+                waiting(progress)
+
+
+def _same(file: FoundFile, stat: FileStat | None) -> bool:
+    return stat is not None and (file.size, file.mtime_ns) == (stat.size, stat.mtime_ns)

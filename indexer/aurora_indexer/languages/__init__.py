@@ -1,0 +1,237 @@
+"""The languages AURORA cuts into chunks: one row here and one `.scm` query file each (AURORA §6.3.5).
+
+A query file names what it captures, and nothing else in the indexer knows a grammar's node types:
+
+- `@function @method @class @interface @struct @trait @enum @type @namespace @macro`: a definition, its chunk's kind. A
+  `function` directly inside something class-like (`class_like`) is a method. With `.outer` it counts only outside of
+  functions, with `.member` only directly inside `@members`.
+- `@scope`: names what is in it without being a chunk (Rust's `impl`, a named object literal); `@members`: an object
+  literal whose functions are definitions.
+- `@name`, `@qualifier`, `@body`: belong to the innermost definition or scope around them. The signature ends where the
+  body starts. A qualifier is put before the name (`Repo` in `func (r *Repo) Find`).
+- `@wrapper`: `export`, `template<…>`, decorators' node: its one definition starts and ends where it does.
+- `@comment`, `@attribute`: belong to the definition directly below them.
+- `@doc`: a string that documents the definition or file it starts; `@doc.inner`: a comment that documents the file;
+  `@documented`: what is in it is documented, for the file, by the comment above.
+- `@call`, `@component`, `@inherits`: names in use; `@receiver`: what a `@call` that captures only the last name is called on.
+- `@branch`, `@loop`: counted. `@import`: one import statement, read by `read_imports`; `@trivia`: not worth a chunk.
+
+A first line `; inherits: c, jsx` puts those query files before this one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import lru_cache
+from importlib.resources import files
+from pathlib import PurePosixPath
+
+import tree_sitter_language_pack
+from msgspec import Struct
+from tree_sitter import Language as Grammar
+from tree_sitter import Query
+
+from aurora_indexer import IndexerError, imports
+from aurora_memory.chunks import Import
+
+ReadImports = Callable[[str], list[Import]]
+
+CLASS_LIKE = frozenset({"class", "interface", "struct", "trait", "enum"})
+
+
+class UnsupportedLanguage(IndexerError):
+    """No row of the table takes this file."""
+
+
+class Language(Struct, frozen=True):
+    """One language: which files it takes, and how its names are put together."""
+
+    name: str
+    suffixes: tuple[str, ...]
+    read_imports: ReadImports
+    words: frozenset[str]
+    """Words of the language that say nothing about a chunk (keywords, ubiquitous names)."""
+    grammar: str = ""
+    """The grammar's name in tree-sitter-language-pack, where it isn't `name`."""
+    file_names: tuple[str, ...] = ()
+    interpreters: tuple[str, ...] = ()
+    """First words of a `#!` line's program that run this language."""
+    class_like: frozenset[str] = CLASS_LIKE
+    separator: str = r"\."
+    """A regular expression between the segments of a qualified name as written."""
+    unqualified: str = r"(?!)"
+    """What to drop from a qualifier: the segments matched say nothing about where a name belongs."""
+    really: tuple[str, str] | None = None
+    """A regular expression and the language that a file is in when its source matches (C headers in C++)."""
+
+
+class Compiled(Struct, frozen=True):
+    """A language's grammar and queries, ready to run. Shared between parses; never leaves the process."""
+
+    grammar: Grammar
+    query: Query
+    mistakes: Query
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_ECMASCRIPT_WORDS = _words(
+    "abstract any arguments as async await boolean class const constructor debugger default delete export exports extends"
+    " false finally function implements import instanceof interface let module new null number object private promise"
+    " protected public readonly require return static string super switch this throw true try type typeof undefined"
+    " unknown var void yield props keyof namespace declare enum"
+)
+_C_WORDS = _words(
+    "auto bool char const double enum extern float inline int long register return short signed sizeof static struct"
+    " switch typedef union unsigned void volatile null size uint int8 int16 int32 int64 uint8 uint16 uint32 uint64"
+)
+_EXPORTS = r"^(?:module\.)?exports$|^(?:module\.)?exports\.|^module$|^(?:this|window|globalThis)$|\.prototype$"
+
+LANGUAGES: tuple[Language, ...] = (
+    Language(
+        name="python",
+        suffixes=(".py", ".pyi"),
+        interpreters=("python",),
+        read_imports=imports.python,
+        words=_words(
+            "args async await bool class cls def dict elif except float import init int kwargs lambda list none object"
+            " pass raise return self set str super true false tuple typing union optional any yield"
+        ),
+    ),
+    Language(
+        name="typescript",
+        suffixes=(".ts", ".mts", ".cts"),
+        interpreters=("ts-node", "deno", "tsx"),
+        read_imports=imports.ecmascript,
+        words=_ECMASCRIPT_WORDS,
+        unqualified=_EXPORTS,
+    ),
+    Language(
+        name="tsx",
+        suffixes=(".tsx",),
+        read_imports=imports.ecmascript,
+        words=_ECMASCRIPT_WORDS,
+        unqualified=_EXPORTS,
+    ),
+    Language(
+        name="javascript",
+        suffixes=(".js", ".jsx", ".mjs", ".cjs"),
+        interpreters=("node", "bun"),
+        read_imports=imports.ecmascript,
+        words=_ECMASCRIPT_WORDS,
+        unqualified=_EXPORTS,
+    ),
+    Language(
+        name="go",
+        suffixes=(".go",),
+        read_imports=imports.go,
+        words=_words(
+            "any bool byte chan const defer err error fallthrough float32 float64 func go int int32 int64 interface len"
+            " make map nil package range return rune select string struct switch type uint var"
+        ),
+    ),
+    Language(
+        name="rust",
+        suffixes=(".rs",),
+        separator=r"::",
+        read_imports=imports.rust,
+        words=_words(
+            "async await bool box const crate dyn enum err extern fn impl let match mod mut none ok option pub ref result"
+            " return self some static str string struct super trait type u8 u32 u64 i32 i64 unsafe usize vec where"
+        ),
+    ),
+    Language(
+        name="java",
+        suffixes=(".java",),
+        read_imports=imports.java,
+        words=_words(
+            "abstract boolean byte char class double extends final float implements import int interface long new null"
+            " object override package private protected public return short static string super synchronized this throw"
+            " throws void volatile"
+        ),
+    ),
+    Language(
+        name="c",
+        suffixes=(".c", ".h"),
+        read_imports=imports.c,
+        words=_C_WORDS,
+        separator=r"::",
+        really=(
+            r"(?m)^[ \t]*(?:class[ \t]+\w+[^;\n]*$|(?:inline[ \t]+)?namespace\b|template[ \t]*<"
+            r"|using[ \t]+\w+|(?:public|private|protected)[ \t]*:)",
+            "cpp",
+        ),
+    ),
+    Language(
+        name="cpp",
+        suffixes=(".cc", ".cpp", ".cxx", ".hpp", ".hh", ".hxx", ".h++", ".c++"),
+        read_imports=imports.c,
+        words=_C_WORDS
+        | _words(
+            "class constexpr delete explicit final friend mutable namespace new noexcept nullptr operator override private"
+            " protected public std string template this throw typename using virtual"
+        ),
+        separator=r"::",
+    ),
+    Language(
+        name="ruby",
+        suffixes=(".rb", ".rake", ".gemspec", ".ru"),
+        file_names=("Gemfile", "Rakefile"),
+        interpreters=("ruby",),
+        read_imports=imports.ruby,
+        words=_words("begin class def do elsif end ensure module nil rescue return self super then unless yield"),
+        class_like=CLASS_LIKE | {"namespace"},
+        separator=r"::",
+    ),
+)
+
+_BY_NAME = {language.name: language for language in LANGUAGES}
+_BY_SUFFIX = {suffix: language for language in LANGUAGES for suffix in language.suffixes}
+_BY_FILE_NAME = {name: language for language in LANGUAGES for name in language.file_names}
+_SHEBANG = re.compile(rb"#![ \t]*\S*?([\w.+-]+)(?:[ \t]+-\S+)*(?:[ \t]+([\w.+-]+))?")
+
+
+def for_path(path: str, first_line: bytes = b"") -> Language | None:
+    """Tell the language of a file from its name, or from a `#!` line where the name has no suffix."""
+    pure = PurePosixPath(path)
+    found = _BY_FILE_NAME.get(pure.name) or _BY_SUFFIX.get(pure.suffix.lower())
+    if found or pure.suffix or not first_line.startswith(b"#!"):
+        return found
+    match = _SHEBANG.match(first_line)
+    if match is None:
+        return None
+    program = (match[2] if match[1] == b"env" and match[2] else match[1]).decode()
+    stem = re.sub(r"[\d.]+$", "", program)
+    return next((language for language in LANGUAGES if stem in language.interpreters), None)
+
+
+def for_source(language: Language, source: bytes) -> Language:
+    """Tell the language a source is really in, where the file's name leaves it open."""
+    if language.really is None:
+        return language
+    pattern, other = language.really
+    return _BY_NAME[other] if re.search(pattern.encode(), source) else language
+
+
+@lru_cache(maxsize=None)
+def compiled(name: str) -> Compiled:
+    """Load a language's grammar and compile its queries, once per process."""
+    language = _BY_NAME[name]
+    # The pack types its names as literals of every grammar it bundles; ours come from the table above.
+    grammar: Grammar = tree_sitter_language_pack.get_language(language.grammar or language.name)  # type: ignore[arg-type]
+    return Compiled(
+        grammar=grammar,
+        query=Query(grammar, _query_text(name)),
+        mistakes=Query(grammar, "(ERROR) @mistake (MISSING) @mistake"),
+    )
+
+
+def _query_text(name: str) -> str:
+    text = files(__package__).joinpath(f"{name}.scm").read_text(encoding="utf-8")
+    first = text.partition("\n")[0]
+    if not first.startswith("; inherits:"):
+        return text
+    return "\n".join([_query_text(part.strip()) for part in first.removeprefix("; inherits:").split(",")] + [text])

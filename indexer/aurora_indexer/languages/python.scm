@@ -1,0 +1,23 @@
+; Captures are explained in languages/__init__.py.
+
+(function_definition name: (identifier) @name) @function
+(function_definition body: (_) @body)
+(class_definition name: (identifier) @name) @class
+(class_definition body: (_) @body)
+(type_alias_statement left: (type [(identifier) @name (generic_type . (identifier) @name)])) @type
+
+(decorated_definition) @wrapper
+(decorator) @attribute
+(comment) @comment
+
+(module [(string) (concatenated_string)] @doc)
+(class_definition body: (block . [(string) (concatenated_string)] @doc))
+(function_definition body: (block . [(string) (concatenated_string)] @doc))
+
+(call function: [(identifier) (attribute)] @call)
+(class_definition superclasses: (argument_list [(identifier) (attribute) (subscript value: (_))] @inherits))
+
+[(if_statement) (elif_clause) (except_clause) (conditional_expression) (case_clause)] @branch
+[(for_statement) (while_statement)] @loop
+
+[(import_statement) (import_from_statement) (future_import_statement)] @import

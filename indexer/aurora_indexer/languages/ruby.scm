@@ -1,0 +1,38 @@
+; Captures are explained in languages/__init__.py.
+
+(module name: (_) @name) @namespace
+(class name: (_) @name) @class
+(module body: (_) @body)
+(class body: (_) @body)
+(method name: (_) @name) @function
+(singleton_method name: (_) @name) @function
+(method body: (_) @body)
+(singleton_method body: (_) @body)
+(singleton_class) @scope
+(assignment
+  left: (constant) @name
+  right: (call
+    receiver: (constant) @_factory
+    method: (identifier)
+    block: (do_block body: (_) @body))
+  (#any-of? @_factory "Struct" "Class" "Data" "Module")) @class
+
+(comment) @comment
+
+(call receiver: [(identifier) (constant) (self) (scope_resolution) (instance_variable)] @receiver)
+(call method: [(identifier) (constant)] @call)
+(superclass (_) @inherits)
+(call
+  !receiver
+  method: (identifier) @_mixin
+  arguments: (argument_list [(constant) (scope_resolution)] @inherits)
+  (#any-of? @_mixin "include" "extend" "prepend"))
+
+[(if) (elsif) (unless) (if_modifier) (unless_modifier) (when) (in_clause) (rescue) (conditional)] @branch
+[(while) (until) (for) (while_modifier) (until_modifier)] @loop
+
+(call
+  !receiver
+  method: (identifier) @_require
+  arguments: (argument_list . (string))
+  (#any-of? @_require "require" "require_relative" "load")) @import

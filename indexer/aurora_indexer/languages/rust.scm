@@ -1,0 +1,44 @@
+; Captures are explained in languages/__init__.py.
+
+(function_item name: (identifier) @name) @function
+(function_item body: (_) @body)
+(struct_item name: (type_identifier) @name) @struct
+(struct_item body: (field_declaration_list) @body)
+(union_item name: (type_identifier) @name body: (_) @body) @struct
+(enum_item name: (type_identifier) @name body: (_) @body) @enum
+(trait_item name: (type_identifier) @name body: (_) @body) @trait
+(source_file (type_item name: (type_identifier) @name) @type)
+(mod_item body: (declaration_list (type_item name: (type_identifier) @name) @type))
+(block (type_item name: (type_identifier) @name) @type)
+(mod_item name: (identifier) @name body: (_) @body) @namespace
+(macro_definition name: (identifier) @name . (_) @body) @macro
+
+(impl_item type: [
+  (type_identifier) @name
+  (primitive_type) @name
+  (scoped_type_identifier) @name
+  (generic_type type: (_) @name)
+  (reference_type type: (_) @name)
+]) @scope
+(impl_item trait: (_) @inherits)
+(trait_item bounds: (trait_bounds [(type_identifier) (scoped_type_identifier) (generic_type)] @inherits))
+
+(attribute_item) @attribute
+[(line_comment) (block_comment)] @comment
+(source_file (line_comment inner: (inner_doc_comment_marker)) @doc.inner)
+(inner_attribute_item) @trivia
+(mod_item !body) @trivia
+
+(call_expression function: [
+  (identifier) @call
+  (field_expression) @call
+  (scoped_identifier) @call
+  (generic_function function: (_) @call)
+])
+(struct_expression name: (_) @call)
+(macro_invocation macro: (_) @call)
+
+[(if_expression) (match_arm)] @branch
+[(for_expression) (while_expression) (loop_expression)] @loop
+
+[(use_declaration) (extern_crate_declaration)] @import

@@ -1,0 +1,105 @@
+"""What watching threads have noticed and the event loop has not yet taken: one set of paths, one wake-up."""
+
+from __future__ import annotations
+
+import threading
+import time
+from asyncio import AbstractEventLoop
+from collections.abc import Callable
+
+from msgspec import Struct
+
+MAX_PATHS = 20_000
+"""With more paths than this, looking at the whole tree is cheaper than looking at each."""
+
+
+class Noted(Struct, frozen=True):
+    """One batch. `overflow`: look at everything; `git`: something in the git directory moved."""
+
+    changed: set[str]
+    removed: set[str]
+    overflow: bool
+    git: bool
+
+
+class Notes:
+    """Filled by any thread, emptied by the event loop, which `wake` is called on once per batch."""
+
+    def __init__(self, loop: AbstractEventLoop, wake: Callable[[], None]) -> None:
+        self._loop = loop
+        self._wake = wake
+        self._lock = threading.Lock()
+        self._gone: dict[str, bool] = {}
+        self._fresh: set[str] = set()
+        self._overflow = False
+        self._awake = False
+        self.git = False
+        self.last_at = 0.0
+        self.trouble: OSError | None = None
+
+    def changed(self, path: str, *, fresh: bool = False) -> None:
+        """A file came or changed. `fresh`: it was not there before, so that going again makes it a non-event."""
+        with self._lock:
+            if fresh and path not in self._gone:
+                self._fresh.add(path)
+            self._put(path, gone=False)
+        self._tell()
+
+    def removed(self, path: str) -> None:
+        """A file or folder went, and all that was below it."""
+        with self._lock:
+            if path in self._fresh:
+                self._fresh.discard(path)
+                del self._gone[path]
+            else:
+                self._put(path, gone=True)
+        self._tell()
+
+    def overflowed(self) -> None:
+        """Events were lost, or rules changed: only a look at everything helps."""
+        with self._lock:
+            self._overflow = True
+        self._tell()
+
+    def git_moved(self) -> None:
+        """HEAD, the index or its lock changed."""
+        with self._lock:
+            self.git = True
+        self._tell()
+
+    def failed(self, error: OSError) -> None:
+        """Watching cannot go on as it is."""
+        with self._lock:
+            self.trouble = error
+            self._overflow = True
+        self._tell()
+
+    def take(self) -> Noted:
+        """All that was noted since the last time."""
+        with self._lock:
+            gone, self._gone = self._gone, {}
+            self._fresh = set()
+            overflow, self._overflow = self._overflow, False
+            git, self.git = self.git, False
+            self._awake = False
+        changed = {path for path, is_gone in gone.items() if not is_gone}
+        return Noted(changed, gone.keys() - changed, overflow, git)
+
+    def _put(self, path: str, *, gone: bool) -> None:
+        if len(self._gone) >= MAX_PATHS:
+            self._gone.clear()
+            self._fresh.clear()
+            self._overflow = True
+        self._gone[path] = gone
+
+    def _tell(self) -> None:
+        self.last_at = time.monotonic()
+        with self._lock:
+            if self._awake or self._loop.is_closed():
+                return
+            self._awake = True
+        try:
+            self._loop.call_soon_threadsafe(self._wake)
+        except RuntimeError:
+            # The loop closed in between: nobody is left to tell.
+            return

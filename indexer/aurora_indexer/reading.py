@@ -1,0 +1,77 @@
+"""Reading files one does not trust: never a device or a pipe, never more than asked for, never half an edit."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from aurora_indexer import IndexerError
+
+
+class NotARegularFile(IndexerError):
+    """A pipe, socket, device or folder stands where a file was expected."""
+
+
+class TooLarge(IndexerError):
+    """The file holds more bytes than the limit."""
+
+    def __init__(self, message: str, size: int) -> None:
+        super().__init__(message)
+        self.size = size
+
+
+class Changing(IndexerError):
+    """The file was written to while it was read, every time."""
+
+
+_FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+_NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
+
+
+def read_prefix(path: str, at_most: int, *, follow: bool = False) -> bytes:
+    """The first `at_most` bytes of a regular file. Raises OSError (also for symbolic links, unless `follow`),
+    `NotARegularFile`.
+    """
+    with _opened(path, follow) as (descriptor, _):
+        return _read(descriptor, at_most)
+
+
+def read_steady(path: str, limit: int, *, attempts: int = 3) -> tuple[bytes, os.stat_result]:
+    """The whole of a regular file of at most `limit` bytes, and the stat it belongs to: the same before and after.
+
+    Raises OSError (also for symbolic links), `NotARegularFile`, `TooLarge`, `Changing`.
+    """
+    for _ in range(attempts):
+        with _opened(path, follow=False) as (descriptor, before):
+            if before.st_size > limit:
+                raise TooLarge(f"{path} holds {before.st_size} bytes, the limit is {limit}", before.st_size)
+            content = _read(descriptor, limit + 1)
+            after = os.fstat(descriptor)
+        if len(content) > limit:
+            raise TooLarge(f"{path} grew past the limit of {limit} bytes", max(after.st_size, len(content)))
+        if before.st_mtime_ns == after.st_mtime_ns and before.st_size == after.st_size == len(content):
+            return content, after
+    raise Changing(f"{path} was written to during each of {attempts} reads; it is read again at its next change")
+
+
+@contextmanager
+def _opened(path: str, follow: bool) -> Iterator[tuple[int, os.stat_result]]:
+    descriptor = os.open(path, _FLAGS if follow else _FLAGS | _NOFOLLOW)
+    try:
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode):
+            raise NotARegularFile(f"{path} is not a regular file")
+        yield descriptor, status
+    finally:
+        os.close(descriptor)
+
+
+def _read(descriptor: int, at_most: int) -> bytes:
+    pieces: list[bytes] = []
+    left = at_most
+    while left > 0 and (piece := os.read(descriptor, min(left, 1 << 20))):
+        pieces.append(piece)
+        left -= len(piece)
+    return b"".join(pieces)

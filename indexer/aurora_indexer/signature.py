@@ -1,0 +1,74 @@
+"""What people read of a chunk first: its signature in one line, and its documentation without markers."""
+
+from __future__ import annotations
+
+import re
+
+MAX_SIGNATURE = 300
+MAX_DOCSTRING = 2000
+
+_RAW = 4 * MAX_DOCSTRING
+"""Bytes of a docstring worth looking at, before white space and markers are gone."""
+
+_OPENERS = re.compile(r"\s*(?:=>|[{:=;]|\bdo|\bbegin|;?\s*\bend)$")
+_AFTER_BRACKET = re.compile(r"(?<=[(\[]) | (?=[)\]])")
+_TRAILING_COMMA = re.compile(r", ?(?=[)\]])")
+_QUOTES = re.compile(r"[a-zA-Z]{0,2}(\"\"\"|'''|\"|')")
+_ADJACENT = re.compile(r"(\"\"\"|'''|\"|')\s+[a-zA-Z]{0,2}(?:\"\"\"|'''|\"|')")
+_MARKER = re.compile(r"(?:/\*[*!]?|//[/!]?|\*(?!/)|#+!?|=begin|=end)\s?")
+_CLOSER = re.compile(r"\s*\*+/\s*$")
+_RULE = re.compile(r"[-=*#/~_+\s]{3,}")
+
+
+def signature(header: bytes) -> str:
+    """Fold what stands before a body into one line of at most 300 characters, without what opens the body."""
+    text = " ".join(header[: 8 * MAX_SIGNATURE].decode("utf-8", "replace").split())
+    text = _OPENERS.sub("", text)
+    if "( " in text or " )" in text or "[ " in text or " ]" in text:
+        text = _TRAILING_COMMA.sub("", _AFTER_BRACKET.sub("", text))
+    return text if len(text) <= MAX_SIGNATURE else text[: MAX_SIGNATURE - 1] + "…"
+
+
+def docstring_of_string(literal: bytes) -> str:
+    """Read a string literal that documents: quotes off, dedented, at most 2,000 characters. Escapes stay as written."""
+    text = literal[:_RAW].decode("utf-8", "replace")
+    if match := _QUOTES.match(text):
+        quote = match[1]
+        text = text[match.end() :]
+        if text.endswith(quote):
+            text = text[: -len(quote)]
+        if len(quote) == 1 or '"\n' in text or "'\n" in text:
+            text = _ADJACENT.sub("", text)
+    return _shortened(_dedented(text))
+
+
+def docstring_of_comments(comments: list[bytes]) -> str:
+    """Read the comments above a definition as its documentation: markers and rules off, at most 2,000 characters."""
+    lines: list[str] = []
+    size = 0
+    for comment in comments:
+        for line in comment[:_RAW].decode("utf-8", "replace").split("\n"):
+            line = _CLOSER.sub("", line.strip())
+            if match := _MARKER.match(line):
+                line = line[match.end() :]
+            if not _RULE.fullmatch(line):
+                lines.append(line.rstrip())
+                size += len(line)
+        if size > _RAW:
+            break
+    return _shortened("\n".join(lines).strip())
+
+
+def _dedented(text: str) -> str:
+    """As `inspect.cleandoc`: the first line stripped, the common indent off the rest."""
+    if "\n" not in text:
+        return text.strip()
+    lines = text.replace("\r", "").expandtabs().split("\n")
+    rest = lines[1:]
+    margins = [len(line) - len(bare) for line in rest if (bare := line.lstrip())]
+    margin = min(margins, default=0)
+    return "\n".join([lines[0].strip(), *(line[margin:].rstrip() for line in rest)]).strip()
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= MAX_DOCSTRING else text[: MAX_DOCSTRING - 1].rstrip() + "…"

@@ -1,0 +1,104 @@
+"""Long definitions are searched in parts, cut where the syntax tree has its borders (cAST; AURORA §6.3.5).
+
+Sizes are bytes other than white space. Siblings that fit together are merged greedily; a sibling too large on its own
+is entered, and a leaf too large is cut between lines. What belongs to other chunks weighs nothing.
+"""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_left
+from collections.abc import Sequence
+from itertools import accumulate
+
+from tree_sitter import Node
+
+from aurora_indexer.fingerprint import WHITE_SPACE
+
+Span = tuple[int, int]
+
+MAX_PART = 4000
+MAX_PARTS = 60
+
+_MAX_ENTERED = 20_000
+"""Children looked at while entering a chunk; past that, what is still too large is cut between lines."""
+
+_WEIGHTS = bytes(0 if b in WHITE_SPACE else 1 for b in range(256))
+
+
+def is_long(text: bytes) -> bool:
+    """Whether a text must be split."""
+    return len(text) > MAX_PART and len(text.translate(None, WHITE_SPACE)) > MAX_PART
+
+
+def split(node: Node, text: bytes, offset: int) -> list[Span]:
+    """Cut a chunk into parts of about 4,000 bytes, at most 60.
+
+    `text` is the chunk's own text, `offset` its place in the source, what belongs to other chunks blanked. The spans
+    are byte positions in the source; together they cover the text in order.
+    """
+    weights = array("L", accumulate(text.translate(_WEIGHTS), initial=0))
+    starts = _unit_starts(node, text, offset, weights)
+    limit = max(MAX_PART, 2 * weights[-1] // MAX_PARTS)
+    cuts = _merged(starts, weights, offset, limit)
+    while len(cuts) > MAX_PARTS:
+        limit = limit * 3 // 2
+        cuts = _merged(starts, weights, offset, limit)
+    ends = [*cuts[1:], offset + len(text)]
+    return list(zip(cuts, ends, strict=True))
+
+
+def _unit_starts(node: Node, text: bytes, offset: int, weights: Sequence[int]) -> list[int]:
+    """Where the pieces start that are small enough, or can't be made smaller."""
+    last = len(text)
+    starts = [offset]
+    entered = 0
+    todo = [node]
+    while todo:
+        current = todo.pop()
+        start, end = current.byte_range
+        low, high = min(max(start - offset, 0), last), min(max(end - offset, 0), last)
+        weight = weights[high] - weights[low]
+        if weight == 0:
+            continue
+        if start > starts[-1]:
+            starts.append(start)
+        if weight <= MAX_PART:
+            continue
+        if entered < _MAX_ENTERED and current.child_count:
+            children = current.children
+            entered += len(children)
+            children.reverse()
+            todo.extend(children)
+        else:
+            starts.extend(_line_starts(text, low, high, offset, weights))
+    return starts
+
+
+def _line_starts(text: bytes, low: int, high: int, offset: int, weights: Sequence[int]) -> list[int]:
+    starts = []
+    while weights[high] - weights[low] > MAX_PART:
+        # The furthest line start that keeps the piece within the limit, or else the end of a line too long for it.
+        reach = bisect_left(weights, weights[low] + MAX_PART, low, high)
+        cut = text.rfind(b"\n", low, reach) + 1
+        if cut <= low or weights[cut] == weights[low]:
+            cut = text.find(b"\n", reach, high) + 1
+        if cut <= low:
+            break
+        starts.append(offset + cut)
+        low = cut
+    return starts
+
+
+def _merged(starts: list[int], weights: Sequence[int], offset: int, limit: int) -> list[int]:
+    """Keep the starts that begin a new part, so that each part but the last is as full as the pieces allow."""
+    cuts = [starts[0]]
+    ends = [*starts[1:], offset + len(weights) - 1]
+    for start, end in zip(starts, ends, strict=True):
+        if start != cuts[-1] and weights[end - offset] - weights[cuts[-1] - offset] > limit:
+            # A cut that would leave almost nothing behind it is not worth making.
+            if weights[start - offset] - weights[cuts[-1] - offset] >= limit // 8:
+                cuts.append(start)
+    if len(cuts) > 1 and weights[-1] - weights[cuts[-1] - offset] < limit // 8:
+        cuts.pop()
+    return cuts

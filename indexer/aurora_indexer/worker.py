@@ -1,0 +1,166 @@
+"""The parsing process, `python -P -m aurora_indexer.worker`: requests on stdin, replies on stdout, nothing else.
+
+It ends when stdin does, so a daemon that was killed leaves none behind: a thread watches stdin even while a file is
+being parsed, and where a parser holds the interpreter, the kernel's parent-death signal (Linux) and an alarm end it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ctypes
+import os
+import queue
+import signal
+import sys
+import threading
+import traceback
+from collections.abc import Callable
+from typing import BinaryIO
+
+import msgspec
+from aurora_memory.chunks import ParsedFile
+
+from aurora_indexer import languages, parse, skips
+from aurora_indexer.messages import (
+    LENGTH_BYTES,
+    MAX_FRAME,
+    Failed,
+    Parsed,
+    ParseRequest,
+    ReadStat,
+    Ready,
+    Reply,
+    Skipped,
+    Unchanged,
+    WorkItem,
+    content_hash,
+    decode_request,
+    frame,
+)
+from aurora_indexer.reading import Changing, NotARegularFile, TooLarge, read_steady
+from aurora_indexer.skips import Skip
+
+__all__ = ["Failed", "Parsed", "Reply", "Skipped", "Unchanged", "WorkItem", "answer", "parse_source", "serve"]
+
+Parse = Callable[[str, bytes], ParsedFile | None]
+"""Path and source to chunks; None for a file of no known language."""
+
+_PR_SET_PDEATHSIG = 1
+
+
+def parse_source(path: str, source: bytes) -> ParsedFile | None:
+    """Parse one file with the language its name, or its first line, tells."""
+    if languages.for_path(path, source.split(b"\n", 1)[0]) is None:
+        return None
+    return parse.parse_file(path, source)
+
+
+def answer(root: str, item: WorkItem, max_file_bytes: int, parse_one: Parse) -> Reply:
+    """Read one file, decide whether it is to be parsed, and parse it."""
+    path = item.path
+    try:
+        source, status = read_steady(f"{root}/{path}", max_file_bytes)
+    except FileNotFoundError:
+        return Skipped(Skip(path, "gone", "There is no such file."))
+    except NotADirectoryError:
+        return Skipped(Skip(path, "gone", "A folder of its path is now a file."))
+    except OSError as error:
+        return Skipped(skips.unreadable(path, error))
+    except NotARegularFile:
+        return Skipped(Skip(path, "not-a-file", "A folder, pipe, socket or device, not a file."))
+    except TooLarge as error:
+        return Skipped(skips.by_size(path, error.size, max_file_bytes) or skips.Skip(path, "too-large", str(error)))
+    except Changing as error:
+        return Skipped(Skip(path, "changing", f"{error}."))
+    stat = ReadStat(status.st_size, status.st_mtime_ns)
+    digest = content_hash(source)
+    if digest == item.known_hash:
+        return Unchanged(path, stat)
+    skip = skips.by_content(path, source)
+    if skip:
+        return Skipped(skip, stat)
+    try:
+        parsed = parse_one(path, source)
+    except Exception as error:  # noqa: BLE001 - one file's trouble must not stop the others; the traceback goes to stderr
+        traceback.print_exc()
+        return Failed(path, f"{type(error).__name__}: {error}".splitlines()[0], stat)
+    if parsed is None:
+        return Skipped(Skip(path, "no-language", "No known programming language."), stat)
+    if parsed.content_hash != digest:
+        parsed = msgspec.structs.replace(parsed, content_hash=digest)
+    return Parsed(parsed, stat)
+
+
+def serve(parse_one: Parse, arguments: list[str]) -> None:
+    """Answer requests until stdin ends. `arguments`: `--nice N --file-seconds S --parent PID`."""
+    options = _options(arguments)
+    _detach_from_terminal_and_parent(options.nice, options.parent)
+    requests, replies = _claim_pipes()
+    pending: queue.SimpleQueue[ParseRequest] = queue.SimpleQueue()
+    threading.Thread(target=_read_requests, args=(requests, pending), daemon=True, name="stdin").start()
+    _send(replies, Ready(os.getpid()))
+    while True:
+        request = pending.get()
+        for item in request.items:
+            _alarm(options.file_seconds)
+            reply = answer(request.root, item, request.max_file_bytes, parse_one)
+            _alarm(0)
+            _send(replies, reply)
+
+
+def _options(arguments: list[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="aurora_indexer.worker", description="Parse files for the daemon.")
+    parser.add_argument("--nice", type=int, default=0)
+    parser.add_argument("--file-seconds", type=int, default=0, help="end this process when one file takes longer")
+    parser.add_argument("--parent", type=int, default=0, help="end this process when its parent is not this one")
+    return parser.parse_args(arguments)
+
+
+def _detach_from_terminal_and_parent(niceness: int, parent: int) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if niceness and hasattr(os, "nice"):
+        os.nice(niceness)
+    if sys.platform == "linux":
+        ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+        if parent and os.getppid() != parent:
+            os._exit(0)
+
+
+def _claim_pipes() -> tuple[BinaryIO, BinaryIO]:
+    """Take stdin and stdout for the protocol; whatever a library prints goes to stderr."""
+    sys.stdout.flush()
+    requests = os.fdopen(os.dup(0), "rb")
+    replies = os.fdopen(os.dup(1), "wb")
+    null = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(null, 0)
+    os.close(null)
+    os.dup2(2, 1)
+    return requests, replies
+
+
+def _read_requests(requests: BinaryIO, pending: queue.SimpleQueue[ParseRequest]) -> None:
+    while True:
+        head = requests.read(LENGTH_BYTES)
+        length = int.from_bytes(head, "big")
+        body = requests.read(length) if len(head) == LENGTH_BYTES and length <= MAX_FRAME else b""
+        if len(body) != length or not body:
+            os._exit(0)
+        pending.put(decode_request(body))
+
+
+def _send(replies: BinaryIO, reply: Reply | Ready) -> None:
+    try:
+        replies.write(frame(reply))
+        replies.flush()
+    except BrokenPipeError:
+        os._exit(0)
+
+
+def _alarm(seconds: int) -> None:
+    """Have the kernel end this process in `seconds` (0: no longer), even where no Python code gets to run."""
+    if hasattr(signal, "alarm"):
+        signal.alarm(seconds)
+
+
+if __name__ == "__main__":
+    serve(parse_source, sys.argv[1:])

@@ -1,0 +1,203 @@
+"""Start the daemon when nobody listens, and wait until it does. Standard library only.
+
+Who may run is settled by the daemons themselves: each takes a lock, and one that comes second exits 0 without a word.
+So starting one too many does no harm, and nothing here needs the lock.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from aurora_protocol import DaemonUnreachable
+from aurora_protocol.address import Address, read_info
+from aurora_protocol.client import Client
+from aurora_protocol.connection import NobodyThere, open_connection, open_socket, peer_process
+
+if TYPE_CHECKING:
+    from subprocess import Popen
+
+DAEMON = ("-P", "-m", "aurora_server", "daemon", "run", "--detached")
+"""What the interpreter is asked to run. `-P` keeps the working folder off the import path."""
+
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.01, 0.2
+_RESTART_AFTER = 0.5
+_LAST_LINES = 64 * 1024
+
+
+def ensure_daemon(
+    address: Address,
+    *,
+    timeout: float = 10.0,
+    command: tuple[str, ...] = (),
+    environ: Mapping[str, str] | None = None,
+) -> Client:
+    """Return a client of the daemon at `address`, not yet initialized, starting the daemon first if need be.
+
+    A daemon of another version in the same home is asked to stop. Raises DaemonUnreachable after `timeout` seconds, or
+    as soon as the daemon's process ends with a complaint. `command` replaces the daemon's argv, `environ` os.environ.
+    """
+    deadline = time.monotonic() + timeout
+    try:
+        return Client.connect(address, timeout)
+    except NobodyThere:
+        pass
+    address.prepare()
+    replace_other_version(address, deadline)
+    command = command or (sys.executable, *DAEMON)
+    environment = daemon_environment(os.environ if environ is None else environ, address.home)
+    logged = _size(address.log)
+    process = _spawn(address, command, environment)
+    ended_at: float | None = None
+    pause = _FIRST_PAUSE
+    while True:
+        try:
+            return Client.connect(address, max(0.1, deadline - time.monotonic()))
+        except NobodyThere as error:
+            now = time.monotonic()
+            if now >= deadline:
+                raise DaemonUnreachable(
+                    f"the daemon did not come up within {timeout:g} s{_complaint(address.log, logged)}"
+                ) from error
+        code = process.returncode
+        if code is not None and code != 0:
+            raise DaemonUnreachable(f"the daemon could not start (exit code {code}){_complaint(address.log, logged)}")
+        if code == 0:
+            # It lost the race for the lock. The winner is about to listen, unless it was about to stop: then try again.
+            ended_at = ended_at or now
+            if now - ended_at >= _RESTART_AFTER:
+                replace_other_version(address, deadline)
+                process = _spawn(address, command, environment)
+                ended_at = None
+        time.sleep(pause)
+        pause = min(pause * 1.5, _LONGEST_PAUSE)
+
+
+def replace_other_version(address: Address, deadline: float) -> None:
+    """Stop a daemon of another version that holds this home's lock; return when it is gone or `deadline` is reached.
+
+    Its process is signalled only after its own socket has confirmed the process id that its info file gives.
+    """
+    info = read_info(address)
+    if info is None or info.version == address.version or sys.platform == "win32":
+        return
+    if stop_listener(info.socket, info.pid):
+        wait_until_gone(info.pid, deadline)
+
+
+def stop_listener(socket_path: str, pid: int) -> bool:
+    """Send SIGTERM to `pid` if it is the process listening at `socket_path`. Returns whether it was sent."""
+    try:
+        stream = open_socket(socket_path, 1.0)
+    except DaemonUnreachable:
+        return False
+    with stream:
+        if peer_process(stream) != pid:
+            return False
+        return _signal(pid)
+
+
+def wait_until_gone(pid: int, deadline: float) -> bool:
+    """Wait for a process that may not be our child to end. Returns False at `deadline` (of time.monotonic)."""
+    pause = _FIRST_PAUSE
+    while _alive(pid):
+        if time.monotonic() >= deadline:
+            return False
+        time.sleep(pause)
+        pause = min(pause * 1.5, _LONGEST_PAUSE)
+    return True
+
+
+def listening(address: Address) -> bool:
+    """Whether anything of ours accepts connections at `address`."""
+    try:
+        open_connection(address, 1.0).close()
+    except NobodyThere:
+        return False
+    return True
+
+
+def _spawn(address: Address, command: tuple[str, ...], environ: Mapping[str, str]) -> Popen[bytes]:
+    import subprocess  # not needed, and not paid for, while a daemon runs
+
+    descriptor = os.open(address.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    try:
+        process = subprocess.Popen(
+            command,
+            cwd=address.home,
+            env=dict(environ),
+            stdin=subprocess.DEVNULL,
+            stdout=descriptor,
+            stderr=descriptor,
+            start_new_session=True,
+            creationflags=getattr(subprocess, "DETACHED_PROCESS", 0),
+        )
+    except OSError as error:
+        raise DaemonUnreachable(f"cannot run {command[0]}: {error.strerror}; reinstall aurora-context") from error
+    finally:
+        os.close(descriptor)
+    # Somebody has to collect its exit code, or it stays a zombie for as long as we live.
+    threading.Thread(target=process.wait, name="daemon-reaper", daemon=True).start()
+    return process
+
+
+def daemon_environment(environ: Mapping[str, str], home: Path) -> dict[str, str]:
+    """The daemon's environment: ours, without a PYTHONPATH, or with the part of it that our own packages come from."""
+    chosen = {name: value for name, value in environ.items() if name != "PYTHONPATH"}
+    chosen["AURORA_HOME"] = os.fspath(home)
+    entries = [Path(entry).absolute() for entry in environ.get("PYTHONPATH", "").split(os.pathsep) if entry]
+    if Path(__file__).absolute().parents[1] in entries:
+        usable = {Path(entry).absolute() for entry in sys.path}
+        chosen["PYTHONPATH"] = os.pathsep.join(os.fspath(entry) for entry in entries if entry in usable)
+    return chosen
+
+
+def _signal(pid: int) -> bool:
+    try:
+        os.kill(pid, signal.SIGTERM)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def _alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+def _size(log: Path) -> int:
+    try:
+        return log.stat().st_size
+    except FileNotFoundError:
+        return 0
+
+
+def _complaint(log: Path, since: int) -> str:
+    """What the daemon wrote last, after byte `since` of its log, and where to read more."""
+    try:
+        with log.open("rb") as file:
+            size = os.fstat(file.fileno()).st_size
+            file.seek(max(since if size >= since else 0, size - _LAST_LINES))
+            lines = file.read().decode("utf-8", "replace").split("\n")
+    except OSError:
+        lines = []
+    last = next((line.strip() for line in reversed(lines) if line.strip()), "")
+    try:
+        entry = json.loads(last)
+    except ValueError:
+        entry = None
+    if isinstance(entry, dict):
+        last = str(entry.get("message") or entry.get("event") or last)
+    return f": {last}; log: {log}" if last else f"; it wrote no log at {log}"

@@ -1,0 +1,143 @@
+"""A JSON Schema made ready for a document: what may stand where, what it means, and a fast "this is fine"."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+_TYPES: dict[str, frozenset[type]] = {
+    "object": frozenset({dict}),
+    "array": frozenset({list}),
+    "string": frozenset({str}),
+    "number": frozenset({int, float}),
+    "integer": frozenset({int}),
+    "boolean": frozenset({bool}),
+    "null": frozenset({type(None)}),
+}
+_ANNOTATIONS = {"$schema", "$id", "$defs", "$comment", "title", "description", "default", "examples", "x-aurora-values"}
+_CHECKED = {"$ref", "type", "enum", "const", "required", "properties", "additionalProperties", "items", "anyOf"}
+
+
+class Shapes:
+    """The shapes of one schema. References are to places in the same schema (`#/$defs/name`)."""
+
+    def __init__(self, schema: dict[str, Any]) -> None:
+        self._schema = schema
+        self._by_ref: dict[str, Shape] = {}
+        self.root = Shape(schema, self)
+
+    def at(self, ref: str) -> Shape:
+        """The shape a `$ref` means. Raises KeyError when the schema has no such place."""
+        shape = self._by_ref.get(ref)
+        if shape is None:
+            place: Any = self._schema
+            for step in ref.removeprefix("#/").split("/"):
+                place = place[step]
+            shape = self._by_ref[ref] = Shape(place, self)
+        return shape
+
+
+class Shape:
+    """One subschema. `accepts` may be wrong in one way only: it says no to what it does not fully understand."""
+
+    def __init__(self, schema: dict[str, Any], shapes: Shapes) -> None:
+        self._schema = schema
+        self._shapes = shapes
+        self.required: tuple[str, ...] = tuple(schema.get("required", ()))
+        kinds = schema.get("type", [])
+        kinds = [kinds] if isinstance(kinds, str) else kinds
+        self._types: frozenset[type] = frozenset().union(*(_TYPES[kind] for kind in kinds))
+        choices = schema.get("enum", [schema["const"]] if "const" in schema else None)
+        self._choices = frozenset(choices) if choices and all(isinstance(choice, str) for choice in choices) else None
+        understood = schema.keys() <= _ANNOTATIONS | _CHECKED and not {"enum", "const"} <= schema.keys()
+        self._certain = understood and (choices is None or self._choices is not None)
+
+    @property
+    def description(self) -> str:
+        """What the schema says of the place, as Markdown; the place's own words before those of what it refers to."""
+        own: str = self._schema.get("description", "")
+        return own or (self._target.description if self._target else "")
+
+    @cached_property
+    def members(self) -> dict[str, Shape]:
+        """The members the schema names, with their shapes."""
+        members = dict(self._target.members) if self._target else {}
+        for branch in self._branches:
+            members.update(branch.members)
+        properties = self._schema.get("properties", {})
+        return members | {name: Shape(schema, self._shapes) for name, schema in properties.items()}
+
+    @cached_property
+    def needed(self) -> frozenset[str]:
+        """The names of the members that must be there."""
+        return frozenset(self.required) | (self._target.needed if self._target else frozenset())
+
+    @cached_property
+    def others(self) -> Shape | None:
+        """The shape of members the schema does not name, where it says anything about them."""
+        schema = self._schema.get("additionalProperties", self._schema.get("x-aurora-values"))
+        if isinstance(schema, dict):
+            return Shape(schema, self._shapes)
+        return self._target.others if self._target else None
+
+    @cached_property
+    def items(self) -> Shape | None:
+        """The shape of an array's items."""
+        if "items" in self._schema:
+            return Shape(self._schema["items"], self._shapes)
+        return self._target.items if self._target else None
+
+    @cached_property
+    def closed(self) -> bool:
+        """Whether members the schema does not name are errors."""
+        return self._schema.get("additionalProperties") is False or (self._target is not None and self._target.closed)
+
+    @cached_property
+    def _target(self) -> Shape | None:
+        return self._shapes.at(self._schema["$ref"]) if "$ref" in self._schema else None
+
+    @cached_property
+    def _branches(self) -> tuple[Shape, ...]:
+        return tuple(Shape(schema, self._shapes) for schema in self._schema.get("anyOf", ()))
+
+    @cached_property
+    def _own_members(self) -> dict[str, Shape]:
+        return {name: self.members[name] for name in self._schema.get("properties", {})}
+
+    @cached_property
+    def _own_others(self) -> Shape | bool:
+        schema = self._schema.get("additionalProperties", True)
+        return Shape(schema, self._shapes) if isinstance(schema, dict) else bool(schema)
+
+    def accepts(self, value: Any) -> bool:
+        """Whether `value`, plain data, is surely valid. A thousand capabilities take some ten milliseconds."""
+        if not self._certain or (self._types and type(value) not in self._types):
+            return False
+        if self._choices is not None and not (isinstance(value, str) and value in self._choices):
+            return False
+        if self._target is not None and not self._target.accepts(value):
+            return False
+        if isinstance(value, dict):
+            if not self._accepts_members(value):
+                return False
+        elif isinstance(value, list) and "items" in self._schema and self.items is not None:
+            for item in value:
+                if not self.items.accepts(item):
+                    return False
+        return not self._branches or any(branch.accepts(value) for branch in self._branches)
+
+    def _accepts_members(self, value: dict[str, Any]) -> bool:
+        for name in self.required:
+            if name not in value:
+                return False
+        named, others = self._own_members, self._own_others
+        for name, child in value.items():
+            shape = named.get(name)
+            if shape is None:
+                if others is True:
+                    continue
+                if others is False or not others.accepts(child):
+                    return False
+            elif not shape.accepts(child):
+                return False
+        return True

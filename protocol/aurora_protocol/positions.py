@@ -1,0 +1,133 @@
+"""Where in a text: code point offsets to and from LSP positions (LSP 3.17 "Position", `positionEncoding`).
+
+Offsets are code points, as Python slices count them. Lines end at `\\n`, `\\r\\n` or `\\r`, and at nothing else.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from functools import cached_property
+from itertools import accumulate
+from typing import Literal
+
+from msgspec import Struct
+
+Encoding = Literal["utf-8", "utf-16", "utf-32"]
+"""What a session counts `character` in: bytes, UTF-16 units (LSP's default), or code points."""
+
+_LINE_END = re.compile(r"\r\n?|\n")
+_BLOCK = 512
+
+
+class Pos(Struct, frozen=True, order=True):
+    """A place between two characters. `line` and `character` are 0-based."""
+
+    line: int
+    character: int
+
+
+class Range(Struct, frozen=True, order=True):
+    """A stretch of text; `end` is exclusive."""
+
+    start: Pos
+    end: Pos
+
+
+class LineIndex:
+    """The lines of one text. Built in O(n); each look-up afterwards takes O(log n), however long the lines are."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self._starts = _line_starts(text)
+        self._ascii = text.isascii()
+
+    @property
+    def line_count(self) -> int:
+        """How many lines there are: at least 1, and one more when the text ends in a line end."""
+        return len(self._starts)
+
+    def line_start(self, line: int) -> int:
+        """The offset at which `line` begins."""
+        return self._starts[line]
+
+    def line_end(self, line: int) -> int:
+        """The offset at which `line`'s text ends, before its line end."""
+        if line + 1 == len(self._starts):
+            return len(self.text)
+        after = self._starts[line + 1]
+        return after - 2 if self.text.startswith("\r\n", after - 2) and after - 2 >= self._starts[line] else after - 1
+
+    def position(self, offset: int, encoding: Encoding = "utf-16") -> Pos:
+        """The position of `offset`. Offsets outside the text are moved to its border, those inside `\\r\\n` before it."""
+        offset = max(0, min(offset, len(self.text)))
+        line = bisect_right(self._starts, offset) - 1
+        offset = min(offset, self.line_end(line))
+        return Pos(line, self._units(offset, encoding) - self._units(self._starts[line], encoding))
+
+    def offset(self, position: Pos, encoding: Encoding = "utf-16") -> int:
+        """The offset of `position`. Past the end of its line means that end; inside a character means before it."""
+        if position.line < 0:
+            return 0
+        if position.line >= len(self._starts):
+            return len(self.text)
+        start = self._starts[position.line]
+        units = self._units(start, encoding) + max(0, position.character)
+        return max(start, min(self._offset_of_units(units, encoding), self.line_end(position.line)))
+
+    def range(self, start: int, end: int, encoding: Encoding = "utf-16") -> Range:
+        """The range from offset `start` up to offset `end`."""
+        return Range(self.position(start, encoding), self.position(end, encoding))
+
+    def byte(self, offset: int) -> int:
+        """How many UTF-8 bytes come before `offset`."""
+        return self._units(offset, "utf-8")
+
+    def offset_of_byte(self, byte: int) -> int:
+        """The offset of the character that holds UTF-8 byte number `byte`: what tree-sitter counts, as an offset."""
+        return self._offset_of_units(max(0, byte), "utf-8")
+
+    def _units(self, offset: int, encoding: Encoding) -> int:
+        if self._ascii or encoding == "utf-32":
+            return offset
+        return (self._utf8 if encoding == "utf-8" else self._utf16).before(offset)
+
+    def _offset_of_units(self, units: int, encoding: Encoding) -> int:
+        if self._ascii or encoding == "utf-32":
+            return min(units, len(self.text))
+        return (self._utf8 if encoding == "utf-8" else self._utf16).offset(units)
+
+    @cached_property
+    def _utf8(self) -> _CodeUnits:
+        return _CodeUnits(self.text, "utf-8", 1)
+
+    @cached_property
+    def _utf16(self) -> _CodeUnits:
+        return _CodeUnits(self.text, "utf-16-le", 2)
+
+
+class _CodeUnits:
+    """How many code units precede each offset: totals per block, and the rest by encoding part of one block."""
+
+    def __init__(self, text: str, codec: str, unit_bytes: int) -> None:
+        self._text = text
+        self._codec = codec
+        self._unit_bytes = unit_bytes
+        blocks = (self._count(start, start + _BLOCK) for start in range(0, len(text), _BLOCK))
+        self._totals = list(accumulate(blocks, initial=0))
+
+    def _count(self, start: int, end: int) -> int:
+        return len(self._text[start:end].encode(self._codec, "surrogatepass")) // self._unit_bytes
+
+    def before(self, offset: int) -> int:
+        block = offset // _BLOCK
+        return self._totals[block] + self._count(block * _BLOCK, offset)
+
+    def offset(self, units: int) -> int:
+        return bisect_right(range(len(self._text) + 1), units, key=self.before) - 1
+
+
+def _line_starts(text: str) -> list[int]:
+    if "\r" in text:
+        return [0, *(match.end() for match in _LINE_END.finditer(text))]
+    return list(accumulate((len(line) + 1 for line in text.split("\n")[:-1]), initial=0))

@@ -1,0 +1,73 @@
+"""`aur mem`: what does memory know about this?"""
+
+from __future__ import annotations
+
+import os
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import click
+from aurora_protocol.client import Client
+
+from aurora_server.cli.output import print_json, style_of
+from aurora_server.cli.recall_view import recall_lines
+from aurora_server.cli.session import open_session
+from aurora_server.cli.settings import Settings
+
+RECALL = "aurora/recall"  # spelled here as well as in aurora_protocol.methods, which costs msgspec's import
+ANSWER_WITHIN = 60.0
+
+
+@click.command()
+@click.argument("query", nargs=-1, required=True)
+@click.option("--limit", type=click.IntRange(min=1), default=10, show_default=True, help="At most this many results.")
+@click.option(
+    "--type", "types", multiple=True, type=click.Choice(["code", "reas", "know"]), help="Only this type. Repeatable."
+)
+@click.option("--budget", type=click.IntRange(min=1), help="At most this many tokens of content.")
+@click.option("--content", is_flag=True, help="Show the code itself.")
+@click.option("--explain", is_flag=True, help="Show why each result ranks where it does.")
+@click.option("--everywhere", is_flag=True, help="Ask every workspace that memory knows.")
+@click.pass_obj
+def mem(
+    settings: Settings,
+    query: tuple[str, ...],
+    limit: int,
+    types: tuple[str, ...],
+    budget: int | None,
+    content: bool,
+    explain: bool,
+    everywhere: bool,
+) -> None:
+    """Recall what memory knows about QUERY, best first. Also `m`."""
+    text = " ".join(query).strip()
+    if not text:
+        raise click.UsageError("the query is empty", click.get_current_context())
+    params: dict[str, Any] = {"query": text, "limit": limit, "includeContent": content, "explain": explain}
+    params |= {"everywhere": everywhere}
+    if types:
+        params["types"] = list(dict.fromkeys(types))
+    if budget is not None:
+        params["budgetTokens"] = budget
+    root = settings.workspace
+    with open_session(settings, root) as client:
+        reply = recall(client, params, root, settings)
+    if settings.json:
+        print_json(reply)
+        return
+    style = style_of(sys.stdout, os.environ, no_color=settings.no_color)
+    lines = recall_lines(reply, style=style, here=settings.here, now=datetime.now(UTC), explain=explain)
+    print("\n".join(lines))
+
+
+def recall(client: Client, params: dict[str, Any], root: Path, settings: Settings) -> dict[str, Any]:
+    """Ask; where the workspace has never been indexed, index it first, with a progress bar, and ask again."""
+    reply: dict[str, Any] = client.request(RECALL, params, timeout=ANSWER_WITHIN)
+    if reply["freshness"]["indexedAt"] is None:
+        from aurora_server.cli.progress import index_with_progress
+
+        index_with_progress(client, root, settings)
+        reply = client.request(RECALL, params, timeout=ANSWER_WITHIN)
+    return reply

@@ -1,0 +1,64 @@
+"""Small amounts of data as people say them."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+_STEPS = ((3600, 60, "min"), (86400, 3600, "h"), (60 * 86400, 86400, "d"), (730 * 86400, 30 * 86400, "mo"))
+_YEAR = 365 * 86400
+
+
+def ago(moment: str, now: datetime) -> str:
+    """How long before `now` (with a time zone) an ISO 8601 moment was: `just now`, `5 min ago`, `2 y ago`."""
+    seconds = (now - datetime.fromisoformat(moment)).total_seconds()
+    if seconds < 60:
+        return "just now"
+    for limit, unit, name in _STEPS:
+        if seconds < limit:
+            return f"{int(seconds // unit)} {name} ago"
+    return f"{int(seconds // _YEAR)} y ago"
+
+
+def count(number: int, noun: str) -> str:
+    """`1 file`, `3,911 chunks`."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def took(milliseconds: float) -> str:
+    """`0.4 ms`, `12 ms`, `1.8 s`, `2 min 5 s`."""
+    if milliseconds < 1:
+        return f"{milliseconds:.1f} ms"
+    if milliseconds < 999.5:
+        return f"{milliseconds:.0f} ms"
+    seconds = milliseconds / 1000
+    if seconds < 99.95:
+        return f"{seconds:.1f} s"
+    return f"{int(seconds) // 60} min {int(seconds) % 60} s"
+
+
+def size(amount: int) -> str:
+    """`512 B`, `4.2 MiB`."""
+    value = float(amount)
+    for unit in ("B", "KiB", "MiB"):
+        if value < 1024:
+            return f"{value:.0f} {unit}" if unit == "B" else f"{value:.1f} {unit}"
+        value /= 1024
+    return f"{value:.1f} GiB"
+
+
+def plain(text: str) -> str:
+    """One printable line: names and comments of a repository must not be able to command the terminal."""
+    line = " ".join(text.split())
+    return line if line.isprintable() else "".join(sign if sign.isprintable() else "\ufffd" for sign in line)
+
+
+def plain_lines(text: str) -> list[str]:
+    """The lines of a text as they stand, with tabs widened and whatever is not printable replaced."""
+    return [
+        "".join(sign if sign.isprintable() else "\ufffd" for sign in line.expandtabs(4)) for line in text.splitlines()
+    ]
+
+
+def shorten(text: str, width: int) -> str:
+    """Cut to `width` characters, with an ellipsis for what is missing."""
+    return text if len(text) <= width else text[: max(width - 1, 0)].rstrip() + "…"

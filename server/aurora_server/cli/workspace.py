@@ -1,0 +1,34 @@
+"""Which workspace a command is about: the nearest folder upward that has a `.git` or an `.aurora`."""
+
+# used before anything else may be imported, see import_path:
+# ruff: noqa: PTH100, PTH110, PTH111, PTH112, PTH118, PTH120
+
+import os
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+def find_workspace(start: str, homes: tuple[str, ...]) -> str:
+    """The nearest folder from `start` upward with `.git` or `.aurora`; `start` itself when there is none.
+
+    AURORA's own `homes`, as `~/.aurora`, mark none: else every folder of the user would belong to one workspace.
+    """
+    own = {os.path.realpath(home) for home in homes}
+    folder = os.path.abspath(start)
+    while True:
+        if os.path.exists(os.path.join(folder, ".git")):
+            return folder
+        mark = os.path.join(folder, ".aurora")
+        if os.path.isdir(mark) and os.path.realpath(mark) not in own:
+            return folder
+        above = os.path.dirname(folder)
+        if above == folder:
+            return os.path.abspath(start)
+        folder = above
+
+
+def aurora_homes(environ: "Mapping[str, str]") -> tuple[str, ...]:
+    """Every folder that is AURORA's own for this user: the usual one, and the one that the environment names."""
+    return tuple(home for home in (os.path.expanduser("~/.aurora"), environ.get("AURORA_HOME", "")) if home)

@@ -1,0 +1,55 @@
+"""Where the rooms come together: how a workspace is opened, and the worker processes all of them share."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from aurora_server.settings import Settings
+
+if TYPE_CHECKING:
+    from aurora_indexer.pool import WorkerPool
+
+    from aurora_server.workspace import Workspace
+
+MOST_WORKERS = 4
+"""Worker processes unless told otherwise: more would be felt in the editor."""
+
+
+class WorkspaceOpener:
+    """Opens workspaces around one worker pool, which is made when the first of them is opened."""
+
+    def __init__(self, settings: Settings, environment: Mapping[str, str]) -> None:
+        self._settings = settings
+        self._environment = environment
+        self._pool: WorkerPool | None = None
+
+    async def open(self, root: Path) -> Workspace:
+        """Open the workspace at the canonical `root`. Raises what its memory and its indexer raise."""
+        # The imports are slow; sessions are answered meanwhile.
+        workspace_class, pool_class = await asyncio.to_thread(_classes)
+        if self._pool is None:
+            self._pool = pool_class(
+                self._settings.indexing.workers or min(MOST_WORKERS, os.cpu_count() or 1),
+                folder=self._settings.home,
+                environment=self._environment,
+                max_file_bytes=self._settings.indexing.max_file_bytes,
+            )
+        return await workspace_class.open(root, self._settings, self._pool)
+
+    async def close(self) -> None:
+        """End the worker processes."""
+        pool, self._pool = self._pool, None
+        if pool is not None:
+            await pool.aclose()
+
+
+def _classes() -> tuple[type[Workspace], type[WorkerPool]]:
+    from aurora_indexer.pool import WorkerPool
+
+    from aurora_server.workspace import Workspace
+
+    return Workspace, WorkerPool

@@ -1,0 +1,49 @@
+"""What all sessions of a daemon share: settings, open workspaces, and the way to ask the daemon to stop."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from aurora_protocol.methods import StatusResult
+from aurora_protocol.version import __version__
+
+from aurora_server.settings import Settings
+from aurora_server.workspaces import Workspaces
+
+
+@dataclass(eq=False)
+class Core:
+    """Shared by every session. `where` is the socket's path, or how else we are reached; `log` is for error texts."""
+
+    settings: Settings
+    workspaces: Workspaces
+    where: str
+    log: Path
+    stop: Callable[[str], None]
+    """Asks the daemon to end, cleanly and soon; the argument says why, for the log."""
+    close_pool: Callable[[], Awaitable[None]]
+    started: float = field(default_factory=time.monotonic)
+    connections: int = 0
+
+    def status(self) -> StatusResult:
+        """The daemon and its workspaces, now."""
+        import psutil  # 20 ms that starting up need not pay
+
+        return StatusResult(
+            version=__version__,
+            pid=os.getpid(),
+            uptime_s=round(time.monotonic() - self.started, 3),
+            rss_bytes=psutil.Process().memory_info().rss,
+            socket=self.where,
+            connections=self.connections,
+            workspaces=self.workspaces.status(),
+        )
+
+    async def close(self) -> None:
+        """Close the workspaces, then the worker processes."""
+        await self.workspaces.close()
+        await self.close_pool()

@@ -1,0 +1,108 @@
+"""The daemon's life: claim the address, listen, serve sessions, and end cleanly.
+
+It listens before it imports what sessions need, so that whoever started it is connected at once. It ends by itself when
+nobody has been connected for a while, and when its socket or its home disappears.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import faulthandler
+import logging
+import os
+import sys
+import time
+
+from aurora_protocol import DaemonUnreachable
+from aurora_protocol.address import Address
+from aurora_protocol.version import __version__
+
+from aurora_server import logs, settings
+from aurora_server.composition import WorkspaceOpener
+from aurora_server.endpoint import Endpoint
+from aurora_server.lifetime import close_core, core_of, end_for_certain, stop_on_signals
+from aurora_server.listener import Listener
+from aurora_server.settings import Settings, SettingsError
+from aurora_server.standalone import run_stdio
+
+__all__ = ["Daemon", "run", "run_stdio"]
+
+logger = logging.getLogger(__name__)
+
+EXIT_USAGE = 2
+EXIT_UNREACHABLE = 3
+
+LOOK_EVERY = 1.0
+"""Seconds between two looks at whether we are still wanted and can still be found."""
+LEAVE_WITHIN = 0.7
+"""Seconds that taking leave of the sessions may take."""
+
+
+def run(address: Address, *, detached: bool) -> int:
+    """Be the daemon of `address`; return its exit code. 0 at once when another daemon has that home already.
+
+    `detached`: started in the background, with no terminal. Otherwise the log is shown on stderr as well.
+    """
+    os.umask(0o077)
+    faulthandler.enable()
+    try:
+        endpoint = Endpoint.claim(address, time.time())
+        if endpoint is None:
+            return 0
+        try:
+            chosen = settings.load({**os.environ, "AURORA_HOME": os.fspath(address.home)})
+            with logs.to_file(address.log, chosen.logging.level, echo=not detached):
+                if detached:
+                    os.chdir(address.home)  # or the folder it was started in could not be unmounted
+                asyncio.run(Daemon(endpoint, chosen, WorkspaceOpener(chosen, os.environ)).serve())
+        finally:
+            endpoint.release()
+    except SettingsError as error:
+        sys.stderr.write(f"{error}\n")
+        return EXIT_USAGE
+    except DaemonUnreachable as error:
+        sys.stderr.write(f"{error}\n")
+        return EXIT_UNREACHABLE
+    return 0
+
+
+class Daemon:
+    """One run of the daemon at a claimed endpoint. `serve` is called once, and the process is to end afterwards."""
+
+    def __init__(self, endpoint: Endpoint, chosen: Settings, opener: WorkspaceOpener) -> None:
+        self._endpoint = endpoint
+        self._idle_after = chosen.daemon.idle_minutes * 60
+        self._stopping = asyncio.Event()
+        self._reason = ""
+        self._core = core_of(chosen, opener, endpoint.listening_at, endpoint.address.log, self.stop)
+        self._listener = Listener(endpoint, self._core)
+
+    def stop(self, reason: str) -> None:
+        """Ask it to end, for this reason."""
+        if not self._stopping.is_set():
+            self._reason = reason
+            self._stopping.set()
+
+    async def serve(self) -> None:
+        """Serve until asked to stop, then end everything in an orderly way, within about two seconds."""
+        stop_on_signals(self.stop)
+        await self._listener.start()
+        logger.info("daemon started", extra={"version": __version__, "pid": os.getpid()})
+        looking = asyncio.create_task(self._look(), name="look around")
+        await self._stopping.wait()
+        logger.info("daemon stopping", extra={"reason": self._reason})
+        end_for_certain(self._endpoint.release)
+        looking.cancel()
+        self._endpoint.withdraw()  # who comes from now on starts the next daemon
+        await self._listener.stop("the daemon is stopping", LEAVE_WITHIN)
+        await close_core(self._core)
+        logger.info("daemon stopped", extra={"pid": os.getpid()})
+
+    async def _look(self) -> None:
+        """End when nobody comes, or nobody could come: another daemon would be started beside this one."""
+        while True:
+            await asyncio.sleep(min(LOOK_EVERY, self._idle_after / 4))
+            if self._listener.idle_seconds >= self._idle_after:
+                self.stop("idle")
+            elif not await asyncio.to_thread(self._endpoint.intact):
+                self.stop("its socket is gone")

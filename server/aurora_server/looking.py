@@ -1,0 +1,77 @@
+"""What the cursor is on: a definition, or a name that means one somewhere else."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from aurora_memory.chunks import MODULE_NAME, CodeChunk, Import, Reference
+from aurora_memory.relations import Definition, resolve
+from aurora_memory.store.reading import ChunkView, Reader
+
+_NAME = re.compile(r"[^\W\d]\w*")
+_DOTTED = re.compile(r"([^\W\d]\w*(?:(?:\.|::|->)[^\W\d]\w*)*)(?:\.|::|->)$")
+_CONNECTORS = re.compile(r"::|->")
+
+
+def word_at(text: str, line: int, column: int) -> tuple[str, str] | None:
+    """The identifier at a 0-based position and what it hangs from: `get` of `self.db.get` → (`get`, `self.db`)."""
+    lines = text.splitlines()
+    if not 0 <= line < len(lines):
+        return None
+    for match in _NAME.finditer(lines[line]):
+        if match.start() <= column <= match.end():
+            before = _DOTTED.search(lines[line][: match.start()])
+            return match.group(), _CONNECTORS.sub(".", before.group(1)) if before else ""
+    return None
+
+
+def innermost(chunks: Sequence[CodeChunk], line: int) -> CodeChunk | None:
+    """The smallest definition around a 0-based line; the module remainder only where nothing else is."""
+    around = [chunk for chunk in chunks if chunk.line_start <= line + 1 <= chunk.line_end]
+    return min(around, key=lambda chunk: (chunk.name == MODULE_NAME, chunk.line_end - chunk.line_start), default=None)
+
+
+async def chunk_at(
+    reader: Reader, path: str, text: str, chunks: Sequence[CodeChunk], imports: Sequence[Import], line: int, column: int
+) -> ChunkView | None:
+    """The stored chunk that the name at a 0-based position means, or None where it means nothing memory knows."""
+    found = word_at(text, line, column)
+    if found is None:
+        return None
+    name, qualifier = found
+    around = innermost(chunks, line)
+    if around is not None and _defines(around, name, line):
+        return await _stored(reader, around)
+    definitions = await reader.definitions(name)
+    imported = [entry.name for entry in imports if entry.name and name in (entry.alias, entry.name)]
+    for other in imported:
+        if other != name:
+            definitions += await reader.definitions(other)
+    by_name: dict[str, list[Definition]] = {}
+    for definition in definitions:
+        by_name.setdefault(definition.leaf, []).append(definition)
+    source = _as_definition(path, around, chunks)
+    edges = resolve(source, [Reference("calls", name, qualifier)], imports, by_name)
+    if not edges:
+        return None
+    best = max(edges, key=lambda edge: edge.weight)
+    return (await reader.chunks([best.to_id])).get(best.to_id)
+
+
+def _defines(chunk: CodeChunk, name: str, line: int) -> bool:
+    """Whether a name inside a chunk is the chunk's own: its simple name, on or near the lines of its signature."""
+    return chunk.name.rsplit(".", 1)[-1] == name and line + 1 <= chunk.line_end
+
+
+async def _stored(reader: Reader, chunk: CodeChunk) -> ChunkView | None:
+    same = await reader.by_name(chunk.path, chunk.name)
+    return same[min(chunk.ordinal, len(same) - 1)] if same else None
+
+
+def _as_definition(path: str, around: CodeChunk | None, chunks: Sequence[CodeChunk]) -> Definition:
+    if around is not None:
+        leaf = around.name.rsplit(".", 1)[-1]
+        return Definition(0, path, around.name, leaf, around.parent, around.kind, around.language)
+    language = chunks[0].language if chunks else ""
+    return Definition(0, path, MODULE_NAME, MODULE_NAME, None, "module", language)

@@ -1,0 +1,1 @@
+"""What editors can ask for: one file per feature. Each converts params, calls the workspace, converts the result."""

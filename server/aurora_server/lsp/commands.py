@@ -1,0 +1,30 @@
+"""`workspace/executeCommand`: every `aurora/*` request as a command, for editors that cannot send requests of ours."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Any
+
+from aurora_protocol.methods import COMMANDS
+
+from aurora_server.errors import INVALID_PARAMS, RequestError
+
+if TYPE_CHECKING:
+    from aurora_server.lsp.server import AuroraServer
+
+
+def register(server: AuroraServer) -> None:
+    """Offer the commands. Comes after the requests they stand for."""
+    for name, method in COMMANDS.items():
+        server.command(name)(_command(name, server.protocol.fm.features[method]))
+
+
+def _command(name: str, request: Callable[[Any], Any]) -> Callable[..., Awaitable[Any]]:
+    async def command(*arguments: Any) -> Any:
+        if len(arguments) > 1:
+            raise RequestError(INVALID_PARAMS, f"invalid params: {name} takes one object, not {len(arguments)} values")
+        outcome = request(arguments[0] if arguments else None)
+        return await outcome if inspect.isawaitable(outcome) else outcome
+
+    return command

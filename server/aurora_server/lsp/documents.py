@@ -1,0 +1,132 @@
+"""The documents an editor has open, with its unsaved changes.
+
+pygls splits lines where Python does (form feeds, U+2028), LSP does not; an edit below such a character would go to the
+wrong place. So edits are applied by our own line index.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import unquote, urlsplit
+
+from aurora_protocol.positions import Encoding, LineIndex, Pos
+from lsprotocol import types
+from pygls.workspace import TextDocument, Workspace
+
+from aurora_server.errors import INVALID_PARAMS, RequestError
+
+if TYPE_CHECKING:
+    from aurora_protocol.methods import Position
+
+MAX_PARSED = 1024 * 1024
+"""Characters; larger buffers are kept but not parsed."""
+
+
+class Document(TextDocument):
+    """One open document."""
+
+    def apply_change(self, change: types.TextDocumentContentChangeEvent) -> None:
+        """Replace a range, or everything."""
+        if isinstance(change, types.TextDocumentContentChangePartial):
+            index, encoding = LineIndex(self.text), encoding_of(self.position_codec.encoding)
+            start = index.offset(_pos(change.range.start), encoding)
+            end = index.offset(_pos(change.range.end), encoding)
+            self._source = self.text[:start] + change.text + self.text[max(start, end) :]
+        else:
+            self._source = change.text
+        self.__dict__.pop("index", None)
+
+    @property
+    def text(self) -> str:
+        """The buffer as the editor shows it."""
+        return self._source or ""
+
+    @cached_property
+    def index(self) -> LineIndex:
+        """The lines of the buffer as it is now."""
+        return LineIndex(self.text)
+
+    @property
+    def lines(self) -> Sequence[str]:
+        """The buffer's lines, each with its line end."""
+        index = self.index
+        starts = [index.line_start(line) for line in range(index.line_count)]
+        return [self.text[start:end] for start, end in zip(starts, [*starts[1:], len(self.text)], strict=True)]
+
+
+class Documents(Workspace):
+    """Every open document of a session, by URI."""
+
+    def _create_text_document(
+        self,
+        doc_uri: str,
+        source: str | None = None,
+        version: int | None = None,
+        language_id: str | None = None,
+    ) -> Document:
+        return Document(doc_uri, source, version, language_id, position_codec=self._position_codec)
+
+    def update_text_document(
+        self, text_doc: types.VersionedTextDocumentIdentifier, change: types.TextDocumentContentChangeEvent
+    ) -> None:
+        """Apply one change. Raises RequestError for a document that was never opened."""
+        if self.open(text_doc.uri) is None:
+            raise RequestError(INVALID_PARAMS, f"{text_doc.uri} was changed without having been opened")
+        super().update_text_document(text_doc, change)
+
+    def open(self, uri: str) -> Document | None:
+        """The open document at `uri`; None when it is not open."""
+        document = self.text_documents.get(unquote(uri))
+        return document if isinstance(document, Document) else None
+
+    @property
+    def encoding(self) -> Encoding:
+        """What this session counts columns in."""
+        return encoding_of(self.position_encoding)
+
+    def line_index(self, uri: str, path: Path) -> LineIndex:
+        """The lines of the buffer at `uri`, or of the file when it is not open. Reads the disk then.
+
+        Raises RequestError when the file cannot be read or is too large to be looked into.
+        """
+        document = self.open(uri)
+        if document is not None:
+            return document.index
+        try:
+            if path.stat().st_size > MAX_PARSED:
+                raise RequestError(INVALID_PARAMS, f"{path} is larger than {MAX_PARSED} bytes and not looked into")
+            return LineIndex(path.read_bytes().decode("utf-8", "replace"))
+        except OSError as error:
+            raise RequestError(INVALID_PARAMS, f"cannot read {path}: {error.strerror}; open it first") from error
+
+
+def path_of(uri: str) -> Path | None:
+    """The file a URI names; None for anything but `file:` (unsaved buffers, archives, remote files)."""
+    parts = urlsplit(uri)
+    if parts.scheme != "file" or parts.netloc not in ("", "localhost"):
+        return None
+    path = Path(unquote(parts.path))
+    return path if path.is_absolute() and "\0" not in parts.path else None
+
+
+def encoding_of(negotiated: object) -> Encoding:
+    """LSP's name for an encoding as ours; UTF-16 is what LSP means by silence."""
+    match negotiated:
+        case types.PositionEncodingKind.Utf8:
+            return "utf-8"
+        case types.PositionEncodingKind.Utf32:
+            return "utf-32"
+        case _:
+            return "utf-16"
+
+
+def code_points(index: LineIndex, position: types.Position | Position, encoding: Encoding) -> Pos:
+    """A position of the client's, its column in code points and within its line."""
+    return index.position(index.offset(_pos(position), encoding), "utf-32")
+
+
+def _pos(position: types.Position | Position) -> Pos:
+    return Pos(position.line, position.character)

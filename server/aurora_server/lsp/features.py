@@ -1,0 +1,47 @@
+"""All features of a session, and a server object that has them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from aurora_server.core import Core
+from aurora_server.lsp import (
+    code_lens,
+    commands,
+    configuration,
+    diagnostics,
+    document_symbol,
+    hover,
+    lifecycle,
+    progress,
+    recall,
+    requests,
+    synchronization,
+    watched_files,
+    workspace_symbol,
+)
+from aurora_server.lsp.server import AuroraServer
+
+FEATURES = (
+    lifecycle,
+    progress,
+    synchronization,
+    configuration,
+    watched_files,
+    hover,
+    document_symbol,
+    workspace_symbol,
+    code_lens,
+    diagnostics,
+    recall,
+    requests,
+    commands,
+)
+
+
+def create_server(core: Core, end: Callable[[str], None]) -> AuroraServer:
+    """A server object for one session, with all features. `end` ends that session."""
+    server = AuroraServer(core, end)
+    for feature in FEATURES:
+        feature.register(server)
+    return server

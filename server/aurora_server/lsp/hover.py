@@ -1,0 +1,94 @@
+"""Hover: what memory knows of the definition under the cursor, in two or three lines."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from aurora_protocol.methods import ExplainResult, Link
+from lsprotocol import types
+
+from aurora_server.lsp.location import in_code_points, place_of
+from aurora_server.lsp.wording import ago, counted, escaped, fenced, file_uri, moment, warmth, within
+
+if TYPE_CHECKING:
+    from aurora_server.lsp.server import AuroraServer
+
+NAMED = 3
+"""Related chunks named per relation; the rest are counted."""
+
+_ORDER = ("called by", "calls", "inherits", "inherited by", "edited with")
+_UNMENTIONED = frozenset({"contains", "contained in", "imports", "imported by"})
+
+
+def register(server: AuroraServer) -> None:
+    """Answer `textDocument/hover`."""
+    server.feature(types.TEXT_DOCUMENT_HOVER)(hover)
+
+
+async def hover(ls: AuroraServer, params: types.HoverParams) -> types.Hover | None:
+    """What is known of the chunk at the cursor; None where nothing is."""
+    uri = params.text_document.uri
+    if not ls.preferences.hover or (place := await place_of(ls, uri)) is None:
+        return None
+    position = await in_code_points(ls, uri, params.position)
+    explained = await place.workspace.explain_at(place.path, position.line, position.character, place.text)
+    if explained is None:
+        return None
+    root, now = place.workspace.root, datetime.now(UTC)
+    if _wants_markdown(ls.client):
+        return types.Hover(types.MarkupContent(types.MarkupKind.Markdown, markdown(explained, root, now)))
+    return types.Hover(types.MarkupContent(types.MarkupKind.PlainText, plain(explained, now)))
+
+
+def markdown(explained: ExplainResult, root: Path, now: datetime) -> str:
+    """The hover's text, every name a link."""
+    chunk = explained.chunk
+    lines = [fenced(chunk.signature or chunk.name, chunk.language), f"*{escaped(why(explained, now))}*"]
+    related = _related(explained, lambda link: f"[{escaped(link.name)}]({file_uri(root / link.file, link.line)})")
+    return "\n\n".join([*lines, related] if related else lines)
+
+
+def plain(explained: ExplainResult, now: datetime) -> str:
+    """The hover's text for clients that show no Markdown."""
+    chunk = explained.chunk
+    related = _related(explained, lambda link: f"{link.name} ({link.file}:{link.line})")
+    return "\n".join(line for line in (chunk.signature or chunk.name, why(explained, now), related) if line)
+
+
+def why(explained: ExplainResult, now: datetime) -> str:
+    """How present the chunk is, and the reasons: `warm: used in 3 answers this week, last changed 3 days ago`."""
+    chunk = explained.chunk
+    reasons = []
+    recent = within(explained.accesses, timedelta(days=7), now)
+    if recent:
+        reasons.append(f"used in {counted(recent, 'answer')} this week")
+    elif chunk.last_used is not None:
+        reasons.append(f"last used {ago(moment(chunk.last_used), now)}")
+    if chunk.last_modified is not None:
+        reasons.append(f"last changed {ago(moment(chunk.last_modified), now)}")
+    if len(explained.commits) > 1:
+        reasons.append(counted(len(explained.commits), "commit"))
+    return f"{warmth(chunk.activation.total)}: {', '.join(reasons) or 'not used and not committed yet'}"
+
+
+def _related(explained: ExplainResult, show: Callable[[Link], str]) -> str:
+    groups: dict[str, list[Link]] = {relation: [] for relation in _ORDER}
+    for link in explained.relations:
+        if link.relation not in _UNMENTIONED:
+            groups.setdefault(link.relation, []).append(link)
+    return " · ".join(_group(relation, links, show) for relation, links in groups.items() if links)
+
+
+def _group(relation: str, links: list[Link], show: Callable[[Link], str]) -> str:
+    named = ", ".join(show(link) for link in links[:NAMED])
+    more = f" and {len(links) - NAMED} more" if len(links) > NAMED else ""
+    return f"{relation} {named}{more}"
+
+
+def _wants_markdown(client: types.ClientCapabilities) -> bool:
+    hovers = client.text_document.hover if client.text_document is not None else None
+    formats = hovers.content_format if hovers is not None else None
+    return not formats or types.MarkupKind.Markdown in formats

@@ -1,0 +1,70 @@
+"""A session's beginning, and the folders it works in."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from lsprotocol import types
+
+from aurora_server import parent
+from aurora_server.lsp import configuration, watched_files
+from aurora_server.lsp.documents import Documents, path_of
+
+if TYPE_CHECKING:
+    from aurora_server.lsp.server import AuroraServer
+
+logger = logging.getLogger(__name__)
+
+COMMAND_LINE = "aurora-cli"
+"""The client name of our own commands, which hang up when they end: their process is not watched."""
+
+
+def register(server: AuroraServer) -> None:
+    """Answer `initialize`, `initialized` and `workspace/didChangeWorkspaceFolders`, after pygls' own part in them."""
+    server.feature(types.INITIALIZE)(initialize)
+    server.feature(types.INITIALIZED)(initialized)
+    server.feature(types.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS)(did_change_workspace_folders)
+
+
+def initialize(ls: AuroraServer, params: types.InitializeParams) -> None:
+    """Begin to open the folders, and answer without waiting for them."""
+    pygls_documents = ls.protocol.workspace
+    ls.protocol.use_documents(Documents(pygls_documents.root_uri, position_encoding=pygls_documents.position_encoding))
+    if isinstance(params.initialization_options, dict):
+        configuration.take(ls, params.initialization_options)
+    for root in _roots(params):
+        ls.folders.add(root)
+    by_hand = params.client_info is not None and params.client_info.name == COMMAND_LINE
+    if params.process_id is not None and params.process_id > 0 and not by_hand:
+        watching = parent.watch(params.process_id, lambda: ls.end("the editor's process is gone"))
+        ls.spawn(watching, f"watch process {params.process_id}")
+
+
+async def initialized(ls: AuroraServer, _: types.InitializedParams) -> None:
+    """Ask the editor for what may only be asked for now."""
+    await watched_files.subscribe(ls)
+    await configuration.fetch(ls)
+
+
+def did_change_workspace_folders(ls: AuroraServer, params: types.DidChangeWorkspaceFoldersParams) -> None:
+    """Open and leave folders. A folder in both lists was renamed, not moved, and stays."""
+    added = {path for folder in params.event.added if (path := path_of(folder.uri)) is not None}
+    removed = {path for folder in params.event.removed if (path := path_of(folder.uri)) is not None}
+    for path in removed - added:
+        ls.folders.remove(path)
+    for path in added:
+        ls.folders.add(path)
+
+
+def _roots(params: types.InitializeParams) -> list[Path]:
+    uris = [folder.uri for folder in params.workspace_folders or []]
+    if not uris and params.root_uri is not None:
+        uris = [params.root_uri]
+    if not uris and params.root_path:
+        return [Path(params.root_path)] if Path(params.root_path).is_absolute() else []
+    roots = [path_of(uri) for uri in uris]
+    if None in roots:
+        logger.info("session has folders that are not files on this machine")
+    return [root for root in roots if root is not None]

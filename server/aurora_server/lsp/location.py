@@ -1,0 +1,50 @@
+"""From a client's URI and position to a workspace, a file, and a column in code points."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from aurora_protocol.methods import Position
+from lsprotocol import types
+
+from aurora_server.folders import real
+from aurora_server.lsp.documents import MAX_PARSED, code_points, path_of
+
+if TYPE_CHECKING:
+    from aurora_server.lsp.server import AuroraServer
+    from aurora_server.workspace import Workspace
+
+
+class Place(NamedTuple):
+    """`path` has its links resolved; `text` is the open buffer, None when the file is not open."""
+
+    workspace: Workspace
+    path: Path
+    text: str | None
+
+
+async def place_of(ls: AuroraServer, uri: str) -> Place | None:
+    """Where `uri` belongs in this session; None outside its folders, and for buffers too large to be parsed."""
+    path = path_of(uri)
+    if path is None:
+        return None
+    document = ls.documents.open(uri)
+    if document is not None and len(document.text) > MAX_PARSED:
+        return None
+    workspace = await ls.folders.owner(path)
+    if workspace is None:
+        return None
+    return Place(workspace, await asyncio.to_thread(real, path), document.text if document is not None else None)
+
+
+async def in_code_points(ls: AuroraServer, uri: str, position: types.Position | Position) -> Position:
+    """`position` with its column in code points. Raises RequestError when the text it is in cannot be read."""
+    path = path_of(uri)
+    documents = ls.documents
+    if path is None or documents.encoding == "utf-32":
+        return Position(line=position.line, character=position.character)
+    index = await asyncio.to_thread(documents.line_index, uri, path)
+    found = code_points(index, position, documents.encoding)
+    return Position(line=found.line, character=found.character)

@@ -1,0 +1,132 @@
+"""`aurora/recall`: one question to all folders of the session, one ranked answer."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import msgspec
+from aurora_protocol import methods
+from aurora_protocol.methods import Freshness, Recalled, RecallParams, RecallResult
+from lsprotocol.types import ErrorCodes
+
+from aurora_server.errors import RequestError
+from aurora_server.folders import owner_of
+from aurora_server.lsp.documents import path_of
+from aurora_server.lsp.location import in_code_points
+from aurora_server.lsp.server import params_as
+
+if TYPE_CHECKING:
+    from aurora_server.lsp.server import AuroraServer
+    from aurora_server.workspace import Workspace
+
+TYPES = ("code", "reas", "know")
+MAX_LIMIT = 1000
+MAX_QUERY = 16 * 1024
+"""Characters: more than any question, less than a pasted log."""
+
+_STATES = ("ready", "scanning", "indexing", "error")
+"""From good to bad; a merged answer is as fresh as its worst part."""
+
+
+def register(server: AuroraServer) -> None:
+    """Answer `aurora/recall`."""
+    server.feature(methods.RECALL)(recall)
+
+
+async def recall(ls: AuroraServer, value: object) -> RecallResult:
+    """Ask every folder of the session (`everywhere`: every workspace that is open), and merge what they answer."""
+    began = time.perf_counter()
+    params = checked(params_as(RecallParams, value))
+    workspaces = await _asked(ls, everywhere=params.everywhere)
+    focus = None
+    if params.context is not None and (path := path_of(params.context.uri)) is not None:
+        focus = await ls.folders.owner(path)
+        if params.context.position is not None and focus is not None:
+            position = await in_code_points(ls, params.context.uri, params.context.position)
+            params = msgspec.structs.replace(params, context=msgspec.structs.replace(params.context, position=position))
+    elsewhere = msgspec.structs.replace(params, context=None)
+    answers = await asyncio.gather(
+        *(workspace.recall(params if workspace is focus else elsewhere) for workspace in workspaces)
+    )
+    if len(answers) == 1:
+        return answers[0]
+    took_ms = round((time.perf_counter() - began) * 1000, 3)
+    return merged(params, list(zip(workspaces, answers, strict=True)), took_ms)
+
+
+def checked(params: RecallParams) -> RecallParams:
+    """The params, if they can be answered. Raises RequestError that names the field."""
+    if not params.query.strip():
+        raise _invalid("`query` is empty; say what you look for")
+    if len(params.query) > MAX_QUERY:
+        raise _invalid(f"`query` has {len(params.query)} characters; the limit is {MAX_QUERY}")
+    if not 1 <= params.limit <= MAX_LIMIT:
+        raise _invalid(f"`limit` is {params.limit}; it must be from 1 to {MAX_LIMIT}")
+    if params.budget_tokens is not None and params.budget_tokens < 1:
+        raise _invalid(f"`budgetTokens` is {params.budget_tokens}; it must be at least 1")
+    unknown = [kind for kind in params.types or [] if kind not in TYPES]
+    if unknown:
+        raise _invalid(f"`types` has {unknown[0]!r}; the types are {', '.join(TYPES)}")
+    return params
+
+
+def merged(params: RecallParams, answers: list[tuple[Workspace, RecallResult]], took_ms: float) -> RecallResult:
+    """One answer of several: best first, none twice, within the limit and the token budget."""
+    found = own_results([(workspace, answer.results) for workspace, answer in answers])
+    results: list[Recalled] = []
+    tokens = 0
+    for one in sorted(found, key=lambda one: -one.score):
+        if len(results) == params.limit:
+            break
+        if params.budget_tokens is not None and tokens + one.tokens > params.budget_tokens:
+            continue
+        results.append(one)
+        tokens += one.tokens
+    hint = None if results else next((answer.hint for _, answer in answers if answer.hint), None)
+    return RecallResult(
+        query=params.query,
+        took_ms=took_ms,
+        freshness=freshness([answer.freshness for _, answer in answers]),
+        results=results,
+        hint=hint,
+    )
+
+
+def own_results(answers: Sequence[tuple[Workspace, list[Recalled]]]) -> list[Recalled]:
+    """Of what nested workspaces both know, only what the deeper one says."""
+    workspaces = sorted((each for each, _ in answers), key=lambda each: len(each.root.parts), reverse=True)
+    if len(workspaces) < 2:
+        return [one for _, found in answers for one in found]
+    return [
+        one
+        for workspace, found in answers
+        for one in found
+        if not one.file or owner_of(workspace.root / one.file, workspaces) is workspace
+    ]
+
+
+def freshness(parts: list[Freshness]) -> Freshness:
+    """How far behind several indexes are, as one: the oldest time, the sums, the worst state."""
+    times = [part.indexed_at for part in parts]
+    return Freshness(
+        indexed_at=None if None in times else min(time for time in times if time is not None),
+        pending_files=sum(part.pending_files for part in parts),
+        skipped_files=sum(part.skipped_files for part in parts),
+        files=sum(part.files for part in parts),
+        chunks=sum(part.chunks for part in parts),
+        state=max((part.state for part in parts), key=_STATES.index),
+    )
+
+
+async def _asked(ls: AuroraServer, *, everywhere: bool) -> list[Workspace]:
+    if not everywhere:
+        return await ls.folders.opened()
+    opened = ls.core.workspaces.opened()
+    return sorted(opened, key=lambda each: len(each.root.parts), reverse=True) or await ls.folders.opened()
+
+
+def _invalid(message: str) -> RequestError:
+    return RequestError(ErrorCodes.InvalidParams.value, f"invalid params: {message}")

@@ -1,0 +1,94 @@
+"""The server object of one session: pygls' registry and documents, our folders, preferences and background tasks."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Coroutine
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import msgspec
+from aurora_protocol.version import __version__
+from lsprotocol import types
+from pygls.lsp.server import LanguageServer
+
+from aurora_server.converter import shared_converter
+from aurora_server.core import Core
+from aurora_server.dispatch import SessionProtocol
+from aurora_server.folders import Folders
+from aurora_server.lsp.configuration import Preferences
+from aurora_server.lsp.documents import Documents
+
+if TYPE_CHECKING:
+    from aurora_server.workspace import Workspace
+
+logger = logging.getLogger(__name__)
+
+Params = TypeVar("Params", bound=msgspec.Struct)
+
+
+class AuroraServer(LanguageServer):
+    """One session. `end` ends it; the argument says why, for the log."""
+
+    protocol: SessionProtocol
+
+    def __init__(self, core: Core, end: Callable[[str], None]) -> None:
+        super().__init__("aurora", __version__, protocol_cls=SessionProtocol, converter_factory=shared_converter)
+        self.core = core
+        self.end = end
+        self.on_workspace: list[Callable[[Workspace], Callable[[], None]]] = []
+        """Called with each workspace of this session as it opens; what they return is called when it is left."""
+        self.on_save: list[Callable[[str], None]] = []
+        """Called with the URI of each document that was saved."""
+        self.on_preferences: list[Callable[[], None]] = []
+        """Called when the user's preferences have changed."""
+        self.folders = Folders(core.workspaces, self._workspace_opened, self._workspace_left)
+        self.preferences = Preferences()
+        self.cancellable: dict[str | int, asyncio.Task[Any]] = {}
+        """Requests with a progress that the user can cancel, by its token."""
+        self._tasks: set[asyncio.Task[Any]] = set()
+        self._farewells: dict[Workspace, list[Callable[[], None]]] = {}
+
+    @property
+    def documents(self) -> Documents:
+        """The open documents. Only there after `initialize`, as everything that needs them."""
+        documents = self.protocol.workspace
+        assert isinstance(documents, Documents), "initialize replaces pygls' own documents"
+        return documents
+
+    @property
+    def client(self) -> types.ClientCapabilities:
+        """What the client said it can do."""
+        return self.protocol.client_capabilities
+
+    def spawn(self, work: Coroutine[Any, Any, None], name: str) -> asyncio.Task[None]:
+        """Run `work` beside the session's messages; it is cancelled when the session ends, and logged when it fails."""
+        task = asyncio.create_task(work, name=name)
+        self._tasks.add(task)
+        task.add_done_callback(self._spawned_ended)
+        return task
+
+    def close(self) -> None:
+        """Let go of everything this session holds."""
+        self.protocol.close()
+        for task in self._tasks:
+            task.cancel()
+        self.folders.close()
+
+    def _spawned_ended(self, task: asyncio.Task[Any]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            logger.error("background task failed", extra={"task": task.get_name()}, exc_info=error)
+
+    def _workspace_opened(self, workspace: Workspace) -> None:
+        if workspace not in self._farewells:  # two folders may be links to one
+            self._farewells[workspace] = [callback(workspace) for callback in self.on_workspace]
+
+    def _workspace_left(self, workspace: Workspace) -> None:
+        for farewell in self._farewells.pop(workspace, []):
+            farewell()
+
+
+def params_as(shape: type[Params], value: object) -> Params:
+    """Check the params of an `aurora/*` request; none at all is the same as `{}`. Raises msgspec.ValidationError."""
+    return msgspec.convert({} if value is None else value, shape)

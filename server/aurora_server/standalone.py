@@ -1,0 +1,93 @@
+"""One session over standard input and output, in this process and without a daemon (`aurora lsp --standalone`)."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import stat
+import sys
+from collections.abc import Mapping
+from typing import BinaryIO
+
+from aurora_protocol import DaemonUnreachable
+from aurora_protocol.address import Address, home
+
+from aurora_server import logs, settings
+from aurora_server.composition import WorkspaceOpener
+from aurora_server.lifetime import close_core, core_of, end_for_certain, stop_on_signals
+from aurora_server.settings import Settings, SettingsError
+
+logger = logging.getLogger(__name__)
+
+EXIT_USAGE = 2
+EXIT_UNREACHABLE = 3
+
+
+def run_stdio(environ: Mapping[str, str] = os.environ) -> int:
+    """Serve standard input until it ends; return the exit code."""
+    # Whatever prints (a library, a worker) must not write into the middle of a frame.
+    replies = os.fdopen(os.dup(sys.stdout.fileno()), "wb", buffering=0)
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+    try:
+        chosen = settings.load(environ)
+        address = Address.of(home(environ))
+        address.prepare()
+        log = address.log.with_name("standalone.log")
+        with logs.to_file(log, chosen.logging.level, echo=False):
+            asyncio.run(_serve(chosen, address, environ, replies))
+    except SettingsError as error:
+        sys.stderr.write(f"{error}\n")
+        return EXIT_USAGE
+    except DaemonUnreachable as error:
+        sys.stderr.write(f"{error}\n")
+        return EXIT_UNREACHABLE
+    return 0
+
+
+async def _serve(chosen: Settings, address: Address, environ: Mapping[str, str], replies: BinaryIO) -> None:
+    from aurora_server.session import Session, Source  # half a second of imports; --help does without
+
+    loop = asyncio.get_running_loop()
+    source: Source
+    if _can_be_waited_for(sys.stdin.fileno()):
+        source = reader = asyncio.StreamReader()
+        await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)
+    else:
+        source = _File(sys.stdin.buffer)
+    transport, protocol = await loop.connect_write_pipe(
+        lambda: asyncio.StreamReaderProtocol(asyncio.StreamReader()), replies
+    )
+    writer = asyncio.StreamWriter(transport, protocol, None, loop)
+    stopped: list[Session] = []
+
+    def stop(reason: str) -> None:
+        for session in stopped:
+            session.end(reason)
+
+    core = core_of(chosen, WorkspaceOpener(chosen, environ), "stdio", address.log, stop)
+    session = Session(source, writer, core, 1)
+    stopped.append(session)
+    core.connections = 1
+    stop_on_signals(stop)
+    try:
+        await session.run()
+    finally:
+        end_for_certain(lambda: None)
+        await close_core(core)
+
+
+def _can_be_waited_for(descriptor: int) -> bool:
+    """Whether the event loop can watch it: pipes, sockets and terminals, not files and not the null device."""
+    mode = os.fstat(descriptor).st_mode
+    return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or os.isatty(descriptor)
+
+
+class _File:
+    """Reads a redirected file as a stream. Reading from a file never waits for anybody."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+
+    async def read(self, n: int = -1, /) -> bytes:
+        return await asyncio.to_thread(self._file.read1, n)  # type: ignore[attr-defined]

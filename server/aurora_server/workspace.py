@@ -1,0 +1,425 @@
+"""One workspace: its memory, its indexer, and every question that can be asked of them."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import os
+import shutil
+import time
+from collections import Counter, OrderedDict
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from aurora_indexer import languages
+from aurora_indexer.indexer import Indexer, IndexerSettings, IndexProgress
+from aurora_indexer.languages import UnsupportedLanguage
+from aurora_indexer.parse import parse_file
+from aurora_indexer.pool import WorkerPool
+from aurora_indexer.scan import Limits
+from aurora_memory import MemoryError_, UnknownChunk
+from aurora_memory.chunks import CodeChunk, Import, ParsedFile
+from aurora_memory.recall import Hit, recall, understand, weigh
+from aurora_memory.store import Counts, Store
+from aurora_memory.store.reading import ChunkView
+from aurora_protocol.methods import (
+    DoctorResult,
+    ExplainResult,
+    Finding,
+    Freshness,
+    IndexResult,
+    Link,
+    Recalled,
+    RecallParams,
+    RecallResult,
+    Skipped,
+    WorkspaceStatus,
+)
+from msgspec import UNSET
+
+from aurora_server import answers
+from aurora_server.looking import chunk_at
+from aurora_server.settings import Settings
+
+MAX_EXAMPLES = 1000
+OUTLINES_KEPT = 32
+
+
+class Workspace:
+    """A root folder with its memory. All methods belong to the event loop's thread."""
+
+    def __init__(self, root: Path, store: Store, indexer: Indexer) -> None:
+        self.root = root
+        self._store = store
+        self._indexer = indexer
+        self._outlines: OrderedDict[tuple[str, bytes], ParsedFile] = OrderedDict()
+        self._skipped = 0
+        self._database_bytes = 0
+
+    @classmethod
+    async def open(cls, root: Path, settings: Settings, pool: WorkerPool) -> Workspace:
+        """Open the memory of `root` and begin to bring it up to date. Raises a `MemoryError_`."""
+        store = await Store.open(database_path(root, settings))
+        owner = await store.read.fact("root")
+        if owner is None:
+            await store.remember("root", str(root))
+        elif owner != str(root):
+            await store.close()
+            raise MemoryError_(
+                f"{store.path} is the memory of {owner}, not of {root}; put {{workspace}} into memory.database_path"
+            )
+        limits = Limits(max_file_bytes=settings.indexing.max_file_bytes, max_files=settings.indexing.max_files)
+        indexer = Indexer(
+            root,
+            store,
+            pool,
+            IndexerSettings(limits, debounce=settings.indexing.debounce_seconds, sweep=settings.indexing.sweep_seconds),
+        )
+        indexer.counts = await store.counts()
+        indexer.start()
+        return cls(root, store, indexer)
+
+    async def close(self) -> None:
+        """Stop indexing and close the memory."""
+        await self._indexer.close()
+        await self._store.close()
+
+    def status(self) -> WorkspaceStatus:
+        """State and counts, as of the last write."""
+        counts = self._counts()
+        return WorkspaceStatus(
+            root=str(self.root),
+            state=self._indexer.state,
+            files=counts.files,
+            chunks=counts.chunks,
+            pending_files=self._indexer.pending,
+            skipped_files=self._skipped_files(),
+            database_bytes=_size(self._store.path),
+            last_error=self._indexer.last_error,
+            watching=self._indexer.watching,
+        )
+
+    async def recall(self, params: RecallParams) -> RecallResult:
+        """Rank what memory holds for a query. Reads only; what is pending is said in `freshness`."""
+        begun = time.perf_counter()
+        reader = self._store.read
+        hits: list[Hit] = []
+        if params.types is None or "code" in params.types:
+            depth = params.limit if params.budget_tokens is None else max(params.limit, 50)
+            hits = answers.within_budget(await recall(reader, params.query, depth, time.time()), params.budget_tokens)
+            hits = hits[: params.limit]
+        results = await self._recalled(hits, params)
+        hint = None
+        if not results:
+            hint = await answers.hint(reader, understand(params.query), self._indexer.pending)
+        return RecallResult(
+            query=params.query,
+            took_ms=round((time.perf_counter() - begun) * 1000, 3),
+            freshness=await self._freshness(),
+            results=results,
+            hint=hint,
+        )
+
+    async def index(
+        self, paths: list[Path] | None, progress: Callable[[IndexProgress], None] | None = None
+    ) -> IndexResult:
+        """Bring some paths, or everything, up to date and wait for it."""
+        begun = time.perf_counter()
+        wanted = None if paths is None else [self.relative(path) for path in paths]
+        whole = wanted is None or "" in wanted or any((self.root / path).is_dir() for path in wanted)
+        summary = await self._indexer.run(None if whole else wanted, progress)
+        counts = self._counts()
+        return IndexResult(
+            workspace=str(self.root),
+            files=counts.files,
+            chunks=counts.chunks,
+            definitions=counts.chunks - counts.kinds.get("module", 0),
+            kinds=counts.kinds,
+            languages=counts.languages,
+            parsed_files=summary.parsed,
+            unchanged_files=summary.unchanged,
+            removed_files=summary.removed,
+            skipped_files=self._skipped_files(),
+            failed_files=summary.failed,
+            took_ms=round((time.perf_counter() - begun) * 1000, 3),
+        )
+
+    async def explain(self, chunk_id: str) -> ExplainResult:
+        """All that memory knows of the chunk of that id, with or without its lines. Raises UnknownChunk."""
+        path, name, lines = _taken_apart(chunk_id)
+        found = await self._store.read.by_name(path, name)
+        exact = [chunk for chunk in found if f"{chunk.line_start}-{chunk.line_end}" == lines]
+        if not found:
+            raise UnknownChunk(f"no chunk {chunk_id} in {self.root}; 'aur mem {name}' finds what there is")
+        return await self._explained((exact or found)[0])
+
+    async def explain_at(self, path: Path, line: int, column: int, text: str | None) -> ExplainResult | None:
+        """What the name at a 0-based position (column in code points) means. `text` is the unsaved buffer, if any."""
+        relative = self.relative(path)
+        source = text if text is not None else await asyncio.to_thread(_read, path)
+        if source is None:
+            return None
+        parsed = await self._parsed(relative, source)
+        chunks: Sequence[CodeChunk] = parsed.chunks if parsed else ()
+        imports: Sequence[Import] = parsed.imports if parsed else ()
+        found = await chunk_at(self._store.read, relative, source, chunks, imports, line, column)
+        return await self._explained(found) if found else None
+
+    async def outline(self, path: Path, text: str) -> list[CodeChunk]:
+        """The definitions of a buffer as it is now; empty for languages not known."""
+        parsed = await self._parsed(self.relative(path), text)
+        return list(parsed.chunks) if parsed else []
+
+    async def symbols(self, query: str, limit: int) -> list[Recalled]:
+        """Definitions whose name starts like the query, then those recall finds for it."""
+        reader = self._store.read
+        named = await reader.name_prefix(query, limit)
+        hits = await weigh(reader, named, time.time())
+        if len(hits) < limit and query.strip():
+            known = {hit.chunk.id for hit in hits}
+            more = await recall(reader, query, limit, time.time())
+            hits += [hit for hit in more if hit.chunk.id not in known and hit.chunk.kind != "module"]
+        return [answers.recalled(hit, self.root, 0) for hit in hits[:limit]]
+
+    async def related(self, path: Path, text: str | None) -> list[tuple[CodeChunk, list[Link]]]:
+        """A file's definitions as they stand in `text`, each with who calls or inherits it."""
+        relative = self.relative(path)
+        source = text if text is not None else await asyncio.to_thread(_read, path)
+        parsed = await self._parsed(relative, source) if source is not None else None
+        if parsed is None:
+            return []
+        callers = await self._store.read.callers_in(relative)
+        ids: dict[tuple[str, int], int] = {}
+        seen: Counter[str] = Counter()
+        for chunk in await self._store.read.chunks_of(relative):
+            ids[chunk.name, seen[chunk.name]] = chunk.id
+            seen[chunk.name] += 1
+        found: list[tuple[CodeChunk, list[Link]]] = []
+        for each in parsed.chunks:
+            others = callers.get(ids.get((each.name, each.ordinal), -1), [])
+            relation = "inherited by" if each.kind in ("class", "interface", "struct", "trait") else "called by"
+            found.append((each, [answers.link(relation, other) for other in others]))
+        return found
+
+    async def doctor(self) -> DoctorResult:
+        """What is wrong with this workspace and how to mend it, and every file that is left out."""
+        scan = self._indexer.last_scan
+        looked_into = await self._store.read.skips()
+        examples = (
+            [Skipped(path=skip.path, reason=skip.reason, detail=skip.detail) for skip in scan.skips] if scan else []
+        )
+        examples += [Skipped(path=path, reason=why, detail=detail) for path, (why, detail, _) in looked_into.items()]
+        skipped = Counter(example.reason for example in examples)
+        if scan and scan.ignored:
+            skipped["ignored"] += scan.ignored
+        other = sum(scan.other_files.values()) if scan else 0
+        if other:
+            skipped["no-language"] += other
+        return DoctorResult(
+            findings=await self._findings(), skipped=dict(skipped.most_common()), examples=examples[:MAX_EXAMPLES]
+        )
+
+    def files_changed(self, paths: list[Path]) -> None:
+        """Hear from an editor that files were saved, created or deleted."""
+        self._indexer.changed([self.relative(path) for path in paths])
+
+    def on_progress(self, listener: Callable[[IndexProgress | None], None]) -> Callable[[], None]:
+        """Be told of background indexing, and with None of its end; returns how to stop listening."""
+        return self._indexer.listen(listener)
+
+    def relative(self, path: Path) -> str:
+        """`path` within this workspace, with `/`. Raises MemoryError_ for paths outside."""
+        try:
+            return _slashed(path.relative_to(self.root))
+        except ValueError:
+            pass
+        try:
+            return _slashed(Path(os.path.realpath(path)).relative_to(self.root))
+        except ValueError as error:
+            raise MemoryError_(f"{path} is outside the workspace {self.root}") from error
+
+    async def _recalled(self, hits: Sequence[Hit], params: RecallParams) -> list[Recalled]:
+        if not hits:
+            return []
+        reader = self._store.read
+        callers = await reader.caller_counts([hit.chunk.id for hit in hits])
+        texts: list[str] = []
+        if params.include_content:
+            texts = await answers.contents(self.root, [hit.chunk for hit in hits])
+        evidence: list[dict[str, Any]] = []
+        if params.explain:
+            commits = await reader.commits([hit.chunk.path for hit in hits])
+            own = await reader.accesses([hit.chunk.id for hit in hits])
+            evidence = [answers.evidence_of(hit, commits, hit.chunk.id in own) for hit in hits]
+        return [
+            answers.recalled(
+                hit,
+                self.root,
+                callers.get(hit.chunk.id, 0),
+                texts[n] if texts else UNSET,
+                evidence[n] if evidence else UNSET,
+            )
+            for n, hit in enumerate(hits)
+        ]
+
+    async def _explained(self, chunk: ChunkView) -> ExplainResult:
+        reader = self._store.read
+        (hit,) = await weigh(reader, [chunk], time.time())
+        edges = await reader.edges(chunk.id)
+        commits = (await reader.commits([chunk.path])).get(chunk.path)
+        accesses = (await reader.accesses([chunk.id])).get(chunk.id, [])
+        references = await reader.references(chunk.id)
+        imports = dict.fromkeys(entry.module for entry in await reader.imports(chunk.path))
+        callers = await reader.caller_counts([chunk.id])
+        content = {
+            "file": chunk.path,
+            "function": chunk.name,
+            "line_start": chunk.line_start,
+            "line_end": chunk.line_end,
+            "signature": chunk.signature,
+            "dependencies": [
+                answers.shown_id(edge.other) for edge in edges if edge.outgoing and edge.kind in ("calls", "inherits")
+            ],
+            "imports": list(imports),
+            "calls": [
+                f"{qualifier}.{name}" if qualifier else name for kind, name, qualifier in references if kind == "calls"
+            ],
+            "ast_summary": {"complexity": chunk.complexity, "branches": chunk.branches, "loops": chunk.loops},
+        }
+        metadata = {
+            "language": chunk.language,
+            "last_modified": answers.iso(hit.last_modified),
+            "git_hash": commits.last_hash if commits else None,
+            "keywords": chunk.keywords.split(),
+        }
+        return ExplainResult(
+            chunk=answers.recalled(hit, self.root, callers.get(chunk.id, 0)),
+            docstring=chunk.docstring,
+            content=content,
+            metadata=metadata,
+            accesses=[str(answers.iso(at)) for at in accesses],
+            commits=[str(answers.iso(at)) for at in commits.times] if commits else [],
+            relations=answers.links(edges),
+        )
+
+    async def _parsed(self, relative: str, text: str) -> ParsedFile | None:
+        """Parse a buffer once per content, in a thread; a few of the latest are kept."""
+        if languages.for_path(relative) is None:
+            return None
+        source = text.encode("utf-8", "surrogatepass")
+        key = (relative, hashlib.blake2b(source, digest_size=16).digest())
+        known = self._outlines.get(key)
+        if known is None:
+            try:
+                known = await asyncio.to_thread(parse_file, relative, source)
+            except UnsupportedLanguage:
+                return None
+            self._outlines[key] = known
+            while len(self._outlines) > OUTLINES_KEPT:
+                self._outlines.popitem(last=False)
+        else:
+            self._outlines.move_to_end(key)
+        return known
+
+    async def _freshness(self) -> Freshness:
+        counts = self._counts()
+        at = await self._store.read.fact("indexed_at")
+        return Freshness(
+            indexed_at=answers.iso(float(at)) if at else None,
+            pending_files=self._indexer.pending,
+            skipped_files=self._skipped_files(),
+            files=counts.files,
+            chunks=counts.chunks,
+            state=self._indexer.state,
+        )
+
+    def _counts(self) -> Counts:
+        counts = self._indexer.counts
+        assert counts is not None, "counted when the workspace was opened"
+        return counts
+
+    def _skipped_files(self) -> int:
+        scan = self._indexer.last_scan
+        return self._counts().skipped + (len(scan.skips) if scan else 0)
+
+    async def _findings(self) -> list[Finding]:
+        findings: list[Finding] = []
+        indexer = self._indexer
+        if indexer.state == "error":
+            findings.append(Finding(level="error", what=f"indexing stopped: {indexer.last_error}"))
+        elif indexer.pending:
+            findings.append(Finding(level="warning", what=f"{indexer.pending} files wait to be indexed"))
+        counts = self._counts()
+        findings.append(Finding(level="ok", what=f"memory holds {counts.chunks} chunks of {counts.files} files"))
+        if not counts.files and indexer.state == "ready":
+            findings.append(
+                Finding(
+                    level="warning",
+                    what=f"no file of a known language in {self.root}",
+                    fix="open the folder that holds the code, or check .gitignore and .auroraignore",
+                )
+            )
+        if indexer.warning:
+            findings.append(Finding(level="warning", what=indexer.warning, fix="changes are still found, only later"))
+        damage = await self._store.check()
+        if damage:
+            findings.append(
+                Finding(
+                    level="error",
+                    what=f"{self._store.path} is damaged: {damage}",
+                    fix="move the file away; indexing makes a new one",
+                )
+            )
+        free = shutil.disk_usage(self._store.path.parent).free
+        if free < 100 << 20:
+            findings.append(
+                Finding(
+                    level="warning", what=f"only {free >> 20} MiB free for {self._store.path}", fix="free some space"
+                )
+            )
+        return findings
+
+
+def database_path(root: Path, settings: Settings) -> Path:
+    """Where the memory of `root` is kept: `$AURORA_HOME/memory/<name>-<hash>.db`, or `memory.database_path`."""
+    digest = hashlib.sha256(os.fsencode(root)).hexdigest()[:12]
+    name = "".join(letter if letter.isalnum() or letter in "-_." else "_" for letter in root.name)[:60]
+    workspace = f"{name or 'root'}-{digest}"
+    if settings.memory.database_path is None:
+        return settings.home / "memory" / f"{workspace}.db"
+    return Path(settings.memory.database_path.replace("{workspace}", workspace)).expanduser().absolute()
+
+
+def _taken_apart(chunk_id: str) -> tuple[str, str, str]:
+    """`code:<path>:<name>[:<lines>]` → path, name, lines. Raises UnknownChunk."""
+    kind, _, rest = chunk_id.partition(":")
+    parts = rest.rsplit(":", 2)
+    if kind != "code" or len(parts) < 2:
+        raise UnknownChunk(f"{chunk_id!r} is not a chunk id; they look like code:src/auth.py:login:45-78")
+    last = parts[-1]
+    if len(parts) == 3 and last.replace("-", "", 1).isdigit():
+        return parts[0], parts[1], last
+    path, _, name = rest.rpartition(":")
+    return path, name, ""
+
+
+def _size(path: Path) -> int:
+    total = 0
+    for suffix in ("", "-wal"):
+        try:
+            total += os.stat(f"{path}{suffix}").st_size
+        except OSError:
+            continue
+    return total
+
+
+def _read(path: Path) -> str | None:
+    try:
+        return path.read_bytes().decode("utf-8", "replace")
+    except OSError:
+        return None
+
+
+def _slashed(path: Path) -> str:
+    return "" if path == Path() else path.as_posix()

@@ -1,0 +1,85 @@
+"""Frames: what goes in comes out, however it is sliced; what is not a frame is refused, and says why."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from aurora_protocol import FrameError
+from aurora_protocol.framing import MAX_FRAME, MAX_HEADERS, Decoder, encode
+from hypothesis import given
+from hypothesis import strategies as st
+
+
+@given(st.lists(st.binary(max_size=200), max_size=8), st.lists(st.integers(1, 40), min_size=1, max_size=20))
+def test_any_slicing_gives_the_same_bodies(bodies: list[bytes], slices: list[int]) -> None:
+    stream = b"".join(encode(body) for body in bodies)
+    decoder = Decoder()
+    found: list[bytes] = []
+    turn = 0
+    while stream:
+        size = slices[turn % len(slices)]
+        found += decoder.feed(stream[:size])
+        stream = stream[size:]
+        turn += 1
+    assert found == bodies
+    assert decoder.pending == 0
+
+
+def test_header_names_in_any_case_and_content_type_are_fine() -> None:
+    frame = b"content-TYPE: application/vscode-jsonrpc; charset=utf-8\r\nCONTENT-length:  2 \r\n\r\n{}"
+    assert Decoder().feed(frame) == [b"{}"]
+
+
+@pytest.mark.parametrize(
+    ("stream", "complaint"),
+    [
+        (b"Content-Length: 67108865\r\n\r\n", "announces 67108865 bytes"),
+        (b"Content-Length: 99999999999999999999\r\n\r\n", "whole number"),
+        (b"Content-Length: -1\r\n\r\n", "whole number"),
+        (b"Content-Length: ten\r\n\r\n", "whole number"),
+        (b"Content-Length: \r\n\r\n", "whole number"),
+        (b"Content-Length: 1\r\nContent-Length: 2\r\n\r\n", "two Content-Length"),
+        (b"Content-Type: x\r\n\r\n{}", "no Content-Length"),
+        (b"\r\n\r\n{}", "no Content-Length|Name: value"),
+        (b"GET / HTTP/1.1\r\n", "Name: value"),
+        (b'{"jsonrpc": "2.0"}', "Name: value"),
+        (b"Content-Length: 2\n\n{}", "CR LF"),
+        (b"\x00" * MAX_HEADERS, "exceeds 8192 bytes"),
+        (b"X: " + b"y" * MAX_HEADERS + b"\r\n\r\n", "exceeds 8192 bytes"),
+    ],
+)
+def test_what_is_not_a_frame_is_refused(stream: bytes, complaint: str) -> None:
+    decoder = Decoder()
+    with pytest.raises(FrameError, match=complaint):
+        decoder.feed(stream)
+    with pytest.raises(FrameError, match=complaint):
+        decoder.feed(encode(b"{}"))
+
+
+def test_a_body_of_exactly_the_limit_passes_and_one_more_byte_does_not() -> None:
+    decoder = Decoder(max_frame=1000)
+    assert decoder.feed(encode(b"x" * 1000)) == [b"x" * 1000]
+    with pytest.raises(FrameError):
+        decoder.feed(encode(b"x" * 1001))
+    with pytest.raises(FrameError, match="exceeds the limit"):
+        encode(bytes(MAX_FRAME + 1))
+
+
+def test_a_60_mib_frame_in_64_kib_pieces_takes_linear_time() -> None:
+    def seconds(size: int) -> float:
+        frame = memoryview(encode(bytes(size)))
+        decoder = Decoder()
+        started = time.perf_counter()
+        bodies = [body for at in range(0, len(frame), 65536) for body in decoder.feed(bytes(frame[at : at + 65536]))]
+        spent = time.perf_counter() - started
+        assert [len(body) for body in bodies] == [size]
+        return spent
+
+    small = min(seconds(6 * 2**20) for _ in range(3))
+    large = min(seconds(60 * 2**20) for _ in range(2))
+    assert large < 60 * small + 0.2  # quadratic would be 100 times
+
+
+def test_many_small_frames_in_one_piece() -> None:
+    assert len(Decoder().feed(encode(b"{}") * 50_000)) == 50_000

@@ -1,0 +1,171 @@
+"""Starting the daemon: real processes, racing starters, other versions, and daemons that cannot start."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from aurora_protocol import DaemonUnreachable
+from aurora_protocol.address import Address, Info, read_info, write_info
+from aurora_protocol.launch import (
+    daemon_environment,
+    ensure_daemon,
+    listening,
+    replace_other_version,
+    stop_listener,
+    wait_until_gone,
+)
+
+DAEMON = """
+import fcntl, os, signal, socket, sys, time
+from pathlib import Path
+from aurora_protocol.address import Address, Info, write_info
+version = sys.argv[1]
+address = Address.of(Path(os.environ["AURORA_HOME"]), version=version)
+lock = open(address.lock, "w")
+try:
+    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+except BlockingIOError:
+    sys.exit(0)
+with open(address.home / "started", "a") as record:
+    record.write(f"{os.getpid()}\\n")
+def stop(*_):
+    address.socket.unlink(missing_ok=True)
+    time.sleep(0.2)  # still holds the lock, as a daemon that closes its databases does
+    os._exit(0)
+signal.signal(signal.SIGTERM, stop)
+listener = socket.socket(socket.AF_UNIX)
+address.socket.unlink(missing_ok=True)
+listener.bind(str(address.socket))
+listener.listen(16)
+write_info(address, Info(os.getpid(), version, str(address.socket), time.time()))
+kept = []
+while True:
+    kept.append(listener.accept())
+"""
+
+
+@pytest.fixture
+def address(tmp_path: Path) -> Iterator[Address]:
+    address = Address.of(tmp_path / "h")
+    yield address
+    info = read_info(address)
+    if info is not None and info.pid != os.getpid():
+        stop_listener(info.socket, info.pid)
+
+
+@pytest.fixture
+def command(tmp_path: Path) -> Callable[[str], tuple[str, ...]]:
+    script = tmp_path / "daemon.py"
+    script.write_text(DAEMON)
+    return lambda version: (sys.executable, "-P", str(script), version)
+
+
+def started(address: Address) -> list[int]:
+    return [int(line) for line in (address.home / "started").read_text().split()]
+
+
+def test_the_first_client_starts_it_and_the_second_finds_it(
+    address: Address, command: Callable[[str], tuple[str, ...]]
+) -> None:
+    assert not listening(address)
+    with ensure_daemon(address, command=command(address.version)), ensure_daemon(address, command=("/no/such",)):
+        assert listening(address)
+        [pid] = started(address)
+        assert os.getsid(pid) != os.getsid(0)
+        if sys.platform == "linux":
+            assert Path(f"/proc/{pid}/cwd").readlink() == address.home
+
+
+def test_racing_starters_end_with_one_daemon(address: Address, command: Callable[[str], tuple[str, ...]]) -> None:
+    failures: list[BaseException] = []
+
+    def start() -> None:
+        try:
+            ensure_daemon(address, timeout=20, command=command(address.version)).close()
+        except BaseException as error:  # noqa: BLE001 - a thread's failure has to reach the test
+            failures.append(error)
+
+    threads = [threading.Thread(target=start) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failures == []
+    assert len(started(address)) == 1
+
+
+def test_a_daemon_of_another_version_makes_way(address: Address, command: Callable[[str], tuple[str, ...]]) -> None:
+    older = Address.of(address.home, version="0.0.1")
+    ensure_daemon(older, command=command("0.0.1")).close()
+    ensure_daemon(address, command=command(address.version)).close()
+    old, new = started(address)
+    assert wait_until_gone(old, time.monotonic() + 5)
+    assert read_info(address) is not None
+    os.kill(new, 0)
+
+
+def test_a_process_that_does_not_listen_at_the_socket_is_never_signalled(
+    address: Address, command: Callable[[str], tuple[str, ...]]
+) -> None:
+    ensure_daemon(address, command=command(address.version)).close()
+    info = read_info(address)
+    assert info is not None
+    caught: list[int] = []
+    previous = signal.signal(signal.SIGTERM, lambda number, _: caught.append(number))
+    try:
+        write_info(address, Info(os.getpid(), "0.0.1", info.socket, 0.0))  # a recycled pid: ours
+        replace_other_version(address, time.monotonic() + 1)
+        write_info(address, Info(os.getpid(), "0.0.1", "/no/such/socket", 0.0))
+        replace_other_version(address, time.monotonic() + 1)
+    finally:
+        signal.signal(signal.SIGTERM, previous)
+        write_info(address, info)
+    assert caught == []
+
+
+def test_a_daemon_that_is_just_stopping_is_waited_out(
+    address: Address, command: Callable[[str], tuple[str, ...]]
+) -> None:
+    ensure_daemon(address, command=command(address.version)).close()
+    [pid] = started(address)
+    os.kill(pid, signal.SIGTERM)
+    while address.socket.exists():
+        time.sleep(0.005)
+    ensure_daemon(address, command=command(address.version)).close()
+    assert len(started(address)) == 2
+
+
+def test_a_daemon_that_cannot_start_shows_its_last_words(address: Address) -> None:
+    script = "import sys; print('noise'); sys.stderr.write('cannot open the store: disk full\\n\\n'); sys.exit(7)"
+    with pytest.raises(DaemonUnreachable, match=r"exit code 7.*cannot open the store: disk full.*daemon\.log"):
+        ensure_daemon(address, command=(sys.executable, "-c", script))
+    structured = """print('{"level": "error", "message": "port taken"}'); raise SystemExit(1)"""
+    with pytest.raises(DaemonUnreachable, match=r"\(exit code 1\): port taken; log: "):
+        ensure_daemon(address, command=(sys.executable, "-c", structured))
+
+
+def test_a_daemon_that_never_listens_is_given_up(address: Address) -> None:
+    with pytest.raises(DaemonUnreachable, match=r"did not come up within 0.3 s"):
+        ensure_daemon(address, timeout=0.3, command=(sys.executable, "-c", "import time; time.sleep(1)"))
+
+
+def test_a_program_that_does_not_exist(address: Address) -> None:
+    with pytest.raises(DaemonUnreachable, match="cannot run /no/such/python"):
+        ensure_daemon(address, command=("/no/such/python",))
+
+
+def test_the_daemon_gets_no_pythonpath_of_a_workspace(tmp_path: Path) -> None:
+    import aurora_protocol
+
+    given = {"PYTHONPATH": str(tmp_path), "HOME": "/h"}
+    assert daemon_environment(given, tmp_path) == {"HOME": "/h", "AURORA_HOME": str(tmp_path)}
+    ours = str(Path(aurora_protocol.__file__).parents[1])
+    kept = daemon_environment({"PYTHONPATH": os.pathsep.join([ours, str(tmp_path)])}, tmp_path)
+    assert kept["PYTHONPATH"] == ours

@@ -1,0 +1,104 @@
+"""What the command line imports: little, and never a workspace's own modules."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from aurora_protocol.address import Address
+from aurora_server.cli.import_path import closed_path
+from aurora_server.cli.workspace import find_workspace
+
+from tests.fake_daemon import FakeDaemon
+
+REPLY: dict[str, Any] = {
+    "query": "x",
+    "tookMs": 1.0,
+    "freshness": {"indexedAt": "2026-11-21T20:00:00Z", "pendingFiles": 0, "skippedFiles": 0, "state": "ready"},
+    "results": [],
+    "hint": None,
+}
+MODULES = "import sys; from aurora_server.cli import main; sys.argv[1:] = ['mem', 'x']; "
+MODULES += "from aurora_server.cli import haste; haste.leave = lambda code: print(*sys.modules) or code; main()"
+
+
+@pytest.fixture
+def daemon(tmp_path: Path) -> Iterator[FakeDaemon]:
+    with FakeDaemon(Address.of(tmp_path / "h"), {"aurora/recall": lambda session, params: REPLY}) as running:
+        yield running
+
+
+@pytest.fixture
+def trap(tmp_path: Path) -> Path:
+    """A workspace whose modules, wherever one is imported, leave a mark."""
+    root = tmp_path / "trap"
+    (root / ".git").mkdir(parents=True)
+    (root / "sub").mkdir()
+    for name in ("json.py", "socket.py", "click.py", "struct.py", "__future__.py", "typing.py", "sub/json.py"):
+        (root / name).write_text(f"open({str(tmp_path / 'sprung')!r}, 'a').write(__name__ + '\\n')\n")
+    for name in ("server", "memory", "aurora_protocol", "pathlib", "collections", "re"):
+        (root / name).mkdir()
+        (root / name / "__init__.py").write_text(f"open({str(tmp_path / 'sprung')!r}, 'a').write(__name__ + '\\n')\n")
+    return root
+
+
+def environ(tmp_path: Path, **more: str) -> dict[str, str]:
+    kept = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    return {**kept, "AURORA_HOME": str(tmp_path / "h"), **more}
+
+
+def test_mem_imports_only_what_it_needs(daemon: FakeDaemon, tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", MODULES], cwd=tmp_path, env=environ(tmp_path), capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    loaded = set(done.stdout.splitlines()[-1].split())
+    assert "aurora_protocol.client" in loaded
+    heavy = {"msgspec", "asyncio", "rich", "pygls", "lsprotocol", "numpy", "subprocess", "aurora_memory", "psutil"}
+    assert heavy & loaded == set()
+
+
+@pytest.mark.parametrize("folder", [".", "sub"])
+@pytest.mark.parametrize("pythonpath", [".", "{root}", "{root}:{root}/sub"])
+def test_a_workspaces_modules_are_never_imported(
+    daemon: FakeDaemon, tmp_path: Path, trap: Path, folder: str, pythonpath: str
+) -> None:
+    polluted = environ(tmp_path, PYTHONPATH=pythonpath.format(root=trap))
+    code = "import sys; from aurora_server.cli import main; sys.exit(main())"
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", code, "mem", "x"], cwd=trap / folder, env=polluted, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    assert not (tmp_path / "sprung").exists(), (tmp_path / "sprung").read_text()
+
+
+def test_what_is_dropped_from_the_import_path() -> None:
+    own = "/w/venv/lib/site-packages/aurora_server/cli/import_path.py"
+    site = "/w/venv/lib/site-packages"
+    path = ["/w", "/w/lib", "/elsewhere", site, "/usr/lib/python3"]
+    assert closed_path(path, ["/w", "/w/lib", "/elsewhere"], ["/w"], own) == ["/elsewhere", site, "/usr/lib/python3"]
+    assert closed_path([site], [site], ["/w"], own) == [site], "where we are ourselves is where we have to look"
+    assert closed_path(["/work2"], ["/work2"], ["/work"], own) == ["/work2"]
+    checkout = "/w/server/aurora_server/cli/import_path.py"
+    assert closed_path(["/w", "/w/server", "/w/memory"], ["/w", "/w/server", "/w/memory"], ["/w"], checkout) == [
+        "/w/server",
+        "/w/memory",
+    ]
+
+
+def test_the_workspace_is_the_nearest_marked_folder(tmp_path: Path) -> None:
+    deep = tmp_path / "a" / "b" / "c"
+    deep.mkdir(parents=True)
+    assert find_workspace(str(deep), ()) == str(deep)
+    (tmp_path / ".aurora").mkdir()
+    assert find_workspace(str(deep), ()) == str(tmp_path)
+    assert find_workspace(str(deep), ("/h", str(tmp_path / ".aurora"))) == str(deep), (
+        "AURORA's own home marks no workspace"
+    )
+    (tmp_path / "a" / ".git").write_text("gitdir: /elsewhere\n")
+    assert find_workspace(str(deep), ()) == str(tmp_path / "a"), "a worktree's .git is a file"
