@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import accumulate
 from pathlib import PurePosixPath
 
@@ -40,6 +41,7 @@ class Chunker:
         self._path_terms = field_terms.all_terms(str(pure.with_suffix("")))
         self._ordinals: dict[str, int] = {}
         self._stem = pure.stem
+        self._keywords = _keywords(language)
         self._line_starts = list(accumulate([len(line) + 1 for line in source.split(b"\n")], initial=0))
 
     def definition(self, definition: Definition, uses: Uses) -> CodeChunk:
@@ -109,7 +111,7 @@ class Chunker:
         line_start, line_end = self._line(start), self._line(max(start, end - 1))
         rows = references.references(uses.inherited, uses.called)
         called = [row.name for row in rows if row.kind == "calls"]
-        names = field_terms.all_terms("" if kind == "module" else name)
+        names = "" if kind == "module" else field_terms.names_terms(name.split("."))
         parts: list[Part] = []
         body = _without(self._source, start, end, excluded)
         spans: list[Span] = [span]
@@ -131,7 +133,7 @@ class Chunker:
             signature=field_terms.all_terms(heading),
             path=self._path_terms,
             doc=field_terms.text_terms(docstring.encode()),
-            calls=field_terms.all_terms(" ".join(called)),
+            calls=field_terms.names_terms(called),
             body=field_terms.text_terms(body),
         )
         parts.insert(0, Part(line_start, first_end, terms))
@@ -149,13 +151,7 @@ class Chunker:
             parent=parent,
             references=rows,
             ast_summary=summary.ast_summary(uses.branches, uses.loops),
-            keywords=summary.keywords(
-                "" if kind == "module" else name,
-                heading,
-                docstring,
-                (*called, self._stem),
-                self._language.words,
-            ),
+            keywords=self._keywords.choose("" if kind == "module" else name, heading, docstring, (*called, self._stem)),
             body_hash=hashes[0],
             shape_hash=hashes[1],
             tokens=tokens,
@@ -208,3 +204,8 @@ def _extent(text: bytes) -> Span:
     """First and last byte (exclusive) that are not white space."""
     start = len(text) - len(text.lstrip(WHITE_SPACE))
     return start, max(len(text.rstrip(WHITE_SPACE)), start)
+
+
+@lru_cache(maxsize=None)
+def _keywords(language: Language) -> summary.Keywords:
+    return summary.Keywords(language.words)

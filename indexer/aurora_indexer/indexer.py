@@ -32,10 +32,10 @@ logger = logging.getLogger(__name__)
 
 State = Literal["scanning", "indexing", "ready", "error"]
 
-HISTORY_LIMIT = 3000
-"""Commits one pass over git's history may look at."""
+HISTORY_COMMITS = 100_000
+HISTORY_SECONDS = 20.0
+"""How much of git's history one pass may look at, newest first."""
 
-RESOLVE_BATCH = 400
 HERE_FILES = 4
 HERE_BYTES = 256 << 10
 """A save of a few small files is parsed in a thread of the daemon: starting a worker would take longer."""
@@ -70,6 +70,9 @@ class IndexerSettings(Struct, frozen=True):
     sweep: float = 600.0
 
 
+_Waiter = tuple["asyncio.Future[Summary]", Callable[[IndexProgress], None] | None]
+
+
 class _Wanted(Struct):
     """What has to be looked at next. `everything` outranks `paths`; `edited` is false for checkouts."""
 
@@ -98,10 +101,12 @@ class Indexer:
         self._watcher: Watcher | None = None
         self._wanted = _Wanted(set(), everything=True, edited=False)
         self._wake = asyncio.Event()
-        self._waiters: list[tuple[asyncio.Future[Summary], Callable[[IndexProgress], None] | None]] = []
+        self._waiters: list[_Waiter] = []
+        self._sweeping: list[_Waiter] | None = None
         self._listeners: list[Callable[[IndexProgress | None], None]] = []
         self._current: list[Callable[[IndexProgress], None]] = []
         self._task: asyncio.Task[None] | None = None
+        self._history: asyncio.Task[None] | None = None
         self._first = asyncio.Event()
 
     @property
@@ -120,9 +125,10 @@ class Indexer:
 
     async def close(self) -> None:
         """Stop watching and working; what was written stays, the rest is found by the next sweep."""
-        if self._task is not None:
-            self._task.cancel()
-            await asyncio.gather(self._task, return_exceptions=True)
+        tasks = [task for task in (self._task, self._history) if task is not None]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
         if self._watcher is not None:
             await asyncio.to_thread(self._watcher.stop)
         for future, _ in self._waiters:
@@ -139,13 +145,16 @@ class Indexer:
     ) -> Summary:
         """Bring `paths`, or everything, up to date and wait for it. Raises what keeps the store from being written."""
         future: asyncio.Future[Summary] = asyncio.get_running_loop().create_future()
+        if paths is None and self._sweeping is not None and not self._first.is_set():
+            self._sweeping.append((future, progress))  # the first sweep, now under way, sees all there is
+            if progress is not None:
+                self._current.append(progress)
+            return await future
         self._waiters.append((future, progress))
         if paths is None:
             self._wanted.everything = True
         else:
             self._wanted.paths.update(paths)
-        if progress is not None and self.state == "indexing":
-            self._current.append(progress)
         self._wake.set()
         return await future
 
@@ -173,9 +182,8 @@ class Indexer:
             except TimeoutError:
                 self._wanted.everything = True
 
-    async def _attempt(
-        self, wanted: _Wanted, waiters: list[tuple[asyncio.Future[Summary], Callable[[IndexProgress], None] | None]]
-    ) -> None:
+    async def _attempt(self, wanted: _Wanted, waiters: list[_Waiter]) -> None:
+        self._sweeping = waiters if wanted.everything else None
         try:
             summary = await self._once(wanted)
         except asyncio.CancelledError:
@@ -194,6 +202,7 @@ class Indexer:
             await asyncio.sleep(RETRY_SECONDS)
             return
         finally:
+            self._sweeping = None
             self._tell(None)
         for future, _ in waiters:
             if not future.done():
@@ -222,8 +231,8 @@ class Indexer:
                 },
             )
         self._first.set()
-        if wanted.everything:
-            await self._learn_history()
+        if wanted.everything and (self._history is None or self._history.done()):
+            self._history = asyncio.create_task(self._learn_history(), name=f"history of {self.root}")
         return summary
 
     async def _sweep(self, edited: bool) -> Summary:
@@ -301,19 +310,22 @@ class Indexer:
         )
 
     async def _resolve(self) -> None:
-        waiting = await self._store.resolve(RESOLVE_BATCH)
-        total = waiting
-        while waiting:
-            self._tell(IndexProgress(total - waiting, total, 0, "linking"))
-            waiting = await self._store.resolve(RESOLVE_BATCH)
+        await self._store.resolve(lambda waiting: self._tell(IndexProgress(0, waiting, 0, "linking")))
 
     async def _learn_history(self) -> None:
         """Take each file's commit times from git, if HEAD moved since the last time."""
         head = await asyncio.to_thread(git.head, self.root)
         if head is None or head == await self._store.read.fact("git_head"):
             return
-        history = await git.history(self.root, max_commits=HISTORY_LIMIT)
+        history = await git.history(self.root, max_commits=HISTORY_COMMITS, seconds=HISTORY_SECONDS)
+        if history.problem is not None:
+            logger.warning("no git history", extra={"root": str(self.root), "error": history.problem})
+            return
         commits = {path: (file.times, file.last_hash, file.last_subject) for path, file in history.files.items()}
+        if not history.complete and commits:
+            # A file the pass did not reach is older than all it saw; the file's own time is only when it was cloned.
+            oldest = min(times[-1] for times, _, _ in commits.values())
+            commits |= {path: ((oldest,), "", "") for path in await self._store.read.files() if path not in commits}
         await self._store.save_commits(commits, head)
         await self._store.tidy()
 

@@ -136,7 +136,7 @@ class InotifyTree:
         if is_folder:
             if gone:
                 self._forget(path)
-                self._notes.removed(path)
+                self._notes.removed(path, is_folder=True)
             elif event.is_create or event.is_moved_to:
                 self._adopt(path)
         elif may_be_source(name):

@@ -14,7 +14,7 @@ MAX_PATHS = 20_000
 
 
 class Noted(Struct, frozen=True):
-    """One batch. `overflow`: look at everything; `git`: something in the git directory moved."""
+    """One batch. What is in both sets went and came back. `overflow`: look at all; `git`: HEAD may have moved."""
 
     changed: set[str]
     removed: set[str]
@@ -29,7 +29,9 @@ class Notes:
         self._loop = loop
         self._wake = wake
         self._lock = threading.Lock()
-        self._gone: dict[str, bool] = {}
+        self._count = 0
+        self._gone: dict[str, tuple[int, bool]] = {}
+        self._folders: dict[str, int] = {}
         self._fresh: set[str] = set()
         self._overflow = False
         self._awake = False
@@ -45,10 +47,13 @@ class Notes:
             self._put(path, gone=False)
         self._tell()
 
-    def removed(self, path: str) -> None:
-        """A file or folder went, and all that was below it."""
+    def removed(self, path: str, *, is_folder: bool = False) -> None:
+        """A file went, or a folder with all that was below it."""
         with self._lock:
-            if path in self._fresh:
+            if is_folder:
+                self._put(path, gone=True)
+                self._folders[path] = self._count
+            elif path in self._fresh:
                 self._fresh.discard(path)
                 del self._gone[path]
             else:
@@ -78,19 +83,28 @@ class Notes:
         """All that was noted since the last time."""
         with self._lock:
             gone, self._gone = self._gone, {}
+            folders, self._folders = self._folders, {}
             self._fresh = set()
             overflow, self._overflow = self._overflow, False
             git, self.git = self.git, False
             self._awake = False
-        changed = {path for path, is_gone in gone.items() if not is_gone}
-        return Noted(changed, gone.keys() - changed, overflow, git)
+        removed = set(folders)
+        changed = set()
+        for path, (when, is_gone) in gone.items():
+            if is_gone or _went_with_a_folder(path, when, folders):
+                removed.add(path)
+            else:
+                changed.add(path)
+        return Noted(changed, removed, overflow, git)
 
     def _put(self, path: str, *, gone: bool) -> None:
         if len(self._gone) >= MAX_PATHS:
             self._gone.clear()
+            self._folders.clear()
             self._fresh.clear()
             self._overflow = True
-        self._gone[path] = gone
+        self._count += 1
+        self._gone[path] = (self._count, gone)
 
     def _tell(self) -> None:
         self.last_at = time.monotonic()
@@ -103,3 +117,15 @@ class Notes:
         except RuntimeError:
             # The loop closed in between: nobody is left to tell.
             return
+
+
+def _went_with_a_folder(path: str, when: int, folders: dict[str, int]) -> bool:
+    """Whether a folder above `path` was removed after it had changed."""
+    if not folders:
+        return False
+    above = path.rpartition("/")[0]
+    while above:
+        if folders.get(above, 0) > when:
+            return True
+        above = above.rpartition("/")[0]
+    return False

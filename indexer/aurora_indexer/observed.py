@@ -121,7 +121,7 @@ class _Handler(FileSystemEventHandler):
             return
         elif gone:
             if is_folder or may_be_source(name):
-                self._notes.removed(path)
+                self._notes.removed(path, is_folder=is_folder)
         elif is_folder:
             self._note_content(path)
         elif may_be_source(name):

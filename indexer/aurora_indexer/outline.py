@@ -131,7 +131,8 @@ def _sweep(captures: Captures, bare: bytes) -> tuple[list[_Region], Span | None]
                 top.qualifier = node
         elif rank == _DOC:
             if top is not None:
-                top.doc = top.doc or (start, end)
+                if start == top.body:
+                    top.doc = (start, end)
             elif file_doc is None and not bare[:start].strip():
                 file_doc = (start, end)
         elif rank == _WRAPPER:
@@ -165,8 +166,7 @@ def _events(captures: Captures) -> list[tuple[int, int, int, int, Node, str]]:
     def add(label: str, rank: int) -> None:
         nonlocal serial
         for node in captures.get(label, ()):
-            start, end = node.byte_range
-            events.append((start, -end, rank, serial, node, label))
+            events.append((node.start_byte, -node.end_byte, rank, serial, node, label))
             serial += 1
 
     for kind in _KINDS:
@@ -197,7 +197,7 @@ def _named(language: Language, source: bytes, regions: list[_Region]) -> list[De
             region.definition = around.definition
         if region.name is None or not region.kind or region.kind == "members":
             continue
-        written = source[slice(*region.name.byte_range)]
+        written = source[region.name.start_byte : region.name.end_byte]
         segments = _segments(written, separator)
         if not segments:
             continue

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from hashlib import blake2b
+from operator import attrgetter
 
-from tree_sitter import Parser, QueryCursor
+from tree_sitter import Node, Parser, QueryCursor
 
 from aurora_indexer import languages
 from aurora_indexer.chunking import Chunker, Uses, blanked
@@ -17,6 +19,7 @@ __all__ = ["UnsupportedLanguage", "parse_file"]
 
 _BOM = b"\xef\xbb\xbf"
 _FIRST_LINE = 256
+_start = attrgetter("start_byte")
 
 
 def parse_file(path: str, source: bytes) -> ParsedFile:
@@ -80,28 +83,36 @@ def _uses(source: bytes, captures: Captures, found: Outline) -> tuple[list[Uses]
     everyone = [*uses, module]  # Index -1, the file itself, is the last.
     bounds, holders = owners(found.definitions)
     receivers = {node.end_byte: node.start_byte for node in captures.get("receiver", ())}
-    calls: list[Span] = [node.byte_range for node in captures.get("call", ())]
-    calls.sort()
-    for start, end in calls:
-        holder = everyone[owner_at(bounds, holders, start)]
-        if receivers:
-            # What a method is called on ends at `.`, or two bytes further left at `&.` and `::`.
-            start = receivers.get(start - 1, receivers.get(start - 2, start))
-        holder.called.append(source[max(start, end - MAX_WRITTEN) : end])
+    calls = sorted(captures.get("call", ()), key=_start)
+    starts = list(map(_start, calls))
+    at = 0
+    for bound, holder in zip([*bounds[1:], len(source) + 1], holders, strict=True):
+        # All calls up to where the innermost definition changes.
+        until = bisect_left(starts, bound, at)
+        if until > at:
+            everyone[holder].called.extend([_written(source, node, receivers) for node in calls[at:until]])
+            at = until
     for node in captures.get("component", ()):
-        start, end = node.byte_range
-        written = source[start:end]
+        written = _written(source, node, receivers)
         if written[:1].isupper() or b"." in written:
-            everyone[owner_at(bounds, holders, start)].called.append(written[-MAX_WRITTEN:])
+            everyone[owner_at(bounds, holders, node.start_byte)].called.append(written)
     for node in captures.get("inherits", ()):
-        start, end = node.byte_range
-        index = owner_at(bounds, holders, start)
-        everyone[_heir(found, index, start)].inherited.append(source[max(start, end - MAX_WRITTEN) : end])
+        index = _heir(found, owner_at(bounds, holders, node.start_byte), node.start_byte)
+        everyone[index].inherited.append(_written(source, node, receivers))
     for node in captures.get("branch", ()):
         everyone[owner_at(bounds, holders, node.start_byte)].branches += 1
     for node in captures.get("loop", ()):
         everyone[owner_at(bounds, holders, node.start_byte)].loops += 1
     return uses, module
+
+
+def _written(source: bytes, node: Node, receivers: dict[int, int]) -> bytes:
+    """The name in use as written, from its end: a chain of calls may be as long as the file."""
+    start, end = node.start_byte, node.end_byte
+    if receivers:
+        # What a method is called on ends at `.`, or two bytes further left at `&.` and `::`.
+        start = receivers.get(start - 1, receivers.get(start - 2, start))
+    return source[start:end] if end - start <= MAX_WRITTEN else source[end - MAX_WRITTEN : end]
 
 
 def _heir(found: Outline, index: int, position: int) -> int:

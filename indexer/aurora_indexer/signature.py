@@ -10,7 +10,6 @@ MAX_DOCSTRING = 2000
 _RAW = 4 * MAX_DOCSTRING
 """Bytes of a docstring worth looking at, before white space and markers are gone."""
 
-_OPENERS = re.compile(r"\s*(?:=>|[{:=;]|\bdo|\bbegin|;?\s*\bend)$")
 _AFTER_BRACKET = re.compile(r"(?<=[(\[]) | (?=[)\]])")
 _TRAILING_COMMA = re.compile(r", ?(?=[)\]])")
 _QUOTES = re.compile(r"[a-zA-Z]{0,2}(\"\"\"|'''|\"|')")
@@ -23,7 +22,9 @@ _RULE = re.compile(r"[-=*#/~_+\s]{3,}")
 def signature(header: bytes) -> str:
     """Fold what stands before a body into one line of at most 300 characters, without what opens the body."""
     text = " ".join(header[: 8 * MAX_SIGNATURE].decode("utf-8", "replace").split())
-    text = _OPENERS.sub("", text)
+    text = text.rstrip(" {:=;") if not text.endswith("=>") else text[:-2].rstrip()
+    if text.endswith((" end", " do", ";end")):
+        text = text[:-3].rstrip(" ;")
     if "( " in text or " )" in text or "[ " in text or " ]" in text:
         text = _TRAILING_COMMA.sub("", _AFTER_BRACKET.sub("", text))
     return text if len(text) <= MAX_SIGNATURE else text[: MAX_SIGNATURE - 1] + "…"

@@ -70,10 +70,12 @@ LOCK_FILES = frozenset(
     }
 )
 
-_COMMENT = rb"^[ \t]*(?:#|//|/\*|\*|--|;|%|<!--|\(\*)[^\n]*?"
+_COMMENT_STARTS = (b"#", b"//", b"/*", b"*", b"--", b";", b"%", b"<!--", b"(*", b"<?", b"'use ", b'"use ')
+"""How lines of a header begin, with those that may come before it (`<?php`, `"use strict"`)."""
+
+_BLOCKS = {b"/*": b"*/", b"<!--": b"-->", b"(*": b"*)"}
 _MARKERS = re.compile(
-    _COMMENT
-    + rb"""(?:
+    rb"""(?:
         (?<![\w"'`@-])@generated(?![\w"'`-])
       | \bcode\ generated\b[^\n]*\bdo\ not\ edit\b
       | \bgenerated\b[^\n]*\bdo\ not\ (?:edit|modify)\b
@@ -81,7 +83,7 @@ _MARKERS = re.compile(
       | <auto-?generated
       | \bthis\ file\ (?:is|was|has\ been)\ (?:auto(?:matically)?[\ -]?)generated\b
     )""",
-    re.IGNORECASE | re.MULTILINE | re.VERBOSE,
+    re.IGNORECASE | re.VERBOSE,
 )
 
 
@@ -105,15 +107,29 @@ def by_content(path: str, source: bytes) -> Skip | None:
     """What a look into the file tells: binary, generated, minified."""
     if b"\0" in source[:BINARY_HEAD]:
         return Skip(path, "binary", f"Holds a NUL byte in its first {BINARY_HEAD // 1024} KiB.")
-    head = b"\n".join(source[:GENERATED_HEAD].split(b"\n")[:GENERATED_LINES])
-    if found := _MARKERS.search(head):
-        line = head.count(b"\n", 0, found.start()) + 1
+    if line := _marked_line(source):
         return Skip(path, "generated", f"Line {line} says it is generated and not edited by hand.")
     if len(source) >= MINIFIED_FROM:
         average = len(source) // (source.count(b"\n") + 1)
         if average > MINIFIED_LINE:
             return Skip(path, "minified", f"Its lines are {average:,} bytes long on average.")
     return None
+
+
+def _marked_line(source: bytes) -> int:
+    """The line of the comments a file begins with that says it is generated; 0 for none."""
+    block_end = b""
+    for number, line in enumerate(source[:GENERATED_HEAD].split(b"\n")[:GENERATED_LINES], 1):
+        text = line.removeprefix(b"\xef\xbb\xbf").strip()
+        if not block_end and text and not text.startswith(_COMMENT_STARTS):
+            return 0
+        if _MARKERS.search(text):
+            return number
+        if not block_end:
+            block_end = next((end for start, end in _BLOCKS.items() if text.startswith(start)), b"")
+        if block_end and block_end in text:
+            block_end = b""
+    return 0
 
 
 def printable(path: str) -> str:

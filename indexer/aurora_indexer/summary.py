@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from functools import lru_cache
+from itertools import chain
 
 from aurora_indexer.fingerprint import WHITE_SPACE
 from aurora_memory.chunks import AstSummary
@@ -20,8 +20,10 @@ _HIGH = 11
 _BYTES_PER_TOKEN = 3.4
 """Bytes other than white space that a token of code stands for, on average over languages and tokenizers."""
 
-_DOC_LOOKED_AT = 400
-"""Characters of a docstring that keywords come from: what it is about is said first."""
+_SENTENCE = 240
+"""Characters at most of a docstring's first sentence: what a chunk is about is said first."""
+
+_MAX_REMEMBERED = 50_000
 
 _WORD = re.compile(r"[^\W\d]\w*")
 
@@ -56,58 +58,55 @@ def estimated_tokens(text: bytes) -> int:
     return round(len(text.translate(None, WHITE_SPACE)) / _BYTES_PER_TOKEN) + text.count(b"\n") + 1
 
 
-def keywords(
-    name: str, signature: str, docstring: str, more: Iterable[str], language_words: frozenset[str]
-) -> tuple[str, ...]:
-    """Choose the five to seven words that tell a chunk best, best first.
+class Keywords:
+    """Chooses the five to seven words that tell a chunk best. `words` of the language say nothing."""
 
-    A word counts for where it stands (own name, what is around, first sentence, signature, rest of the docstring) and
-    for being long; words of the language and of everyday English don't count. `more` fills up to five: names it calls.
-    """
-    scores: dict[str, float] = {}
-    singular: dict[str, str] = {}
+    def __init__(self, words: frozenset[str]) -> None:
+        self._telling = _Telling(STOP_WORDS | words).__getitem__
 
-    def count(text: str, weight: float) -> None:
-        seen: set[str] = set()
-        for identifier in _WORD.findall(text):
-            for stem, word in _telling(identifier):
-                if word in language_words:
-                    continue
-                if stem in seen:
-                    scores[stem] += weight / 4
-                    continue
-                seen.add(stem)
-                if stem in scores:
-                    scores[stem] += weight
-                else:
-                    singular[stem] = word
-                    scores[stem] = weight + min(len(stem), 12) / 24
+    def choose(self, name: str, signature: str, docstring: str, more: Iterable[str]) -> tuple[str, ...]:
+        """Choose keywords, best first.
 
-    outer, _, own = name.rpartition(".")
-    count(own, 4)
-    count(outer, 1.5)
-    doc = docstring[:_DOC_LOOKED_AT]
-    sentence = doc.partition("\n\n")[0].partition(". ")[0]
-    count(sentence, 2)
-    count(signature, 1)
-    if len(doc) > len(sentence) and len(scores) <= MAX_KEYWORDS:
-        count(doc[len(sentence) :], 0.75)
-    best = sorted(scores, key=scores.__getitem__, reverse=True)[:MAX_KEYWORDS]
-    if len(best) < MIN_KEYWORDS:
-        for text in more:
-            if len(scores) >= MIN_KEYWORDS:
-                break
-            count(text, 0.1)
-        best = sorted(scores, key=scores.__getitem__, reverse=True)[:MIN_KEYWORDS]
-    return tuple(singular[stem] for stem in best)
+        A word counts for where it stands, and each time: in the chunk's own name, the first sentence of its docstring,
+        the names around it, its signature. The rest of the docstring, and `more` (names it calls), fill up.
+        """
+        telling = self._telling
+        find = _WORD.findall
+        scores: dict[str, float] = {}
+        outer, _, own = name.rpartition(".")
+        sentence = docstring[:_SENTENCE]
+        if len(docstring) > 40:
+            sentence = sentence.partition("\n\n")[0].partition(". ")[0]
+        for text, weight in ((own, 4.0), (sentence, 2.0), (outer, 1.5), (signature, 1.0)):
+            for word in chain.from_iterable(map(telling, find(text))):
+                scores[word] = scores.get(word, 0.0) + weight
+        if len(scores) < MAX_KEYWORDS and len(docstring) > len(sentence):
+            rest = find(docstring, len(sentence), len(sentence) + _SENTENCE)
+            for word in chain.from_iterable(map(telling, rest)):
+                scores[word] = scores.get(word, 0.0) + 0.5
+        if len(scores) < MIN_KEYWORDS:
+            for text in more:
+                for word in chain.from_iterable(map(telling, find(text))):
+                    scores[word] = scores.get(word, 0.0) + 0.25
+                if len(scores) >= MAX_KEYWORDS:
+                    break
+        return tuple(sorted(scores, key=scores.__getitem__, reverse=True)[:MAX_KEYWORDS])
 
 
-@lru_cache(maxsize=65536)
-def _telling(identifier: str) -> tuple[tuple[str, str], ...]:
-    """The words of an identifier that may be keywords, each after the form that plural and singular share."""
-    pieces = split_word(identifier) if len(identifier) <= MAX_WORD else ()
-    return tuple(
-        (word[:-1] if len(word) > 4 and word[-1] == "s" and word[-2] not in "su" else word, word)
-        for word in (pieces[:-1] if len(pieces) > 1 else pieces)
-        if len(word) >= 3 and word not in STOP_WORDS and word.isalpha()
-    )
+class _Telling(dict[str, tuple[str, ...]]):
+    """The words of an identifier that may be keywords."""
+
+    def __init__(self, silent: frozenset[str]) -> None:
+        self._silent = silent
+
+    def __missing__(self, identifier: str) -> tuple[str, ...]:
+        pieces = split_word(identifier) if len(identifier) <= MAX_WORD else ()
+        found = tuple(
+            word
+            for word in (pieces[:-1] if len(pieces) > 1 else pieces)
+            if len(word) >= 3 and word not in self._silent and word.isalpha()
+        )
+        if len(self) >= _MAX_REMEMBERED:
+            self.clear()
+        self[identifier] = found
+        return found

@@ -38,6 +38,7 @@ LONGEST_GIT_HOLD = 5.0
 class Changes(Struct, frozen=True):
     """One batch. Paths are relative to the root, with `/`; a removed path may be a folder, with all that was below it.
 
+    What is removed went before what is changed came: a folder may be in one set and its new files in the other.
     `overflow`: too much to tell, or the rules changed; look at everything. `git_head_changed`: HEAD is at another
     commit or branch than at the last batch.
     """
@@ -134,9 +135,7 @@ class Watcher:
         except OSError as error:
             self._tree = None
             self.mode = "off"
-            self.warning = (
-                f"{self._root} cannot be watched ({error.strerror or error}); sweeps alone find changes."
-            )
+            self.warning = f"{self._root} cannot be watched ({error.strerror or error}); sweeps alone find changes."
 
     def _native(self) -> tuple[_Tree, Mode]:
         if sys.platform == "linux":
@@ -153,9 +152,7 @@ class Watcher:
         if isinstance(error, OSError) and error.errno == errno.ENOSPC:
             return f"The inotify watches are used up; {polled} Raise fs.inotify.max_user_watches (sysctl)."
         if isinstance(error, OSError) and error.errno == errno.EMFILE:
-            return (
-                f"The inotify instances are used up; {polled} Raise fs.inotify.max_user_instances (sysctl)."
-            )
+            return f"The inotify instances are used up; {polled} Raise fs.inotify.max_user_instances (sysctl)."
         return f"The system's file watching does not work here ({error}); {polled}"
 
     def _begin_delivery(self) -> None:

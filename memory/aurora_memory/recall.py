@@ -22,13 +22,13 @@ from aurora_memory.activation import (
     retrieval_probability,
 )
 from aurora_memory.chunks import MODULE_NAME
-from aurora_memory.store.reading import ChunkView, Commits, Reader, WordMatch
+from aurora_memory.store.reading import ChunkView, Commits, IndexedTerms, Reader, WordMatch
 from aurora_memory.tokens import stem_word, terms
 
-POSTINGS_BUDGET = 6000
+POSTINGS_BUDGET = 3000
 """How many index entries one question may cost; the rarest terms are served first, so common words drop out."""
 
-CANDIDATES = 150
+CANDIDATES = 100
 RETRIEVAL_THRESHOLD = -2.0
 """Activation at which recall is a coin's toss: a file touched a handful of times, months ago."""
 
@@ -44,6 +44,8 @@ STOP_WORDS = frozenset(
     where which who why will with would you your
     """.split()  # noqa: SIM905 - a list of ninety quoted words hides the words
 )
+
+NOWHERE = IndexedTerms("", "", "")
 
 _IDENTIFIER = re.compile(r"[^\W\d]\w*(?:(?:\.|::|#)[^\W\d]\w*)*")
 _LOOKS_LIKE_CODE = re.compile(r"_|[a-z0-9][A-Z]|\.|::|#|\d")
@@ -147,7 +149,7 @@ def rank(
     rarity: Mapping[str, float],
     chunks: Sequence[ChunkView],
     matches: Mapping[int, WordMatch],
-    fields: Mapping[int, Mapping[str, str]],
+    fields: Mapping[int, IndexedTerms],
     accesses: Mapping[int, Sequence[float]],
     commits: Mapping[str, Commits],
     mtimes: Mapping[str, float],
@@ -161,12 +163,11 @@ def rank(
     wanted = {name.lower() for name in question.identifiers}
     hits: list[Hit] = []
     for chunk, history, level in zip(chunks, histories, levels, strict=True):
-        field_terms = {name: set(text.split()) for name, text in fields.get(chunk.id, {}).items()}
-        present = set().union(*field_terms.values()) if field_terms else set()
-        title = field_terms.get("name", set()) | field_terms.get("doc", set()) | field_terms.get("signature", set())
-        covered = sum(value for term, value in rarity.items() if term in present) / weight
-        in_name = sum(value for term, value in rarity.items() if term in field_terms.get("name", ())) / weight
-        in_title = sum(value for term, value in rarity.items() if term in title) / weight
+        where = fields.get(chunk.id, NOWHERE)
+        in_name = sum(value for term, value in rarity.items() if f" {term} " in where.name) / weight
+        in_title = sum(value for term, value in rarity.items() if f" {term} " in where.title) / weight
+        present = [term for term in rarity if f" {term} " in where.title or f" {term} " in where.rest]
+        covered = sum(rarity[term] for term in present) / weight
         match = matches.get(chunk.id)
         lexical = match.score / best if match else 0.0
         activation = Activation(
@@ -193,7 +194,7 @@ def rank(
                 last_used=used[-1] if used else None,
                 last_modified=modified_at(chunk, commits, mtimes),
                 focus=(match.line_start, match.line_end) if match else (chunk.line_start, chunk.line_end),
-                matched=tuple(term for term in rarity if term in present),
+                matched=tuple(present),
                 history=tuple(history),
             )
         )

@@ -6,7 +6,7 @@ how rare the name is. Each relation carries a weight in (0, 1]: how sure that ev
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal
 
 from msgspec import Struct
@@ -44,51 +44,92 @@ class Relation(Struct, frozen=True, array_like=True):
     weight: float
 
 
+class Catalogue:
+    """Definitions, ready to be asked: by name within a family of languages, by name and file, files by module."""
+
+    def __init__(self, definitions: Iterable[Definition]) -> None:
+        self._named: dict[tuple[str, str], list[Definition]] = {}
+        self._placed: dict[tuple[str, str], list[Definition]] = {}
+        self._files: dict[str, set[str]] = {}
+        self._known_modules: dict[tuple[str, str], list[str]] = {}
+        for definition in definitions:
+            self._named.setdefault((family(definition.language), definition.leaf), []).append(definition)
+            mates = self._placed.setdefault((definition.path, definition.leaf), [])
+            mates.append(definition)
+            if len(mates) == 1:
+                for segment in _without_suffix(definition.path).split("/")[-3:]:
+                    self._files.setdefault(segment, set()).add(definition.path)
+
+    def named(self, name: str, language: str) -> Sequence[Definition]:
+        """Every definition of that simple name in the language's family."""
+        return self._named.get((family(language), name), ())
+
+    def in_file(self, path: str, name: str) -> Sequence[Definition]:
+        """The definitions of that simple name in one file."""
+        return self._placed.get((path, name), ())
+
+    def imported(self, module: str, importer: str, name: str, language: str) -> list[Definition]:
+        """The definitions of `name` in the files that `module`, as written in `importer`, can be."""
+        key = (module, importer.rpartition("/")[0] if module.startswith(".") else "")
+        files = self._known_modules.get(key)
+        if files is None:
+            last = _segments(module)[-1:] or importer.split("/")[-2:-1] or ["__init__"]
+            near = self._files.get(_without_suffix(last[0]), set())
+            if module.startswith(".") and not _segments(module):
+                near = near | self._files.get("__init__", set()) | self._files.get("index", set())
+            files = sorted(path for path in near if module_is(module, importer, path))
+            self._known_modules[key] = files
+        wanted = family(language)
+        return [found for path in files for found in self.in_file(path, name) if family(found.language) == wanted]
+
+
+def family(language: str) -> str:
+    """Languages whose files call one another count as one."""
+    return FAMILIES.get(language, language)
+
+
+def bindings(imports: Sequence[Import]) -> dict[str, Import]:
+    """What each name that a file imports is bound to."""
+    return {bound_name(entry): entry for entry in imports}
+
+
 def resolve(
-    source: Definition,
-    references: Sequence[Reference],
-    imports: Sequence[Import],
-    definitions: Mapping[str, Sequence[Definition]],
+    source: Definition, references: Sequence[Reference], bindings: Mapping[str, Import], catalogue: Catalogue
 ) -> list[Relation]:
-    """Resolve one chunk's references. `definitions` maps a simple name to the chunks that define it."""
-    by_alias = {bound_name(entry): entry for entry in imports}
+    """Resolve one chunk's references; `bindings` are those of its file."""
     strongest: dict[tuple[RelationKind, int], float] = {}
     for reference in references:
-        for target, weight in _targets(source, reference, by_alias, definitions):
+        for target, weight in _targets(source, reference, bindings, catalogue):
             if target.id != source.id:
                 key: tuple[RelationKind, int] = (reference.kind, target.id)
                 strongest[key] = max(weight, strongest.get(key, 0.0))
     return [Relation(source.id, kind, to_id, weight) for (kind, to_id), weight in strongest.items()]
 
 
-def resolve_imports(
-    source: Definition, imports: Sequence[Import], definitions: Mapping[str, Sequence[Definition]]
-) -> list[Relation]:
+def resolve_imports(source: Definition, imports: Sequence[Import], catalogue: Catalogue) -> list[Relation]:
     """The chunks a file imports by name, as relations of the chunk that stands for the file."""
-    found: dict[int, float] = {}
-    for entry in imports:
-        for target in definitions.get(entry.name, ()) if entry.name else ():
-            if target.parent is None and _akin(source, target) and module_is(entry.module, source.path, target.path):
-                found[target.id] = 1.0
-    found.pop(source.id, None)
-    return [Relation(source.id, "imports", to_id, weight) for to_id, weight in found.items()]
+    found = {
+        target.id
+        for entry in imports
+        if entry.name
+        for target in catalogue.imported(entry.module, source.path, entry.name, source.language)
+        if target.parent is None and target.id != source.id
+    }
+    return [Relation(source.id, "imports", to_id, 1.0) for to_id in sorted(found)]
 
 
 def _targets(
-    source: Definition,
-    reference: Reference,
-    by_alias: Mapping[str, Import],
-    definitions: Mapping[str, Sequence[Definition]],
+    source: Definition, reference: Reference, bindings: Mapping[str, Import], catalogue: Catalogue
 ) -> list[tuple[Definition, float]]:
     head = reference.qualifier.split(".", 1)[0].split("::", 1)[0]
-    entry = by_alias.get(head if head else reference.name)
+    entry = bindings.get(head if head else reference.name)
     name = reference.name
     if entry is not None and not head and entry.name:
         name = entry.name
-    candidates = [found for found in definitions.get(name, ()) if _akin(source, found)]
+    candidates = catalogue.named(name, source.language)
     if not candidates:
         return []
-    here = [found for found in candidates if found.path == source.path]
+    here = catalogue.in_file(source.path, name)
     if head in SELF_NAMES:
         own_class = source.name if source.kind == "class" else source.parent
         own = [found for found in here if found.parent == own_class]
@@ -99,31 +140,29 @@ def _targets(
         if visible:
             return [(max(visible, key=lambda found: len(found.parent or "")), 1.0)]
     if entry is not None:
-        imported = _imported(entry, source.path, candidates)
-        if imported:
-            return [(found, 1.0 / len(imported)) for found in imported[:AMBIGUITY_LIMIT]]
-        if not head:
-            return []  # imported from somewhere that is not in this workspace
-    if head and not entry:
+        imported = _imported(entry, source, name, catalogue)
+        # What is imported but not found here comes from outside the workspace.
+        return [(found, 1.0 / len(imported)) for found in imported[:AMBIGUITY_LIMIT]]
+    if head and len(candidates) <= 20 * AMBIGUITY_LIMIT:
         typed = [found for found in candidates if found.parent and found.parent.rsplit(".", 1)[-1] == head]
         if typed:
             return [(found, 1.0 / len(typed)) for found in typed[:AMBIGUITY_LIMIT]]
-    elif head and entry:
-        return []
     if len(candidates) > AMBIGUITY_LIMIT:
         return [(found, 0.3 / len(here)) for found in here] if 0 < len(here) <= AMBIGUITY_LIMIT else []
     return [(found, 0.6 / len(candidates)) for found in candidates]
 
 
-def _imported(entry: Import, importer: str, candidates: Sequence[Definition]) -> list[Definition]:
-    """The candidates an import can mean: in the submodule it names, else in the module, else in the class it names."""
+def _imported(entry: Import, source: Definition, name: str, catalogue: Catalogue) -> list[Definition]:
+    """What an imported name can mean: in the submodule it names, else in the module, else in the class it names."""
     if entry.name:
         module = _join(entry.module, entry.name)
-        if found := [candidate for candidate in candidates if module_is(module, importer, candidate.path)]:
+        if found := catalogue.imported(module, source.path, name, source.language):
             return found
-    if found := [candidate for candidate in candidates if module_is(entry.module, importer, candidate.path)]:
+    if found := catalogue.imported(entry.module, source.path, name, source.language):
         return found
-    return [candidate for candidate in candidates if entry.name and candidate.parent == entry.name]
+    if not entry.name:
+        return []
+    return [found for found in catalogue.named(name, source.language) if found.parent == entry.name]
 
 
 def _visible(found: Definition, source: Definition) -> bool:
@@ -131,10 +170,6 @@ def _visible(found: Definition, source: Definition) -> bool:
     if found.parent is None:
         return True
     return found.parent == source.name or source.name.startswith(found.parent + ".")
-
-
-def _akin(source: Definition, found: Definition) -> bool:
-    return FAMILIES.get(source.language, source.language) == FAMILIES.get(found.language, found.language)
 
 
 def bound_name(entry: Import) -> str:

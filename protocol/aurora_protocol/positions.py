@@ -59,7 +59,7 @@ class LineIndex:
         return after - 2 if self.text.startswith("\r\n", after - 2) and after - 2 >= self._starts[line] else after - 1
 
     def position(self, offset: int, encoding: Encoding = "utf-16") -> Pos:
-        """The position of `offset`. Offsets outside the text are moved to its border, those inside `\\r\\n` before it."""
+        """The position of `offset`. Outside the text means its border; inside `\\r\\n` means before it."""
         offset = max(0, min(offset, len(self.text)))
         line = bisect_right(self._starts, offset) - 1
         offset = min(offset, self.line_end(line))

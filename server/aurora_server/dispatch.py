@@ -109,6 +109,11 @@ class SessionProtocol(LanguageServerProtocol):
         for future in self._request_futures.values():
             future.cancel()
 
+    async def settled(self, seconds: float) -> None:
+        """Wait until every request is answered, cancelled ones too, but no longer than that."""
+        if self._tasks:
+            await asyncio.wait(list(self._tasks.values()), timeout=seconds)
+
     # Incoming
 
     def _take_request(self, identity: MessageId, method: str, message: dict[str, Any]) -> None:

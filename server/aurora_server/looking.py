@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from aurora_memory.chunks import MODULE_NAME, CodeChunk, Import, Reference
-from aurora_memory.relations import Definition, resolve
+from aurora_memory.relations import Catalogue, Definition, bindings, resolve
 from aurora_memory.store.reading import ChunkView, Reader
 
 _NAME = re.compile(r"[^\W\d]\w*")
@@ -48,11 +48,8 @@ async def chunk_at(
     for other in imported:
         if other != name:
             definitions += await reader.definitions(other)
-    by_name: dict[str, list[Definition]] = {}
-    for definition in definitions:
-        by_name.setdefault(definition.leaf, []).append(definition)
     source = _as_definition(path, around, chunks)
-    edges = resolve(source, [Reference("calls", name, qualifier)], imports, by_name)
+    edges = resolve(source, [Reference("calls", name, qualifier)], bindings(imports), Catalogue(definitions))
     if not edges:
         return None
     best = max(edges, key=lambda edge: edge.weight)

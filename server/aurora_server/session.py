@@ -76,7 +76,7 @@ class Session:
                 task.cancel()
             await asyncio.gather(reading, waiting, return_exceptions=True)
             self._server.close()
-            await asyncio.sleep(0)  # lets cancelled requests be answered
+            await self._server.protocol.settled(GOODBYE)
             await self._hang_up()
             lasted = round(time.monotonic() - began, 3)
             logger.info("session ended", extra={"session": self._number, "reason": self._ending, "lasted_s": lasted})

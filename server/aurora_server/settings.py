@@ -73,10 +73,14 @@ _SECTIONS: dict[str, type[Struct]] = {
 
 
 def load(environ: Mapping[str, str], config_file: Path | None = None) -> Settings:
-    """Read the settings of this user. Raises SettingsError, also where a named `config_file` is missing."""
+    """Read the settings of this user: `config_file`, else $AURORA_CONFIG, else `config.json` in the home folder.
+
+    Raises SettingsError, also where a file that was named is missing.
+    """
     home = aurora_home(environ)
-    path = config_file or home / "config.json"
-    document = _read(path, required=config_file is not None)
+    named = config_file or (Path(environ["AURORA_CONFIG"]) if environ.get("AURORA_CONFIG") else None)
+    path = named or home / "config.json"
+    document = _read(path, required=named is not None)
     sections: dict[str, Struct] = {}
     for name, kind in _SECTIONS.items():
         given = document.get(name, {})

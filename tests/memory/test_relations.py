@@ -2,7 +2,7 @@
 
 import pytest
 from aurora_memory.chunks import Import, Reference
-from aurora_memory.relations import Definition, module_is, resolve
+from aurora_memory.relations import Catalogue, Definition, bindings, module_is, resolve
 
 
 def definition(number: int, path: str, name: str, kind: str = "function", language: str = "python") -> Definition:
@@ -11,10 +11,7 @@ def definition(number: int, path: str, name: str, kind: str = "function", langua
 
 
 def targets(source: Definition, reference: Reference, imports: list[Import], *others: Definition) -> list[int]:
-    by_name: dict[str, list[Definition]] = {}
-    for other in (source, *others):
-        by_name.setdefault(other.leaf, []).append(other)
-    return sorted(edge.to_id for edge in resolve(source, [reference], imports, by_name))
+    return sorted(edge.to_id for edge in resolve(source, [reference], bindings(imports), Catalogue([source, *others])))
 
 
 def test_self_means_the_same_class() -> None:

@@ -11,7 +11,7 @@ A query file names what it captures, and nothing else in the indexer knows a gra
   body starts. A qualifier is put before the name (`Repo` in `func (r *Repo) Find`).
 - `@wrapper`: `export`, `template<…>`, decorators' node: its one definition starts and ends where it does.
 - `@comment`, `@attribute`: belong to the definition directly below them.
-- `@doc`: a string that documents the definition or file it starts; `@doc.inner`: a comment that documents the file;
+- `@doc`: a string that documents the definition whose body, or the file, it starts; `@doc.inner`: a comment that documents the file;
   `@documented`: what is in it is documented, for the file, by the comment above.
 - `@call`, `@component`, `@inherits`: names in use; `@receiver`: what a `@call` that captures only the last name is called on.
 - `@branch`, `@loop`: counted. `@import`: one import statement, read by `read_imports`; `@trivia`: not worth a chunk.

@@ -1,9 +1,7 @@
 ; Captures are explained in languages/__init__.py.
 
-(function_definition name: (identifier) @name) @function
-(function_definition body: (_) @body)
-(class_definition name: (identifier) @name) @class
-(class_definition body: (_) @body)
+(function_definition name: (identifier) @name body: (_) @body) @function
+(class_definition name: (identifier) @name body: (_) @body) @class
 (type_alias_statement left: (type [(identifier) @name (generic_type . (identifier) @name)])) @type
 
 (decorated_definition) @wrapper
@@ -11,8 +9,7 @@
 (comment) @comment
 
 (module [(string) (concatenated_string)] @doc)
-(class_definition body: (block . [(string) (concatenated_string)] @doc))
-(function_definition body: (block . [(string) (concatenated_string)] @doc))
+(block . [(string) (concatenated_string)] @doc)
 
 (call function: [(identifier) (attribute)] @call)
 (class_definition superclasses: (argument_list [(identifier) (attribute) (subscript value: (_))] @inherits))

@@ -36,7 +36,7 @@ async def create_tables(db: aiosqlite.Connection) -> None:
         """CREATE TABLE parts (
             id INTEGER PRIMARY KEY, line_start INTEGER NOT NULL, line_end INTEGER NOT NULL)""",
         """CREATE VIRTUAL TABLE words USING fts5 (
-            name, signature, path, doc, calls, body, detail = column, tokenize = 'unicode61 remove_diacritics 0')""",
+            name, signature, path, doc, calls, body, tokenize = 'unicode61 remove_diacritics 0')""",
         "CREATE VIRTUAL TABLE vocabulary USING fts5vocab (words, 'row')",
         """CREATE TABLE refs (
             chunk_id INTEGER NOT NULL, name TEXT NOT NULL, kind TEXT NOT NULL, qualifier TEXT NOT NULL,

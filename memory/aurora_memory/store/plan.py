@@ -132,6 +132,8 @@ def _match_by_terms(
 ) -> tuple[list[tuple[StoredChunk, CodeChunk]], list[CodeChunk], list[StoredChunk]]:
     """Pair what is left when a function was renamed and edited at once: same kind and parent, mostly the same terms."""
     scored: list[tuple[float, int, int]] = []
+    if not missing or not terms:
+        return [], strangers, missing
     for n, chunk in enumerate(strangers):
         new_terms = body_terms(chunk)
         for m, old in enumerate(missing):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -53,6 +53,14 @@ class WordMatch(Struct, frozen=True, array_like=True):
     score: float
     line_start: int
     line_end: int
+
+
+class IndexedTerms(Struct, frozen=True, array_like=True):
+    """A chunk's terms, each between spaces: in its name; in name, signature or documentation; anywhere else."""
+
+    name: str
+    title: str
+    rest: str
 
 
 class Commits(Struct, frozen=True, array_like=True):
@@ -222,14 +230,15 @@ class Reader:
         )
         return {path: mtime_ns / 1e9 for path, mtime_ns in rows}
 
-    async def fields(self, ids: Sequence[int]) -> dict[int, Mapping[str, str]]:
-        """The indexed terms of each chunk's first part, by field."""
-        columns = ", ".join(FIELD_WEIGHTS)
-        rowids = [chunk_id * MAX_PARTS for chunk_id in ids]
+    async def fields(self, ids: Sequence[int]) -> dict[int, IndexedTerms]:
+        """The indexed terms of each chunk's first part."""
         rows = await self._rows(
-            f"SELECT rowid, {columns} FROM words WHERE rowid IN ({', '.join('?' * len(rowids))})", rowids
+            f"""SELECT rowid, ' ' || name || ' ', ' ' || name || ' ' || signature || ' ' || doc || ' ',
+                  ' ' || path || ' ' || calls || ' ' || body || ' '
+                FROM words WHERE rowid IN ({", ".join("?" * len(ids))})""",
+            [chunk_id * MAX_PARTS for chunk_id in ids],
         )
-        return {row[0] // MAX_PARTS: dict(zip(FIELD_WEIGHTS, row[1:], strict=True)) for row in rows}
+        return {rowid // MAX_PARTS: IndexedTerms(*texts) for rowid, *texts in rows}
 
     async def caller_counts(self, ids: Sequence[int]) -> dict[int, int]:
         """How many chunks call each of those."""

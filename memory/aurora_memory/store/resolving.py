@@ -8,13 +8,29 @@ from collections.abc import Mapping, Sequence
 import aiosqlite
 
 from aurora_memory.chunks import Import, Reference
-from aurora_memory.relations import Definition, Relation, resolve, resolve_imports, stands_for_file
+from aurora_memory.relations import Catalogue, Definition, Relation, bindings, resolve, resolve_imports, stands_for_file
 from aurora_memory.store.rows import decode_imports
 
 _DEFINITION = "SELECT id, path, name, leaf, parent, kind, language FROM chunks WHERE gone_at IS NULL"
 
 
-async def resolve_waiting(db: aiosqlite.Connection, limit: int) -> int:
+MANY = 2000
+"""From so many waiting chunks on, all definitions are loaded once instead of by name."""
+
+
+async def waiting_chunks(db: aiosqlite.Connection) -> int:
+    """How many chunks wait to be resolved."""
+    rows = await db.execute_fetchall("SELECT count(*) FROM unresolved")
+    return int(next(iter(rows))[0])
+
+
+async def whole_catalogue(db: aiosqlite.Connection) -> Catalogue:
+    """Every live definition."""
+    rows = await db.execute_fetchall(_DEFINITION)
+    return await asyncio.to_thread(lambda: Catalogue(Definition(*row) for row in rows))
+
+
+async def resolve_some(db: aiosqlite.Connection, limit: int, catalogue: Catalogue | None) -> int:
     """Resolve up to `limit` waiting chunks inside the caller's transaction; returns how many still wait."""
     waiting = await db.execute_fetchall("SELECT chunk_id FROM unresolved ORDER BY chunk_id LIMIT ?", (limit,))
     ids = [int(row[0]) for row in waiting]
@@ -41,24 +57,21 @@ async def resolve_waiting(db: aiosqlite.Connection, limit: int) -> int:
         siblings.setdefault(sibling.path, []).append(sibling)
     wanted = {reference.name for found in references.values() for reference in found}
     wanted |= {entry.name for entries in imports.values() for entry in entries if entry.name}
-    definitions = await _definitions(db, sorted(wanted))
-    edges = await asyncio.to_thread(_edges, sources, references, imports, siblings, definitions)
+    known = catalogue or Catalogue(await _definitions(db, sorted(wanted)))
+    edges = await asyncio.to_thread(_edges, sources, references, imports, siblings, known)
     await db.executemany("DELETE FROM relations WHERE from_id = ? AND kind != 'contains'", [(i,) for i in ids])
     await db.executemany("DELETE FROM relations WHERE to_id = ? AND kind = 'contains'", [(i,) for i in ids])
     await db.executemany("INSERT OR REPLACE INTO relations VALUES (?, ?, ?, ?)", [tuple(edge) for edge in edges])
     await db.execute(f"DELETE FROM unresolved WHERE chunk_id IN ({marks})", ids)
-    rows = await db.execute_fetchall("SELECT count(*) FROM unresolved")
-    return int(next(iter(rows))[0])
+    return await waiting_chunks(db)
 
 
-async def _definitions(db: aiosqlite.Connection, names: Sequence[str]) -> dict[str, list[Definition]]:
-    found: dict[str, list[Definition]] = {}
+async def _definitions(db: aiosqlite.Connection, names: Sequence[str]) -> list[Definition]:
+    found: list[Definition] = []
     for start in range(0, len(names), 500):
         some = names[start : start + 500]
         sql = f"{_DEFINITION} AND leaf COLLATE NOCASE IN ({', '.join('?' * len(some))})"
-        for row in await db.execute_fetchall(sql, some):
-            definition = Definition(*row)
-            found.setdefault(definition.leaf, []).append(definition)
+        found.extend(Definition(*row) for row in await db.execute_fetchall(sql, some))
     return found
 
 
@@ -67,18 +80,17 @@ def _edges(
     references: Mapping[int, Sequence[Reference]],
     imports: Mapping[str, Sequence[Import]],
     siblings: Mapping[str, Sequence[Definition]],
-    definitions: Mapping[str, Sequence[Definition]],
+    catalogue: Catalogue,
 ) -> list[tuple[int, str, int, float]]:
     edges: list[Relation] = []
+    bound = {path: bindings(entries) for path, entries in imports.items()}
+    around = {(mate.path, mate.name): mate.id for mates in siblings.values() for mate in reversed(mates)}
+    speakers = {speaker.id for mates in siblings.values() if (speaker := stands_for_file(mates)) is not None}
     for source in sources:
-        mates = siblings.get(source.path, ())
-        if source.parent is not None:
-            around = [mate for mate in mates if mate.name == source.parent and mate.id != source.id]
-            if around:
-                edges.append(Relation(around[0].id, "contains", source.id, 1.0))
-        entries = imports.get(source.path, ())
-        edges.extend(resolve(source, references.get(source.id, ()), entries, definitions))
-        speaker = stands_for_file(mates)
-        if speaker is not None and speaker.id == source.id:
-            edges.extend(resolve_imports(source, entries, definitions))
+        parent = around.get((source.path, source.parent)) if source.parent is not None else None
+        if parent is not None and parent != source.id:
+            edges.append(Relation(parent, "contains", source.id, 1.0))
+        edges.extend(resolve(source, references.get(source.id, ()), bound.get(source.path, {}), catalogue))
+        if source.id in speakers:
+            edges.extend(resolve_imports(source, imports.get(source.path, ()), catalogue))
     return [(edge.from_id, edge.kind, edge.to_id, edge.weight) for edge in edges]

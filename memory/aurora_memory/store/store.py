@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 import time
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -41,6 +41,7 @@ _STORED = (
 )
 _PLACES = ", ".join("?" * (CHUNK_COLUMNS.count(",") + 1))
 _SET_COLUMNS = ", ".join(f"{column.strip()} = ?" for column in CHUNK_COLUMNS.split(","))
+RESOLVE_BATCH = 500
 _REFERRERS = 2000
 """How many chunks that mention a new name are looked at again; beyond that the name is too common to mean one thing."""
 
@@ -209,10 +210,16 @@ class Store:
                 [(name, _REFERRERS) for name in names],
             )
 
-    async def resolve(self, limit: int = 500) -> int:
-        """Turn up to `limit` chunks' references into relations; returns how many chunks are still waiting."""
-        async with self._transaction() as db:
-            return await resolving.resolve_waiting(db, limit)
+    async def resolve(self, tell: Callable[[int], None] = lambda _: None) -> None:
+        """Turn the references of new and changed chunks into relations; `tell` hears how many chunks still wait."""
+        async with self._turn:
+            waiting = await resolving.waiting_chunks(self._writer)
+            many = waiting > resolving.MANY
+            catalogue = await resolving.whole_catalogue(self._writer) if many else None
+        while waiting:
+            async with self._transaction() as db:
+                waiting = await resolving.resolve_some(db, RESOLVE_BATCH, catalogue)
+            tell(waiting)
 
     async def save_commits(self, commits: Mapping[str, tuple[Sequence[float], str, str]], head: str | None) -> None:
         """Keep each file's commit times (newest first), last hash and subject; `head` says up to which commit."""

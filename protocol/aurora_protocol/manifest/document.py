@@ -130,17 +130,21 @@ class Document:
         """The line index of the text, built when first needed."""
         return LineIndex(self.text)
 
-    def place(self, offset: int) -> Place | None:
-        """What is at `offset`, ends included; None outside the root value."""
+    def place(self, offset: int, *, touching: bool = True) -> Place | None:
+        """What is at `offset`; None outside the root value.
+
+        A cursor right behind a value is at that value (`touching`); the character there is not.
+        """
         node = self.root
-        if node is None or not node.start <= offset <= node.end:
+        reach = offset if touching else offset + 1
+        if node is None or offset < node.start or reach > node.end:
             return None
         path: list[str | int] = []
         within: Member | None = None
         while True:
             if isinstance(node, Object):
                 index = bisect_right(node.members, offset, key=_name_start) - 1
-                if index < 0 or offset > node.members[index].value.end:
+                if index < 0 or reach > node.members[index].value.end:
                     return Place(tuple(path), node, within, False)
                 within = node.members[index]
                 path.append(within.name)
@@ -149,7 +153,7 @@ class Document:
                 node = within.value
             elif isinstance(node, Array):
                 index = bisect_right(node.items, offset, key=_start) - 1
-                if index < 0 or offset > node.items[index].end:
+                if index < 0 or reach > node.items[index].end:
                     return Place(tuple(path), node, within, False)
                 path.append(index)
                 node = node.items[index]
@@ -163,8 +167,8 @@ class Document:
         return place.node if place else None
 
     def pointer_at(self, offset: int) -> str:
-        """The JSON Pointer of what is at `offset`; outside the root value, the whole document's."""
-        place = self.place(offset)
+        """The JSON Pointer of what holds the character at `offset`; outside the root value, the whole document's."""
+        place = self.place(offset, touching=False)
         return place.pointer if place else ""
 
     def node(self, pointer: str) -> Node | None:

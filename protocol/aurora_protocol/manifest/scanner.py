@@ -208,8 +208,9 @@ class Scan(Reading):
 
     def string(self, quote: str) -> str:
         string = read_string(self.text, self.pos, quote)
+        if not self.is_consequence(self.pos):
+            self.lexical(string.problems)
         self.pos = string.end
-        self.lexical(string.problems)
         return string.value
 
     def open(self, char: str) -> None:
@@ -327,11 +328,14 @@ class Scan(Reading):
         for each in problems:
             self.problem(each.rule, each.message, each.start, each.end)
 
+    def is_consequence(self, start: int) -> bool:
+        return self.panic and not _BREAK(self.text, min(self.last_error, start), start)
+
     def structural(self, message: str, start: int, end: int) -> None:
-        repeats = self.panic and not _BREAK(self.text, min(self.last_error, start), start)
+        consequence = self.is_consequence(start)
         self.panic = True
         self.last_error = end
-        if repeats:
+        if consequence:
             self.syntax_errors += 1
         else:
             self.problem("json-syntax", message, start, end)

@@ -101,13 +101,25 @@ class Shape:
         return tuple(Shape(schema, self._shapes) for schema in self._schema.get("anyOf", ()))
 
     @cached_property
-    def _own_members(self) -> dict[str, Shape]:
-        return {name: self.members[name] for name in self._schema.get("properties", {})}
+    def _tests(self) -> dict[str, tuple[frozenset[type] | None, Shape]]:
+        """What each named member must meet: its types where that is all, else its shape."""
+        shapes = {name: self.members[name]._direct for name in self._schema.get("properties", {})}
+        return {name: (shape._types if shape._only_typed else None, shape) for name, shape in shapes.items()}
 
     @cached_property
-    def _own_others(self) -> Shape | bool:
+    def _test_of_others(self) -> Shape | bool:
         schema = self._schema.get("additionalProperties", True)
-        return Shape(schema, self._shapes) if isinstance(schema, dict) else bool(schema)
+        return Shape(schema, self._shapes)._direct if isinstance(schema, dict) else bool(schema)
+
+    @property
+    def _direct(self) -> Shape:
+        """The shape itself or, when it only refers, the one it refers to."""
+        only_refers = self._target is not None and self._schema.keys() <= _ANNOTATIONS | {"$ref"}
+        return self._target if self._target is not None and only_refers else self
+
+    @property
+    def _only_typed(self) -> bool:
+        return bool(self._types) and self._schema.keys() <= _ANNOTATIONS | {"type"}
 
     def accepts(self, value: Any) -> bool:
         """Whether `value`, plain data, is surely valid. A thousand capabilities take some ten milliseconds."""
@@ -130,14 +142,13 @@ class Shape:
         for name in self.required:
             if name not in value:
                 return False
-        named, others = self._own_members, self._own_others
+        tests, others = self._tests, self._test_of_others
         for name, child in value.items():
-            shape = named.get(name)
-            if shape is None:
-                if others is True:
-                    continue
-                if others is False or not others.accepts(child):
+            test = tests.get(name)
+            if test is not None:
+                types, shape = test
+                if type(child) not in types if types is not None else not shape.accepts(child):
                     return False
-            elif not shape.accepts(child):
+            elif others is not True and (others is False or not others.accepts(child)):
                 return False
         return True

@@ -27,7 +27,9 @@ def read_well_formed(reading: Reading) -> bool:
     text, stack = reading.text, reading.stack
     began = pos = reading.pos
     comma, expects_comma, nodes = reading.comma, reading.expects_comma, reading.nodes
+    panic = reading.panic
     top = stack[-1]
+    in_object = isinstance(top, Object)
     while nodes <= MAX_NODES:
         if expects_comma:
             delimiter = _DELIMITER(text, pos)
@@ -38,18 +40,19 @@ def read_well_formed(reading: Reading) -> bool:
             if char == ",":
                 expects_comma = False
                 comma = end - 1
-            elif char == ("}" if isinstance(top, Object) else "]"):
+            elif char == ("}" if in_object else "]"):
                 force_setattr(top, "end", end)
                 stack.pop()
                 if stack:
                     top = stack[-1]
+                    in_object = isinstance(top, Object)
             else:
                 break
             pos = end
+            panic = False
             if not stack:
                 break
             continue
-        in_object = isinstance(top, Object)
         match = _MEMBER(text, pos) if in_object else _ITEM(text, pos)
         if not match:
             break
@@ -80,17 +83,17 @@ def read_well_formed(reading: Reading) -> bool:
             top.value.append(node.value)
             top.items.append(node)
         pos = match.end()
-        if not isinstance(node, Scalar):
+        if opened and not isinstance(node, Scalar):
             stack.append(node)
             top = node
+            in_object = opened == "{"
             comma = -1
         elif delimited == ",":
             comma = pos - 1
+            panic = False
         else:
             expects_comma = True
             pos -= 1
     reading.pos, reading.comma, reading.expects_comma, reading.nodes = pos, comma, expects_comma, nodes
-    if pos == began:
-        return False
-    reading.panic = False
-    return True
+    reading.panic = panic
+    return pos != began

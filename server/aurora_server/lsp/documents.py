@@ -108,8 +108,8 @@ def path_of(uri: str) -> Path | None:
     parts = urlsplit(uri)
     if parts.scheme != "file" or parts.netloc not in ("", "localhost"):
         return None
-    path = Path(unquote(parts.path))
-    return path if path.is_absolute() and "\0" not in parts.path else None
+    path = unquote(parts.path)
+    return Path(path) if path.startswith("/") and "\0" not in path else None
 
 
 def encoding_of(negotiated: object) -> Encoding:

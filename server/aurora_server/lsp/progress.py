@@ -35,6 +35,7 @@ class Reporter:
         self._title = title
         self._clock = clock
         self._reported_at = float("-inf")
+        self._percentage = 0
 
     def begin(self, *, cancellable: bool) -> None:
         """Say that the work has begun."""
@@ -47,12 +48,13 @@ class Reporter:
         if now - self._reported_at < INTERVAL and not finished:
             return
         self._reported_at = now
-        percentage = min(100, progress.done * 100 // progress.total) if progress.total else 0
-        self._push({"kind": "report", "message": words(progress), "percentage": percentage}, droppable=True)
+        if progress.total:  # each phase of the work counts anew, but LSP's percentage only rises
+            self._percentage = max(self._percentage, min(100, progress.done * 100 // progress.total))
+        self._push({"kind": "report", "message": words(progress), "percentage": self._percentage}, droppable=True)
 
-    def end(self, message: str | None = None) -> None:
+    def end(self) -> None:
         """Say that it is over."""
-        self._push({"kind": "end"} if message is None else {"kind": "end", "message": message})
+        self._push({"kind": "end"})
 
     def _push(self, value: dict[str, object], *, droppable: bool = False) -> None:
         self._ls.protocol.push(types.PROGRESS, {"token": self._token, "value": value}, droppable=droppable)
@@ -60,7 +62,9 @@ class Reporter:
 
 def words(progress: IndexProgress) -> str:
     """How far indexing is, in a few words."""
-    return progress.message or f"{progress.done:,} of {progress.total:,} files · {progress.chunks:,} chunks"
+    counts = f" {progress.done:,} of {progress.total:,}" if progress.total else ""
+    chunks = f" · {progress.chunks:,} chunks" if progress.chunks else ""
+    return f"{progress.message}{counts}{chunks}"
 
 
 def follow(ls: AuroraServer, workspace: Workspace) -> Callable[[], None]:
@@ -77,7 +81,6 @@ class _Following:
     def __init__(self, ls: AuroraServer, workspace: Workspace) -> None:
         self._ls = ls
         self._name = workspace.root.name or str(workspace.root)
-        self._latest: IndexProgress | None = None
         self._over = asyncio.Event()
         self._reporter: Reporter | None = None
         self._showing: asyncio.Task[None] | None = None
@@ -86,7 +89,6 @@ class _Following:
         if progress is None:
             self._over.set()
             return
-        self._latest = progress
         if self._ls.cancellable:
             return  # the user started an indexing of their own, and sees that one's progress
         if self._showing is None or self._showing.done():
@@ -116,7 +118,7 @@ class _Following:
             await self._over.wait()
         finally:
             self._reporter = None
-            reporter.end(words(self._latest) if self._latest is not None else None)
+            reporter.end()
 
 
 def register(server: AuroraServer) -> None:

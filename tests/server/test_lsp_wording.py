@@ -1,0 +1,250 @@
+"""What hovers, lenses and merged answers say, from plain data."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any, cast
+
+import msgspec
+import pytest
+from aurora_indexer.parse import parse_file
+from aurora_protocol.methods import (
+    Activation,
+    ExplainResult,
+    Freshness,
+    IndexResult,
+    Link,
+    Recalled,
+    RecallParams,
+    RecallResult,
+)
+from aurora_protocol.positions import LineIndex
+from aurora_server.lsp.code_lens import summary
+from aurora_server.lsp.document_symbol import symbol_tree
+from aurora_server.lsp.hover import markdown, plain, why
+from aurora_server.lsp.recall import merged
+from aurora_server.lsp.requests import summed
+from aurora_server.lsp.wording import ago, escaped, fenced, file_uri, warmth
+from lsprotocol import types
+
+NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
+
+
+def recalled(name: str, **changes: Any) -> Recalled:
+    total = changes.pop("total", 0.0)
+    one = Recalled(
+        id=f"code:a.py:{name}:1-2",
+        type="code",
+        kind="function",
+        name=name,
+        file="a.py",
+        line_start=1,
+        line_end=2,
+        language="python",
+        signature=f"def {name}()",
+        score=0.5,
+        activation=Activation(total=total, base_level=total, spreading=0.0, context_boost=0.0, decay=0.0),
+        last_used=None,
+        last_modified=None,
+        tokens=10,
+        summary="",
+        callers=0,
+        workspace="/w",
+    )
+    return msgspec.structs.replace(one, **changes)
+
+
+def explained(chunk: Recalled, links: list[Link] = [], **times: list[str]) -> ExplainResult:  # noqa: B006 - read only
+    return ExplainResult(
+        chunk=chunk,
+        docstring="",
+        content={},
+        metadata={},
+        accesses=times.get("accesses", []),
+        commits=times.get("commits", []),
+        relations=links,
+    )
+
+
+def link(relation: str, name: str, file: str = "a.py", line: int = 7) -> Link:
+    return Link(relation=relation, id=f"code:{file}:{name}:7-9", name=name, file=file, line=line)
+
+
+def iso(**back: float) -> str:
+    return (NOW - timedelta(**back)).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+@pytest.mark.parametrize(
+    ("back", "words"),
+    [
+        ({"seconds": 20}, "just now"),
+        ({"seconds": -500}, "just now"),
+        ({"minutes": 1}, "1 minute ago"),
+        ({"hours": 23}, "23 hours ago"),
+        ({"days": 1}, "1 day ago"),
+        ({"days": 13}, "13 days ago"),
+        ({"days": 14}, "2 weeks ago"),
+        ({"days": 70}, "2 months ago"),
+        ({"days": 800}, "2 years ago"),
+    ],
+)
+def test_ages_are_told_in_the_largest_unit(back: dict[str, float], words: str) -> None:
+    assert ago(NOW - timedelta(**back), NOW) == words
+
+
+def test_warmth_falls_with_activation() -> None:
+    assert [warmth(total) for total in (3.6, 1.0, 0.0, -1.0, -2.5, -4.0)] == [
+        "hot",
+        "hot",
+        "warm",
+        "warm",
+        "cool",
+        "cold",
+    ]
+
+
+def test_a_hover_is_three_lines_with_links() -> None:
+    chunk = recalled("expand", total=0.2, last_modified=iso(days=3))
+    links = [
+        link("called by", "Action.request", "src/a b.py", 41),
+        link("calls", "Expression.parse"),
+        link("contains", "inner"),
+        *(link("called by", f"user_{n}") for n in range(4)),
+    ]
+    text = markdown(explained(chunk, links, accesses=[iso(days=1), iso(days=2), iso(days=9)]), Path("/w"), NOW)
+    assert text.split("\n\n") == [
+        "```python\ndef expand()\n```",
+        "*warm: used in 2 answers this week, last changed 3 days ago*",
+        "called by [Action.request](file:///w/src/a%20b.py#L41), [user\\_0](file:///w/a.py#L7), "
+        "[user\\_1](file:///w/a.py#L7) and 2 more · calls [Expression.parse](file:///w/a.py#L7)",
+    ]
+    assert plain(explained(chunk, links[:1]), NOW).splitlines()[-1] == "called by Action.request (src/a b.py:41)"
+
+
+def test_reasons_fit_what_is_known() -> None:
+    assert why(explained(recalled("x", total=-5.0)), NOW) == "cold: not used and not committed yet"
+    old = recalled("x", total=-2.0, last_used=iso(days=40), last_modified=iso(days=60))
+    assert why(explained(old, commits=[iso(days=60), iso(days=90)]), NOW) == (
+        "cool: last used 1 month ago, last changed 1 month ago, 2 commits"
+    )
+
+
+def test_markdown_cannot_be_broken_out_of() -> None:
+    assert escaped("operator[]*<b>\n_x_") == r"operator\[\]\*\<b\> \_x\_"
+    assert fenced("a ```` b", "js") == "`````js\na ```` b\n`````"
+    assert file_uri(Path("/a/b#c?d é.py"), 3) == "file:///a/b%23c%3Fd%20%C3%A9.py#L3"
+
+
+def test_a_lens_says_who_calls_and_what_goes_along() -> None:
+    callers = [link("called by", "x")]
+    assert summary(callers) == "1 caller"
+    assert summary([*callers * 3, link("edited with", "y")]) == "3 callers · edited with y"
+    assert summary([link("inherited by", "z")] * 2) == "2 subclasses"
+    assert summary([link("calls", "x"), link("contains", "y")]) == ""
+
+
+def freshness(at: str | None, state: str = "ready") -> Freshness:
+    return Freshness(indexed_at=at, pending_files=1, skipped_files=2, files=3, chunks=4, state=state)
+
+
+class _Root:
+    def __init__(self, root: str) -> None:
+        self.root = Path(root)
+
+
+def answers(*parts: tuple[str, list[Recalled], Freshness]) -> Any:
+    return [
+        (
+            cast("Any", _Root(root)),
+            RecallResult(query="q", took_ms=1.0, freshness=fresh, results=results, hint=f"hint of {root}"),
+        )
+        for root, results, fresh in parts
+    ]
+
+
+def test_answers_of_several_folders_become_one() -> None:
+    outer = [
+        recalled("top", score=0.9, file="x.py", workspace="/w"),
+        recalled("twice", score=0.8, file="in/y.py", workspace="/w"),
+        recalled("low", score=0.1, file="z.py", workspace="/w"),
+    ]
+    inner = [recalled("twice", score=0.7, file="y.py", workspace="/w/in")]
+    parts = answers(("/w", outer, freshness(iso(days=1), "indexing")), ("/w/in", inner, freshness(iso(days=2))))
+    found = merged(RecallParams(query="q", limit=2), parts, 3.0)
+    assert [(one.name, one.workspace) for one in found.results] == [("top", "/w"), ("twice", "/w/in")]
+    assert found.freshness == Freshness(
+        indexed_at=iso(days=2), pending_files=2, skipped_files=4, files=6, chunks=8, state="indexing"
+    )
+    assert found.hint is None
+    tight = merged(RecallParams(query="q", budget_tokens=25), parts, 3.0)
+    assert [one.name for one in tight.results] == ["top", "twice"]
+
+
+def test_nothing_found_anywhere_keeps_a_hint_and_admits_what_is_unknown() -> None:
+    found = merged(RecallParams(query="q"), answers(("/a", [], freshness(None)), ("/b", [], freshness(iso()))), 1.0)
+    assert found.hint == "hint of /a"
+    assert found.freshness.indexed_at is None
+
+
+def test_counts_of_several_folders_add_up() -> None:
+    one = IndexResult(
+        workspace="/a",
+        files=1,
+        chunks=2,
+        definitions=1,
+        kinds={"function": 1, "module": 1},
+        languages={"python": 1},
+        parsed_files=1,
+        unchanged_files=0,
+        removed_files=0,
+        skipped_files=3,
+        failed_files=0,
+        took_ms=1.5,
+    )
+    both = summed([one, msgspec.structs.replace(one, workspace="/b", kinds={"function": 2})])
+    assert (both.workspace, both.files, both.kinds, both.took_ms) == ("/a, /b", 2, {"function": 3, "module": 1}, 3.0)
+
+
+def tree_of(path: str, text: str) -> list[types.DocumentSymbol]:
+    return symbol_tree(list(parse_file(path, text.encode()).chunks), LineIndex(text), "utf-16")
+
+
+def selected(symbol: types.DocumentSymbol, text: str) -> str:
+    line = text.split("\n")[symbol.selection_range.start.line]
+    return line[symbol.selection_range.start.character : symbol.selection_range.end.character]
+
+
+def test_names_are_selected_where_they_are_defined_not_where_they_are_mentioned() -> None:
+    text = "# run is what runs\n@run.later\n@retry(run=3)\ndef run(run=1):\n    return run\n"
+    (symbol,) = tree_of("a.py", text)
+    assert (selected(symbol, text), symbol.selection_range.start) == ("run", types.Position(3, 4))
+    assert symbol.range.start.line <= 1
+
+
+def test_definitions_of_the_same_name_keep_their_own_children() -> None:
+    text = "class A:\n    def one(self): ...\n\n\nclass A:\n    def two(self): ...\n"
+    first, second = tree_of("a.py", text)
+    assert [each.name for each in first.children or []] == ["one"]
+    assert [each.name for each in second.children or []] == ["two"]
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "names"),
+    [
+        ("a.go", "package a\n\nfunc (r *Repo) Find(id int) int {\n\treturn id\n}\n", ["Find"]),
+        ("a.rs", "struct S;\n\nimpl S {\n    fn new() -> S { S }\n}\n", ["S", "new"]),
+        ("a.ts", "export const add = (a: number) => a + 1;\n", ["add"]),
+        ("a.cpp", "int ns::Shape::area() const {\n  return 1;\n}\n", ["area"]),
+    ],
+)
+def test_names_are_found_in_other_languages(path: str, text: str, names: list[str]) -> None:
+    def flat(symbols: list[types.DocumentSymbol]) -> list[types.DocumentSymbol]:
+        return [each for symbol in symbols for each in (symbol, *flat(list(symbol.children or [])))]
+
+    found = flat(tree_of(path, text))
+    assert [symbol.name for symbol in found] == names
+    assert [selected(symbol, text) for symbol in found] == names
+    for symbol in found:
+        assert symbol.range.start <= symbol.selection_range.start
+        assert symbol.selection_range.end <= symbol.range.end
