@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import sqlite3
+import time
 from pathlib import Path
 
 import aiosqlite
@@ -20,8 +22,8 @@ async def connect(path: Path, *, read_only: bool = False) -> aiosqlite.Connectio
     except sqlite3.OperationalError as error:
         raise MemoryError_(f"cannot open the memory file {path}: {error}; check its folder's permissions") from error
     try:
+        await _use_write_ahead_log(db)
         for pragma in (
-            "journal_mode = WAL",
             "synchronous = NORMAL",
             "temp_store = MEMORY",
             "cache_size = -16000" if read_only else "cache_size = -8000",
@@ -33,6 +35,20 @@ async def connect(path: Path, *, read_only: bool = False) -> aiosqlite.Connectio
         await db.close()
         raise explained(error, path) from error
     return db
+
+
+async def _use_write_ahead_log(db: aiosqlite.Connection) -> None:
+    """Switch to WAL. SQLite does not wait for other openers here, whatever the busy timeout, so this does."""
+    deadline = time.monotonic() + BUSY_SECONDS
+    while True:
+        try:
+            await db.execute("PRAGMA journal_mode = WAL")
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error) or time.monotonic() > deadline:
+                raise
+            await asyncio.sleep(0.02)
+        else:
+            return
 
 
 def explained(error: sqlite3.Error, path: Path) -> MemoryError_:
