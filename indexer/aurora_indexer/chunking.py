@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable
-from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cache
 from itertools import accumulate
 from pathlib import PurePosixPath
 
@@ -14,19 +13,13 @@ from tree_sitter import Node
 from aurora_indexer import field_terms, references, signature, summary
 from aurora_indexer.fingerprint import WHITE_SPACE, body_hash, shape_hash
 from aurora_indexer.languages import Language
-from aurora_indexer.outline import Definition, Span
+from aurora_indexer.leading import Span
+from aurora_indexer.outline import Definition, Docs
 from aurora_indexer.split import is_long, split
+from aurora_indexer.uses import Uses
 from aurora_memory.chunks import MODULE_NAME, ChunkKind, CodeChunk, Part, Terms
 
-
-@dataclass(slots=True)
-class Uses:
-    """What was captured in a chunk, outside of the chunks inside it."""
-
-    called: list[bytes] = field(default_factory=list)
-    inherited: list[bytes] = field(default_factory=list)
-    branches: int = 0
-    loops: int = 0
+_BRACKETS = b";,{}()"
 
 
 class Chunker:
@@ -49,42 +42,43 @@ class Chunker:
         start, end = definition.start, definition.end
         source = self._source
         text = source[start:end]
-        excluded = [*definition.docs, *definition.inside] if definition.docs else definition.inside
-        docstring = self._docstring(definition.docs, definition.doc_is_comment)
-        heading = signature.signature(self._bare[definition.head : definition.body if definition.body > 0 else end])
+        header = self._bare[definition.head : definition.header_end]
+        if definition.written not in header:  # `typedef struct { … } name`
+            header += b" " + definition.written
         return self._chunk(
             name=definition.name,
             kind=definition.kind,
             parent=definition.parent_name,
             span=(start, end),
             node=definition.node,
-            excluded=excluded,
-            docstring=docstring,
-            heading=heading,
+            excluded=[*definition.docs.spans, *definition.inside],
+            docstring=self._docstring(definition.docs),
+            heading=signature.signature(header),
             hashes=(body_hash(text), shape_hash(self._bare[start:end], definition.written)),
             tokens=summary.estimated_tokens(text),
             uses=uses,
         )
 
     def module(
-        self, root: Node, top_level: list[Span], ignored: Iterable[Span], docs: list[Span], docs_are_comment: bool, uses: Uses
+        self, root: Node, top_level: list[Span], imports: list[Span], trivia: list[Span], docs: Docs, uses: Uses
     ) -> CodeChunk | None:
-        """Make the chunk of what is left between definitions, if that is more than imports, comments and `ignored`."""
-        docstring = self._docstring(docs, docs_are_comment)
-        left = blanked(self._bare, top_level)
-        if not docstring and not blanked(left, sorted(ignored)).translate(None, WHITE_SPACE + b";,{}()"):
+        """Make the chunk of what is left between definitions, if that is more than imports, comments and trivia."""
+        docstring = self._docstring(docs)
+        left = blanked(blanked(self._bare, top_level), trivia)
+        code = blanked(blanked(left, imports), docs.spans).translate(None, WHITE_SPACE + _BRACKETS)
+        if not docstring and not code:
             return None
         text = blanked(self._source, top_level)
-        start, end = _extent(left)
-        if docs:
-            start, end = min(start, docs[0][0]), max(end, docs[-1][1])
+        start, end = _extent(left, WHITE_SPACE + _BRACKETS)
+        if docs.spans:
+            start, end = min(start, docs.spans[0][0]), max(end, docs.spans[-1][1])
         return self._chunk(
             name=MODULE_NAME,
             kind="module",
             parent=None,
             span=(start, end),
             node=root,
-            excluded=[*docs, *top_level],
+            excluded=[*docs.spans, *top_level],
             docstring=docstring,
             heading="",
             hashes=(body_hash(text[start:end]), shape_hash(left, b"")),
@@ -116,7 +110,9 @@ class Chunker:
         body = _without(self._source, start, end, excluded)
         spans: list[Span] = [span]
         if is_long(body):
-            text = blanked(self._source[start:end], sorted((max(s, start) - start, min(e, end) - start) for s, e in excluded))
+            text = blanked(
+                self._source[start:end], sorted((max(s, start) - start, min(e, end) - start) for s, e in excluded)
+            )
             spans = split(node, text, start)
         if len(spans) > 1:
             for low, high in spans[1:]:
@@ -159,12 +155,11 @@ class Chunker:
             ordinal=ordinal,
         )
 
-    def _docstring(self, docs: list[Span], is_comment: bool) -> str:
-        if not docs:
+    def _docstring(self, docs: Docs) -> str:
+        if not docs.spans:
             return ""
-        if is_comment:
-            return signature.docstring_of_comments([self._source[s:e] for s, e in docs])
-        return signature.docstring_of_string(self._source[docs[0][0] : docs[0][1]])
+        texts = [self._source[start:end] for start, end in docs.spans]
+        return signature.docstring_of_comments(texts) if docs.are_comments else signature.docstring_of_string(texts[0])
 
     def _line(self, position: int) -> int:
         """The 1-based line of a byte position; a line break belongs to the line it ends."""
@@ -200,12 +195,12 @@ def _without(text: bytes, start: int, end: int, spans: list[Span]) -> bytes:
     return b"\n".join(pieces)
 
 
-def _extent(text: bytes) -> Span:
+def _extent(text: bytes, nothing: bytes = WHITE_SPACE) -> Span:
     """First and last byte (exclusive) that are not white space."""
-    start = len(text) - len(text.lstrip(WHITE_SPACE))
-    return start, max(len(text.rstrip(WHITE_SPACE)), start)
+    start = len(text) - len(text.lstrip(nothing))
+    return start, max(len(text.rstrip(nothing)), start)
 
 
-@lru_cache(maxsize=None)
+@cache
 def _keywords(language: Language) -> summary.Keywords:
     return summary.Keywords(language.words)

@@ -60,7 +60,7 @@ def all_terms(text: str) -> str:
 
 
 def text_terms(text: bytes) -> str:
-    """The terms of a text joined by spaces, a word's together, by first use: each word at most 3 times, 3,000 in all."""
+    """The terms of a text joined by spaces, each word's at most 3 times and together, by first use; 3,000 in all."""
     counts = Counter(text.translate(_SPACED).split())
     joined = "".join([_terms_of(word) * (n if n < _AT_MOST else _AT_MOST) for word, n in counts.items()])
     if len(joined) > 2 * MAX_TERMS:

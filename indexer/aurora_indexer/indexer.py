@@ -332,6 +332,8 @@ class Indexer:
     async def _watch(self) -> None:
         if self._watcher is not None:
             return
+        excludes = await git.excludes_file()
+        self._rules = IgnoreRules(self.root, global_excludes=excludes)
         watcher = Watcher(
             self.root,
             self._on_changes,

@@ -7,22 +7,18 @@ name, body and docstring the definition around it. Nothing here walks the tree o
 from __future__ import annotations
 
 import re
-from bisect import bisect_left, bisect_right
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from tree_sitter import Node
 
 from aurora_indexer.languages import Language
+from aurora_indexer.leading import Captures, Leads, Span
 from aurora_memory.chunks import ChunkKind
-
-Captures = dict[str, list[Node]]
-Span = tuple[int, int]
 
 MAX_NESTING = 48
 """Definitions nested deeper belong to the text around them: hashing each with all it holds would cost the square."""
 
-MAX_SEGMENT = 120
+MAX_SEGMENT = 200
 """Characters of one segment of a qualified name."""
 
 _KINDS: tuple[ChunkKind, ...] = (
@@ -30,14 +26,24 @@ _KINDS: tuple[ChunkKind, ...] = (
 )  # fmt: skip
 _FUNCTIONS = frozenset({"function", "method", "macro"})
 
-# Ranks order captures of equal span: what is around comes first.
-_WRAPPER, _DEFINITION, _SCOPE, _MEMBERS, _NAME, _QUALIFIER, _BODY, _DOC = range(8)
-
-_MAX_GAP = 400
-"""Bytes of white space a leading comment is looked for across, and of a line before it."""
+# Ranks order captures of equal span: what is around comes first. A body may be no more than the definition in it.
+_WRAPPER, _BODY, _DEFINITION, _SCOPE, _MEMBERS, _NAME, _QUALIFIER, _DOC = range(8)
 
 _GENERICS = re.compile(r"<[^<>]*>")
+_OPERATOR = re.compile(r"(?:(.*)::)?(operator\b.*)")
+_CONVERSION = re.compile(r"(?<=\w)\s*\(\).*$")
 _AFTER_WRAPPED = re.compile(rb"[\s\w;*,]{0,200}")
+
+
+@dataclass(slots=True, frozen=True)
+class Docs:
+    """What makes up a docstring: one string, or comments."""
+
+    spans: tuple[Span, ...] = ()
+    are_comments: bool = False
+
+
+_NO_DOCS = Docs()
 
 
 @dataclass(slots=True)
@@ -50,8 +56,8 @@ class Definition:
     end: int
     head: int
     """Where the signature starts: after leading comments, before `export`."""
-    body: int = -1
-    """Where the body starts, or -1."""
+    header_end: int
+    """Where the signature ends: at the body."""
     floor: int = 0
     """What is before this, inside of the definition, does not belong to a definition within."""
     written: bytes = b""
@@ -60,11 +66,9 @@ class Definition:
     """The qualified name."""
     parent_name: str | None = None
     around: Definition | None = None
+    docs: Docs = _NO_DOCS
     inside: list[Span] = field(default_factory=list)
     """Spans of the definitions directly inside."""
-    docs: list[Span] = field(default_factory=list)
-    """Spans that make up the docstring: one string, or the comments above."""
-    doc_is_comment: bool = False
 
 
 @dataclass(slots=True)
@@ -92,8 +96,7 @@ class Outline:
     definitions: list[Definition]
     scopes: list[tuple[int, int, str]]
     """Start, end and qualified name of regions that name what is in them without being definitions."""
-    docs: list[Span]
-    doc_is_comment: bool
+    docs: Docs
 
 
 def outline(language: Language, source: bytes, bare: bytes, captures: Captures) -> Outline:
@@ -103,18 +106,17 @@ def outline(language: Language, source: bytes, bare: bytes, captures: Captures) 
     """
     regions, file_doc = _sweep(captures, bare)
     definitions = _named(language, source, regions)
-    leads = _Leads(source, captures)
+    leads = Leads(source, captures)
     _attach(definitions, leads)
-    docs, is_comment = _file_docs(captures, leads, file_doc)
     scopes = [(r.start, r.end, r.path) for r in regions if r.kind == "scope" and r.path]
-    return Outline(definitions, scopes, docs, is_comment)
+    return Outline(definitions, scopes, _file_docs(captures, leads, file_doc))
 
 
 def _sweep(captures: Captures, bare: bytes) -> tuple[list[_Region], Span | None]:
     events = _events(captures)
     regions: list[_Region] = []
     top: _Region | None = None
-    pending: Span | None = None
+    wrappers: list[Span] = []
     file_doc: Span | None = None
     for start, negative_end, rank, _, node, label in events:
         end = -negative_end
@@ -136,8 +138,7 @@ def _sweep(captures: Captures, bare: bytes) -> tuple[list[_Region], Span | None]
             elif file_doc is None and not bare[:start].strip():
                 file_doc = (start, end)
         elif rank == _WRAPPER:
-            if pending is None or pending[1] <= start:
-                pending = (start, end)
+            wrappers.append((start, end))
         else:
             kind, _, condition = label.partition(".")
             if top is not None and (top.start, top.end) == (start, end) and top.kind in (*_KINDS, kind):
@@ -151,12 +152,16 @@ def _sweep(captures: Captures, bare: bytes) -> tuple[list[_Region], Span | None]
                 kind = ""
             in_function = kind in _FUNCTIONS or (top is not None and top.in_function)
             top = _Region(node, kind, start, end, top, in_function, depth)
-            if rank == _DEFINITION and kind and pending is not None:
-                if end <= pending[1] and _AFTER_WRAPPED.fullmatch(bare, end, pending[1]):
-                    top.wrapped = pending
-                pending = None
+            if rank == _DEFINITION and kind and wrappers:
+                top.wrapped = next((wrapper for wrapper in wrappers if _wraps(wrapper, end, bare)), None)
+                wrappers.clear()
             regions.append(top)
     return regions, file_doc
+
+
+def _wraps(wrapper: Span, end: int, bare: bytes) -> bool:
+    """Whether next to nothing is left of a wrapper after the definition in it that ends at `end`."""
+    return wrapper[1] >= end and _AFTER_WRAPPED.fullmatch(bare, end, wrapper[1]) is not None
 
 
 def _events(captures: Captures) -> list[tuple[int, int, int, int, Node, str]]:
@@ -204,7 +209,7 @@ def _named(language: Language, source: bytes, regions: list[_Region]) -> list[De
         parent = outer_path
         qualified = False
         if region.qualifier is not None:
-            qualifier = unqualified.sub("", _flat(source[slice(*region.qualifier.byte_range)]))
+            qualifier = unqualified.sub("", _flat(source[region.qualifier.start_byte : region.qualifier.end_byte]))
             qualified = bool(qualifier)
             parent = _joined(parent, qualifier)
         if len(segments) > 1:
@@ -214,9 +219,7 @@ def _named(language: Language, source: bytes, regions: list[_Region]) -> list[De
         if region.kind == "scope":
             continue
         kind = region.kind
-        if kind == "function" and (
-            _is_class_like(language, around) or (qualified and parent not in namespaces)
-        ):
+        if kind == "function" and (_is_class_like(language, around) or (qualified and parent not in namespaces)):
             kind = "method"
         if kind == "namespace":
             namespaces.add(path)
@@ -229,13 +232,13 @@ def _named(language: Language, source: bytes, regions: list[_Region]) -> list[De
             start=start,
             end=end,
             head=start,
-            body=region.body,
+            header_end=region.body if region.body >= 0 else end,
             floor=region.name.end_byte if region.body < 0 else min(region.name.end_byte, region.body),
             written=written.rsplit(b"::", 1)[-1],
             name=path,
-            parent_name=parent or None,
+            parent_name=(outer_path if kind == "namespace" else parent) or None,
             around=region.definition,
-            docs=[region.doc] if region.doc else [],
+            docs=Docs((region.doc,)) if region.doc else _NO_DOCS,
         )
         region.definition = definition
         definitions.append(definition)
@@ -252,10 +255,11 @@ def _segments(written: bytes, separator: re.Pattern[str]) -> list[str]:
     text = _flat(written)
     if text.isidentifier():
         return [text[:MAX_SEGMENT]]
-    if text[:1] in "\"'`[" or "operator" in text:
-        # A quoted or computed key is one segment, whatever is in it; `operator<<` keeps its angles.
-        head, found, tail = text.rpartition("::operator")
-        segments = [*(_without_generics(head).split("::") if found else ()), "operator" + tail if found else text.strip("\"'`")]
+    if text[:1] in "\"'`[":
+        # A quoted or computed key is one segment, whatever is in it.
+        segments = [text.strip("\"'`")]
+    elif operator := _OPERATOR.fullmatch(text):
+        segments = [*_without_generics(operator[1] or "").split("::"), _CONVERSION.sub("", operator[2])]
     else:
         segments = separator.split(_without_generics(text))
     return [segment[:MAX_SEGMENT] for segment in segments if segment]
@@ -275,65 +279,7 @@ def _joined(parent: str, name: str) -> str:
     return f"{parent}.{name}" if parent and name else parent or name
 
 
-class _Leads:
-    """Comments and attributes, to be found from what is below them."""
-
-    def __init__(self, source: bytes, captures: Captures) -> None:
-        self._source = source
-        comments = [node.byte_range for node in captures.get("comment", ())]
-        attributes = [node.byte_range for node in captures.get("attribute", ())]
-        self._leads = sorted([(s, e, True) for s, e in comments] + [(s, e, False) for s, e in attributes])
-        self._starts = [lead[0] for lead in self._leads]
-        self._attribute_ends = dict(attributes)
-
-    def above(self, start: int, floor: int) -> tuple[int, list[Span]]:
-        """Where the comments and attributes directly above `start` begin, and which of them are comments.
-
-        Nothing before `floor` is taken, nor a comment that ends a line of code, nor one with a blank line below it.
-        """
-        source = self._source
-        docs: list[Span] = []
-        at = bisect_left(self._starts, start) - 1
-        column = self._column(start)
-        while at >= 0:
-            lead_start, lead_end, is_comment = self._leads[at]
-            at -= 1
-            if lead_start < floor or start - lead_end > _MAX_GAP:
-                break
-            if lead_end > start:
-                continue
-            while lead_end > lead_start and source[lead_end - 1] in b"\r\n":
-                lead_end -= 1
-            gap = source[lead_end:start]
-            if gap.count(b"\n") > 1 or gap.strip():
-                break
-            if is_comment:
-                lead_column = self._column(lead_start)
-                if lead_column < 0 or (column >= 0 and lead_column != column):
-                    break
-                docs.append((lead_start, lead_end))
-            start = lead_start
-        docs.reverse()
-        return start, docs
-
-    def after_attributes(self, start: int) -> int:
-        """Skip the attributes that `start` begins with."""
-        source = self._source
-        while (end := self._attribute_ends.get(start)) is not None:
-            start = end
-            while start < len(source) and source[start] in b" \t\r\n":
-                start += 1
-        return start
-
-    def _column(self, start: int) -> int:
-        """Bytes of white space before `start` on its line, or -1 where something else comes first."""
-        line = self._source.rfind(b"\n", max(0, start - _MAX_GAP), start) + 1
-        if line == 0 and start > _MAX_GAP:
-            return -1
-        return start - line if not self._source[line:start].strip() else -1
-
-
-def _attach(definitions: list[Definition], leads: _Leads) -> None:
+def _attach(definitions: list[Definition], leads: Leads) -> None:
     """Give each definition what is directly above it, and each what is around it its span."""
     floors: dict[int, int] = {}
     for definition in definitions:
@@ -344,45 +290,18 @@ def _attach(definitions: list[Definition], leads: _Leads) -> None:
             floor = max(floor, around.floor)
         definition.start, comments = leads.above(definition.start, floor)
         definition.head = leads.after_attributes(definition.head)
-        if comments and not definition.docs:
-            definition.docs = comments
-            definition.doc_is_comment = True
+        if comments and not definition.docs.spans:
+            definition.docs = Docs(tuple(comments), are_comments=True)
         if around is not None:
             around.inside.append((definition.start, definition.end))
         floors[key] = definition.end
 
 
-def _file_docs(captures: Captures, leads: _Leads, file_doc: Span | None) -> tuple[list[Span], bool]:
+def _file_docs(captures: Captures, leads: Leads, file_doc: Span | None) -> Docs:
     if file_doc is not None:
-        return [file_doc], False
+        return Docs((file_doc,))
     if inner := captures.get("doc.inner"):
-        return sorted(node.byte_range for node in inner), True
+        return Docs(tuple(sorted(node.byte_range for node in inner)), are_comments=True)
     for node in captures.get("documented", ())[:1]:
-        return leads.above(node.start_byte, 0)[1], True
-    return [], False
-
-
-def owners(definitions: Iterable[Definition]) -> tuple[list[int], list[int]]:
-    """Cut the file where the innermost definition changes: positions, and the index of the definition from there on.
-
-    Index -1 is the file itself. Look up with `owner_at`.
-    """
-    bounds = [0]
-    holders = [-1]
-    open_: list[tuple[int, int]] = []
-    for index, definition in enumerate(definitions):
-        while open_ and open_[-1][0] <= definition.start:
-            bounds.append(open_.pop()[0])
-            holders.append(open_[-1][1] if open_ else -1)
-        bounds.append(definition.start)
-        holders.append(index)
-        open_.append((definition.end, index))
-    while open_:
-        bounds.append(open_.pop()[0])
-        holders.append(open_[-1][1] if open_ else -1)
-    return bounds, holders
-
-
-def owner_at(bounds: list[int], holders: list[int], position: int) -> int:
-    """Index of the innermost definition at a position, or -1."""
-    return holders[bisect_right(bounds, position) - 1]
+        return Docs(tuple(leads.above(node.start_byte, 0)[1]), are_comments=True)
+    return _NO_DOCS

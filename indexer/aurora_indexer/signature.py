@@ -16,13 +16,16 @@ _QUOTES = re.compile(r"[a-zA-Z]{0,2}(\"\"\"|'''|\"|')")
 _ADJACENT = re.compile(r"(\"\"\"|'''|\"|')\s+[a-zA-Z]{0,2}(?:\"\"\"|'''|\"|')")
 _MARKER = re.compile(r"(?:/\*[*!]?|//[/!]?|\*(?!/)|#+!?|=begin|=end)\s?")
 _CLOSER = re.compile(r"\s*\*+/\s*$")
+_DIRECTIVE = re.compile(
+    r"(?:go:|nolint|eslint|tslint|@ts-|prettier-|rubocop:|clang-|noqa|type: ignore|pylint:|NOSONAR)"
+)
 _RULE = re.compile(r"[-=*#/~_+\s]{3,}")
 
 
 def signature(header: bytes) -> str:
     """Fold what stands before a body into one line of at most 300 characters, without what opens the body."""
     text = " ".join(header[: 8 * MAX_SIGNATURE].decode("utf-8", "replace").split())
-    text = text.rstrip(" {:=;") if not text.endswith("=>") else text[:-2].rstrip()
+    text = text.rstrip(" {:=;")
     if text.endswith((" end", " do", ";end")):
         text = text[:-3].rstrip(" ;")
     if "( " in text or " )" in text or "[ " in text or " ]" in text:
@@ -48,11 +51,11 @@ def docstring_of_comments(comments: list[bytes]) -> str:
     lines: list[str] = []
     size = 0
     for comment in comments:
-        for line in comment[:_RAW].decode("utf-8", "replace").split("\n"):
+        for line in comment[:_RAW].decode("utf-8", "replace").rstrip().split("\n"):
             line = _CLOSER.sub("", line.strip())
             if match := _MARKER.match(line):
                 line = line[match.end() :]
-            if not _RULE.fullmatch(line):
+            if not _RULE.fullmatch(line) and not _DIRECTIVE.match(line):
                 lines.append(line.rstrip())
                 size += len(line)
         if size > _RAW:

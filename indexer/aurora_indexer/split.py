@@ -23,6 +23,9 @@ MAX_PARTS = 60
 _MAX_ENTERED = 20_000
 """Children looked at while entering a chunk; past that, what is still too large is cut between lines."""
 
+_TINY = 6
+"""A part under a sixth of the limit is not worth being one: it goes with its neighbour."""
+
 _WEIGHTS = bytes(0 if b in WHITE_SPACE else 1 for b in range(256))
 
 
@@ -95,10 +98,10 @@ def _merged(starts: list[int], weights: Sequence[int], offset: int, limit: int) 
     cuts = [starts[0]]
     ends = [*starts[1:], offset + len(weights) - 1]
     for start, end in zip(starts, ends, strict=True):
-        if start != cuts[-1] and weights[end - offset] - weights[cuts[-1] - offset] > limit:
-            # A cut that would leave almost nothing behind it is not worth making.
-            if weights[start - offset] - weights[cuts[-1] - offset] >= limit // 8:
-                cuts.append(start)
-    if len(cuts) > 1 and weights[-1] - weights[cuts[-1] - offset] < limit // 8:
+        before = weights[start - offset] - weights[cuts[-1] - offset]
+        together = weights[end - offset] - weights[cuts[-1] - offset]
+        if together > limit and before >= limit // _TINY:
+            cuts.append(start)
+    if len(cuts) > 1 and weights[-1] - weights[cuts[-1] - offset] < limit // _TINY:
         cuts.pop()
     return cuts

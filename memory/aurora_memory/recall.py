@@ -158,23 +158,24 @@ def rank(
     """Order candidates by relevance, then by how retrievable their activation makes them. Pure."""
     best = max((match.score for match in matches.values()), default=0.0) or 1.0
     weight = sum(rarity.values()) or 1.0
-    histories = [history_of(chunk, accesses, commits, mtimes) for chunk in chunks]
+    histories = histories_of(chunks, accesses, commits, mtimes)
     levels = levels_of(histories, now)
     wanted = {name.lower() for name in question.identifiers}
+    spaced = [(f" {term} ", term, value / weight) for term, value in rarity.items()]
     hits: list[Hit] = []
     for chunk, history, level in zip(chunks, histories, levels, strict=True):
         where = fields.get(chunk.id, NOWHERE)
-        in_name = sum(value for term, value in rarity.items() if f" {term} " in where.name) / weight
-        in_title = sum(value for term, value in rarity.items() if f" {term} " in where.title) / weight
-        present = [term for term in rarity if f" {term} " in where.title or f" {term} " in where.rest]
-        covered = sum(rarity[term] for term in present) / weight
+        in_name = sum(value for word, _, value in spaced if word in where.name)
+        in_title = sum(value for word, _, value in spaced if word in where.title)
+        present = [entry for entry in spaced if entry[0] in where.title or entry[0] in where.rest]
+        covered = sum(value for _, _, value in present)
         match = matches.get(chunk.id)
         lexical = match.score / best if match else 0.0
         activation = Activation(
             base_level=level,
             spreading=0.0,
             context_boost=context_boost(in_title),
-            decay=decay_penalty(float(ages_in_days(history[-1:], now)[0])) if history else 0.0,
+            decay=decay_penalty((now - history[-1]) / 86_400) if history else 0.0,
         )
         recallable = retrieval_probability(activation.total, RETRIEVAL_THRESHOLD, NOISE)
         relevance = 0.5 * lexical + 0.25 * covered + 0.25 * in_name
@@ -194,31 +195,42 @@ def rank(
                 last_used=used[-1] if used else None,
                 last_modified=modified_at(chunk, commits, mtimes),
                 focus=(match.line_start, match.line_end) if match else (chunk.line_start, chunk.line_end),
-                matched=tuple(present),
-                history=tuple(history),
+                matched=tuple(term for _, term, _ in present),
+                history=history,
             )
         )
     hits.sort(key=lambda hit: (-hit.score, hit.chunk.path, hit.chunk.line_start))
     return hits
 
 
-def history_of(
-    chunk: ChunkView,
+def histories_of(
+    chunks: Sequence[ChunkView],
     accesses: Mapping[int, Sequence[float]],
     commits: Mapping[str, Commits],
     mtimes: Mapping[str, float],
-) -> list[float]:
-    """A chunk's access times, oldest first: its own, else its git commits and latest edit, else its file's time."""
-    own = accesses.get(chunk.id)
-    if own:
-        return list(own)
-    known = commits.get(chunk.path)
-    times = sorted(float(time) for time in known.times) if known else []
-    if chunk.changed_at is not None:
-        times = sorted([*times, chunk.changed_at])
-    if not times and chunk.path in mtimes:
-        times = [mtimes[chunk.path]]
-    return times
+) -> list[tuple[float, ...]]:
+    """Each chunk's access times, oldest first: its own, else its git commits and latest edit, else its file's time.
+
+    Chunks of one file share one tuple wherever their history is the same.
+    """
+    by_path: dict[str, tuple[float, ...]] = {}
+    histories: list[tuple[float, ...]] = []
+    for chunk in chunks:
+        own = accesses.get(chunk.id)
+        if own:
+            histories.append(tuple(own))
+            continue
+        committed = by_path.get(chunk.path)
+        if committed is None:
+            known = commits.get(chunk.path)
+            committed = by_path[chunk.path] = tuple(map(float, reversed(known.times))) if known else ()
+        if chunk.changed_at is not None:
+            histories.append(tuple(sorted((*committed, chunk.changed_at))))
+        elif not committed and chunk.path in mtimes:
+            histories.append((mtimes[chunk.path],))
+        else:
+            histories.append(committed)
+    return histories
 
 
 def modified_at(chunk: ChunkView, commits: Mapping[str, Commits], mtimes: Mapping[str, float]) -> float | None:
@@ -229,13 +241,15 @@ def modified_at(chunk: ChunkView, commits: Mapping[str, Commits], mtimes: Mappin
     return max(seen) if seen else mtimes.get(chunk.path)
 
 
-def levels_of(histories: Sequence[Sequence[float]], now: float) -> list[float]:
+def levels_of(histories: Sequence[tuple[float, ...]], now: float) -> list[float]:
     """Base level of each history at once; a chunk without any history gets that of one access a year ago."""
-    owners = np.repeat(np.arange(len(histories)), [len(history) for history in histories])
-    flat = [time for history in histories for time in history]
-    levels = base_levels(ages_in_days(flat, now), owners, len(histories))
+    distinct = list(dict.fromkeys(histories))
+    owners = np.repeat(np.arange(len(distinct)), [len(history) for history in distinct])
+    flat = [time for history in distinct for time in history]
+    levels = base_levels(ages_in_days(flat, now), owners, len(distinct))
+    known = dict(zip(distinct, levels.tolist(), strict=True))
     floor = -0.5 * math.log(365.0)
-    return [floor if math.isinf(level) else float(level) for level in levels]
+    return [floor if math.isinf(known[history]) else known[history] for history in histories]
 
 
 def _names(chunk: ChunkView, wanted: set[str]) -> bool:

@@ -100,8 +100,8 @@ def _content(root: Path, chunk: ChunkView) -> str:
             source = file.read(MAX_CONTENT_FILE)
     except OSError:
         return ""
-    lines = source.decode("utf-8", "replace").splitlines(keepends=True)
-    return "".join(lines[chunk.line_start - 1 : chunk.line_end])
+    lines = source.split(b"\n")[chunk.line_start - 1 : chunk.line_end]
+    return b"\n".join(lines).decode("utf-8", "replace")
 
 
 def link(relation: str, chunk: ChunkView) -> Link:

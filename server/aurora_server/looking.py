@@ -16,7 +16,7 @@ _CONNECTORS = re.compile(r"::|->")
 
 def word_at(text: str, line: int, column: int) -> tuple[str, str] | None:
     """The identifier at a 0-based position and what it hangs from: `get` of `self.db.get` → (`get`, `self.db`)."""
-    lines = text.splitlines()
+    lines = text.split("\n")  # as the parser and the session count them; splitlines() also breaks at form feeds
     if not 0 <= line < len(lines):
         return None
     for match in _NAME.finditer(lines[line]):

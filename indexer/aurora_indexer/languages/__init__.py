@@ -11,9 +11,9 @@ A query file names what it captures, and nothing else in the indexer knows a gra
   body starts. A qualifier is put before the name (`Repo` in `func (r *Repo) Find`).
 - `@wrapper`: `export`, `template<…>`, decorators' node: its one definition starts and ends where it does.
 - `@comment`, `@attribute`: belong to the definition directly below them.
-- `@doc`: a string that documents the definition whose body, or the file, it starts; `@doc.inner`: a comment that documents the file;
-  `@documented`: what is in it is documented, for the file, by the comment above.
-- `@call`, `@component`, `@inherits`: names in use; `@receiver`: what a `@call` that captures only the last name is called on.
+- `@doc`: a string that documents the definition whose body, or the file, it starts; `@doc.inner`: a comment that
+  documents the file; `@documented`: the comment above it documents the file.
+- `@call`, `@component`, `@inherits`: names in use; `@receiver`: what a `@call` of a last name only is called on.
 - `@branch`, `@loop`: counted. `@import`: one import statement, read by `read_imports`; `@trivia`: not worth a chunk.
 
 A first line `; inherits: c, jsx` puts those query files before this one.
@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from functools import lru_cache
+from functools import cache
 from importlib.resources import files
 from pathlib import PurePosixPath
 
@@ -79,14 +79,15 @@ def _words(text: str) -> frozenset[str]:
 
 
 _ECMASCRIPT_WORDS = _words(
-    "abstract any arguments as async await boolean class const constructor debugger default delete export exports extends"
-    " false finally function implements import instanceof interface let module new null number object private promise"
-    " protected public readonly require return static string super switch this throw true try type typeof undefined"
-    " unknown var void yield props keyof namespace declare enum"
+    "abstract any arguments as async await boolean class const constructor debugger default delete export exports"
+    " extends false finally function implements import instanceof interface let module new null number object"
+    " private promise protected public readonly require return static string super switch this throw true try type"
+    " typeof undefined unknown var void yield props keyof namespace declare enum"
 )
 _C_WORDS = _words(
-    "auto bool char const double enum extern float inline int long register return short signed sizeof static struct"
-    " switch typedef union unsigned void volatile null size uint int8 int16 int32 int64 uint8 uint16 uint32 uint64"
+    "auto bool char const double enum extern float inline int long register return short signed sizeof static"
+    " struct switch typedef union unsigned void volatile null size uint int8 int16 int32 int64 uint8 uint16 uint32"
+    " uint64"
 )
 _EXPORTS = r"^(?:module\.)?exports$|^(?:module\.)?exports\.|^module$|^(?:this|window|globalThis)$|\.prototype$"
 
@@ -97,8 +98,8 @@ LANGUAGES: tuple[Language, ...] = (
         interpreters=("python",),
         read_imports=imports.python,
         words=_words(
-            "args async await bool class cls def dict elif except float import init int kwargs lambda list none object"
-            " pass raise return self set str super true false tuple typing union optional any yield"
+            "args async await bool class cls def dict elif except float import init int kwargs lambda list none"
+            " object pass raise return self set str super true false tuple typing union optional any yield"
         ),
     ),
     Language(
@@ -129,8 +130,8 @@ LANGUAGES: tuple[Language, ...] = (
         suffixes=(".go",),
         read_imports=imports.go,
         words=_words(
-            "any bool byte chan const defer err error fallthrough float32 float64 func go int int32 int64 interface len"
-            " make map nil package range return rune select string struct switch type uint var"
+            "any bool byte chan const defer err error fallthrough float32 float64 func go int int32 int64"
+            " interface len make map nil package range return rune select string struct switch type uint var"
         ),
     ),
     Language(
@@ -139,8 +140,9 @@ LANGUAGES: tuple[Language, ...] = (
         separator=r"::",
         read_imports=imports.rust,
         words=_words(
-            "async await bool box const crate dyn enum err extern fn impl let match mod mut none ok option pub ref result"
-            " return self some static str string struct super trait type u8 u32 u64 i32 i64 unsafe usize vec where"
+            "async await bool box const crate dyn enum err extern fn impl let match mod mut none ok option pub"
+            " ref result return self some static str string struct super trait type u8 u32 u64 i32 i64 unsafe"
+            " usize vec where"
         ),
     ),
     Language(
@@ -148,9 +150,9 @@ LANGUAGES: tuple[Language, ...] = (
         suffixes=(".java",),
         read_imports=imports.java,
         words=_words(
-            "abstract boolean byte char class double extends final float implements import int interface long new null"
-            " object override package private protected public return short static string super synchronized this throw"
-            " throws void volatile"
+            "abstract boolean byte char class double extends final float implements import int interface long new"
+            " null object override package private protected public return short static string super synchronized"
+            " this throw throws void volatile"
         ),
     ),
     Language(
@@ -171,8 +173,8 @@ LANGUAGES: tuple[Language, ...] = (
         read_imports=imports.c,
         words=_C_WORDS
         | _words(
-            "class constexpr delete explicit final friend mutable namespace new noexcept nullptr operator override private"
-            " protected public std string template this throw typename using virtual"
+            "class constexpr delete explicit final friend mutable namespace new noexcept nullptr operator"
+            " override private protected public std string template this throw typename using virtual"
         ),
         separator=r"::",
     ),
@@ -191,7 +193,7 @@ LANGUAGES: tuple[Language, ...] = (
 _BY_NAME = {language.name: language for language in LANGUAGES}
 _BY_SUFFIX = {suffix: language for language in LANGUAGES for suffix in language.suffixes}
 _BY_FILE_NAME = {name: language for language in LANGUAGES for name in language.file_names}
-_SHEBANG = re.compile(rb"#![ \t]*\S*?([\w.+-]+)(?:[ \t]+-\S+)*(?:[ \t]+([\w.+-]+))?")
+_SHEBANG = re.compile(rb"#![ \t]*(?:\S*/)?([\w.+-]+)(?:[ \t]+-\S+)*(?:[ \t]+([\w.+-]+))?")
 
 
 def for_path(path: str, first_line: bytes = b"") -> Language | None:
@@ -216,7 +218,7 @@ def for_source(language: Language, source: bytes) -> Language:
     return _BY_NAME[other] if re.search(pattern.encode(), source) else language
 
 
-@lru_cache(maxsize=None)
+@cache
 def compiled(name: str) -> Compiled:
     """Load a language's grammar and compile its queries, once per process."""
     language = _BY_NAME[name]

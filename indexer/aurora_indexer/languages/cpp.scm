@@ -3,10 +3,8 @@
 
 (function_definition [(default_method_clause) (delete_method_clause)] @body) @function
 (function_definition declarator: (reference_declarator (function_declarator declarator: (_) @name)))
-(function_definition declarator: (qualified_identifier name: (operator_cast "operator" @body)) @name)
-(function_definition declarator: (qualified_identifier
-  name: (qualified_identifier name: (operator_cast "operator" @body))) @name)
-(function_definition declarator: (operator_cast) @name)
+(function_definition declarator: [(qualified_identifier) (operator_cast)] @name)
+(function_definition (field_initializer_list) @body)
 (function_definition declarator: (pointer_declarator declarator:
   (reference_declarator (function_declarator declarator: (_) @name))))
 
@@ -24,3 +22,5 @@
 (catch_clause) @branch
 (for_range_loop) @loop
 (using_declaration) @trivia
+(namespace_definition "namespace" @trivia)
+(linkage_specification "extern" @trivia value: (_) @trivia)

@@ -19,6 +19,7 @@
 
 (comment) @comment
 (package_clause) @documented @trivia
+(type_declaration "type" @trivia)
 (import_declaration) @import
 
 (call_expression function: [(identifier) (selector_expression)] @call)

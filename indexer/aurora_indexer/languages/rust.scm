@@ -28,6 +28,11 @@
 (source_file (line_comment inner: (inner_doc_comment_marker)) @doc.inner)
 (inner_attribute_item) @trivia
 (mod_item !body) @trivia
+(impl_item ["impl" "for"] @trivia)
+(impl_item type_parameters: (_) @trivia)
+(impl_item trait: (_) @trivia)
+(impl_item type: (_) @trivia)
+(impl_item (where_clause) @trivia)
 
 (call_expression function: [
   (identifier) @call

@@ -84,6 +84,8 @@ class Reader:
     """Read-only questions to one memory file, on a connection of its own."""
 
     def __init__(self, db: aiosqlite.Connection, path: Path) -> None:
+        self._frequencies: dict[str, int] = {}
+        self._parts: int | None = None
         self._db = db
         self._path = path
 
@@ -138,17 +140,23 @@ class Reader:
 
     async def part_total(self) -> int:
         """How many parts the word index covers (the N of a term's rarity)."""
-        rows = await self._rows("SELECT count(*) FROM parts")
-        return int(rows[0][0])
+        if self._parts is None:
+            rows = await self._rows("SELECT count(*) FROM parts")
+            self._parts = int(rows[0][0])
+        return self._parts
 
     async def document_frequencies(self, terms: Sequence[str]) -> dict[str, int]:
         """In how many parts each term stands; terms that stand nowhere are left out."""
-        found: dict[str, int] = {}
         for term in terms:
-            rows = await self._rows("SELECT doc FROM vocabulary WHERE term = ?", (term,))
-            if rows:
-                found[term] = int(rows[0][0])
-        return found
+            if term not in self._frequencies:
+                rows = await self._rows("SELECT doc FROM vocabulary WHERE term = ?", (term,))
+                self._frequencies[term] = int(rows[0][0]) if rows else 0
+        return {term: self._frequencies[term] for term in terms if self._frequencies[term]}
+
+    def forget(self) -> None:
+        """Something was written: what was remembered of the index may no longer hold."""
+        self._frequencies.clear()
+        self._parts = None
 
     async def match_words(self, terms: Sequence[str], limit: int) -> list[WordMatch]:
         """Chunks with any of the terms, best first by BM25 over the weighted fields; each chunk once."""

@@ -158,6 +158,7 @@ class Store:
                 db, plans, first_time=first_time, changed_at=moment if edited and not first_time else None
             )
             await _save_files(db, files, leaving, skipped, touched or {}, moment)
+        self.read.forget()
         return Written(
             added=sum(len(plan.added) for plan in plans),
             rewritten=sum(len(plan.rewritten) for plan in plans),

@@ -1,0 +1,71 @@
+"""What stands directly above a definition belongs to it: its comments, and its attributes where they are siblings."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+
+from tree_sitter import Node
+
+Captures = dict[str, list[Node]]
+Span = tuple[int, int]
+
+_MAX_GAP = 400
+"""Bytes of white space that a comment is looked for across, and of a line before it."""
+
+
+class Leads:
+    """Comments and attributes, to be found from what is below them."""
+
+    def __init__(self, source: bytes, captures: Captures) -> None:
+        self._source = source
+        comments = [node.byte_range for node in captures.get("comment", ())]
+        attributes = [node.byte_range for node in captures.get("attribute", ())]
+        self._leads = sorted([(s, e, True) for s, e in comments] + [(s, e, False) for s, e in attributes])
+        self._starts = [lead[0] for lead in self._leads]
+        self._attribute_ends = dict(attributes)
+
+    def above(self, start: int, floor: int) -> tuple[int, list[Span]]:
+        """Where the comments and attributes directly above `start` begin, and which of them are comments.
+
+        Nothing before `floor` is taken, nor a comment that ends a line of code, nor one with a blank line below it.
+        """
+        source = self._source
+        docs: list[Span] = []
+        at = bisect_left(self._starts, start) - 1
+        column = self._column(start)
+        while at >= 0:
+            lead_start, lead_end, is_comment = self._leads[at]
+            at -= 1
+            if lead_start < floor or start - lead_end > _MAX_GAP:
+                break
+            if lead_end > start:
+                continue
+            while lead_end > lead_start and source[lead_end - 1] in b"\r\n":
+                lead_end -= 1
+            gap = source[lead_end:start]
+            if gap.count(b"\n") > 1 or gap.strip():
+                break
+            if is_comment:
+                lead_column = self._column(lead_start)
+                if lead_column < 0 or (column >= 0 and lead_column != column):
+                    break
+                docs.append((lead_start, lead_end))
+            start = lead_start
+        docs.reverse()
+        return start, docs
+
+    def after_attributes(self, start: int) -> int:
+        """Skip the attributes that `start` begins with."""
+        source = self._source
+        while (end := self._attribute_ends.get(start)) is not None:
+            start = end
+            while start < len(source) and source[start] in b" \t\r\n":
+                start += 1
+        return start
+
+    def _column(self, start: int) -> int:
+        """Bytes of white space before `start` on its line, or -1 where something else comes first."""
+        line = self._source.rfind(b"\n", max(0, start - _MAX_GAP), start) + 1
+        if line == 0 and start > _MAX_GAP:
+            return -1
+        return start - line if not self._source[line:start].strip() else -1

@@ -1,0 +1,391 @@
+"""What goes wrong in a user's life: crowds, kills, races, broken files, a full disk. Nothing is lost, nothing lingers."""
+
+from __future__ import annotations
+
+import os
+import random
+import resource
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from pathlib import Path
+
+import psutil
+import pytest
+from aurora_protocol import DaemonUnreachable, RequestFailed
+from aurora_protocol.connection import open_connection
+
+from tests.e2e.product import Product, daemon_process, eventually, knows, product_in, recall
+from tests.e2e.repositories import large, write
+from tests.server.daemons import Wire
+
+CODE = "def {}(value):\n    return value\n"
+FILES = 150
+
+
+@pytest.fixture
+def product(tmp_path: Path) -> Iterator[Product]:
+    with product_in(tmp_path / "home") as product:
+        yield product
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    return large(tmp_path / "work", FILES)
+
+
+def check_answers(product: Product, root: Path, *numbers: int) -> None:
+    """The next command works, memory is whole, and what it answers is right."""
+    done = product.json("index", cwd=root)
+    assert (done["files"], done["failed_files"]) == (FILES, 0)
+    assert done["definitions"] == FILES * 8
+    for number in numbers or (0, FILES // 2, FILES - 1):
+        best = product.json("mem", f"handler_{number}_5", "--limit", "3", "--content", cwd=root)["results"][0]
+        assert best["file"] == f"pack_{number // 20}/module_{number}.py"
+        assert best["content"].startswith(f"def handler_{number}_5(")
+    product.check_databases()
+    assert len(product.daemons()) == 1
+
+
+def begin_indexing(product: Product, root: Path) -> Wire:
+    """Open the workspace, which begins to index it, and wait for nothing."""
+    eventually(lambda: product.address.socket.exists() and _listens(product), "the daemon listens")
+    wire = Wire(open_connection(product.address, 5.0))
+    wire.initialize(root)
+    return wire
+
+
+def _listens(product: Product) -> bool:
+    with suppress(DaemonUnreachable):
+        open_connection(product.address, 1.0).close()
+        return True
+    return False
+
+
+def test_twenty_clients_at_once(product: Product, root: Path) -> None:
+    product.json("index", cwd=root)
+    stop_at = time.monotonic() + 4
+    counts = [0] * 20
+
+    def client(number: int) -> None:
+        chance = random.Random(number)
+        with product.session(root) as session:
+            while time.monotonic() < stop_at:
+                counts[number] += 1
+                kind = chance.randrange(10)
+                if kind < 6:
+                    wanted = chance.randrange(FILES)
+                    found = recall(session, f"handler_{wanted}_3", limit=5)
+                    assert found[0]["name"] == f"handler_{wanted}_3", found
+                    assert len({one["id"] for one in found}) == len(found)
+                elif kind < 8:
+                    name = f"edit_{number}_{counts[number]}"
+                    write(root, {f"edits/by_{number}.py": CODE.format(name)})
+                    session.request("aurora/index", {"paths": [str(root / f"edits/by_{number}.py")]}, timeout=30)
+                    assert knows(session, f"edits/by_{number}.py", name)
+                elif kind < 9:
+                    assert session.request("aurora/index", timeout=30)["failedFiles"] == 0
+                else:
+                    assert session.request("aurora/status", timeout=30)["connections"] >= 1
+
+    with ThreadPoolExecutor(20) as crowd:
+        for outcome in [crowd.submit(client, number) for number in range(20)]:
+            outcome.result(60)
+    assert min(counts) >= 2, counts
+    with product.session(root) as session:
+        edits = list((root / "edits").glob("*.py"))
+        assert session.request("aurora/index")["files"] == FILES + len(edits)
+        for path in edits:
+            name = path.read_text().split("(")[0].removeprefix("def ")
+            assert knows(session, f"edits/{path.name}", name)
+    product.check_databases()
+    assert len(product.daemons()) == 1
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_daemon_is_killed_while_it_indexes(product: Product, root: Path, seed: int) -> None:
+    chance = random.Random(seed)
+    for _ in range(2):
+        daemon = daemon_process(product)
+        wire = begin_indexing(product, root)
+        time.sleep(chance.uniform(0.0, 0.8))
+        daemon.kill()
+        daemon.wait(10)
+        wire.stream.close()
+        eventually(lambda: not product.processes(), "the workers of a killed daemon end", 10)
+        write(root, {f"pack_0/module_{chance.randrange(20)}.py": CODE.format("temporarily")})
+    large(root, 20)
+    check_answers(product, root)
+
+
+def test_a_worker_is_killed_while_it_parses(product: Product, root: Path) -> None:
+    with daemon_process(product) as daemon:
+        wire = begin_indexing(product, root)
+        killed = 0
+        deadline = time.monotonic() + 8
+        request = wire.post("aurora/index", {})
+        while time.monotonic() < deadline and killed < 3:
+            for worker in product.workers():
+                with suppress(psutil.NoSuchProcess):
+                    worker.kill()
+                    killed += 1
+            if not any(product.workers()) and knows_last(product, root):
+                break
+        assert killed, "no worker was seen"
+        result = wire.answer(request, 60)
+        assert "error" not in result, result
+        wire.stream.close()
+        check_answers(product, root)
+        assert daemon.poll() is None
+        product.aurora("daemon", "stop", cwd=root)
+        daemon.wait(10)
+
+
+def knows_last(product: Product, root: Path) -> bool:
+    with product.session(root) as session:
+        return knows(session, f"pack_{(FILES - 1) // 20}/module_{FILES - 1}.py", f"handler_{FILES - 1}_7")
+
+
+def test_clients_are_killed_in_the_middle_of_requests(product: Product, root: Path) -> None:
+    product.json("index", cwd=root)
+    pid = product.pid()
+    commands = [("mem", "handler"), ("index",), ("doctor",), ("lsp",)]
+    chance = random.Random(1)
+    for round_ in range(12):
+        process = product.start(*commands[round_ % 4], cwd=root)
+        time.sleep(chance.uniform(0.02, 0.25))
+        process.kill()
+        process.communicate(timeout=10)
+    with Wire(open_connection(product.address, 5.0)) as wire:
+        wire.initialize(root)
+        for _ in range(20):
+            wire.post("aurora/recall", {"query": "handler request session", "limit": 50})
+        wire.stream.sendall(b"Content-Length: 5000\r\n\r\n{half")
+    check_answers(product, root)
+    assert product.pid() == pid
+    eventually(lambda: len(product.processes()) == 1, "only the daemon is left", 10)
+
+    def alone() -> bool:
+        return bool(product.json("daemon", "status", cwd=root)["connections"] == 1)
+
+    eventually(alone, "the sessions of killed clients end", 10)
+
+
+def test_two_cold_starters_end_with_one_daemon(product: Product, root: Path) -> None:
+    for _ in range(3):
+        starters = [product.start("mem", "handler_7_5", "--json", cwd=root) for _ in range(2)]
+        for starter in starters:
+            out, err = starter.communicate(timeout=60)
+            assert starter.returncode == 0, err
+            assert '"name": "handler_7_5"' in out
+        assert len(eventually(lambda: product.daemons(), "a daemon runs")) == 1
+        product.aurora("daemon", "stop", cwd=root)
+        eventually(lambda: not product.processes(), "it stops", 10)
+
+
+def test_a_home_with_a_long_path_works(tmp_path: Path) -> None:
+    home = tmp_path / ("long " * 20 + "é") / ("longer" * 20)
+    root = write(tmp_path / "work", {"a.py": CODE.format("far_from_home")})
+    with product_in(home) as product:
+        assert product.json("mem", "far from home", cwd=root)["results"][0]["name"] == "far_from_home"
+        socket = Path(product.json("daemon", "status", cwd=root)["socket"])
+        assert len(os.fsencode(socket)) <= 104 and socket.is_socket()
+    assert not socket.exists()
+
+
+def test_a_corrupt_memory_file_is_a_clear_error_and_stays(product: Product, root: Path) -> None:
+    product.json("index", cwd=root)
+    product.aurora("daemon", "stop", cwd=root)
+    (database,) = product.databases()
+    garbage = b"this is no database, but it might be all that somebody has\n" * 200
+    whole = database.read_bytes()
+    database.write_bytes(garbage)
+    for command in (("mem", "handler"), ("index",)):
+        done = product.aurora(*command, cwd=root)
+        assert done.returncode in (2, 3)
+        assert len(done.stderr.splitlines()) == 1, done.stderr
+        assert database.name in done.stderr and "Traceback" not in done.stderr, done.stderr
+    assert database.read_bytes() == garbage
+    status = product.json("daemon", "status", cwd=root)
+    assert [workspace["state"] for workspace in status["workspaces"]] == ["error"]
+    assert database.name in status["workspaces"][0]["last_error"]
+    doctor = product.aurora("doctor", cwd=root)
+    assert doctor.returncode != 0 and database.name in doctor.stdout + doctor.stderr
+    database.write_bytes(whole)
+    check_answers(product, root)
+
+
+def test_a_memory_file_damaged_in_the_middle_is_told(product: Product, root: Path) -> None:
+    product.json("index", cwd=root)
+    product.aurora("daemon", "stop", cwd=root)
+    (database,) = product.databases()
+    damaged = bytearray(database.read_bytes())
+    for page in range(8, len(damaged) // 4096, 3):
+        damaged[page * 4096 : page * 4096 + 512] = b"\xaa" * 512
+    database.write_bytes(damaged)
+    doctor = product.aurora("doctor", cwd=root)
+    assert doctor.returncode == 1, doctor.stdout + doctor.stderr
+    assert "damaged" in doctor.stdout and database.name in doctor.stdout
+    done = product.aurora("mem", "handler_7_5", cwd=root)
+    assert "Traceback" not in done.stderr and len(done.stderr.splitlines()) == (1 if done.returncode else 0)
+    assert database.stat().st_size >= len(damaged)
+
+
+def test_a_database_that_another_version_wrote_is_refused_not_changed(product: Product, root: Path) -> None:
+    import sqlite3
+    from contextlib import closing
+
+    product.json("index", cwd=root)
+    product.aurora("daemon", "stop", cwd=root)
+    (database,) = product.databases()
+    with closing(sqlite3.connect(database)) as connection:
+        (version,) = connection.execute("PRAGMA user_version").fetchone()
+        chunks = connection.execute("SELECT count(*) FROM chunks").fetchone()
+        connection.execute("PRAGMA user_version = 9999")
+    if version == 0:
+        pytest.skip("the schema's version is not kept in user_version")
+    done = product.aurora("mem", "handler_7_5", cwd=root)
+    assert done.returncode in (2, 3) and len(done.stderr.splitlines()) == 1, done.stdout + done.stderr
+    with closing(sqlite3.connect(database)) as connection:
+        assert connection.execute("SELECT count(*) FROM chunks").fetchone() == chunks
+
+
+def limit_files(pid: int, size: int) -> None:
+    resource.prlimit(pid, resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
+
+
+def test_a_full_disk_is_told_and_survived(product: Product, tmp_path: Path) -> None:
+    """No write may grow a file of the daemon past a limit: to SQLite that is a disk that is full."""
+    root = large(tmp_path / "work", 40)
+    product.json("index", cwd=root)
+    pid = product.pid()
+    assert pid is not None
+    (database,) = product.databases()
+    limit_files(pid, database.stat().st_size + (64 << 10))
+    large(root, FILES)
+
+    def told() -> str | None:
+        status = product.json("daemon", "status", cwd=root)["workspaces"][0]
+        return status["last_error"] if status["state"] == "error" else None
+
+    message = eventually(told, "the status tells of the full disk")
+    assert "disk" in message.lower() or "full" in message.lower() or "large" in message.lower(), message
+    answer = product.json("mem", "handler_7_5", cwd=root)
+    assert answer["results"][0]["name"] == "handler_7_5", "what was known before is still recalled"
+    done = product.aurora("index", cwd=root)
+    assert done.returncode != 0 and len(done.stderr.splitlines()) == 1 and "Traceback" not in done.stderr
+    assert product.pid() == pid, "the daemon lives"
+    limit_files(pid, resource.RLIM_INFINITY)
+
+    def well() -> bool:
+        status = product.json("daemon", "status", cwd=root)["workspaces"][0]
+        return bool(status["state"] == "ready" and status["files"] == FILES and status["last_error"] is None)
+
+    eventually(well, "it recovers by itself once there is room")
+    check_answers(product, root)
+    assert product.pid() == pid
+
+
+def test_a_tmpfs_that_is_full_is_told_and_survived(tmp_path: Path) -> None:
+    """The same on a real small disk, where we may mount one."""
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=6m", "tmpfs", disk], capture_output=True, check=False)
+    if mounted.returncode != 0:
+        pytest.skip("mounting needs privileges")
+    try:
+        root = large(tmp_path / "work", 40)
+        with product_in(disk / "home") as product:
+            product.json("index", cwd=root)
+            filler = disk / "filler"
+            with suppress(OSError), filler.open("wb") as file:
+                while True:
+                    file.write(b"\0" * 65536)
+                    file.flush()
+            large(root, FILES)
+            done = product.aurora("index", cwd=root)
+            assert done.returncode != 0 and len(done.stderr.splitlines()) == 1, done.stdout + done.stderr
+            assert product.json("mem", "handler_7_5", cwd=root)["results"][0]["name"] == "handler_7_5"
+            filler.unlink()
+            mounted = subprocess.run(["mount", "-o", "remount,size=200m", disk], check=False)
+            check_answers(product, root)
+    finally:
+        subprocess.run(["umount", "-l", disk], check=False)
+
+
+def test_sigterm_while_indexing_ends_everything_soon(product: Product, root: Path) -> None:
+    daemon = daemon_process(product)
+    wire = begin_indexing(product, root)
+    time.sleep(0.3)
+    began = time.monotonic()
+    daemon.send_signal(signal.SIGTERM)
+    daemon.wait(10)
+    assert time.monotonic() - began < 5
+    wire.stream.close()
+    eventually(lambda: not product.processes(), "workers end with their daemon", 5)
+    assert not product.address.socket.exists()
+    check_answers(product, root)
+
+
+def test_a_home_that_is_removed_under_a_running_daemon_ends_it(tmp_path: Path) -> None:
+    import shutil
+
+    root = write(tmp_path / "work", {"a.py": CODE.format("homeless")})
+    with product_in(tmp_path / "home") as product:
+        product.json("index", cwd=root)
+        (daemon,) = product.daemons()
+        shutil.rmtree(product.home)
+        eventually(lambda: not daemon.is_running() or daemon.status() == psutil.STATUS_ZOMBIE, "the daemon ends", 10)
+        assert product.json("mem", "homeless", cwd=root)["results"][0]["name"] == "homeless"
+
+
+def test_the_workspace_is_removed_and_comes_back(product: Product, tmp_path: Path) -> None:
+    root = write(tmp_path / "work", {"a.py": CODE.format("here_today")})
+    product.json("index", cwd=root)
+    (root / "a.py").unlink()
+    root.rmdir()
+    done = product.aurora("--workspace", root, "mem", "here", cwd=tmp_path)
+    assert done.returncode == 2
+    write(root, {"b.py": CODE.format("back_again")})
+
+    def back() -> bool:
+        index = product.aurora("index", cwd=root)
+        assert "Traceback" not in index.stderr
+        found = product.json("mem", "back again", cwd=root)["results"]
+        return bool(found) and found[0]["name"] == "back_again"
+
+    eventually(back, "the new folder is indexed", 15)
+    with product.session(root) as session:
+        assert not knows(session, "a.py", "here_today")
+        write(root, {"c.py": CODE.format("watched_again")})
+        eventually(lambda: knows(session, "c.py", "watched_again"), "the new folder is watched", 10)
+
+
+def test_recall_answers_while_a_cold_index_runs(product: Product, tmp_path: Path) -> None:
+    small = write(tmp_path / "small", {"a.py": CODE.format("quick_answer")})
+    product.json("index", cwd=small)
+    big = large(tmp_path / "big", 600)
+    slowest = 0.0
+    done = threading.Event()
+
+    def index() -> None:
+        with product.session(big) as session:
+            session.request("aurora/index", timeout=60)
+        done.set()
+
+    thread = threading.Thread(target=index)
+    thread.start()
+    asked = 0
+    with product.session(small) as session:
+        while not done.is_set() or asked < 5:
+            began = time.monotonic()
+            assert recall(session, "quick answer")[0]["name"] == "quick_answer"
+            slowest = max(slowest, time.monotonic() - began)
+            asked += 1
+            time.sleep(0.01)
+    thread.join(60)
+    assert slowest < 1.0, f"the slowest of {asked} recalls took {slowest:.2f} s"

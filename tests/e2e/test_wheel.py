@@ -1,0 +1,149 @@
+"""The wheel, in an environment of its own, inside a workspace whose own modules lie in wait to be imported."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from tests.e2e.product import eventually
+from tests.e2e.repositories import large
+
+CHECKOUT = Path(__file__).resolve().parents[2]
+TRAPS = (
+    "server",
+    "memory",
+    "indexer",
+    "protocol",
+    "schemas",
+    "click",
+    "msgspec",
+    "pygls",
+    "numpy",
+    "tree_sitter",
+    "aurora_server",
+    "aurora_protocol",
+    "aurora_memory",
+    "aurora_indexer",
+    "sitecustomize",
+)
+FILES = 60
+
+pytestmark = pytest.mark.timeout(240)
+
+
+def run(*command: str | Path, cwd: Path, **variables: str) -> subprocess.CompletedProcess[str]:
+    """Run a command that has to succeed."""
+    plain = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "AURORA", "VIRTUAL"))}
+    done = subprocess.run(
+        list(map(str, command)), cwd=cwd, env=plain | variables, capture_output=True, text=True, timeout=200, check=False
+    )
+    assert done.returncode == 0, f"{command}: {done.stdout[-2000:]}{done.stderr[-2000:]}"
+    return done
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("dist")
+    run(sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "-w", folder, CHECKOUT, cwd=folder)
+    (built,) = folder.glob("aurora_context-*.whl")
+    return built
+
+
+@pytest.fixture(scope="module")
+def programs(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of `aurora` and `aur` in a fresh environment."""
+    environment = tmp_path_factory.mktemp("fresh") / "venv"
+    run(sys.executable, "-m", "venv", environment, cwd=environment.parent)
+    pip = (environment / "bin" / "python", "-m", "pip")
+    run(*pip, "install", "--quiet", "--disable-pip-version-check", wheel, cwd=environment.parent)
+    return environment / "bin"
+
+
+@pytest.fixture
+def trapped(tmp_path: Path) -> Path:
+    """A workspace with code to be found, and modules that leave a mark when they are imported."""
+    root = large(tmp_path / "work", FILES)
+    spring = f"open({str(tmp_path / 'sprung')!r}, 'a').write(__name__ + '\\n')\n"
+    for name in TRAPS:
+        (root / name).mkdir()
+        (root / name / "__init__.py").write_text(spring)
+    for name in ("json.py", "typing.py", "socket.py", "asyncio.py", "sqlite3.py", "usercustomize.py"):
+        (root / name).write_text(spring)
+    return root
+
+
+@pytest.fixture
+def home(tmp_path: Path, programs: Path) -> Iterator[Path]:
+    home = tmp_path / "home"
+    yield home
+    run(programs / "aurora", "daemon", "stop", cwd=Path("/"), AURORA_HOME=str(home))
+    eventually(lambda: not _processes(home), "everything ends", 15)
+
+
+def _processes(home: Path) -> list[int]:
+    found = []
+    for process in psutil.process_iter():
+        try:
+            if process.environ().get("AURORA_HOME") == str(home) and process.status() != psutil.STATUS_ZOMBIE:
+                found.append(process.pid)
+        except (psutil.NoSuchProcess, psutil.AccessDenied, FileNotFoundError):
+            continue
+    return found
+
+
+def test_the_wheel_carries_queries_schemas_and_nothing_of_the_tests(wheel: Path) -> None:
+    names = zipfile.ZipFile(wheel).namelist()
+    tops = {name.split("/")[0] for name in names}
+    rooms = {"aurora_server", "aurora_indexer", "aurora_memory", "aurora_protocol", "aurora_schemas"}
+    assert {top for top in tops if not top.endswith(".dist-info")} == rooms
+    source = CHECKOUT / "indexer" / "aurora_indexer" / "languages"
+    queries = {f"aurora_indexer/languages/{path.name}" for path in source.glob("*.scm")}
+    assert queries and queries <= set(names)
+    assert {f"aurora_schemas/{path.name}" for path in CHECKOUT.glob("schemas/aurora_schemas/*.json")} <= set(names)
+    assert {f"{room}/py.typed" for room in rooms} <= set(names)
+    assert any(name.endswith("LICENSE") for name in names)
+
+
+def test_it_runs_from_anywhere(programs: Path, tmp_path: Path) -> None:
+    import re
+
+    for program in ("aurora", "aur"):
+        assert re.fullmatch(r"aurora \d+\.\d+\.\d+\n", run(programs / program, "--version", cwd=tmp_path).stdout)
+
+
+@pytest.mark.parametrize("how", ["script", "module"])
+def test_nothing_of_the_workspace_is_imported(
+    programs: Path, trapped: Path, home: Path, tmp_path: Path, how: str
+) -> None:
+    """By the command, the daemon it starts, or the workers that one starts."""
+    command = (programs / "aur",) if how == "script" else (programs / "python", "-P", "-m", "aurora_server")
+    variables = {"AURORA_HOME": str(home), "PYTHONPATH": "."}
+    if how == "module":  # what `python` itself does before our code runs is not ours to prevent
+        variables["PYTHONPATH"] = ""
+    else:
+        for name in ("sitecustomize", "usercustomize.py"):
+            _remove(trapped / name)
+        # The interpreter and the script that pip writes import a little before ours is asked.
+    answer = run(*command, "mem", "handler_7_5", "--json", cwd=trapped, **variables)
+    best = json.loads(answer.stdout)["results"][0]
+    assert (best["file"], best["name"]) == ("pack_0/module_7.py", "handler_7_5")
+    run(*command, "doctor", cwd=trapped, **variables)
+    run(*command, "--workspace", trapped, "index", cwd=tmp_path, **variables)
+    assert not (tmp_path / "sprung").exists(), (tmp_path / "sprung").read_text()
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir():
+        for child in path.iterdir():
+            child.unlink()
+        path.rmdir()
+    else:
+        path.unlink()

@@ -1,0 +1,9 @@
+#pragma once
+namespace geo {
+class Point {
+public:
+    int x() const { return x_; }
+private:
+    int x_;
+};
+}
