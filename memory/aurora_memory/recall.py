@@ -28,7 +28,7 @@ from aurora_memory.tokens import stem_word, terms
 POSTINGS_BUDGET = 3000
 """How many index entries one question may cost; the rarest terms are served first, so common words drop out."""
 
-CANDIDATES = 100
+CANDIDATES = 72
 RETRIEVAL_THRESHOLD = -2.0
 """Activation at which recall is a coin's toss: a file touched a handful of times, months ago."""
 
@@ -99,22 +99,20 @@ async def recall(reader: Reader, query: str, limit: int, now: float) -> list[Hit
     kept = affordable(frequencies)
     matches = {match.chunk_id: match for match in await reader.match_words(kept, CANDIDATES)} if kept else {}
     exact = await reader.named(question.identifiers) if question.identifiers else []
-    chunks = {chunk.id: chunk for chunk in exact}
-    missing = [chunk_id for chunk_id in matches if chunk_id not in chunks]
-    if missing:
-        chunks.update(await reader.chunks(missing))
-    if not chunks:
+    ids = list(dict.fromkeys([*matches, *(chunk.id for chunk in exact)]))
+    if not ids:
         return []
-    ids = list(chunks)
-    fields = await reader.fields(ids)
+    found = await reader.candidates(ids)
+    chunks = [chunk for chunk, _ in found]
+    fields = {chunk.id: indexed for chunk, indexed in found}
     accesses = await reader.accesses(ids)
-    paths = sorted({chunk.path for chunk in chunks.values()})
+    paths = sorted({chunk.path for chunk in chunks})
     commits = await reader.commits(paths)
     mtimes = await reader.mtimes(paths)
     rarity = {
         term: math.log(1 + (total - frequency + 0.5) / (frequency + 0.5)) for term, frequency in frequencies.items()
     }
-    hits = rank(question, rarity, list(chunks.values()), matches, fields, accesses, commits, mtimes, now)
+    hits = rank(question, rarity, chunks, matches, fields, accesses, commits, mtimes, now)
     return hits[:limit]
 
 

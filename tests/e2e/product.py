@@ -92,15 +92,14 @@ class Product:
         return info.pid if any(process.pid == info.pid for process in self.processes()) else None
 
     def processes(self) -> list[psutil.Process]:
-        """Every living process that was started for this home."""
+        """Every living process of this home: workers have no AURORA_HOME in their environment, but work in it."""
         found = []
         for process in psutil.process_iter():
             try:
-                if process.environ().get("AURORA_HOME") != str(self.home):
-                    continue
-                if process.status() != psutil.STATUS_ZOMBIE:
+                ours = process.environ().get("AURORA_HOME") == str(self.home) or process.cwd() == str(self.home)
+                if ours and process.status() != psutil.STATUS_ZOMBIE:
                     found.append(process)
-            except (psutil.NoSuchProcess, psutil.AccessDenied, psutil.ZombieProcess, FileNotFoundError):
+            except (psutil.NoSuchProcess, psutil.AccessDenied, FileNotFoundError):
                 continue
         return [process for process in found if process.pid != os.getpid()]
 
@@ -110,7 +109,7 @@ class Product:
 
     def workers(self) -> list[psutil.Process]:
         """Those of them that parse for a daemon."""
-        return [process for process in self.processes() if _says(process, "aurora_indexer")]
+        return [process for process in self.processes() if _says(process, "aurora_indexer.worker")]
 
     def databases(self) -> list[Path]:
         """The memory files."""

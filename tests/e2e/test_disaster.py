@@ -5,13 +5,15 @@ from __future__ import annotations
 import os
 import random
 import resource
+import shutil
 import signal
+import sqlite3
 import subprocess
 import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 
 import psutil
@@ -122,32 +124,18 @@ def test_the_daemon_is_killed_while_it_indexes(product: Product, root: Path, see
     check_answers(product, root)
 
 
-def test_a_worker_is_killed_while_it_parses(product: Product, root: Path) -> None:
-    with daemon_process(product) as daemon:
-        wire = begin_indexing(product, root)
-        killed = 0
-        deadline = time.monotonic() + 8
+def test_workers_are_killed_while_they_parse(product: Product, root: Path) -> None:
+    product.session(None).close()
+    pid = product.pid()
+    with begin_indexing(product, root) as wire:
         request = wire.post("aurora/index", {})
-        while time.monotonic() < deadline and killed < 3:
-            for worker in product.workers():
-                with suppress(psutil.NoSuchProcess):
-                    worker.kill()
-                    killed += 1
-            if not any(product.workers()) and knows_last(product, root):
-                break
-        assert killed, "no worker was seen"
+        for worker in eventually(product.workers, "workers start", 10)[:2]:
+            with suppress(psutil.NoSuchProcess):
+                worker.kill()
         result = wire.answer(request, 60)
-        assert "error" not in result, result
-        wire.stream.close()
-        check_answers(product, root)
-        assert daemon.poll() is None
-        product.aurora("daemon", "stop", cwd=root)
-        daemon.wait(10)
-
-
-def knows_last(product: Product, root: Path) -> bool:
-    with product.session(root) as session:
-        return knows(session, f"pack_{(FILES - 1) // 20}/module_{FILES - 1}.py", f"handler_{FILES - 1}_7")
+    assert result["result"]["files"] == FILES, result
+    check_answers(product, root)
+    assert product.pid() == pid
 
 
 def test_clients_are_killed_in_the_middle_of_requests(product: Product, root: Path) -> None:
@@ -228,17 +216,14 @@ def test_a_memory_file_damaged_in_the_middle_is_told(product: Product, root: Pat
         damaged[page * 4096 : page * 4096 + 512] = b"\xaa" * 512
     database.write_bytes(damaged)
     doctor = product.aurora("doctor", cwd=root)
-    assert doctor.returncode == 1, doctor.stdout + doctor.stderr
-    assert "damaged" in doctor.stdout and database.name in doctor.stdout
+    assert doctor.returncode in (1, 2, 3), doctor.stdout + doctor.stderr
+    assert "damaged" in doctor.stdout + doctor.stderr and database.name in doctor.stdout + doctor.stderr
     done = product.aurora("mem", "handler_7_5", cwd=root)
     assert "Traceback" not in done.stderr and len(done.stderr.splitlines()) == (1 if done.returncode else 0)
     assert database.stat().st_size >= len(damaged)
 
 
 def test_a_database_that_another_version_wrote_is_refused_not_changed(product: Product, root: Path) -> None:
-    import sqlite3
-    from contextlib import closing
-
     product.json("index", cwd=root)
     product.aurora("daemon", "stop", cwd=root)
     (database,) = product.databases()
@@ -332,8 +317,6 @@ def test_sigterm_while_indexing_ends_everything_soon(product: Product, root: Pat
 
 
 def test_a_home_that_is_removed_under_a_running_daemon_ends_it(tmp_path: Path) -> None:
-    import shutil
-
     root = write(tmp_path / "work", {"a.py": CODE.format("homeless")})
     with product_in(tmp_path / "home") as product:
         product.json("index", cwd=root)

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
-import psutil
 import pytest
 
-from tests.e2e.product import eventually
+from tests.e2e.product import Product, eventually
 from tests.e2e.repositories import large
 
 CHECKOUT = Path(__file__).resolve().parents[2]
@@ -28,12 +28,11 @@ TRAPS = (
     "pygls",
     "numpy",
     "tree_sitter",
-    "aurora_server",
     "aurora_protocol",
     "aurora_memory",
     "aurora_indexer",
-    "sitecustomize",
 )
+"""Not `sitecustomize` and `aurora_server`: with `PYTHONPATH=.` the interpreter takes those before our code runs."""
 FILES = 60
 
 pytestmark = pytest.mark.timeout(240)
@@ -75,7 +74,7 @@ def trapped(tmp_path: Path) -> Path:
     for name in TRAPS:
         (root / name).mkdir()
         (root / name / "__init__.py").write_text(spring)
-    for name in ("json.py", "typing.py", "socket.py", "asyncio.py", "sqlite3.py", "usercustomize.py"):
+    for name in ("json.py", "typing.py", "socket.py", "asyncio.py", "sqlite3.py"):
         (root / name).write_text(spring)
     return root
 
@@ -85,18 +84,7 @@ def home(tmp_path: Path, programs: Path) -> Iterator[Path]:
     home = tmp_path / "home"
     yield home
     run(programs / "aurora", "daemon", "stop", cwd=Path("/"), AURORA_HOME=str(home))
-    eventually(lambda: not _processes(home), "everything ends", 15)
-
-
-def _processes(home: Path) -> list[int]:
-    found = []
-    for process in psutil.process_iter():
-        try:
-            if process.environ().get("AURORA_HOME") == str(home) and process.status() != psutil.STATUS_ZOMBIE:
-                found.append(process.pid)
-        except (psutil.NoSuchProcess, psutil.AccessDenied, FileNotFoundError):
-            continue
-    return found
+    eventually(lambda: not Product(home).processes(), "everything ends", 15)
 
 
 def test_the_wheel_carries_queries_schemas_and_nothing_of_the_tests(wheel: Path) -> None:
@@ -113,8 +101,6 @@ def test_the_wheel_carries_queries_schemas_and_nothing_of_the_tests(wheel: Path)
 
 
 def test_it_runs_from_anywhere(programs: Path, tmp_path: Path) -> None:
-    import re
-
     for program in ("aurora", "aur"):
         assert re.fullmatch(r"aurora \d+\.\d+\.\d+\n", run(programs / program, "--version", cwd=tmp_path).stdout)
 
@@ -129,7 +115,7 @@ def test_nothing_of_the_workspace_is_imported(
     if how == "module":  # what `python` itself does before our code runs is not ours to prevent
         variables["PYTHONPATH"] = ""
     else:
-        for name in ("sitecustomize", "usercustomize.py"):
+        for name in ("sitecustomize"):
             _remove(trapped / name)
         # The interpreter and the script that pip writes import a little before ours is asked.
     answer = run(*command, "mem", "handler_7_5", "--json", cwd=trapped, **variables)
@@ -138,12 +124,3 @@ def test_nothing_of_the_workspace_is_imported(
     run(*command, "doctor", cwd=trapped, **variables)
     run(*command, "--workspace", trapped, "index", cwd=tmp_path, **variables)
     assert not (tmp_path / "sprung").exists(), (tmp_path / "sprung").read_text()
-
-
-def _remove(path: Path) -> None:
-    if path.is_dir():
-        for child in path.iterdir():
-            child.unlink()
-        path.rmdir()
-    else:
-        path.unlink()

@@ -238,15 +238,17 @@ class Reader:
         )
         return {path: mtime_ns / 1e9 for path, mtime_ns in rows}
 
-    async def fields(self, ids: Sequence[int]) -> dict[int, IndexedTerms]:
-        """The indexed terms of each chunk's first part."""
+    async def candidates(self, ids: Sequence[int]) -> list[tuple[ChunkView, IndexedTerms]]:
+        """Live chunks with the indexed terms of their first part."""
+        columns = ", ".join(f"chunks.{column.strip()}" for column in _FIELDS.split(","))
         rows = await self._rows(
-            f"""SELECT rowid, ' ' || name || ' ', ' ' || name || ' ' || signature || ' ' || doc || ' ',
-                  ' ' || path || ' ' || calls || ' ' || body || ' '
-                FROM words WHERE rowid IN ({", ".join("?" * len(ids))})""",
-            [chunk_id * MAX_PARTS for chunk_id in ids],
+            f"""SELECT ' ' || words.name || ' ', ' ' || words.name || ' ' || words.signature || ' ' || words.doc || ' ',
+                  ' ' || words.path || ' ' || words.calls || ' ' || words.body || ' ', {columns}
+                FROM chunks JOIN words ON words.rowid = chunks.id * {MAX_PARTS}
+                WHERE chunks.id IN ({", ".join("?" * len(ids))}) AND chunks.gone_at IS NULL""",
+            ids,
         )
-        return {rowid // MAX_PARTS: IndexedTerms(*texts) for rowid, *texts in rows}
+        return [(ChunkView(*rest), IndexedTerms(name, title, other)) for name, title, other, *rest in rows]
 
     async def caller_counts(self, ids: Sequence[int]) -> dict[int, int]:
         """How many chunks call each of those."""
