@@ -7,9 +7,8 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from aurora_memory.store import FileStat, IndexedFile, SkippedFile, Store
-
 from aurora_indexer.messages import Failed, Parsed, ReadStat, Reply, Skipped
+from aurora_memory.store import FileStat, IndexedFile, SkippedFile, Store
 
 BATCH_CHUNKS = 1500
 BATCH_SECONDS = 1.0

@@ -14,19 +14,19 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Literal
 
-from aurora_memory import MemoryError_
-from aurora_memory.store import Counts, FileStat, Store
 from msgspec import Struct, structs
 
-from aurora_indexer import git
+from aurora_indexer import IndexerError, git
 from aurora_indexer.batches import Batches
 from aurora_indexer.ignore import IgnoreRules
-from aurora_indexer.messages import WorkItem, Reply
+from aurora_indexer.messages import Reply, WorkItem
 from aurora_indexer.pool import WorkerPool
 from aurora_indexer.scan import FoundFile, Limits, ScanResult, find_file, scan
 from aurora_indexer.skips import Skip
 from aurora_indexer.watch import Changes, Watcher
 from aurora_indexer.worker import answer, parse_source
+from aurora_memory import MemoryError_
+from aurora_memory.store import Counts, FileStat, Store
 
 logger = logging.getLogger(__name__)
 
@@ -190,16 +190,13 @@ class Indexer:
             for future, _ in waiters:
                 future.cancel()
             raise
-        except (MemoryError_, OSError) as error:
-            self.state = "error"
-            self.last_error = str(error)
+        except (MemoryError_, IndexerError, OSError) as error:
             logger.error("indexing failed", extra={"root": str(self.root), "error": str(error)})
-            for future, _ in waiters:
-                if not future.done():
-                    future.set_exception(error)
-            self._first.set()
-            self._wanted = _Wanted(self._wanted.paths | wanted.paths, self._wanted.everything or wanted.everything)
-            await asyncio.sleep(RETRY_SECONDS)
+            await self._give_up(wanted, waiters, error)
+            return
+        except Exception as error:
+            logger.exception("indexing failed", extra={"root": str(self.root)})
+            await self._give_up(wanted, waiters, IndexerError(f"indexing {self.root} failed: {error!r}; see the log"))
             return
         finally:
             self._sweeping = None
@@ -208,12 +205,24 @@ class Indexer:
             if not future.done():
                 future.set_result(summary)
 
+    async def _give_up(self, wanted: _Wanted, waiters: list[_Waiter], error: Exception) -> None:
+        """Say what happened to all who wait, and try the same again a little later."""
+        self.state, self.last_error = "error", str(error)
+        for future, _ in waiters:
+            if not future.done():
+                future.set_exception(error)
+        self._first.set()
+        self._wanted = _Wanted(self._wanted.paths | wanted.paths, self._wanted.everything or wanted.everything)
+        await asyncio.sleep(RETRY_SECONDS)
+
     async def _once(self, wanted: _Wanted) -> Summary:
         begun = time.monotonic()
         if wanted.everything:
             self.state = "scanning"
             self._tell(IndexProgress(0, 0, 0, "scanning"))
             await self._watch()
+            if self._history is None or self._history.done():
+                self._history = asyncio.create_task(self._learn_history(), name=f"history of {self.root}")
             summary = await self._sweep(wanted.edited)
         else:
             summary = await self._refresh(sorted(wanted.paths))
@@ -231,8 +240,6 @@ class Indexer:
                 },
             )
         self._first.set()
-        if wanted.everything and (self._history is None or self._history.done()):
-            self._history = asyncio.create_task(self._learn_history(), name=f"history of {self.root}")
         return summary
 
     async def _sweep(self, edited: bool) -> Summary:
@@ -318,6 +325,7 @@ class Indexer:
         if head is None or head == await self._store.read.fact("git_head"):
             return
         history = await git.history(self.root, max_commits=HISTORY_COMMITS, seconds=HISTORY_SECONDS)
+        await self._first.wait()  # the pass runs beside the first sweep; what it found is kept when the files are known
         if history.problem is not None:
             logger.warning("no git history", extra={"root": str(self.root), "error": history.problem})
             return

@@ -5,10 +5,10 @@ from __future__ import annotations
 import hashlib
 
 import msgspec
-from aurora_memory.chunks import ParsedFile
 from msgspec import Struct
 
 from aurora_indexer.skips import Skip
+from aurora_memory.chunks import ParsedFile
 
 LENGTH_BYTES = 4
 MAX_FRAME = 256 << 20

@@ -4,7 +4,8 @@ A question names an entry whose parents are known not to be ignored; a pattern c
 itself. The last line that matches decides. Plain names and `*.suffix` lines, nearly all there are, cost a look-up.
 
 Not pathspec: held against `git check-ignore` it reads `*`, `!*/`, `!*.py` (keep only Python) and `a**/b` otherwise than
-git, and its expressions take exponential time on a hostile line such as `*a*a*a…b`, which an untrusted workspace may hold.
+git, and its expressions take exponential time on a hostile line such as `*a*a*a…b`, which an untrusted workspace may
+hold.
 """
 
 from __future__ import annotations

@@ -18,7 +18,6 @@ from collections.abc import Callable
 from typing import BinaryIO
 
 import msgspec
-from aurora_memory.chunks import ParsedFile
 
 from aurora_indexer import languages, parse, skips
 from aurora_indexer.messages import (
@@ -39,6 +38,7 @@ from aurora_indexer.messages import (
 )
 from aurora_indexer.reading import Changing, NotARegularFile, TooLarge, read_steady
 from aurora_indexer.skips import Skip
+from aurora_memory.chunks import ParsedFile
 
 __all__ = ["Failed", "Parsed", "Reply", "Skipped", "Unchanged", "WorkItem", "answer", "parse_source", "serve"]
 

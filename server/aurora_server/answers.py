@@ -9,12 +9,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from msgspec import UNSET, UnsetType
+
 from aurora_memory.chunks import MODULE_NAME, chunk_id
 from aurora_memory.recall import Hit, Question
 from aurora_memory.store.reading import ChunkView, Commits, Edge, Reader
 from aurora_memory.tokens import words
 from aurora_protocol.methods import Activation, Link, Recalled
-from msgspec import UNSET, UnsetType
 
 MAX_CONTENT_FILE = 8 << 20
 _BACKWARDS = {"calls": "called by", "inherits": "inherited by", "contains": "contained in", "imports": "imported by"}

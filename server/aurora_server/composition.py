@@ -12,7 +12,6 @@ from aurora_server.settings import Settings
 
 if TYPE_CHECKING:
     from aurora_indexer.pool import WorkerPool
-
     from aurora_server.workspace import Workspace
 
 MOST_WORKERS = 4
@@ -49,7 +48,6 @@ class WorkspaceOpener:
 
 def _classes() -> tuple[type[Workspace], type[WorkerPool]]:
     from aurora_indexer.pool import WorkerPool
-
     from aurora_server.workspace import Workspace
 
     return Workspace, WorkerPool

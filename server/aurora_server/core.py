@@ -10,7 +10,6 @@ from pathlib import Path
 
 from aurora_protocol.methods import StatusResult
 from aurora_protocol.version import __version__
-
 from aurora_server.settings import Settings
 from aurora_server.workspaces import Workspaces
 

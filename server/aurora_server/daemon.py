@@ -16,7 +16,6 @@ import time
 from aurora_protocol import DaemonUnreachable
 from aurora_protocol.address import Address
 from aurora_protocol.version import __version__
-
 from aurora_server import logs, settings
 from aurora_server.composition import WorkspaceOpener
 from aurora_server.endpoint import Endpoint

@@ -13,11 +13,11 @@ from collections.abc import Callable, Generator
 from concurrent.futures import Future, InvalidStateError
 from typing import TYPE_CHECKING, Any, Literal
 
-from aurora_protocol import FrameError
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 from pygls.protocol import LanguageServerProtocol, lsp_method
 
+from aurora_protocol import FrameError
 from aurora_server.converter import encode
 from aurora_server.errors import (
     INTERNAL_ERROR,

@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 
 import msgspec
-from aurora_indexer import IndexerError
-from aurora_memory import MemoryError_
-from aurora_protocol import ProtocolError
 from cattrs import transform_error
 from cattrs.errors import BaseValidationError
 from lsprotocol.types import ErrorCodes, LSPErrorCodes
 from pygls.exceptions import JsonRpcException
 
+from aurora_indexer import IndexerError
+from aurora_memory import MemoryError_
+from aurora_protocol import ProtocolError
 from aurora_server.workspaces import WorkspaceError
 
 PARSE_ERROR = ErrorCodes.ParseError.value

@@ -13,7 +13,6 @@ from typing import Protocol
 
 from aurora_protocol import FrameError
 from aurora_protocol.framing import Decoder, encode
-
 from aurora_server.core import Core
 from aurora_server.decoding import BadJson, decode
 from aurora_server.errors import INVALID_REQUEST, PARSE_ERROR, RequestError

@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import msgspec
-from aurora_protocol.address import home as aurora_home
 from msgspec import Meta, Struct
+
+from aurora_protocol.address import home as aurora_home
 
 MAX_CONFIG_BYTES = 1 << 20
 PREFIX = "AURORA_"

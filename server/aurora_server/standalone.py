@@ -12,7 +12,6 @@ from typing import BinaryIO
 
 from aurora_protocol import DaemonUnreachable
 from aurora_protocol.address import Address, home
-
 from aurora_server import logs, settings
 from aurora_server.composition import WorkspaceOpener
 from aurora_server.lifetime import close_core, core_of, end_for_certain, stop_on_signals

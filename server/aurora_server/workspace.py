@@ -12,6 +12,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from msgspec import UNSET
+
 from aurora_indexer import languages
 from aurora_indexer.indexer import Indexer, IndexerSettings, IndexProgress
 from aurora_indexer.languages import UnsupportedLanguage
@@ -36,8 +38,6 @@ from aurora_protocol.methods import (
     Skipped,
     WorkspaceStatus,
 )
-from msgspec import UNSET
-
 from aurora_server import answers
 from aurora_server.looking import chunk_at
 from aurora_server.settings import Settings
@@ -408,7 +408,7 @@ def _size(path: Path) -> int:
     total = 0
     for suffix in ("", "-wal"):
         try:
-            total += os.stat(f"{path}{suffix}").st_size
+            total += path.with_name(path.name + suffix).stat().st_size
         except OSError:
             continue
     return total

@@ -10,7 +10,6 @@ from pathlib import Path
 from aurora_protocol.address import Address, read_info
 from aurora_protocol.client import Client
 from aurora_protocol.launch import ensure_daemon
-
 from tests.benchmarks import measures
 from tests.benchmarks.corpus import SDIST, corpus, python_files
 
@@ -71,7 +70,9 @@ def _second_start(home: Path, root: Path) -> None:
         client.initialize(root, "bench", None)
         summary = client.request("aurora/index", {}, timeout=60)
         seconds = time.perf_counter() - begun
-        print(f"second start, nothing changed: {seconds:.2f} s to ready, {summary['parsedFiles']} files parsed (<= 1 s, 0)")
+        print(
+            f"second start, nothing changed: {seconds:.2f} s to ready, {summary['parsedFiles']} files parsed (<= 1 s, 0)"
+        )
     with Client.connect(address) as client:
         client.initialize(None, "bench", None)
         client.request("aurora/stop")

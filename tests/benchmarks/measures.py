@@ -17,10 +17,11 @@ from pathlib import Path
 from typing import Any
 
 import psutil
+from tree_sitter_language_pack import get_parser
+
 from aurora_protocol.address import Address
 from aurora_protocol.client import Client
 from aurora_protocol.launch import ensure_daemon
-from tree_sitter_language_pack import get_parser
 
 
 @dataclass

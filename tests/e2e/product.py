@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import psutil
+
 from aurora_protocol import DaemonUnreachable, RequestFailed
 from aurora_protocol.address import Address, read_info
 from aurora_protocol.client import Client

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from aurora_protocol.client import Client
 from aurora_protocol.connection import open_connection
-
 from tests.e2e.product import Product, eventually, knows, product_in, recall
 from tests.e2e.repositories import commit, git, write
 from tests.server.daemons import Wire

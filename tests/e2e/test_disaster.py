@@ -18,9 +18,9 @@ from pathlib import Path
 
 import psutil
 import pytest
-from aurora_protocol import DaemonUnreachable, RequestFailed
-from aurora_protocol.connection import open_connection
 
+from aurora_protocol import DaemonUnreachable
+from aurora_protocol.connection import open_connection
 from tests.e2e.product import Product, daemon_process, eventually, knows, product_in, recall
 from tests.e2e.repositories import large, write
 from tests.server.daemons import Wire

@@ -222,7 +222,7 @@ def test_index_parses_nothing_twice(product: Product, root: Path, first: str) ->
     assert (again["parsed_files"], again["unchanged_files"], again["failed_files"]) == (0, len(DEFINITIONS), 0)
     assert again["files"] == len(DEFINITIONS) and again["definitions"] >= sum(map(len, DEFINITIONS.values()))
     assert again["languages"] == {
-        **{name: 1 for name in ("c", "cpp", "go", "java", "javascript", "ruby", "rust", "typescript")},
+        **dict.fromkeys(("c", "cpp", "go", "java", "javascript", "ruby", "rust", "typescript"), 1),
         "python": 2,
     }
     with product.session(root) as client:

@@ -13,11 +13,11 @@ from typing import Any
 
 import pytest
 import pytest_lsp
-from aurora_protocol.address import Address
 from lsprotocol import types
 from pygls.io_ import run_async
 from pytest_lsp import ClientServerConfig, LanguageClient, client_capabilities, make_test_lsp_client
 
+from aurora_protocol.address import Address
 from tests.e2e.product import COMMAND, Product, product_in
 from tests.e2e.repositories import SHOP, large, shop, write
 
@@ -27,11 +27,22 @@ ENVIRONMENT: dict[str, str] = dict(os.environ)
 CLIENT = "visual_studio_code"
 
 
+def editor() -> LanguageClient:
+    """pytest-lsp's client, which announces that it takes registrations but has no handler for them."""
+    client = make_test_lsp_client()
+
+    @client.feature(types.CLIENT_REGISTER_CAPABILITY)
+    def registered(_: types.RegistrationParams) -> None:
+        return None
+
+    return client
+
+
 class SocketConfig(ClientServerConfig):
     """Connects to the daemon's Unix socket instead of starting a server."""
 
     async def start(self, devtools: str | None = None) -> LanguageClient:
-        client = make_test_lsp_client()
+        client = editor()
         reader, writer = await asyncio.open_unix_connection(Address.of(Path(ENVIRONMENT["AURORA_HOME"])).socket)
         client.protocol.set_writer(writer)
         logger = logging.getLogger(__name__)
@@ -70,7 +81,7 @@ def opening(root: Path) -> types.InitializeParams:
     return types.InitializeParams(client_capabilities(CLIENT), root_uri=root.as_uri(), workspace_folders=folders)
 
 
-@pytest_lsp.fixture(config=ClientServerConfig([*COMMAND, "lsp"], server_env=ENVIRONMENT))
+@pytest_lsp.fixture(config=ClientServerConfig([*COMMAND, "lsp"], editor, server_env=ENVIRONMENT))
 async def over_stdio(lsp_client: LanguageClient, root: Path) -> AsyncIterator[None]:
     await lsp_client.initialize_session(opening(root))
     yield

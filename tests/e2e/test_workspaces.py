@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from aurora_protocol.connection import open_connection
 
+from aurora_protocol.connection import open_connection
 from tests.e2e.product import Product, eventually, knows, names, product_in
 from tests.e2e.repositories import commit, git, write
 from tests.server.daemons import Wire
@@ -49,7 +49,9 @@ def test_a_repository_within_a_repository_is_its_own(product: Product, tmp_path:
 
 
 def test_overlapping_roots_both_hold_the_shared_files_under_their_own_paths(product: Product, tmp_path: Path) -> None:
-    whole = write(tmp_path / "whole", {"top.py": CODE.format("function_of_top"), "part/low.py": CODE.format("function_of_low")})
+    whole = write(
+        tmp_path / "whole", {"top.py": CODE.format("function_of_top"), "part/low.py": CODE.format("function_of_low")}
+    )
     part = whole / "part"
     assert known(product, whole) == {("top.py", "function_of_top"), ("part/low.py", "function_of_low")}
     assert known(product, part) == {("low.py", "function_of_low")}
@@ -150,7 +152,9 @@ def test_one_session_with_folders_that_come_and_go(product: Product, tmp_path: P
 
 
 def test_nested_folders_of_one_session_name_each_definition_once(product: Product, tmp_path: Path) -> None:
-    whole = write(tmp_path / "nest", {"top.py": CODE.format("function_of_top"), "part/low.py": CODE.format("function_of_low")})
+    whole = write(
+        tmp_path / "nest", {"top.py": CODE.format("function_of_top"), "part/low.py": CODE.format("function_of_low")}
+    )
     for root in (whole, whole / "part"):
         product.json("index", "--workspace", root, cwd=root)
     with Wire(open_connection(product.address, 5.0)) as wire:

@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
+
 from aurora_indexer.ignore import BUILT_IN, IgnoreRules
 from aurora_indexer.wildmatch import MalformedPattern, compile_pattern
 

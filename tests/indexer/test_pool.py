@@ -14,6 +14,7 @@ from pathlib import Path
 
 import psutil
 import pytest
+
 from aurora_indexer import WorkerLost
 from aurora_indexer.messages import Failed, Parsed, Reply, Skipped, Unchanged, WorkItem, content_hash
 from aurora_indexer.pool import PoolClosed, WorkerPool

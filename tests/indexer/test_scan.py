@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from aurora_indexer import skips
 from aurora_indexer.ignore import IgnoreRules
 from aurora_indexer.scan import FoundFile, Limits, find_file, is_indexable, scan, walk

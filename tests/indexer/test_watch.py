@@ -13,9 +13,9 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
+
 from aurora_indexer.scan import Limits, scan
 from aurora_indexer.watch import Changes, Watcher
-
 from tests.indexer.watching import MODES, Seen, covers, until, write
 
 

@@ -5,6 +5,9 @@ import warnings
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from aurora_memory.activation import (
     MINUTE,
     Activation,
@@ -15,8 +18,6 @@ from aurora_memory.activation import (
     decay_penalty,
     retrieval_probability,
 )
-from hypothesis import given
-from hypothesis import strategies as st
 
 NOW = 1_800_000_000.0
 histories = st.lists(st.floats(0, 20 * 365 * 86_400), min_size=1, max_size=40)

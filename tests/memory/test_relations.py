@@ -1,6 +1,7 @@
 """Which definition a name means, from scope, imports and rarity."""
 
 import pytest
+
 from aurora_memory.chunks import Import, Reference
 from aurora_memory.relations import Catalogue, Definition, bindings, module_is, resolve
 

@@ -9,10 +9,10 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
+
 from aurora_memory import MemoryError_, StoreCorrupt, StoreTooNew
 from aurora_memory.chunks import Import
 from aurora_memory.store import FileStat, SkippedFile, Store
-
 from tests.memory.building import chunk, file
 
 

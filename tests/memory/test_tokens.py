@@ -1,4 +1,5 @@
 import pytest
+
 from aurora_memory.tokens import MAX_WORD, capped, counted_terms, split_word, terms, words
 
 

@@ -7,6 +7,7 @@ import stat
 from pathlib import Path
 
 import pytest
+
 from aurora_protocol import DaemonUnreachable
 from aurora_protocol.address import MAX_SOCKET_PATH, Address, Info, home, read_info, read_token, write_info, write_token
 

@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from aurora_protocol import DaemonUnreachable, RequestFailed
 from aurora_protocol.address import Address
 from aurora_protocol.client import METHOD_NOT_FOUND, Client
 from aurora_protocol.connection import NobodyThere
-
 from tests.fake_daemon import FakeDaemon, Refusal, Session
 
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+
 from aurora_protocol import DaemonUnreachable
 from aurora_protocol.address import Address, Info, read_info, write_info
 from aurora_protocol.launch import (

@@ -9,12 +9,12 @@ import sys
 from typing import Any
 
 import pytest
+
 from aurora_protocol.manifest.check import check, is_manifest
 from aurora_protocol.manifest.findings import MAX_FINDINGS, Finding
 from aurora_protocol.manifest.scanner import parse
 from aurora_protocol.manifest.violations import SchemaCheck
 from aurora_protocol.positions import LineIndex, Pos, Range
-
 from tests.manifests import manifest, reference_manifests
 
 TEXT = json.dumps(manifest(), indent=2, ensure_ascii=False)

@@ -8,13 +8,13 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from aurora_protocol.manifest.document import Array, Broken, Document, Node, Object, Scalar
 from aurora_protocol.manifest.pointers import PointerError, from_pointer, to_pointer
 from aurora_protocol.manifest.reading import MAX_DEPTH, MAX_NODES
 from aurora_protocol.manifest.scanner import Scan, parse
-from hypothesis import given
-from hypothesis import strategies as st
-
 from tests.manifests import damaged, manifest
 
 JSON = st.recursive(

@@ -7,10 +7,10 @@ import random
 import time
 
 import pytest
-from aurora_protocol.manifest.check import check
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from aurora_protocol.manifest.check import check
 from tests.manifests import damaged, manifest, mutated, reference_manifests
 
 SECONDS = 10.0

@@ -7,8 +7,8 @@ import time
 from collections.abc import Callable
 
 import pytest
-from aurora_protocol.manifest.check import check
 
+from aurora_protocol.manifest.check import check
 from tests.manifests import manifest
 
 TIMES_STANDARD_LIBRARY = 30

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 
 import pytest
-from aurora_protocol.positions import Encoding, LineIndex, Pos, Range
 from hypothesis import given
 from hypothesis import strategies as st
+
+from aurora_protocol.positions import Encoding, LineIndex, Pos, Range
 
 ENCODINGS: list[Encoding] = ["utf-8", "utf-16", "utf-32"]
 CODECS = {"utf-8": ("utf-8", 1), "utf-16": ("utf-16-le", 2), "utf-32": ("utf-32-le", 4)}

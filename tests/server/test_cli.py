@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from aurora_protocol.address import Address
 
+from aurora_protocol.address import Address
 from tests.fake_daemon import FakeDaemon, Refusal, Session
 
 FRESHNESS: dict[str, Any] = {

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from aurora_protocol.address import Address
 from aurora_server.cli.import_path import closed_path
 from aurora_server.cli.workspace import find_workspace
-
 from tests.fake_daemon import FakeDaemon
 
 REPLY: dict[str, Any] = {

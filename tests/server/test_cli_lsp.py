@@ -13,9 +13,9 @@ from typing import Any
 
 import psutil
 import pytest
+
 from aurora_protocol.address import Address
 from aurora_protocol.framing import Decoder, encode
-
 from tests.fake_daemon import FakeDaemon
 
 

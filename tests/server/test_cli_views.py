@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from aurora_server.cli.output import Style, snake_keys
 from aurora_server.cli.recall_view import footer, location, recall_lines, title
 from aurora_server.cli.words import ago, count, plain, plain_lines, shorten, size, took

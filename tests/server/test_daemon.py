@@ -10,10 +10,10 @@ import time
 from pathlib import Path
 
 import pytest
+
 from aurora_protocol.address import Address, read_info
 from aurora_protocol.client import Client
 from aurora_protocol.connection import NobodyThere, open_connection
-
 from tests.server.daemons import Daemon, launch, until
 
 

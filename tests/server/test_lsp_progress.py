@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from aurora_indexer.indexer import IndexProgress
 from aurora_protocol.framing import encode
 from aurora_server.lsp.progress import INTERVAL, Reporter, words
-
 from tests.server.daemons import Daemon
 
 FILES = 600

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from aurora_protocol.framing import Decoder, encode
 
 COMMAND = (sys.executable, "-P", "-m", "aurora_server", "lsp", "--standalone")

@@ -8,6 +8,8 @@ from typing import Any, cast
 
 import msgspec
 import pytest
+from lsprotocol import types
+
 from aurora_indexer.parse import parse_file
 from aurora_protocol.methods import (
     Activation,
@@ -26,7 +28,6 @@ from aurora_server.lsp.hover import markdown, plain, why
 from aurora_server.lsp.recall import merged
 from aurora_server.lsp.requests import summed
 from aurora_server.lsp.wording import ago, escaped, fenced, file_uri, warmth
-from lsprotocol import types
 
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 

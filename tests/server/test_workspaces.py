@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, cast
 
 import pytest
+
 from aurora_memory import StoreCorrupt
 from aurora_server.folders import Folders, real
 from aurora_server.workspaces import WorkspaceError, Workspaces, canonical

@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import cache
 
 import aurora_schemas
-
 from aurora_protocol.manifest.document import Document, Problem, SyntaxRule
 from aurora_protocol.manifest.findings import Finding, Severity, finding, in_order
 from aurora_protocol.manifest.references import undefined_capabilities

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import click
-from aurora_protocol.version import __version__
 
+from aurora_protocol.version import __version__
 from aurora_server.cli.errors import report
 from aurora_server.cli.settings import Settings
 

@@ -7,11 +7,11 @@ import time
 from typing import Any
 
 import click
+
 from aurora_protocol import DaemonUnreachable, RequestFailed
 from aurora_protocol.address import Address, read_info
 from aurora_protocol.client import Client
 from aurora_protocol.connection import NobodyThere
-
 from aurora_server.cli.errors import FINE, NO
 from aurora_server.cli.haste import stay
 from aurora_server.cli.output import print_json

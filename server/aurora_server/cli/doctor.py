@@ -7,9 +7,9 @@ import sys
 from typing import Any
 
 import click
+
 from aurora_protocol import DaemonUnreachable
 from aurora_protocol.address import Address
-
 from aurora_server.cli.errors import FINE, NO, NO_DAEMON, one_line
 from aurora_server.cli.output import Style, print_json, style_of
 from aurora_server.cli.session import open_session

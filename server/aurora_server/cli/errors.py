@@ -6,6 +6,7 @@ import sys
 from typing import TextIO
 
 import click
+
 from aurora_protocol import ProtocolError, RequestFailed
 
 FINE, NO, BAD_INPUT, NO_DAEMON, BLOCKED = 0, 1, 2, 3, 4

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import click
-from aurora_protocol.client import Client
 
+from aurora_protocol.client import Client
 from aurora_server.cli.output import print_json, style_of
 from aurora_server.cli.recall_view import recall_lines
 from aurora_server.cli.session import open_session

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from aurora_protocol.client import Client, Progress
-
 from aurora_server.cli.output import style_of
 from aurora_server.cli.settings import Settings
 from aurora_server.cli.words import count, plain, took

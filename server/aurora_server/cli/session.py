@@ -11,7 +11,6 @@ from pathlib import Path
 
 from aurora_protocol.client import Client, ConnectionLost
 from aurora_protocol.connection import NobodyThere
-
 from aurora_server.cli.settings import Settings
 
 CLIENT_NAME = "aurora-cli"

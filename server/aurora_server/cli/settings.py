@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import click
-from aurora_protocol.address import Address, home
 
+from aurora_protocol.address import Address, home
 from aurora_server.cli.workspace import aurora_homes, find_workspace
 
 

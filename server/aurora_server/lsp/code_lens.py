@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from aurora_memory.chunks import MODULE_NAME, CodeChunk
-from aurora_protocol.methods import Link
 from lsprotocol import types
 
+from aurora_memory.chunks import MODULE_NAME, CodeChunk
+from aurora_protocol.methods import Link
 from aurora_server.lsp.location import place_of
 from aurora_server.lsp.wording import counted
 

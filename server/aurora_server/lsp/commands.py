@@ -7,7 +7,6 @@ from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
 from aurora_protocol.methods import COMMANDS
-
 from aurora_server.errors import INVALID_PARAMS, RequestError
 
 if TYPE_CHECKING:

@@ -10,14 +10,13 @@ import hashlib
 from functools import partial
 from typing import TYPE_CHECKING
 
-from aurora_protocol.positions import Encoding, LineIndex
 from lsprotocol import types
 
+from aurora_protocol.positions import Encoding, LineIndex
 from aurora_server.lsp.documents import MAX_PARSED, Document, path_of
 
 if TYPE_CHECKING:
     from aurora_protocol.manifest.findings import Finding
-
     from aurora_server.lsp.server import AuroraServer
 
 MANIFEST = "aura.json"

@@ -6,10 +6,10 @@ import asyncio
 import re
 from typing import TYPE_CHECKING
 
-from aurora_memory.chunks import MODULE_NAME, ChunkKind, CodeChunk
-from aurora_protocol.positions import Encoding, LineIndex
 from lsprotocol import types
 
+from aurora_memory.chunks import MODULE_NAME, ChunkKind, CodeChunk
+from aurora_protocol.positions import Encoding, LineIndex
 from aurora_server.lsp.documents import path_of
 from aurora_server.lsp.location import place_of
 

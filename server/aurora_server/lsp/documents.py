@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
-from aurora_protocol.positions import Encoding, LineIndex, Pos
 from lsprotocol import types
 from pygls.workspace import TextDocument, Workspace
 
+from aurora_protocol.positions import Encoding, LineIndex, Pos
 from aurora_server.errors import INVALID_PARAMS, RequestError
 
 if TYPE_CHECKING:

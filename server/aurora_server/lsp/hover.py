@@ -7,9 +7,9 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from aurora_protocol.methods import ExplainResult, Link
 from lsprotocol import types
 
+from aurora_protocol.methods import ExplainResult, Link
 from aurora_server.lsp.location import in_code_points, place_of
 from aurora_server.lsp.wording import ago, counted, escaped, fenced, file_uri, moment, warmth, within
 

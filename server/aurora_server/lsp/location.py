@@ -6,9 +6,9 @@ import asyncio
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from aurora_protocol.methods import Position
 from lsprotocol import types
 
+from aurora_protocol.methods import Position
 from aurora_server.folders import real
 from aurora_server.lsp.documents import MAX_PARSED, code_points, path_of
 

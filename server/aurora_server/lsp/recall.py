@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import msgspec
-from aurora_protocol import methods
-from aurora_protocol.methods import Freshness, Recalled, RecallParams, RecallResult
 from lsprotocol.types import ErrorCodes
 
+from aurora_protocol import methods
+from aurora_protocol.methods import Freshness, Recalled, RecallParams, RecallResult
 from aurora_server.errors import RequestError
 from aurora_server.folders import owner_of
 from aurora_server.lsp.documents import path_of

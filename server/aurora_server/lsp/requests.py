@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from aurora_memory import UnknownChunk
 from aurora_protocol import methods
 from aurora_protocol.methods import DoctorResult, ExplainParams, ExplainResult, IndexParams, IndexResult, StatusResult
-
 from aurora_server.errors import INVALID_PARAMS, RequestError
 from aurora_server.lsp.documents import path_of
 from aurora_server.lsp.location import in_code_points, place_of

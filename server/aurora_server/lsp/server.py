@@ -8,10 +8,10 @@ from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
-from aurora_protocol.version import __version__
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
+from aurora_protocol.version import __version__
 from aurora_server.converter import shared_converter
 from aurora_server.core import Core
 from aurora_server.dispatch import SessionProtocol

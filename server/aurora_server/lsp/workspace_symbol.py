@@ -6,9 +6,9 @@ import asyncio
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from aurora_protocol.methods import Recalled
 from lsprotocol import types
 
+from aurora_protocol.methods import Recalled
 from aurora_server.lsp.document_symbol import KINDS
 from aurora_server.lsp.recall import own_results
 from aurora_server.lsp.wording import file_uri

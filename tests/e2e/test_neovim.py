@@ -1,0 +1,174 @@
+"""A real Neovim without a screen, set up with the very lines its README tells people to paste."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.e2e.product import Product, product_in
+from tests.e2e.repositories import shop, write
+
+README = Path(__file__).resolve().parents[2] / "editor-clients" / "neovim" / "README.md"
+NVIM = shutil.which("nvim")
+BROKEN = '{\n  "protocol": "AURA",\n  "version": "2.0"\n}\n'
+
+pytestmark = pytest.mark.skipif(NVIM is None, reason="nvim is not installed")
+
+
+def version() -> tuple[int, int]:
+    said = subprocess.run([str(NVIM), "--version"], capture_output=True, text=True, timeout=20, check=True).stdout
+    found = re.match(r"NVIM v(\d+)\.(\d+)", said)
+    assert found, said
+    return int(found[1]), int(found[2])
+
+
+def blocks() -> dict[str, str]:
+    """The README's set-ups, by the version they are for."""
+    text = README.read_text("utf-8")
+    found = re.findall(r"```lua\n(-- aurora: neovim (\d+\.\d+)\n.*?)```", text, re.DOTALL)
+    return {number: block for block, number in found}
+
+
+def fitting() -> list[str]:
+    """The set-ups that this Neovim should be able to run; a newer one still knows the older ways."""
+    if NVIM is None:
+        return []
+    return [number for number in blocks() if tuple(map(int, number.split("."))) <= version()]
+
+
+@pytest.fixture(scope="module")
+def product(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Product]:
+    with product_in(tmp_path_factory.mktemp("aurora") / "home") as product:
+        yield product
+
+
+@pytest.fixture(scope="module")
+def root(product: Product, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = write(shop(tmp_path_factory.mktemp("work") / "shop"), {".well-known/aura.json": BROKEN})
+    product.json("index", cwd=root)
+    return root
+
+
+PROBE = """
+local out = {}
+local function wait(what, probe)
+  if not vim.wait(15000, probe, 20) then error('not in time: ' .. what) end
+end
+local function ask(method, params)
+  local answer
+  local sent = vim.lsp.buf_request(0, method, params, function(err, result)
+    answer = { err = err and err.message, result = result }
+  end)
+  wait(method, function() return answer ~= nil end)
+  if answer.err then error(method .. ': ' .. answer.err) end
+  return answer.result
+end
+local function attached()
+  for _, client in pairs((vim.lsp.get_clients or vim.lsp.buf_get_clients)(vim.lsp.get_clients and { bufnr = 0 } or 0)) do
+    if client.name == 'aurora' then out.root = client.config.root_dir return client.initialized ~= false end
+  end
+end
+local ok, problem = pcall(function()
+  vim.cmd('edit src/basket.py')
+  wait('attaching', attached)
+  vim.api.nvim_win_set_cursor(0, { 20, 6 })
+  out.hover = ask('textDocument/hover', vim.lsp.util.make_position_params(0, 'utf-16'))
+  local document = { textDocument = vim.lsp.util.make_text_document_params() }
+  out.symbols = ask('textDocument/documentSymbol', document)
+  vim.api.nvim_buf_set_lines(0, 0, 0, false, { 'def typed_just_now():', '    pass', '' })
+  out.unsaved = ask('textDocument/documentSymbol', document)
+  out.recall = ask('aurora/recall', { query = 'total price of a basket' })
+  vim.lsp.buf.hover()
+  wait('the hover window', function() return #vim.api.nvim_list_wins() > 1 end)
+  for _, window in ipairs(vim.api.nvim_list_wins()) do
+    if window ~= vim.api.nvim_get_current_win() then
+      out.shown = vim.api.nvim_buf_get_lines(vim.api.nvim_win_get_buf(window), 0, -1, false)
+    end
+  end
+  vim.cmd('edit! .well-known/aura.json')
+  wait('diagnostics', function() return #vim.diagnostic.get(0) > 0 end)
+  out.diagnostics = {}
+  for _, one in ipairs(vim.diagnostic.get(0)) do
+    local kept = { lnum = one.lnum, col = one.col, end_lnum = one.end_lnum, end_col = one.end_col }
+    kept.message, kept.source, kept.severity = one.message, one.source, one.severity
+    table.insert(out.diagnostics, kept)
+  end
+end)
+out.problem = not ok and tostring(problem) or nil
+local encode = (vim.json or {}).encode or vim.fn.json_encode
+vim.fn.writefile({ encode(out) }, os.getenv('PROBE_OUT'))
+vim.cmd('qall!')
+"""
+
+
+@pytest.fixture(scope="module", params=fitting() or ["none"])
+def seen(request: pytest.FixtureRequest, product: Product, root: Path, tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """What a Neovim set up by the README sees."""
+    folder = tmp_path_factory.mktemp("nvim")
+    programs = folder / "bin"
+    programs.mkdir()
+    aurora = programs / "aurora"
+    aurora.write_text(f'#!/bin/sh\nexec "{sys.executable}" -P -m aurora_server "$@"\n')
+    aurora.chmod(0o755)
+    (folder / "init.lua").write_text(blocks()[request.param])
+    (folder / "probe.lua").write_text(PROBE)
+    environment = {
+        **product.environment,
+        "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}",
+        "XDG_CONFIG_HOME": str(folder / "config"),
+        "XDG_DATA_HOME": str(folder / "data"),
+        "XDG_STATE_HOME": str(folder / "state"),
+        "XDG_CACHE_HOME": str(folder / "cache"),
+        "PROBE_OUT": str(folder / "out.json"),
+    }
+    command = [str(NVIM), "--headless", "-n", "-u", str(folder / "init.lua"), "-c", f"luafile {folder / 'probe.lua'}"]
+    done = subprocess.run(
+        command, cwd=root, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60
+    )
+    assert (folder / "out.json").exists(), done.stdout + done.stderr
+    out = json.loads((folder / "out.json").read_text())
+    assert "problem" not in out, f"{out['problem']}\n{done.stderr}"
+    return out
+
+
+def test_the_setup_is_at_most_ten_lines_for_each_version() -> None:
+    assert set(blocks()) == {"0.7", "0.8", "0.11"}
+    for block in blocks().values():
+        assert len(block.splitlines()) <= 11, "a comment and ten lines"
+
+
+def test_it_attaches_to_the_workspace(seen: Any, root: Path) -> None:
+    assert Path(seen["root"]).resolve() == root
+
+
+def test_hover_shows_what_memory_knows(seen: Any, root: Path) -> None:
+    text = seen["hover"]["contents"]["value"]
+    assert "def total_price(basket: Basket) -> int" in text
+    assert "pay\\_by\\_card" in text and (root / "src" / "checkout.py").as_uri() in text
+    assert any("total_price" in line for line in seen["shown"]), seen["shown"]
+
+
+def test_document_symbols_are_those_of_the_buffer(seen: Any) -> None:
+    assert [symbol["name"] for symbol in seen["symbols"]] == ["Basket", "total_price", "add_tax"]
+    assert [symbol["name"] for symbol in seen["unsaved"]] == ["typed_just_now", "Basket", "total_price", "add_tax"]
+
+
+def test_recall_answers_in_the_editor(seen: Any) -> None:
+    assert seen["recall"]["results"][0]["name"] == "total_price"
+
+
+def test_a_wrong_manifest_is_underlined(seen: Any) -> None:
+    line = BROKEN.splitlines()[2]
+    start = line.index('"2.0"')
+    (wrong,) = [one for one in seen["diagnostics"] if (one["lnum"], one["col"]) == (2, start)]
+    assert (wrong["end_lnum"], wrong["end_col"], wrong["source"]) == (2, start + 5, "aurora")
+    assert wrong["severity"] == 1 and wrong["message"]
