@@ -8,10 +8,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-import numpy as np
-import numpy.typing as npt
 from msgspec import Struct
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    Floats = npt.NDArray[np.float64]
 
 MINUTE = 1 / 1440
 """One minute in days: the youngest age an access can have."""
@@ -19,8 +24,6 @@ MINUTE = 1 / 1440
 DECAY_RATE = 0.5
 CONTEXT_BOOST_MAX = 0.5
 DECAY_FACTOR = 0.5
-
-Floats = npt.NDArray[np.float64]
 
 
 class Activation(Struct, frozen=True):
@@ -38,6 +41,8 @@ class Activation(Struct, frozen=True):
 
 def ages_in_days(times: Sequence[float], now: float) -> Floats:
     """Days from each access time to `now` (both Unix seconds); one minute at least, so clocks may jump back."""
+    import numpy as np  # 0.1 s that opening a workspace need not pay
+
     return np.maximum((now - np.asarray(times, dtype=np.float64)) / 86_400, MINUTE)
 
 
@@ -50,9 +55,23 @@ def base_level(times: Sequence[float], now: float, decay: float = DECAY_RATE) ->
 
 def base_levels(ages: Floats, owners: npt.NDArray[np.intp], count: int, decay: float = DECAY_RATE) -> Floats:
     """`B` of `count` chunks at once: `ages[i]` (days) is an access of chunk `owners[i]`. −inf where it has none."""
+    import numpy as np
+
     sums = np.bincount(owners, weights=ages**-decay, minlength=count)
     with np.errstate(divide="ignore"):
         return np.log(sums)
+
+
+def levels_of_histories(
+    histories: Sequence[tuple[float, ...]], now: float, decay: float = DECAY_RATE
+) -> dict[tuple[float, ...], float]:
+    """`B` of each distinct history (access times, Unix seconds); −inf for an empty one."""
+    import numpy as np
+
+    distinct = list(dict.fromkeys(histories))
+    owners = np.repeat(np.arange(len(distinct)), [len(history) for history in distinct])
+    ages = ages_in_days([time for history in distinct for time in history], now)
+    return dict(zip(distinct, base_levels(ages, owners, len(distinct), decay).tolist(), strict=True))
 
 
 def decay_penalty(days_since_last_access: float, factor: float = DECAY_FACTOR) -> float:

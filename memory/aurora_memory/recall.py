@@ -10,15 +10,13 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 
-import numpy as np
 from msgspec import Struct
 
 from aurora_memory.activation import (
     Activation,
-    ages_in_days,
-    base_levels,
     context_boost,
     decay_penalty,
+    levels_of_histories,
     retrieval_probability,
 )
 from aurora_memory.chunks import MODULE_NAME
@@ -241,11 +239,7 @@ def modified_at(chunk: ChunkView, commits: Mapping[str, Commits], mtimes: Mappin
 
 def levels_of(histories: Sequence[tuple[float, ...]], now: float) -> list[float]:
     """Base level of each history at once; a chunk without any history gets that of one access a year ago."""
-    distinct = list(dict.fromkeys(histories))
-    owners = np.repeat(np.arange(len(distinct)), [len(history) for history in distinct])
-    flat = [time for history in distinct for time in history]
-    levels = base_levels(ages_in_days(flat, now), owners, len(distinct))
-    known = dict(zip(distinct, levels.tolist(), strict=True))
+    known = levels_of_histories(histories, now)
     floor = -0.5 * math.log(365.0)
     return [floor if math.isinf(known[history]) else known[history] for history in histories]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import importlib
 import os
 import shutil
 import time
@@ -54,8 +55,7 @@ class Workspace:
         self._store = store
         self._indexer = indexer
         self._outlines: OrderedDict[tuple[str, bytes], ParsedFile] = OrderedDict()
-        self._skipped = 0
-        self._database_bytes = 0
+        self._warming = asyncio.create_task(self._warm(), name=f"warm {root}")
 
     @classmethod
     async def open(cls, root: Path, settings: Settings, pool: WorkerPool) -> Workspace:
@@ -82,6 +82,7 @@ class Workspace:
 
     async def close(self) -> None:
         """Stop indexing and close the memory."""
+        self._warming.cancel()
         await self._indexer.close()
         await self._store.close()
 
@@ -238,6 +239,11 @@ class Workspace:
             return _slashed(Path(os.path.realpath(path)).relative_to(self.root))
         except ValueError as error:
             raise MemoryError_(f"{path} is outside the workspace {self.root}") from error
+
+    async def _warm(self) -> None:
+        """Import what only recall needs once the files are known, so that neither start nor first question waits."""
+        await self._indexer.first_run()
+        await asyncio.to_thread(importlib.import_module, "numpy")
 
     async def _recalled(self, hits: Sequence[Hit], params: RecallParams) -> list[Recalled]:
         if not hits:

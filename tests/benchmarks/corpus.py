@@ -17,11 +17,8 @@ def corpus() -> Path:
     if root.is_dir():
         return root
     FOLDER.mkdir(exist_ok=True)
-    subprocess.run(
-        [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps", "--no-binary"]
-        + [":all:", "--no-build-isolation", "--dest", str(FOLDER), SDIST],
-        check=True,
-    )
+    command = "-m pip download --quiet --disable-pip-version-check --no-deps --no-binary :all:"
+    subprocess.run([sys.executable, *command.split(), "--dest", str(FOLDER), SDIST], check=True)
     (archive,) = FOLDER.glob("sympy-*.tar.gz")
     with tarfile.open(archive) as packed:
         packed.extractall(FOLDER, filter="data")

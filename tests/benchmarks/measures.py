@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 import psutil
 from tree_sitter_language_pack import get_parser
@@ -90,12 +90,14 @@ def definitions(files: list[Path]) -> int:
 
 def questions(files: list[Path], count: int) -> list[str]:
     """First lines of docstrings, drawn with a fixed seed."""
-    found: list[str] = []
-    for file in random.Random(7).sample(files, min(len(files), 300)):
-        for node in ast.walk(ast.parse(file.read_bytes())):
-            if isinstance(node, ast.FunctionDef) and (text := ast.get_docstring(node)) and len(text.split()) > 3:
-                found.append(text.splitlines()[0])
+    chosen = random.Random(7).sample(files, min(len(files), 300))
+    functions = [node for file in chosen for node in ast.walk(ast.parse(file.read_bytes())) if _is_function(node)]
+    found = [text.splitlines()[0] for node in functions if len((text := ast.get_docstring(node) or "").split()) > 3]
     return random.Random(7).sample(found, min(count, len(found)))
+
+
+def _is_function(node: ast.AST) -> TypeGuard[ast.FunctionDef]:
+    return isinstance(node, ast.FunctionDef)
 
 
 def recall(client: Client, asked: list[str]) -> tuple[Sample, Sample]:
