@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hashlib import blake2b
 
-from tree_sitter import Parser, QueryCursor
+from tree_sitter import Node, Parser, QueryCursor
 
 from aurora_indexer import languages
 from aurora_indexer.chunking import Chunker, blanked
@@ -18,6 +18,10 @@ __all__ = ["UnsupportedLanguage", "parse_file"]
 
 _BOM = b"\xef\xbb\xbf"
 _FIRST_LINE = 256
+
+_MAX_PUNCTUATION = 10_000
+"""Tokens directly in one syntax error, past which a file is taken as text of no structure. No such code is known."""
+
 
 
 def parse_file(path: str, source: bytes) -> ParsedFile:
@@ -35,7 +39,8 @@ def parse_file(path: str, source: bytes) -> ParsedFile:
     language = languages.for_source(language, source)
     compiled = languages.compiled(language.name)
     root = Parser(compiled.grammar).parse(source).root_node
-    captures = QueryCursor(compiled.query).captures(root)
+    hopeless = root.has_error and _is_hopeless(root)
+    captures = {} if hopeless else QueryCursor(compiled.query).captures(root)
     bare = blanked(source, _spans(captures, "comment"))
     found = outline(language, source, bare, captures)
     uses, module_uses = uses_of(source, captures, found)
@@ -48,8 +53,8 @@ def parse_file(path: str, source: bytes) -> ParsedFile:
     if module is not None:
         chunks.append(module)
     chunks.extend(map(chunker.definition, found.definitions, uses))
-    mistakes = 0
-    if root.has_error:
+    mistakes = 1 if hopeless else 0
+    if root.has_error and not hopeless:
         mistakes = len(QueryCursor(compiled.mistakes).captures(root).get("mistake", ()))
     return ParsedFile(
         path=path,
@@ -59,6 +64,17 @@ def parse_file(path: str, source: bytes) -> ParsedFile:
         chunks=tuple(chunks),
         syntax_errors=mistakes,
     )
+
+
+def _is_hopeless(root: Node) -> bool:
+    """Whether a stretch that makes no sense is so long a run of punctuation that querying it takes the square of it."""
+    todo = [root]
+    while todo:
+        node = todo.pop()
+        if node.is_error and node.child_count - node.named_child_count > _MAX_PUNCTUATION:
+            return True
+        todo.extend(child for child in node.children if child.has_error)
+    return False
 
 
 def _readable(source: bytes) -> bytes:

@@ -20,7 +20,7 @@ Span = tuple[int, int]
 MAX_PART = 4000
 MAX_PARTS = 60
 
-_MAX_ENTERED = 20_000
+_MAX_ENTERED = 50_000
 """Children looked at while entering a chunk; past that, what is still too large is cut between lines."""
 
 _TINY = 6
@@ -68,7 +68,7 @@ def _unit_starts(node: Node, text: bytes, offset: int, weights: Sequence[int]) -
             starts.append(start)
         if weight <= MAX_PART:
             continue
-        if entered < _MAX_ENTERED and current.child_count:
+        if 0 < current.child_count <= _MAX_ENTERED - entered:
             children = current.children
             entered += len(children)
             children.reverse()

@@ -14,6 +14,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from filelock import FileLock, Timeout
+
 from aurora_protocol import DaemonUnreachable
 from aurora_protocol.address import Address, Info, read_info, write_info, write_token
 
@@ -29,7 +31,7 @@ class Endpoint:
     listening_at: str
     """How people call it: the socket's path, or `127.0.0.1:port`."""
     token: str | None
-    _lock: int
+    _lock: FileLock
     _identity: tuple[int, int] | None
 
     @classmethod
@@ -47,7 +49,7 @@ class Endpoint:
             listening_at = os.fspath(address.socket) if token is None else f"127.0.0.1:{listener.getsockname()[1]}"
             write_info(address, Info(os.getpid(), address.version, listening_at, started))
         except OSError as error:
-            os.close(lock)
+            lock.release()
             raise DaemonUnreachable(
                 f"cannot listen at {address.socket}: {error.strerror or error}; set AURORA_HOME to another folder"
             ) from error
@@ -76,9 +78,7 @@ class Endpoint:
         self.listener.close()
         with suppress(OSError):  # the home may be gone, and then so is all there was to remove
             self.withdraw()
-        if self._lock >= 0:
-            os.close(self._lock)
-            self._lock = -1
+        self._lock.release()
 
 
 def _listen(address: Address) -> tuple[socket.socket, str | None, tuple[int, int] | None]:
@@ -101,38 +101,11 @@ def _listen(address: Address) -> tuple[socket.socket, str | None, tuple[int, int
     return listener, None, (status.st_dev, status.st_ino)
 
 
-def _take_lock(path: Path) -> int | None:
-    """An open descriptor that holds the lock until it is closed; None when another process holds it.
-
-    The descriptor does not survive an exec, but it does survive a fork: workers must be spawned, not forked.
-    """
-    while True:
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
-        try:
-            if not _lock_now(descriptor):
-                os.close(descriptor)
-                return None
-            # A home that was removed and made again has a new lock file: the old one guards nothing any more.
-            if os.path.samestat(os.fstat(descriptor), path.stat()):
-                return descriptor
-        except FileNotFoundError:
-            pass
-        except BaseException:
-            os.close(descriptor)
-            raise
-        os.close(descriptor)
-
-
-def _lock_now(descriptor: int) -> bool:
+def _take_lock(path: Path) -> FileLock | None:
+    """The lock, held until it is released or this process ends; None when another process holds it."""
+    lock = FileLock(path, mode=0o600, thread_local=False)  # released, at times, by the thread that ends us for certain
     try:
-        if sys.platform == "win32":
-            import msvcrt
-
-            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
-        else:
-            import fcntl
-
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except (BlockingIOError, PermissionError):
-        return False
-    return True
+        lock.acquire(blocking=False)
+    except Timeout:
+        return None
+    return lock

@@ -134,13 +134,12 @@ def large(root: Path, files: int, functions: int = 8) -> Path:
     """`files` Python files in folders of twenty, each with that many functions of its own."""
     for number in range(files):
         lines = [f'"""Module {number}."""\n']
-        for each in range(functions):
-            lines.append(
-                f"def handler_{number}_{each}(request, session):\n"
-                f'    """Handle case {each} of module {number}."""\n'
-                + "".join(f"    value_{step} = session.load(request, {step})\n" for step in range(12))
-                + f"    return value_{each % 12}\n"
-            )
+        body = "".join(f"    value_{step} = session.load(request, {step})\n" for step in range(12))
+        lines += [
+            f"def handler_{number}_{each}(request, session):\n"
+            f'    """Handle case {each} of module {number}."""\n{body}    return value_{each % 12}\n'
+            for each in range(functions)
+        ]
         path = root / f"pack_{number // 20}" / f"module_{number}.py"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("\n\n".join(lines), encoding="utf-8")

@@ -1,4 +1,4 @@
-"""What goes wrong in a user's life: crowds, kills, races, broken files, a full disk. Nothing is lost, nothing lingers."""
+"""What goes wrong in a user's life: crowds, kills, races, broken files, a full disk. Nothing is lost or lingers."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def test_twenty_clients_at_once(product: Product, root: Path) -> None:
     assert len(product.daemons()) == 1
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(4))
 def test_the_daemon_is_killed_while_it_indexes(product: Product, root: Path, seed: int) -> None:
     chance = random.Random(seed)
     for _ in range(2):
@@ -170,7 +170,7 @@ def _served_by(pid: int | None) -> set[int]:
 
 
 def test_two_cold_starters_end_with_one_daemon(product: Product, root: Path) -> None:
-    for _ in range(3):
+    for _ in range(2):
         starters = [product.start("mem", "handler_7_5", "--json", cwd=root) for _ in range(2)]
         for starter in starters:
             out, err = starter.communicate(timeout=60)
@@ -263,7 +263,7 @@ def test_a_full_disk_is_told_and_survived(product: Product, tmp_path: Path) -> N
         status = product.json("daemon", "status", cwd=root)["workspaces"][0]
         return status["last_error"] if status["state"] == "error" else None
 
-    message = eventually(told, "the status tells of the full disk")
+    message = str(eventually(told, "the status tells of the full disk"))
     assert "disk" in message.lower() or "full" in message.lower() or "large" in message.lower(), message
     answer = product.json("mem", "handler_7_5", cwd=root)
     assert answer["results"][0]["name"] == "handler_7_5", "what was known before is still recalled"
@@ -351,7 +351,7 @@ def test_the_workspace_is_removed_and_comes_back(product: Product, tmp_path: Pat
     with product.session(root) as session:
         assert not knows(session, "a.py", "here_today")
         write(root, {"c.py": CODE.format("watched_again")})
-        eventually(lambda: knows(session, "c.py", "watched_again"), "the new folder is watched", 10)
+        eventually(lambda: knows(session, "c.py", "watched_again"), "the new folder is watched", 6)
 
 
 def test_recall_answers_while_a_cold_index_runs(product: Product, tmp_path: Path) -> None:

@@ -73,7 +73,8 @@ local function ask(method, params)
   return answer.result
 end
 local function attached()
-  for _, client in pairs((vim.lsp.get_clients or vim.lsp.buf_get_clients)(vim.lsp.get_clients and { bufnr = 0 } or 0)) do
+  local clients = vim.lsp.get_clients and vim.lsp.get_clients({ bufnr = 0 }) or vim.lsp.buf_get_clients(0)
+  for _, client in pairs(clients) do
     if client.name == 'aurora' then out.root = client.config.root_dir return client.initialized ~= false end
   end
 end
@@ -132,7 +133,14 @@ def seen(request: pytest.FixtureRequest, product: Product, root: Path, tmp_path_
     }
     command = [str(NVIM), "--headless", "-n", "-u", str(folder / "init.lua"), "-c", f"luafile {folder / 'probe.lua'}"]
     done = subprocess.run(
-        command, cwd=root, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60
+        command,
+        cwd=root,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
     )
     assert (folder / "out.json").exists(), done.stdout + done.stderr
     out = json.loads((folder / "out.json").read_text())
