@@ -5,5 +5,9 @@ class IndexerError(Exception):
     """Something about indexing; the message says what, where and the next step."""
 
 
+class TooSlow(IndexerError):
+    """Parsing a file takes longer than it may."""
+
+
 class WorkerLost(IndexerError):
     """A worker process died or hung while it held this file."""

@@ -17,15 +17,16 @@ from typing import Literal
 from msgspec import Struct, structs
 
 from aurora_indexer import IndexerError, git
+from aurora_indexer.answering import answer, parse_source
 from aurora_indexer.batches import Batches
 from aurora_indexer.ignore import IgnoreRules
-from aurora_indexer.messages import Reply, WorkItem
+from aurora_indexer.messages import Failed, Reply, WorkItem
 from aurora_indexer.pool import WorkerPool
 from aurora_indexer.scan import FoundFile, Limits, ScanResult, find_file, scan
 from aurora_indexer.skips import Skip
 from aurora_indexer.watch import Changes, Watcher
-from aurora_indexer.worker import answer, parse_source
 from aurora_memory import MemoryError_
+from aurora_memory.chunks import ParsedFile
 from aurora_memory.store import Counts, FileStat, Store
 
 logger = logging.getLogger(__name__)
@@ -38,6 +39,7 @@ HISTORY_SECONDS = 20.0
 
 HERE_FILES = 4
 HERE_BYTES = 256 << 10
+HERE_SECONDS = 0.25
 """A save of a few small files is parsed in a thread of the daemon: starting a worker would take longer."""
 
 RETRY_SECONDS = 5.0
@@ -298,9 +300,15 @@ class Indexer:
 
         try:
             if edited and len(items) <= HERE_FILES and sum(item.size for item in items) <= HERE_BYTES:
+                slow = []
                 for item in items:
-                    await take(await asyncio.to_thread(answer, str(self.root), item, limit, parse_source))
-            else:
+                    reply = await asyncio.to_thread(answer, str(self.root), item, limit, _parse_here)
+                    if isinstance(reply, Failed):
+                        slow.append(item)  # a worker has more time, and may die of it
+                    else:
+                        await take(reply)
+                items = slow
+            if items:
                 async with contextlib.aclosing(self._pool.parse(self.root, items)) as replies:
                     async for reply in replies:
                         await take(reply)
@@ -366,6 +374,10 @@ class Indexer:
         if progress is not None:
             for waiting in self._current:
                 waiting(progress)
+
+
+def _parse_here(path: str, source: bytes) -> ParsedFile | None:
+    return parse_source(path, source, HERE_SECONDS)
 
 
 def _same(file: FoundFile, stat: FileStat | None) -> bool:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from tree_sitter import Node
 
-from aurora_indexer.languages import Language
+from aurora_indexer.languages import CLASS_LIKE, Language
 from aurora_indexer.leading import Captures, Leads, Span
 from aurora_memory.chunks import ChunkKind
 
@@ -24,6 +24,7 @@ MAX_SEGMENT = 200
 _KINDS: tuple[ChunkKind, ...] = (
     "class", "interface", "struct", "trait", "enum", "namespace", "macro", "method", "function", "type",
 )  # fmt: skip
+_HOLDERS = CLASS_LIKE | {"members"}
 _FUNCTIONS = frozenset({"function", "method", "macro"})
 
 # Ranks order captures of equal span: what is around comes first. A body may be no more than the definition in it.
@@ -143,7 +144,7 @@ def _sweep(captures: Captures, bare: bytes) -> tuple[list[_Region], Span | None]
             kind, _, condition = label.partition(".")
             if top is not None and (top.start, top.end) == (start, end) and top.kind in (*_KINDS, kind):
                 continue
-            if (condition == "member" and (top is None or top.kind != "members")) or (
+            if (condition == "member" and (top is None or top.kind not in _HOLDERS)) or (
                 condition == "outer" and top is not None and top.in_function
             ):
                 kind = ""

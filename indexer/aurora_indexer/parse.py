@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from hashlib import blake2b
+from itertools import groupby
 
-from tree_sitter import Node, Parser, QueryCursor
+from tree_sitter import Language as Grammar
+from tree_sitter import Node, Parser, QueryCursor, Tree
 
-from aurora_indexer import languages
+from aurora_indexer import TooSlow, languages
 from aurora_indexer.chunking import Chunker, blanked
 from aurora_indexer.languages import Language, UnsupportedLanguage
 from aurora_indexer.leading import Captures, Span
@@ -16,20 +19,24 @@ from aurora_memory.chunks import CodeChunk, Import, ParsedFile
 
 __all__ = ["UnsupportedLanguage", "parse_file"]
 
+PARSE_SECONDS = 20.0
+_READ = 1 << 13
 _BOM = b"\xef\xbb\xbf"
 _FIRST_LINE = 256
 
-_MAX_PUNCTUATION = 10_000
-"""Tokens directly in one syntax error, past which a file is taken as text of no structure. No such code is known."""
+_MAX_MATCHES = 1024
+"""Patterns half matched at a time. Code that people write stays far below; each one costs at every node."""
+
+_MAX_PUNCTUATION = 400_000_000
+"""Sum of squared runs of punctuation in a syntax error, past which a file is taken as text: about a second of time."""
 
 
-
-def parse_file(path: str, source: bytes) -> ParsedFile:
+def parse_file(path: str, source: bytes, seconds: float = PARSE_SECONDS) -> ParsedFile:
     """Cut one source file into chunks.
 
     `path` is relative to the workspace, with `/`; `source` is the file as read, in any bytes. Nothing else is looked
     at. Syntax errors lose nothing but what they are in. Raises `UnsupportedLanguage` where the name, or the `#!` line
-    of a file without suffix, tells no language we know.
+    of a file without suffix, tells no language we know; `TooSlow` where the grammar takes longer than `seconds`.
     """
     language = languages.for_path(path, source[:_FIRST_LINE].partition(b"\n")[0])
     if language is None:
@@ -38,9 +45,10 @@ def parse_file(path: str, source: bytes) -> ParsedFile:
     source = _readable(source)
     language = languages.for_source(language, source)
     compiled = languages.compiled(language.name)
-    root = Parser(compiled.grammar).parse(source).root_node
+    deadline = time.monotonic() + seconds
+    root = _tree(compiled.grammar, source, path, deadline).root_node
     hopeless = root.has_error and _is_hopeless(root)
-    captures = {} if hopeless else QueryCursor(compiled.query).captures(root)
+    captures = {} if hopeless else QueryCursor(compiled.query, match_limit=_MAX_MATCHES).captures(root)
     bare = blanked(source, _spans(captures, "comment"))
     found = outline(language, source, bare, captures)
     uses, module_uses = uses_of(source, captures, found)
@@ -66,14 +74,28 @@ def parse_file(path: str, source: bytes) -> ParsedFile:
     )
 
 
+def _tree(grammar: Grammar, source: bytes, path: str, deadline: float) -> Tree:
+    """Parse, but not for ever: on some input (random bytes as C++, say) a grammar takes minutes."""
+    # Bytes, not a memoryview: text predicates of queries read the source through this too, and crash on any other type.
+    try:
+        return Parser(grammar).parse(
+            lambda offset, _: source[offset : offset + _READ], progress_callback=lambda *_: time.monotonic() > deadline
+        )
+    except ValueError as error:
+        raise TooSlow(f"{path}: its grammar takes too long; name it in .auroraignore to leave it out") from error
+
+
 def _is_hopeless(root: Node) -> bool:
-    """Whether a stretch that makes no sense is so long a run of punctuation that querying it takes the square of it."""
+    """Whether querying would take too long: in an error, a query looks ahead to the next named node at every token."""
     todo = [root]
     while todo:
         node = todo.pop()
-        if node.is_error and node.child_count - node.named_child_count > _MAX_PUNCTUATION:
-            return True
-        todo.extend(child for child in node.children if child.has_error)
+        children = node.children
+        if node.is_error and len(children) ** 2 > _MAX_PUNCTUATION:
+            runs = groupby(child.is_named for child in children)
+            if sum(sum(1 for _ in run) ** 2 for named, run in runs if not named) > _MAX_PUNCTUATION:
+                return True
+        todo.extend(child for child in children if child.has_error)
     return False
 
 

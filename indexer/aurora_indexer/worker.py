@@ -13,82 +13,21 @@ import queue
 import signal
 import sys
 import threading
-import traceback
-from collections.abc import Callable
 from typing import BinaryIO
 
-import msgspec
-
-from aurora_indexer import languages, parse, skips
+from aurora_indexer import parse  # noqa: F401 - loaded before the worker says it is ready
+from aurora_indexer.answering import Parse, answer, parse_source
 from aurora_indexer.messages import (
     LENGTH_BYTES,
     MAX_FRAME,
-    Failed,
-    Parsed,
     ParseRequest,
-    ReadStat,
     Ready,
     Reply,
-    Skipped,
-    Unchanged,
-    WorkItem,
-    content_hash,
     decode_request,
     frame,
 )
-from aurora_indexer.reading import Changing, NotARegularFile, TooLarge, read_steady
-from aurora_indexer.skips import Skip
-from aurora_memory.chunks import ParsedFile
-
-__all__ = ["Failed", "Parsed", "Reply", "Skipped", "Unchanged", "WorkItem", "answer", "parse_source", "serve"]
-
-Parse = Callable[[str, bytes], ParsedFile | None]
-"""Path and source to chunks; None for a file of no known language."""
 
 _PR_SET_PDEATHSIG = 1
-
-
-def parse_source(path: str, source: bytes) -> ParsedFile | None:
-    """Parse one file with the language its name, or its first line, tells."""
-    if languages.for_path(path, source.split(b"\n", 1)[0]) is None:
-        return None
-    return parse.parse_file(path, source)
-
-
-def answer(root: str, item: WorkItem, max_file_bytes: int, parse_one: Parse) -> Reply:
-    """Read one file, decide whether it is to be parsed, and parse it."""
-    path = item.path
-    try:
-        source, status = read_steady(f"{root}/{path}", max_file_bytes)
-    except FileNotFoundError:
-        return Skipped(Skip(path, "gone", "There is no such file."))
-    except NotADirectoryError:
-        return Skipped(Skip(path, "gone", "A folder of its path is now a file."))
-    except OSError as error:
-        return Skipped(skips.unreadable(path, error))
-    except NotARegularFile:
-        return Skipped(Skip(path, "not-a-file", "A folder, pipe, socket or device, not a file."))
-    except TooLarge as error:
-        return Skipped(skips.by_size(path, error.size, max_file_bytes) or skips.Skip(path, "too-large", str(error)))
-    except Changing as error:
-        return Skipped(Skip(path, "changing", f"{error}."))
-    stat = ReadStat(status.st_size, status.st_mtime_ns)
-    digest = content_hash(source)
-    if digest == item.known_hash:
-        return Unchanged(path, stat)
-    skip = skips.by_content(path, source)
-    if skip:
-        return Skipped(skip, stat)
-    try:
-        parsed = parse_one(path, source)
-    except Exception as error:  # noqa: BLE001 - one file's trouble must not stop the others; the traceback goes to stderr
-        traceback.print_exc()
-        return Failed(path, f"{type(error).__name__}: {error}".splitlines()[0], stat)
-    if parsed is None:
-        return Skipped(Skip(path, "no-language", "No known programming language."), stat)
-    if parsed.content_hash != digest:
-        parsed = msgspec.structs.replace(parsed, content_hash=digest)
-    return Parsed(parsed, stat)
 
 
 def serve(parse_one: Parse, arguments: list[str]) -> None:

@@ -120,6 +120,9 @@ async def _knows_token(reader: asyncio.StreamReader, token: str) -> bool:
 
 def _load_sessions() -> type[Session]:
     """Import what sessions need and generate the code that reads the first messages. Runs in a thread."""
+    from aurora_server import lean_lsprotocol
+
+    lean_lsprotocol.load()
     from aurora_server import converter, session
 
     converter.warm_up()

@@ -15,10 +15,9 @@ from typing import Any
 
 from msgspec import UNSET
 
-from aurora_indexer import languages
+from aurora_indexer import TooSlow, languages
 from aurora_indexer.indexer import Indexer, IndexerSettings, IndexProgress
 from aurora_indexer.languages import UnsupportedLanguage
-from aurora_indexer.parse import parse_file
 from aurora_indexer.pool import WorkerPool
 from aurora_indexer.scan import Limits
 from aurora_memory import MemoryError_, UnknownChunk
@@ -45,6 +44,7 @@ from aurora_server.settings import Settings
 
 MAX_EXAMPLES = 1000
 OUTLINES_KEPT = 32
+OUTLINE_SECONDS = 0.5
 
 
 class Workspace:
@@ -318,8 +318,8 @@ class Workspace:
         known = self._outlines.get(key)
         if known is None:
             try:
-                known = await asyncio.to_thread(parse_file, relative, source)
-            except UnsupportedLanguage:
+                known = await asyncio.to_thread(_parse, relative, source)
+            except (UnsupportedLanguage, TooSlow):
                 return None
             self._outlines[key] = known
             while len(self._outlines) > OUTLINES_KEPT:
@@ -385,6 +385,12 @@ class Workspace:
                 )
             )
         return findings
+
+
+def _parse(path: str, source: bytes) -> ParsedFile:
+    from aurora_indexer.parse import parse_file  # grammars: not needed before somebody looks at a file
+
+    return parse_file(path, source, OUTLINE_SECONDS)
 
 
 def database_path(root: Path, settings: Settings) -> Path:

@@ -124,3 +124,6 @@ def test_nothing_of_the_workspace_is_imported(
     run(*command, "doctor", cwd=trapped, **variables)
     run(*command, "--workspace", trapped, "index", cwd=tmp_path, **variables)
     assert not (tmp_path / "sprung").exists(), (tmp_path / "sprung").read_text()
+    # The traps do spring: an interpreter that is not careful steps into them.
+    run(programs / "python", "-c", "import json, click", cwd=trapped, PYTHONPATH=".")
+    assert (tmp_path / "sprung").read_text().split() == ["json", "click"]

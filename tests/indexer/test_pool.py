@@ -23,7 +23,8 @@ pytestmark = pytest.mark.skipif(os.name == "nt", reason="kills by signal")
 
 FAKE_WORKER = """
 import os, sys, time
-from aurora_indexer.worker import parse_source, serve
+from aurora_indexer.answering import parse_source
+from aurora_indexer.worker import serve
 
 def parse(path, source):
     if b"DIE" in source:

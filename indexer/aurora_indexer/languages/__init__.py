@@ -4,7 +4,7 @@ A query file names what it captures, and nothing else in the indexer knows a gra
 
 - `@function @method @class @interface @struct @trait @enum @type @namespace @macro`: a definition, its chunk's kind. A
   `function` directly inside something class-like (`class_like`) is a method. With `.outer` it counts only outside of
-  functions, with `.member` only directly inside `@members`.
+  functions, with `.member` only directly inside a class or `@members`.
 - `@scope`: names what is in it without being a chunk (Rust's `impl`, a named object literal); `@members`: an object
   literal whose functions are definitions.
 - `@name`, `@qualifier`, `@body`: belong to the innermost definition or scope around them. The signature ends where the
@@ -16,7 +16,8 @@ A query file names what it captures, and nothing else in the indexer knows a gra
 - `@call`, `@component`, `@inherits`: names in use; `@receiver`: what a `@call` of a last name only is called on.
 - `@branch`, `@loop`: counted. `@import`: one import statement, read by `read_imports`; `@trivia`: not worth a chunk.
 
-A first line `; inherits: c, jsx` puts those query files before this one.
+A first line `; inherits: c, jsx` puts those query files before this one. A pattern starts best at what it captures: one
+that waits for a child anywhere in a block is kept for every block that is open.
 """
 
 from __future__ import annotations
@@ -26,14 +27,16 @@ from collections.abc import Callable
 from functools import cache
 from importlib.resources import files
 from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
 
-import tree_sitter_language_pack
 from msgspec import Struct
-from tree_sitter import Language as Grammar
-from tree_sitter import Query
 
 from aurora_indexer import IndexerError, imports
 from aurora_memory.chunks import Import
+
+if TYPE_CHECKING:
+    from tree_sitter import Language as Grammar
+    from tree_sitter import Query
 
 ReadImports = Callable[[str], list[Import]]
 
@@ -221,6 +224,9 @@ def for_source(language: Language, source: bytes) -> Language:
 @cache
 def compiled(name: str) -> Compiled:
     """Load a language's grammar and compile its queries, once per process."""
+    import tree_sitter_language_pack  # here: telling a file's language takes no grammar
+    from tree_sitter import Query
+
     language = _BY_NAME[name]
     # The pack types its names as literals of every grammar it bundles; ours come from the table above.
     grammar: Grammar = tree_sitter_language_pack.get_language(language.grammar or language.name)  # type: ignore[arg-type]

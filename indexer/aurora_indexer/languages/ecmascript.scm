@@ -3,7 +3,7 @@
 (function_declaration name: (_) @name body: (_) @body) @function
 (generator_function_declaration name: (_) @name body: (_) @body) @function
 (class_declaration name: (_) @name body: (_) @body) @class
-(class_body (method_definition name: (_) @name body: (_) @body) @method)
+(method_definition name: (_) @name body: (_) @body) @method.member
 
 ; const f = () => …, const f = function …, const C = class …
 (variable_declarator name: (identifier) @name value: [
@@ -37,7 +37,6 @@
 (export_statement value: (call_expression arguments: (arguments . (object) @members)))
 (assignment_expression left: (member_expression) right: (object) @members)
 (pair key: [(property_identifier) (string)] @name value: (object) @members) @scope.member
-(object (method_definition name: (_) @name body: (_) @body) @method.member)
 (pair key: [(property_identifier) (string)] @name value: [
   (arrow_function body: (_) @body)
   (function_expression body: (_) @body)
@@ -55,7 +54,7 @@
 (assignment_expression
   left: (member_expression object: (_) @qualifier property: (_) @name)
   right: (class body: (_) @body)) @class.outer
-(expression_statement (assignment_expression right: [
+(expression_statement . (assignment_expression right: [
   (arrow_function) (function_expression) (generator_function) (class)])) @wrapper
 
 ; export default function () {}, export default () => …, export default class {}
@@ -89,5 +88,5 @@
 (lexical_declaration (variable_declarator value: (member_expression
   object: (call_expression function: (identifier) @_require arguments: (arguments . (string)))))
   (#eq? @_require "require")) @import
-(expression_statement (call_expression function: (identifier) @_require arguments: (arguments . (string)))
+(expression_statement . (call_expression function: (identifier) @_require arguments: (arguments . (string)))
   (#eq? @_require "require")) @import

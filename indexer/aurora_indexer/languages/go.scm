@@ -26,7 +26,7 @@
 (composite_literal type: [(type_identifier) (qualified_type) (generic_type)] @call)
 (type_conversion_expression type: (generic_type) @call)
 
-(struct_type (field_declaration_list (field_declaration !name type: (_) @inherits)))
+(field_declaration !name type: (_) @inherits)
 (interface_type (type_elem . [(type_identifier) (qualified_type)] @inherits .))
 
 [(if_statement) (expression_case) (type_case) (communication_case)] @branch

@@ -1,8 +1,8 @@
 ; inherits: ecmascript, jsx
 ; Captures are explained in languages/__init__.py.
 
-(class_body (field_definition property: (_) @name value: [
+(field_definition property: (_) @name value: [
   (arrow_function body: (_) @body)
   (function_expression body: (_) @body)
-]) @method)
+]) @method
 (class_heritage [(identifier) (member_expression)] @inherits)

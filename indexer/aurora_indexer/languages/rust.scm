@@ -9,7 +9,6 @@
 (trait_item name: (type_identifier) @name body: (_) @body) @trait
 (source_file (type_item name: (type_identifier) @name) @type)
 (mod_item body: (declaration_list (type_item name: (type_identifier) @name) @type))
-(block (type_item name: (type_identifier) @name) @type)
 (mod_item name: (identifier) @name body: (_) @body) @namespace
 (macro_definition name: (identifier) @name . (_) @body) @macro
 

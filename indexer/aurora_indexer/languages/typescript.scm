@@ -7,10 +7,10 @@
 (enum_declaration name: (_) @name body: (_) @body) @enum
 (internal_module name: (_) @name body: (_) @body) @namespace
 (module name: (_) @name body: (_) @body) @namespace
-(class_body (public_field_definition name: (_) @name value: [
+(public_field_definition name: (_) @name value: [
   (arrow_function body: (_) @body)
   (function_expression body: (_) @body)
-]) @method)
+]) @method
 
 (ambient_declaration [
   (class_declaration) (abstract_class_declaration) (interface_declaration) (type_alias_declaration)

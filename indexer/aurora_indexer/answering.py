@@ -1,0 +1,64 @@
+"""One file to be indexed, and what becomes of it: read, told unchanged or left out, or parsed."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Callable
+
+import msgspec
+
+from aurora_indexer import languages, skips
+from aurora_indexer.messages import Failed, Parsed, ReadStat, Reply, Skipped, Unchanged, WorkItem, content_hash
+from aurora_indexer.reading import Changing, NotARegularFile, TooLarge, read_steady
+from aurora_indexer.skips import Skip
+from aurora_memory.chunks import ParsedFile
+
+Parse = Callable[[str, bytes], ParsedFile | None]
+"""Path and source to chunks; None for a file of no known language."""
+
+PARSE_SECONDS = 20.0
+
+
+def parse_source(path: str, source: bytes, seconds: float = PARSE_SECONDS) -> ParsedFile | None:
+    """Parse one file with the language its name, or its first line, tells. Raises TooSlow."""
+    if languages.for_path(path, source.split(b"\n", 1)[0]) is None:
+        return None
+    from aurora_indexer.parse import parse_file  # grammars: a start with nothing changed needs none
+
+    return parse_file(path, source, seconds)
+
+
+def answer(root: str, item: WorkItem, max_file_bytes: int, parse_one: Parse) -> Reply:
+    """Read one file, decide whether it is to be parsed, and parse it."""
+    path = item.path
+    try:
+        source, status = read_steady(f"{root}/{path}", max_file_bytes)
+    except FileNotFoundError:
+        return Skipped(Skip(path, "gone", "There is no such file."))
+    except NotADirectoryError:
+        return Skipped(Skip(path, "gone", "A folder of its path is now a file."))
+    except OSError as error:
+        return Skipped(skips.unreadable(path, error))
+    except NotARegularFile:
+        return Skipped(Skip(path, "not-a-file", "A folder, pipe, socket or device, not a file."))
+    except TooLarge as error:
+        return Skipped(skips.by_size(path, error.size, max_file_bytes) or skips.Skip(path, "too-large", str(error)))
+    except Changing as error:
+        return Skipped(Skip(path, "changing", f"{error}."))
+    stat = ReadStat(status.st_size, status.st_mtime_ns)
+    digest = content_hash(source)
+    if digest == item.known_hash:
+        return Unchanged(path, stat)
+    skip = skips.by_content(path, source)
+    if skip:
+        return Skipped(skip, stat)
+    try:
+        parsed = parse_one(path, source)
+    except Exception as error:  # noqa: BLE001 - one file's trouble must not stop the others; the traceback goes to stderr
+        traceback.print_exc()
+        return Failed(path, f"{type(error).__name__}: {error}".splitlines()[0], stat)
+    if parsed is None:
+        return Skipped(Skip(path, "no-language", "No known programming language."), stat)
+    if parsed.content_hash != digest:
+        parsed = msgspec.structs.replace(parsed, content_hash=digest)
+    return Parsed(parsed, stat)
