@@ -43,6 +43,8 @@ HERE_SECONDS = 0.25
 """A save of a few small files is parsed in a thread of the daemon: starting a worker would take longer."""
 
 RETRY_SECONDS = 5.0
+LOOK_SECONDS = 3.0
+"""How often the root itself is looked at: no event tells that it was removed and made again."""
 
 
 class IndexProgress(Struct, frozen=True):
@@ -109,6 +111,7 @@ class Indexer:
         self._current: list[Callable[[IndexProgress], None]] = []
         self._task: asyncio.Task[None] | None = None
         self._history: asyncio.Task[None] | None = None
+        self._identity: tuple[int, int] | None = None
         self._first = asyncio.Event()
 
     @property
@@ -131,8 +134,7 @@ class Indexer:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-        if self._watcher is not None:
-            await asyncio.to_thread(self._watcher.stop)
+        await self._stop_watching()
         for future, _ in self._waiters:
             future.cancel()
 
@@ -178,11 +180,27 @@ class Indexer:
                 await self._attempt(wanted, waiters)
             if self._wanted or self._waiters:
                 continue
-            self._wake.clear()
-            try:
-                await asyncio.wait_for(self._wake.wait(), self._settings.sweep)
-            except TimeoutError:
+            await self._wait()
+
+    async def _wait(self) -> None:
+        """Until something may have changed: somebody said so, the time has come, or the root is another folder."""
+        self._wake.clear()
+        due = time.monotonic() + self._settings.sweep
+        while not self._wake.is_set():
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._wake.wait(), min(LOOK_SECONDS, self._settings.sweep))
+            if time.monotonic() >= due:
                 self._wanted.everything = True
+                return
+            if await asyncio.to_thread(_identity, self.root) != self._identity:
+                await self._stop_watching()
+                self._wanted.everything = True
+                return
+
+    async def _stop_watching(self) -> None:
+        watcher, self._watcher = self._watcher, None
+        if watcher is not None:
+            await asyncio.to_thread(watcher.stop)
 
     async def _attempt(self, wanted: _Wanted, waiters: list[_Waiter]) -> None:
         self._sweeping = waiters if wanted.everything else None
@@ -348,6 +366,7 @@ class Indexer:
     async def _watch(self) -> None:
         if self._watcher is not None:
             return
+        self._identity = await asyncio.to_thread(_identity, self.root)
         excludes = await git.excludes_file()
         self._rules = IgnoreRules(self.root, global_excludes=excludes)
         watcher = Watcher(
@@ -374,6 +393,15 @@ class Indexer:
         if progress is not None:
             for waiting in self._current:
                 waiting(progress)
+
+
+def _identity(root: Path) -> tuple[int, int] | None:
+    """What tells a folder from one made in its place; watches stay with the old one."""
+    try:
+        status = root.stat()
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
 
 
 def _parse_here(path: str, source: bytes) -> ParsedFile | None:

@@ -21,6 +21,9 @@ __all__ = ["UnsupportedLanguage", "parse_file"]
 
 PARSE_SECONDS = 20.0
 _READ = 1 << 13
+_SMALL = 1 << 15
+"""Bytes of source that no grammar takes long for; reading through a callback costs a tenth more."""
+
 _BOM = b"\xef\xbb\xbf"
 _FIRST_LINE = 256
 
@@ -76,6 +79,8 @@ def parse_file(path: str, source: bytes, seconds: float = PARSE_SECONDS) -> Pars
 
 def _tree(grammar: Grammar, source: bytes, path: str, deadline: float) -> Tree:
     """Parse, but not for ever: on some input (random bytes as C++, say) a grammar takes minutes."""
+    if len(source) <= _SMALL:
+        return Parser(grammar).parse(source)
     # Bytes, not a memoryview: text predicates of queries read the source through this too, and crash on any other type.
     try:
         return Parser(grammar).parse(

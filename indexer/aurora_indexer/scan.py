@@ -18,6 +18,8 @@ from aurora_indexer.reading import NotARegularFile, read_prefix
 from aurora_indexer.skips import Skip
 
 SHEBANG_BYTES = 128
+NAMED_IGNORED = 300
+"""Ignored entries that are kept by name, to be shown to who asks; all are counted."""
 
 
 class Limits(Struct, frozen=True):
@@ -39,8 +41,8 @@ class FoundFile(Struct, frozen=True, array_like=True):
 class ScanResult(Struct, frozen=True):
     """What one walk saw. `other_files` counts files of no known language by suffix (".md"; "" for none).
 
-    `ignored` counts entries the rules left out, `folders` those that were walked. `truncated` means that `max_files`
-    was reached and the rest not looked at.
+    `ignored` counts entries the rules left out (the first of them are in `ignored_paths`), `folders` those that were
+    walked. `truncated` means that `max_files` was reached and the rest not looked at.
     """
 
     files: list[FoundFile]
@@ -49,6 +51,7 @@ class ScanResult(Struct, frozen=True):
     ignored: int
     folders: int
     truncated: bool = False
+    ignored_paths: list[str] = []
 
 
 class Walked(NamedTuple):
@@ -57,7 +60,7 @@ class Walked(NamedTuple):
     folder: Folder
     files: list[os.DirEntry[str]]
     skips: list[Skip]
-    ignored: int
+    ignored: list[str]
 
 
 def walk(
@@ -82,21 +85,21 @@ def walk(
         except OSError as error:
             if parent is None:
                 raise
-            yield Walked(parent, [], [skips.unreadable(skips.printable(path), error)], 0)
+            yield Walked(parent, [], [skips.unreadable(skips.printable(path), error)], [])
             continue
         folder = rules.enter(parent, name, MARKERS.intersection([entry.name for entry in entries]))
         if folder.closed:
             kept = folder.closed.reason == "ignored"
-            yield Walked(folder, [], [] if kept else [folder.closed], int(kept))
+            yield Walked(folder, [], [] if kept else [folder.closed], [folder.path] if kept else [])
             continue
         files: list[os.DirEntry[str]] = []
         found: list[Skip] = []
-        ignored = 0
+        ignored: list[str] = []
         for entry in entries:
             if not entry.is_dir(follow_symlinks=False):
                 files.append(entry)
             elif folder.ignores(entry.name, is_folder=True):
-                ignored += 1
+                ignored.append(folder.prefix + entry.name)
             elif not _encodable(entry.name):
                 found.append(_badly_named(folder.prefix + entry.name))
             else:
@@ -116,7 +119,8 @@ def scan(root: Path, limits: Limits, rules: IgnoreRules | None = None) -> ScanRe
     files: list[FoundFile] = []
     skipped: list[Skip] = []
     other: Counter[str] = Counter()
-    ignored = folders = 0
+    ignored: list[str] = []
+    folders = 0
     for walked in walk(rules):
         folder = walked.folder
         folders += not folder.closed
@@ -127,13 +131,13 @@ def scan(root: Path, limits: Limits, rules: IgnoreRules | None = None) -> ScanRe
             path = folder.prefix + name
             if not known_by_name(name):
                 if folder.ignores(name, is_folder=False):
-                    ignored += 1
+                    ignored.append(path)
                     continue
                 if not _is_script(entry.path, name):
                     other[_suffix(name) if name.isascii() else ""] += 1
                     continue
             elif folder.ignores(name, is_folder=False):
-                ignored += 1
+                ignored.append(path)
                 continue
             found = _look(rules, path, name, entry.path, limits, entry)
             if isinstance(found, Skip):
@@ -143,8 +147,16 @@ def scan(root: Path, limits: Limits, rules: IgnoreRules | None = None) -> ScanRe
         if len(files) > limits.max_files:
             detail = f"More than {limits.max_files:,} files; raise the limit, or name folders in .auroraignore."
             skipped.append(Skip("", "too-many", detail))
-            return ScanResult(files[: limits.max_files], skipped, dict(other), ignored, folders, truncated=True)
-    return ScanResult(files, skipped, dict(other), ignored, folders)
+            del files[limits.max_files :]
+            return _result(files, skipped, other, ignored, folders, truncated=True)
+    return _result(files, skipped, other, ignored, folders, truncated=False)
+
+
+def _result(
+    files: list[FoundFile], found: list[Skip], other: Counter[str], ignored: list[str], folders: int, *, truncated: bool
+) -> ScanResult:
+    named = [skips.printable(path) for path in ignored[:NAMED_IGNORED]]
+    return ScanResult(files, found, dict(other), len(ignored), folders, truncated, named)
 
 
 def find_file(rules: IgnoreRules, path: str, limits: Limits) -> FoundFile | Skip:

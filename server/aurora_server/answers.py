@@ -132,7 +132,7 @@ async def hint(reader: Reader, question: Question, pending: int) -> str:
     asked = [word for word in dict.fromkeys(words(question.text)) if len(word) > 2]
     parts: list[str] = []
     for word in asked:
-        names = await reader.names_starting(word[0])
+        names = await reader.names_with(word[:2])
         known = {piece for name in names for piece in words(name)} | {name.lower() for name in names}
         if word in known:
             continue

@@ -216,9 +216,16 @@ class SessionProtocol(LanguageServerProtocol):
                 handler, args, kwargs = steps.send(value)
                 value = self._start(handler, args, kwargs)
                 if inspect.isawaitable(value):
-                    return self._drive_later(steps, value)
+                    return self._drive_later(steps, self._in_background(value))
         except StopIteration as end:
             return end.value
+
+    def _in_background(self, awaitable: Any) -> asyncio.Future[Any]:
+        """Begin it now, so that a session that ends before its next step leaves no coroutine that never ran."""
+        task: asyncio.Task[Any] = asyncio.ensure_future(awaitable)
+        self._background.add(task)
+        task.add_done_callback(self._background.discard)
+        return task
 
     async def _drive_later(self, steps: Generator[Any, Any, Any], pending: Any) -> Any:
         rest = self._drive(steps, await pending)

@@ -61,11 +61,18 @@ class Workspace:
     async def open(cls, root: Path, settings: Settings, pool: WorkerPool) -> Workspace:
         """Open the memory of `root` and begin to bring it up to date. Raises a `MemoryError_`."""
         store = await Store.open(database_path(root, settings))
+        try:
+            return await cls._on(store, root, settings, pool)
+        except BaseException:
+            await store.close()  # an open connection would keep the whole process from ending
+            raise
+
+    @classmethod
+    async def _on(cls, store: Store, root: Path, settings: Settings, pool: WorkerPool) -> Workspace:
         owner = await store.read.fact("root")
         if owner is None:
             await store.remember("root", str(root))
         elif owner != str(root):
-            await store.close()
             raise MemoryError_(
                 f"{store.path} is the memory of {owner}, not of {root}; put {{workspace}} into memory.database_path"
             )
@@ -207,16 +214,20 @@ class Workspace:
         """What is wrong with this workspace and how to mend it, and every file that is left out."""
         scan = self._indexer.last_scan
         looked_into = await self._store.read.skips()
-        examples = (
-            [Skipped(path=skip.path, reason=skip.reason, detail=skip.detail) for skip in scan.skips] if scan else []
-        )
-        examples += [Skipped(path=path, reason=why, detail=detail) for path, (why, detail, _) in looked_into.items()]
+        examples = [Skipped(path=path, reason=why, detail=detail) for path, (why, detail, _) in looked_into.items()]
         skipped = Counter(example.reason for example in examples)
-        if scan and scan.ignored:
-            skipped["ignored"] += scan.ignored
-        other = sum(scan.other_files.values()) if scan else 0
-        if other:
-            skipped["no-language"] += other
+        if scan is not None:
+            examples += [Skipped(path=skip.path, reason=skip.reason, detail=skip.detail) for skip in scan.skips]
+            examples += [
+                Skipped(path=path, reason="ignored", detail="An ignore rule names it.") for path in scan.ignored_paths
+            ]
+            examples += [
+                Skipped(path=f"*{suffix}", reason="no-language", detail=f"{count} files of no language known here.")
+                for suffix, count in sorted(scan.other_files.items(), key=lambda entry: -entry[1])
+            ]
+            skipped.update(skip.reason for skip in scan.skips)
+            skipped.update({"ignored": scan.ignored, "no-language": sum(scan.other_files.values())})
+        skipped = +skipped  # without what was not found
         return DoctorResult(
             findings=await self._findings(), skipped=dict(skipped.most_common()), examples=examples[:MAX_EXAMPLES]
         )

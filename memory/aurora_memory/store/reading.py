@@ -140,22 +140,24 @@ class Reader:
 
     async def part_total(self) -> int:
         """How many parts the word index covers (the N of a term's rarity)."""
-        if self._parts is None:
+        known = self._parts
+        if known is None:
             rows = await self._rows("SELECT count(*) FROM parts")
-            self._parts = int(rows[0][0])
-        return self._parts
+            known = self._parts = int(rows[0][0])
+        return known
 
     async def document_frequencies(self, terms: Sequence[str]) -> dict[str, int]:
         """In how many parts each term stands; terms that stand nowhere are left out."""
+        known = self._frequencies  # a write meanwhile starts a new dict; this one stays as it was
         for term in terms:
-            if term not in self._frequencies:
+            if term not in known:
                 rows = await self._rows("SELECT doc FROM vocabulary WHERE term = ?", (term,))
-                self._frequencies[term] = int(rows[0][0]) if rows else 0
-        return {term: self._frequencies[term] for term in terms if self._frequencies[term]}
+                known[term] = int(rows[0][0]) if rows else 0
+        return {term: known[term] for term in terms if known[term]}
 
     def forget(self) -> None:
         """Something was written: what was remembered of the index may no longer hold."""
-        self._frequencies.clear()
+        self._frequencies = {}
         self._parts = None
 
     async def match_words(self, terms: Sequence[str], limit: int) -> list[WordMatch]:
@@ -313,11 +315,10 @@ class Reader:
             found.setdefault(to_id, []).append(ChunkView(*other))
         return found
 
-    async def names_starting(self, letters: str, limit: int = 3000) -> list[str]:
-        """Simple names of live chunks that start with `letters`, whatever the case, for "did you mean"."""
+    async def names_with(self, letters: str, limit: int = 5000) -> list[str]:
+        """Simple names of live chunks with `letters` in them, whatever the case, for "did you mean"."""
         rows = await self._rows(
-            """SELECT DISTINCT leaf FROM chunks WHERE gone_at IS NULL AND leaf COLLATE NOCASE >= ?
-               AND leaf COLLATE NOCASE < ? LIMIT ?""",
-            (letters, letters[:-1] + chr(ord(letters[-1]) + 1), limit),
+            "SELECT DISTINCT leaf FROM chunks WHERE gone_at IS NULL AND instr(lower(leaf), ?) LIMIT ?",
+            (letters.lower(), limit),
         )
         return [row[0] for row in rows]

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TextIO
 
-_OPAQUE = frozenset({"kinds", "languages", "skipped", "evidence", "content", "metadata"})
+_OPAQUE = frozenset({"kinds", "languages", "skipped", "content", "metadata"})
 """Below these, keys are data (a language, a reason, a term), not names of ours."""
 
 PIPED_WIDTH = None
