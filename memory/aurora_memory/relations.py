@@ -52,7 +52,9 @@ class Catalogue:
         self._placed: dict[tuple[str, str], list[Definition]] = {}
         self._files: dict[str, set[str]] = {}
         self._known_modules: dict[tuple[str, str], list[str]] = {}
+        self._by_path: dict[str, list[Definition]] = {}
         for definition in definitions:
+            self._by_path.setdefault(definition.path, []).append(definition)
             self._named.setdefault((family(definition.language), definition.leaf), []).append(definition)
             mates = self._placed.setdefault((definition.path, definition.leaf), [])
             mates.append(definition)
@@ -63,6 +65,10 @@ class Catalogue:
     def named(self, name: str, language: str) -> Sequence[Definition]:
         """Every definition of that simple name in the language's family."""
         return self._named.get((family(language), name), ())
+
+    def of_file(self, path: str) -> Sequence[Definition]:
+        """The definitions of one file, as far as they are known here, in the order they were given."""
+        return self._by_path.get(path, ())
 
     def in_file(self, path: str, name: str) -> Sequence[Definition]:
         """The definitions of that simple name in one file."""

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+import sqlite3
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import groupby
+from typing import cast
 
 import aiosqlite
 
-from aurora_memory.chunks import Import, Reference
+from aurora_memory.chunks import Import, Reference, ReferenceKind
 from aurora_memory.relations import Catalogue, Definition, Relation, bindings, resolve, resolve_imports, stands_for_file
 from aurora_memory.store.rows import decode_imports
 
@@ -16,6 +19,11 @@ _DEFINITION = "SELECT id, path, name, leaf, parent, kind, language FROM chunks W
 
 MANY = 2000
 """From so many waiting chunks on, all definitions are loaded once instead of by name."""
+
+BATCH = 2500
+"""Chunks resolved in one transaction."""
+
+_IN_ORDER = " ORDER BY path, line_start, id"
 
 
 async def waiting_chunks(db: aiosqlite.Connection) -> int:
@@ -26,23 +34,21 @@ async def waiting_chunks(db: aiosqlite.Connection) -> int:
 
 async def whole_catalogue(db: aiosqlite.Connection) -> Catalogue:
     """Every live definition."""
-    rows = await db.execute_fetchall(_DEFINITION)
+    rows = await db.execute_fetchall(_DEFINITION + _IN_ORDER)
     return await asyncio.to_thread(lambda: Catalogue(Definition(*row) for row in rows))
 
 
-async def resolve_some(db: aiosqlite.Connection, limit: int, catalogue: Catalogue | None) -> int:
-    """Resolve up to `limit` waiting chunks inside the caller's transaction; returns how many still wait."""
-    waiting = await db.execute_fetchall("SELECT chunk_id FROM unresolved ORDER BY chunk_id LIMIT ?", (limit,))
+async def resolve_some(db: aiosqlite.Connection, catalogue: Catalogue | None) -> int:
+    """Resolve a batch of waiting chunks inside the caller's transaction; returns how many still wait."""
+    waiting = await db.execute_fetchall("SELECT chunk_id FROM unresolved ORDER BY chunk_id LIMIT ?", (BATCH,))
     ids = [int(row[0]) for row in waiting]
     if not ids:
         return 0
     marks = ", ".join("?" * len(ids))
     sources = [Definition(*row) for row in await db.execute_fetchall(f"{_DEFINITION} AND id IN ({marks})", ids)]
-    references: dict[int, list[Reference]] = {}
-    for chunk_id, name, kind, qualifier in await db.execute_fetchall(
-        f"SELECT chunk_id, name, kind, qualifier FROM refs WHERE chunk_id IN ({marks})", ids
-    ):
-        references.setdefault(chunk_id, []).append(Reference(kind, name, qualifier))
+    mentioned = list(
+        await db.execute_fetchall(f"SELECT chunk_id, kind, name, qualifier FROM refs WHERE chunk_id IN ({marks})", ids)
+    )
     paths = sorted({source.path for source in sources})
     path_marks = ", ".join("?" * len(paths))
     imports = {
@@ -51,17 +57,20 @@ async def resolve_some(db: aiosqlite.Connection, limit: int, catalogue: Catalogu
             f"SELECT path, imports FROM files WHERE path IN ({path_marks})", paths
         )
     }
-    siblings: dict[str, list[Definition]] = {}
-    for row in await db.execute_fetchall(f"{_DEFINITION} AND path IN ({path_marks}) ORDER BY line_start", paths):
-        sibling = Definition(*row)
-        siblings.setdefault(sibling.path, []).append(sibling)
-    wanted = {reference.name for found in references.values() for reference in found}
-    wanted |= {entry.name for entries in imports.values() for entry in entries if entry.name}
-    known = catalogue or Catalogue(await _definitions(db, sorted(wanted)))
-    edges = await asyncio.to_thread(_edges, sources, references, imports, siblings, known)
-    await db.executemany("DELETE FROM relations WHERE from_id = ? AND kind != 'contains'", [(i,) for i in ids])
-    await db.executemany("DELETE FROM relations WHERE to_id = ? AND kind = 'contains'", [(i,) for i in ids])
-    await db.executemany("INSERT OR REPLACE INTO relations VALUES (?, ?, ?, ?)", [tuple(edge) for edge in edges])
+    known = catalogue
+    if known is None:
+        wanted = {name for _, _, name, _ in mentioned}
+        wanted |= {entry.name for entries in imports.values() for entry in entries if entry.name}
+        here = await db.execute_fetchall(f"{_DEFINITION} AND path IN ({path_marks}){_IN_ORDER}", paths)
+        ours = {row[0]: Definition(*row) for row in here}
+        known = Catalogue([*ours.values(), *(d for d in await _definitions(db, sorted(wanted)) if d.id not in ours)])
+    edges = await asyncio.to_thread(_edges, sources, mentioned, imports, known)
+    had_edges = list(await db.execute_fetchall("SELECT 1 FROM relations LIMIT 1"))
+    if had_edges:
+        each = [(chunk_id,) for chunk_id in ids]
+        await db.executemany("DELETE FROM relations WHERE from_id = ? AND kind != 'contains'", each)
+        await db.executemany("DELETE FROM relations WHERE to_id = ? AND kind = 'contains'", each)
+    await db.executemany("INSERT OR REPLACE INTO relations VALUES (?, ?, ?, ?)", edges)
     await db.execute(f"DELETE FROM unresolved WHERE chunk_id IN ({marks})", ids)
     return await waiting_chunks(db)
 
@@ -77,20 +86,24 @@ async def _definitions(db: aiosqlite.Connection, names: Sequence[str]) -> list[D
 
 def _edges(
     sources: Sequence[Definition],
-    references: Mapping[int, Sequence[Reference]],
+    mentioned: Iterable[sqlite3.Row],
     imports: Mapping[str, Sequence[Import]],
-    siblings: Mapping[str, Sequence[Definition]],
     catalogue: Catalogue,
 ) -> list[tuple[int, str, int, float]]:
     edges: list[Relation] = []
+    references: dict[int, list[Reference]] = {}
+    for chunk_id, kind, name, qualifier in mentioned:
+        references.setdefault(chunk_id, []).append(Reference(cast("ReferenceKind", kind), name, qualifier))
     bound = {path: bindings(entries) for path, entries in imports.items()}
-    around = {(mate.path, mate.name): mate.id for mates in siblings.values() for mate in reversed(mates)}
-    speakers = {speaker.id for mates in siblings.values() if (speaker := stands_for_file(mates)) is not None}
-    for source in sources:
-        parent = around.get((source.path, source.parent)) if source.parent is not None else None
-        if parent is not None and parent != source.id:
-            edges.append(Relation(parent, "contains", source.id, 1.0))
-        edges.extend(resolve(source, references.get(source.id, ()), bound.get(source.path, {}), catalogue))
-        if source.id in speakers:
-            edges.extend(resolve_imports(source, imports.get(source.path, ()), catalogue))
-    return [(edge.from_id, edge.kind, edge.to_id, edge.weight) for edge in edges]
+    for path, of_file in groupby(sorted(sources, key=lambda source: source.path), key=lambda source: source.path):
+        mates = catalogue.of_file(path)
+        around = {mate.name: mate.id for mate in reversed(mates)}
+        speaker = stands_for_file(mates)
+        for source in of_file:
+            parent = around.get(source.parent) if source.parent is not None else None
+            if parent is not None and parent != source.id:
+                edges.append(Relation(parent, "contains", source.id, 1.0))
+            edges.extend(resolve(source, references.get(source.id, ()), bound.get(path, {}), catalogue))
+            if speaker is not None and source.id == speaker.id:
+                edges.extend(resolve_imports(source, imports.get(path, ()), catalogue))
+    return sorted((edge.from_id, edge.kind, edge.to_id, edge.weight) for edge in edges)

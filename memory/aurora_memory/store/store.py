@@ -41,7 +41,6 @@ _STORED = (
 )
 _PLACES = ", ".join("?" * (CHUNK_COLUMNS.count(",") + 1))
 _SET_COLUMNS = ", ".join(f"{column.strip()} = ?" for column in CHUNK_COLUMNS.split(","))
-RESOLVE_BATCH = 500
 _REFERRERS = 2000
 """How many chunks that mention a new name are looked at again; beyond that the name is too common to mean one thing."""
 
@@ -219,7 +218,7 @@ class Store:
             catalogue = await resolving.whole_catalogue(self._writer) if many else None
         while waiting:
             async with self._transaction() as db:
-                waiting = await resolving.resolve_some(db, RESOLVE_BATCH, catalogue)
+                waiting = await resolving.resolve_some(db, catalogue)
             tell(waiting)
 
     async def save_commits(self, commits: Mapping[str, tuple[Sequence[float], str, str]], head: str | None) -> None:
