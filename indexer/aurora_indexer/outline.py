@@ -33,6 +33,7 @@ _WRAPPER, _BODY, _DEFINITION, _SCOPE, _MEMBERS, _NAME, _QUALIFIER, _DOC = range(
 _GENERICS = re.compile(r"<[^<>]*>")
 _OPERATOR = re.compile(r"(?:(.*)::)?(operator\b.*)")
 _CONVERSION = re.compile(r"(?<=\w)\s*\(\).*$")
+_BEFORE_WRAPPED = re.compile(rb"[\s\w*]{0,100}")
 _AFTER_WRAPPED = re.compile(rb"[\s\w;*,]{0,200}")
 
 
@@ -154,15 +155,21 @@ def _sweep(captures: Captures, bare: bytes) -> tuple[list[_Region], Span | None]
             in_function = kind in _FUNCTIONS or (top is not None and top.in_function)
             top = _Region(node, kind, start, end, top, in_function, depth)
             if rank == _DEFINITION and kind and wrappers:
-                top.wrapped = next((wrapper for wrapper in wrappers if _wraps(wrapper, end, bare)), None)
+                top.wrapped = _wrapped(wrappers, start, end, bare)
                 wrappers.clear()
             regions.append(top)
     return regions, file_doc
 
 
-def _wraps(wrapper: Span, end: int, bare: bytes) -> bool:
-    """Whether next to nothing is left of a wrapper after the definition in it that ends at `end`."""
-    return wrapper[1] >= end and _AFTER_WRAPPED.fullmatch(bare, end, wrapper[1]) is not None
+def _wrapped(wrappers: list[Span], start: int, end: int, bare: bytes) -> Span | None:
+    """The outermost wrapper that has next to nothing but the definition: after it, or at least before it."""
+    for low, high in wrappers:
+        if high >= end:
+            if _AFTER_WRAPPED.fullmatch(bare, end, high):
+                return low, high
+            if _BEFORE_WRAPPED.fullmatch(bare, low, start):
+                return low, end
+    return None
 
 
 def _events(captures: Captures) -> list[tuple[int, int, int, int, Node, str]]:

@@ -7,7 +7,7 @@ from hashlib import blake2b
 from itertools import groupby
 
 from tree_sitter import Language as Grammar
-from tree_sitter import Node, Parser, QueryCursor, Tree
+from tree_sitter import Node, Parser, Query, QueryCursor, Tree
 
 from aurora_indexer import TooSlow, languages
 from aurora_indexer.chunking import Chunker, blanked
@@ -30,6 +30,9 @@ _FIRST_LINE = 256
 _MAX_MATCHES = 1024
 """Patterns half matched at a time. Code that people write stays far below; each one costs at every node."""
 
+_MAX_DEPTH = 30_000
+"""Nodes deep that are queried; tree-sitter loses itself past 65,535. Ten thousand nested functions are less."""
+
 _MAX_PUNCTUATION = 400_000_000
 """Sum of squared runs of punctuation in a syntax error, past which a file is taken as text: about a second of time."""
 
@@ -51,7 +54,7 @@ def parse_file(path: str, source: bytes, seconds: float = PARSE_SECONDS) -> Pars
     deadline = time.monotonic() + seconds
     root = _tree(compiled.grammar, source, path, deadline).root_node
     hopeless = root.has_error and _is_hopeless(root)
-    captures = {} if hopeless else QueryCursor(compiled.query, match_limit=_MAX_MATCHES).captures(root)
+    captures = {} if hopeless else _cursor(compiled.query).captures(root)
     bare = blanked(source, _spans(captures, "comment"))
     found = outline(language, source, bare, captures)
     uses, module_uses = uses_of(source, captures, found)
@@ -66,7 +69,7 @@ def parse_file(path: str, source: bytes, seconds: float = PARSE_SECONDS) -> Pars
     chunks.extend(map(chunker.definition, found.definitions, uses))
     mistakes = 1 if hopeless else 0
     if root.has_error and not hopeless:
-        mistakes = len(QueryCursor(compiled.mistakes).captures(root).get("mistake", ()))
+        mistakes = len(_cursor(compiled.mistakes).captures(root).get("mistake", ()))
     return ParsedFile(
         path=path,
         language=language.name,
@@ -88,6 +91,12 @@ def _tree(grammar: Grammar, source: bytes, path: str, deadline: float) -> Tree:
         )
     except ValueError as error:
         raise TooSlow(f"{path}: its grammar takes too long; name it in .auroraignore to leave it out") from error
+
+
+def _cursor(query: Query) -> QueryCursor:
+    cursor = QueryCursor(query, match_limit=_MAX_MATCHES)
+    cursor.set_max_start_depth(_MAX_DEPTH)
+    return cursor
 
 
 def _is_hopeless(root: Node) -> bool:

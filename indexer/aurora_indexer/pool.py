@@ -19,8 +19,8 @@ from aurora_indexer import IndexerError, WorkerLost
 from aurora_indexer.messages import Failed, ParseRequest, Reply, WorkItem
 from aurora_indexer.worker_process import WorkerProcess
 
-BATCH_BYTES = 96 << 10
-BATCH_FILES = 16
+BATCH_BYTES = 512 << 10
+BATCH_FILES = 32
 STARTS = 3
 """Tries at starting a worker: more will not help."""
 

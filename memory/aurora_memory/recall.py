@@ -40,7 +40,7 @@ STOP_WORDS = frozenset(
     get gets give has have how i if in into is it its like look me method methods my of on or our place places please
     show should so some tell that the their them there these this those to us use used uses using was we were what when
     where which who why will with would you your
-    """.split()  # noqa: SIM905 - a list of ninety quoted words hides the words
+    """.split()
 )
 
 NOWHERE = IndexedTerms("", "", "")

@@ -73,6 +73,7 @@
 (program . (expression_statement (string)) @trivia)
 
 (call_expression function: [(identifier) (member_expression)] @call)
+(call_expression function: (await_expression [(identifier) (member_expression)] @call))
 (new_expression constructor: [(identifier) (member_expression)] @call)
 
 [(if_statement) (switch_case) (catch_clause) (ternary_expression)] @branch
