@@ -42,6 +42,9 @@ HERE_BYTES = 256 << 10
 HERE_SECONDS = 0.25
 """A save of a few small files is parsed in a thread of the daemon: starting a worker would take longer."""
 
+HISTORY_PATIENCE = 3.0
+"""Seconds that who asked for an index waits for git's history as well, so that the first answer knows it."""
+
 RETRY_SECONDS = 5.0
 LOOK_SECONDS = 3.0
 """How often the root itself is looked at: no event tells that it was removed and made again."""
@@ -206,6 +209,8 @@ class Indexer:
         self._sweeping = waiters if wanted.everything else None
         try:
             summary = await self._once(wanted)
+            if waiters and self._history is not None:
+                await asyncio.wait({self._history}, timeout=HISTORY_PATIENCE)
         except asyncio.CancelledError:
             for future, _ in waiters:
                 future.cancel()

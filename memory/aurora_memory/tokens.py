@@ -16,7 +16,7 @@ import Stemmer
 
 _WORD = re.compile(r"[^\W_]\w*")
 _PIECE = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\da-zA-Z_]+")
-_stemmer = Stemmer.Stemmer("english")
+_stemmer = Stemmer.Stemmer("english", 0)  # no cache of its own: ours holds whole words
 
 MAX_WORD = 80
 """Longer words are data (base64, hashes, minified code), not names."""

@@ -68,7 +68,8 @@ def test_twenty_clients_at_once_are_all_served(home: Path) -> None:
 
 
 def test_only_its_user_can_reach_it(home: Path) -> None:
-    with Daemon(home) as daemon:
+    with Daemon(home) as daemon, daemon.wire() as wire:
+        wire.initialize()  # the socket answers before the log is open
         assert stat.S_IMODE(daemon.address.socket.stat().st_mode) == 0o600
         assert stat.S_IMODE(daemon.address.socket.parent.stat().st_mode) == 0o700
         assert stat.S_IMODE(daemon.address.info.stat().st_mode) == 0o600
