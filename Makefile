@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 WORKSPACE ?= .
 QUERY ?= where is a file split into chunks
 
-.PHONY: run test check bench clean
+.PHONY: run test e2e check bench clean
 
 $(VENV)/.run: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -23,6 +23,9 @@ run: $(VENV)/.run
 
 test: $(VENV)/.dev
 	$(BIN)/python -m pytest
+
+e2e: $(VENV)/.dev
+	$(BIN)/python -m pytest tests/e2e
 
 check: $(VENV)/.dev
 	$(BIN)/ruff check .

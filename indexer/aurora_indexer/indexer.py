@@ -46,6 +46,9 @@ HISTORY_PATIENCE = 3.0
 """Seconds that who asked for an index waits for git's history as well, so that the first answer knows it."""
 
 RETRY_SECONDS = 5.0
+MANY_FILES = 100
+"""From so many parsed files on, a run was a bulk write."""
+
 LOOK_SECONDS = 3.0
 """How often the root itself is looked at: no event tells that it was removed and made again."""
 
@@ -252,6 +255,8 @@ class Indexer:
         else:
             summary = await self._refresh(sorted(wanted.paths))
         await self._resolve()
+        if summary.parsed > MANY_FILES:
+            await self._store.tidy()  # or recall would read through a write-ahead log as large as the index
         self.counts = await self._store.counts()
         self.state, self.last_error, self.pending = "ready", None, len(self._wanted.paths)
         if summary.parsed or summary.removed or not self._first.is_set():
@@ -366,7 +371,6 @@ class Indexer:
             oldest = min(times[-1] for times, _, _ in commits.values())
             commits |= {path: ((oldest,), "", "") for path in await self._store.read.files() if path not in commits}
         await self._store.save_commits(commits, head)
-        await self._store.tidy()
 
     async def _watch(self) -> None:
         if self._watcher is not None:

@@ -23,10 +23,10 @@ from aurora_memory.chunks import MODULE_NAME
 from aurora_memory.store.reading import ChunkView, Commits, IndexedTerms, Reader, WordMatch
 from aurora_memory.tokens import stem_word, terms
 
-POSTINGS_BUDGET = 3000
+POSTINGS_BUDGET = 2400
 """How many index entries one question may cost; the rarest terms are served first, so common words drop out."""
 
-CANDIDATES = 72
+CANDIDATES = 60
 RETRIEVAL_THRESHOLD = -2.0
 """Activation at which recall is a coin's toss: a file touched a handful of times, months ago."""
 
@@ -106,12 +106,18 @@ async def recall(reader: Reader, query: str, limit: int, now: float) -> list[Hit
     accesses = await reader.accesses(ids)
     paths = sorted({chunk.path for chunk in chunks})
     commits = await reader.commits(paths)
-    mtimes = await reader.mtimes(paths)
+    mtimes = await _uncommitted(reader, paths, commits)
     rarity = {
         term: math.log(1 + (total - frequency + 0.5) / (frequency + 0.5)) for term, frequency in frequencies.items()
     }
     hits = rank(question, rarity, chunks, matches, fields, accesses, commits, mtimes, now)
     return hits[:limit]
+
+
+async def _uncommitted(reader: Reader, paths: Sequence[str], commits: Mapping[str, Commits]) -> dict[str, float]:
+    """Modification times of the files that git knows nothing of."""
+    unknown = [path for path in paths if path not in commits]
+    return await reader.mtimes(unknown) if unknown else {}
 
 
 async def weigh(reader: Reader, chunks: Sequence[ChunkView], now: float) -> list[Hit]:
@@ -121,7 +127,7 @@ async def weigh(reader: Reader, chunks: Sequence[ChunkView], now: float) -> list
     accesses = await reader.accesses([chunk.id for chunk in chunks])
     paths = sorted({chunk.path for chunk in chunks})
     commits = await reader.commits(paths)
-    mtimes = await reader.mtimes(paths)
+    mtimes = await _uncommitted(reader, paths, commits)
     question = Question("", (), (), about_tests=True)
     hits = rank(question, {}, chunks, {}, {}, accesses, commits, mtimes, now)
     order = {chunk.id: place for place, chunk in enumerate(chunks)}
