@@ -23,10 +23,10 @@ from aurora_memory.chunks import MODULE_NAME
 from aurora_memory.store.reading import ChunkView, Commits, IndexedTerms, Reader, WordMatch
 from aurora_memory.tokens import stem_word, terms
 
-POSTINGS_BUDGET = 2400
+POSTINGS_BUDGET = 2000
 """How many index entries one question may cost; the rarest terms are served first, so common words drop out."""
 
-CANDIDATES = 60
+CANDIDATES = 50
 RETRIEVAL_THRESHOLD = -2.0
 """Activation at which recall is a coin's toss: a file touched a handful of times, months ago."""
 
