@@ -19,6 +19,7 @@ from msgspec import Struct, structs
 from aurora_indexer import IndexerError, git
 from aurora_indexer.answering import answer, parse_source
 from aurora_indexer.batches import Batches
+from aurora_indexer.history import learn_history
 from aurora_indexer.ignore import IgnoreRules
 from aurora_indexer.messages import Failed, Reply, WorkItem
 from aurora_indexer.pool import WorkerPool
@@ -32,10 +33,6 @@ from aurora_memory.store import Counts, FileStat, Store
 logger = logging.getLogger(__name__)
 
 State = Literal["scanning", "indexing", "ready", "error"]
-
-HISTORY_COMMITS = 100_000
-HISTORY_SECONDS = 20.0
-"""How much of git's history one pass may look at, newest first."""
 
 HERE_FILES = 4
 HERE_BYTES = 256 << 10
@@ -250,7 +247,9 @@ class Indexer:
             self._tell(IndexProgress(0, 0, 0, "scanning"))
             await self._watch()
             if self._history is None or self._history.done():
-                self._history = asyncio.create_task(self._learn_history(), name=f"history of {self.root}")
+                self._history = asyncio.create_task(
+                    learn_history(self.root, self._store, self._first), name=f"history of {self.root}"
+                )
             summary = await self._sweep(wanted.edited)
         else:
             summary = await self._refresh(sorted(wanted.paths))
@@ -354,23 +353,6 @@ class Indexer:
 
     async def _resolve(self) -> None:
         await self._store.resolve(lambda waiting: self._tell(IndexProgress(0, waiting, 0, "linking")))
-
-    async def _learn_history(self) -> None:
-        """Take each file's commit times from git, if HEAD moved since the last time."""
-        head = await asyncio.to_thread(git.head, self.root)
-        if head is None or head == await self._store.read.fact("git_head"):
-            return
-        history = await git.history(self.root, max_commits=HISTORY_COMMITS, seconds=HISTORY_SECONDS)
-        await self._first.wait()  # the pass runs beside the first sweep; what it found is kept when the files are known
-        if history.problem is not None:
-            logger.warning("no git history", extra={"root": str(self.root), "error": history.problem})
-            return
-        commits = {path: (file.times, file.last_hash, file.last_subject) for path, file in history.files.items()}
-        if not history.complete and commits:
-            # A file the pass did not reach is older than all it saw; the file's own time is only when it was cloned.
-            oldest = min(times[-1] for times, _, _ in commits.values())
-            commits |= {path: ((oldest,), "", "") for path in await self._store.read.files() if path not in commits}
-        await self._store.save_commits(commits, head)
 
     async def _watch(self) -> None:
         if self._watcher is not None:

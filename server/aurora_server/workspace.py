@@ -6,7 +6,6 @@ import asyncio
 import hashlib
 import importlib
 import os
-import shutil
 import time
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Sequence
@@ -28,21 +27,19 @@ from aurora_memory.store.reading import ChunkView
 from aurora_protocol.methods import (
     DoctorResult,
     ExplainResult,
-    Finding,
     Freshness,
     IndexResult,
     Link,
     Recalled,
     RecallParams,
     RecallResult,
-    Skipped,
     WorkspaceStatus,
 )
 from aurora_server import answers
+from aurora_server.checkup import checkup
 from aurora_server.looking import chunk_at
 from aurora_server.settings import Settings
 
-MAX_EXAMPLES = 1000
 OUTLINES_KEPT = 32
 OUTLINE_SECONDS = 0.5
 
@@ -212,25 +209,7 @@ class Workspace:
 
     async def doctor(self) -> DoctorResult:
         """What is wrong with this workspace and how to mend it, and every file that is left out."""
-        scan = self._indexer.last_scan
-        looked_into = await self._store.read.skips()
-        examples = [Skipped(path=path, reason=why, detail=detail) for path, (why, detail, _) in looked_into.items()]
-        skipped = Counter(example.reason for example in examples)
-        if scan is not None:
-            examples += [Skipped(path=skip.path, reason=skip.reason, detail=skip.detail) for skip in scan.skips]
-            examples += [
-                Skipped(path=path, reason="ignored", detail="An ignore rule names it.") for path in scan.ignored_paths
-            ]
-            examples += [
-                Skipped(path=f"*{suffix}", reason="no-language", detail=f"{count} files of no language known here.")
-                for suffix, count in sorted(scan.other_files.items(), key=lambda entry: -entry[1])
-            ]
-            skipped.update(skip.reason for skip in scan.skips)
-            skipped.update({"ignored": scan.ignored, "no-language": sum(scan.other_files.values())})
-        skipped = +skipped  # without what was not found
-        return DoctorResult(
-            findings=await self._findings(), skipped=dict(skipped.most_common()), examples=examples[:MAX_EXAMPLES]
-        )
+        return await checkup(self.root, self._store, self._indexer)
 
     def files_changed(self, paths: list[Path]) -> None:
         """Hear from an editor that files were saved, created or deleted."""
@@ -359,43 +338,6 @@ class Workspace:
     def _skipped_files(self) -> int:
         scan = self._indexer.last_scan
         return self._counts().skipped + (len(scan.skips) if scan else 0)
-
-    async def _findings(self) -> list[Finding]:
-        findings: list[Finding] = []
-        indexer = self._indexer
-        if indexer.state == "error":
-            findings.append(Finding(level="error", what=f"indexing stopped: {indexer.last_error}"))
-        elif indexer.pending:
-            findings.append(Finding(level="warning", what=f"{indexer.pending} files wait to be indexed"))
-        counts = self._counts()
-        findings.append(Finding(level="ok", what=f"memory holds {counts.chunks} chunks of {counts.files} files"))
-        if not counts.files and indexer.state == "ready":
-            findings.append(
-                Finding(
-                    level="warning",
-                    what=f"no file of a known language in {self.root}",
-                    fix="open the folder that holds the code, or check .gitignore and .auroraignore",
-                )
-            )
-        if indexer.warning:
-            findings.append(Finding(level="warning", what=indexer.warning, fix="changes are still found, only later"))
-        damage = await self._store.check()
-        if damage:
-            findings.append(
-                Finding(
-                    level="error",
-                    what=f"{self._store.path} is damaged: {damage}",
-                    fix="move the file away; indexing makes a new one",
-                )
-            )
-        free = shutil.disk_usage(self._store.path.parent).free
-        if free < 100 << 20:
-            findings.append(
-                Finding(
-                    level="warning", what=f"only {free >> 20} MiB free for {self._store.path}", fix="free some space"
-                )
-            )
-        return findings
 
 
 def _parse(path: str, source: bytes) -> ParsedFile:

@@ -1,0 +1,80 @@
+"""`aurora doctor` for one workspace: what is wrong, how to mend it, and why files are left out."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+from collections import Counter
+from pathlib import Path
+
+from aurora_indexer.indexer import Indexer
+from aurora_memory.store import Store
+from aurora_protocol.methods import DoctorResult, Finding, Skipped
+
+MAX_EXAMPLES = 1000
+LITTLE_SPACE = 100 << 20
+
+
+async def checkup(root: Path, store: Store, indexer: Indexer) -> DoctorResult:
+    """Look at the index, the watcher, the memory file and its disk. Reads only."""
+    scan = indexer.last_scan
+    looked_into = await store.read.skips()
+    examples = [Skipped(path=path, reason=why, detail=detail) for path, (why, detail, _) in looked_into.items()]
+    skipped = Counter(example.reason for example in examples)
+    if scan is not None:
+        examples += [Skipped(path=skip.path, reason=skip.reason, detail=skip.detail) for skip in scan.skips]
+        examples += [
+            Skipped(path=path, reason="ignored", detail="An ignore rule names it.") for path in scan.ignored_paths
+        ]
+        examples += [
+            Skipped(path=f"*{suffix}", reason="no-language", detail=f"{count} files of no language known here.")
+            for suffix, count in sorted(scan.other_files.items(), key=lambda entry: -entry[1])
+        ]
+        skipped.update(skip.reason for skip in scan.skips)
+        skipped.update({"ignored": scan.ignored, "no-language": sum(scan.other_files.values())})
+    return DoctorResult(
+        findings=[*_index(root, indexer), *await _memory_file(store)],
+        skipped={reason: count for reason, count in skipped.most_common() if count},
+        examples=examples[:MAX_EXAMPLES],
+    )
+
+
+def _index(root: Path, indexer: Indexer) -> list[Finding]:
+    findings: list[Finding] = []
+    if indexer.state == "error":
+        findings.append(Finding(level="error", what=f"indexing stopped: {indexer.last_error}"))
+    elif indexer.pending:
+        findings.append(Finding(level="warning", what=f"{indexer.pending} files wait to be indexed"))
+    counts = indexer.counts
+    if counts is not None:
+        findings.append(Finding(level="ok", what=f"memory holds {counts.chunks} chunks of {counts.files} files"))
+    if counts is not None and not counts.files and indexer.state == "ready":
+        findings.append(
+            Finding(
+                level="warning",
+                what=f"no file of a known language in {root}",
+                fix="open the folder that holds the code, or check .gitignore and .auroraignore",
+            )
+        )
+    if indexer.warning:
+        findings.append(Finding(level="warning", what=indexer.warning, fix="changes are still found, only later"))
+    return findings
+
+
+async def _memory_file(store: Store) -> list[Finding]:
+    findings: list[Finding] = []
+    damage = await store.check()
+    if damage:
+        findings.append(
+            Finding(
+                level="error",
+                what=f"{store.path} is damaged: {damage}",
+                fix="move the file away; indexing makes a new one",
+            )
+        )
+    free = (await asyncio.to_thread(shutil.disk_usage, store.path.parent)).free
+    if free < LITTLE_SPACE:
+        findings.append(
+            Finding(level="warning", what=f"only {free >> 20} MiB free for {store.path}", fix="free some space")
+        )
+    return findings
