@@ -42,11 +42,11 @@ HERE_SECONDS = 0.25
 HISTORY_PATIENCE = 3.0
 """Seconds that who asked for an index waits for git's history as well, so that the first answer knows it."""
 
-RETRY_SECONDS = 5.0
+RETRY_SECONDS = 2.0
 MANY_FILES = 100
 """From so many parsed files on, a run was a bulk write."""
 
-LOOK_SECONDS = 3.0
+LOOK_SECONDS = 2.0
 """How often the root itself is looked at: no event tells that it was removed and made again."""
 
 
