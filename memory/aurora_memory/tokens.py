@@ -8,8 +8,6 @@ so that `parse_http_response2` and `parseHttpResponse2` find each other. `words`
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Iterable
 from functools import lru_cache
 
 import Stemmer
@@ -55,26 +53,3 @@ def terms(text: str) -> list[str]:
         if len(word) <= MAX_WORD:
             found.extend(stem_word(word))
     return found
-
-
-def counted_terms(text: str, at_most: int, limit: int) -> str:
-    """The terms of a long text for the index, each at most `at_most` times, at most `limit` in all, order not kept."""
-    kept: list[str] = []
-    for word, count in Counter(_WORD.findall(text)).items():
-        if len(word) <= MAX_WORD:
-            kept.extend(stem_word(word) * min(count, at_most))
-        if len(kept) >= limit:
-            break
-    return " ".join(kept[:limit])
-
-
-def capped(found: Iterable[str], at_most: int) -> str:
-    """Join terms for the index, each kept at most `at_most` times: a word's tenth use tells nothing new."""
-    seen: dict[str, int] = {}
-    kept: list[str] = []
-    for word in found:
-        count = seen.get(word, 0)
-        if count < at_most:
-            seen[word] = count + 1
-            kept.append(word)
-    return " ".join(kept)

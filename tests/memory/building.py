@@ -6,7 +6,7 @@ import hashlib
 
 from aurora_memory.chunks import AstSummary, ChunkKind, CodeChunk, Import, ParsedFile, Part, Reference, Terms
 from aurora_memory.store import FileStat, IndexedFile
-from aurora_memory.tokens import counted_terms, terms
+from aurora_memory.tokens import terms
 
 
 def digest(text: str) -> bytes:
@@ -32,7 +32,7 @@ def chunk(
     references = [Reference("calls", call.rpartition(".")[2], call.rpartition(".")[0]) for call in calls]
     references += [Reference("inherits", base) for base in inherits]
     words = Terms(
-        " ".join(terms(name)), "", " ".join(terms(path)), " ".join(terms(doc)), "", counted_terms(body, 3, 1000)
+        " ".join(terms(name)), "", " ".join(terms(path)), " ".join(terms(doc)), "", " ".join(terms(body))
     )
     return CodeChunk(
         path=path,

@@ -1,6 +1,6 @@
 import pytest
 
-from aurora_memory.tokens import MAX_WORD, capped, counted_terms, split_word, terms, words
+from aurora_memory.tokens import MAX_WORD, split_word, terms, words
 
 
 @pytest.mark.parametrize(
@@ -32,9 +32,3 @@ def test_terms_are_stemmed_and_words_are_not() -> None:
 
 def test_data_is_not_words() -> None:
     assert terms("x" * (MAX_WORD + 1)) == []
-
-
-def test_repeats_are_bounded() -> None:
-    assert capped(["a", "b", "a", "a"], 2) == "a b a"
-    assert sorted(counted_terms("foo foo foo foo bar", 2, 100).split()) == ["bar", "foo", "foo"]
-    assert len(counted_terms(" ".join(f"w{n}x" for n in range(500)), 3, 50).split()) == 50
