@@ -31,9 +31,7 @@ def chunk(
     parent = name.rpartition(".")[0] or None
     references = [Reference("calls", call.rpartition(".")[2], call.rpartition(".")[0]) for call in calls]
     references += [Reference("inherits", base) for base in inherits]
-    words = Terms(
-        " ".join(terms(name)), "", " ".join(terms(path)), " ".join(terms(doc)), "", " ".join(terms(body))
-    )
+    words = Terms(" ".join(terms(name)), "", " ".join(terms(path)), " ".join(terms(doc)), "", " ".join(terms(body)))
     return CodeChunk(
         path=path,
         name=name,
