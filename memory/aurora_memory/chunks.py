@@ -50,23 +50,18 @@ class Import(Struct, frozen=True, array_like=True):
     alias: str = ""
 
 
-class Terms(Struct, frozen=True, array_like=True):
-    """The searchable words of one part, by field: already split and lower-cased, joined by spaces."""
-
-    name: str
-    signature: str
-    path: str
-    doc: str
-    calls: str
-    body: str
-
-
 class Part(Struct, frozen=True, array_like=True):
-    """A stretch of a chunk that is searched as one: the whole of it, or a piece cut on syntax borders (cAST)."""
+    """A stretch of a chunk that is searched as one: the whole of it, or a piece cut on syntax borders (cAST).
+
+    `occurrences` has, for each term, its counts by field (`aurora_memory.occurrences`); `length` and `name_length` are
+    how many terms the part, and its chunk's name, have.
+    """
 
     line_start: int
     line_end: int
-    terms: Terms
+    occurrences: dict[str, int]
+    length: int
+    name_length: int
 
 
 class CodeChunk(Struct, frozen=True, array_like=True):

@@ -82,6 +82,12 @@ def index(client: Client) -> tuple[float, dict[str, Any]]:
     return time.perf_counter() - begun, summary
 
 
+def settled(client: Client) -> None:
+    """Wait until the daemon has nothing left to do in the background."""
+    while any(workspace["state"] != "ready" for workspace in client.request("aurora/status")["workspaces"]):
+        time.sleep(0.1)
+
+
 def definitions(files: list[Path]) -> int:
     """Functions and classes of the corpus, by Python's own parser."""
     kinds = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)

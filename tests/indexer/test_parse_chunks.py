@@ -10,6 +10,7 @@ from aurora_indexer import languages
 from aurora_indexer.languages import UnsupportedLanguage
 from aurora_indexer.parse import parse_file
 from aurora_memory.chunks import CodeChunk
+from aurora_memory.occurrences import Field, terms_in, unpacked
 from aurora_memory.tokens import terms
 
 
@@ -18,7 +19,7 @@ def chunks(source: str, path: str = "src/auth.py") -> dict[str, CodeChunk]:
 
 
 def body(c: CodeChunk) -> set[str]:
-    return set(" ".join(part.terms.body for part in c.parts).split())
+    return set().union(*(terms_in("body", part.occurrences) for part in c.parts))
 
 
 NESTED = '''
@@ -50,26 +51,37 @@ def test_a_class_is_searched_without_its_methods_and_a_function_without_the_ones
 
 def test_fields_of_the_first_part() -> None:
     part = chunks(NESTED)["Service.charlie"].parts[0]
-    assert part.terms.name.split() == terms("Service charlie")
-    assert part.terms.path.split() == terms("src auth")
-    assert part.terms.signature.split() == terms("def charlie(self)")
-    assert set(part.terms.doc.split()) == set(terms("Says delta."))
-    assert part.terms.calls.split() == terms("foxtrot")
+    fields: dict[Field, str] = {
+        "name": "Service charlie",
+        "path": "src auth",
+        "signature": "def charlie(self)",
+        "doc": "Says delta.",
+        "calls": "foxtrot",
+    }
+    for field, text in fields.items():
+        assert terms_in(field, part.occurrences) == set(terms(text)), field
+    assert part.name_length == 2
     assert (part.line_start, part.line_end) == (7, 15)
 
 
-def test_body_terms_are_those_of_memory_and_each_word_at_most_three_times() -> None:
+def test_body_terms_are_those_of_memory_and_counted() -> None:
     source = (
         "def f():\n    getHTTPResponse2(a, naïve_straße, x) ; " + "again " * 9 + '\n    return "¡olé! 日本語 x_1"\n'
     )
-    found = chunks(source)["f"].parts[0].terms.body.split()
-    assert set(found) == set(terms(source))
-    assert found.count(terms("again")[0]) == 3
+    part = chunks(source)["f"].parts[0]
+    assert terms_in("body", part.occurrences) == set(terms(source))
+    assert unpacked(part.occurrences[terms("again")[0]]) == {"body": 9}
+    assert part.length >= len(terms(source))
+
+
+def test_counts_saturate() -> None:
+    part = chunks("def f():\n    pass\n" + "    again\n" * 99)["f"].parts[0]
+    assert unpacked(part.occurrences[terms("again")[0]]) == {"body": 31}
 
 
 def test_many_terms_are_bounded() -> None:
     source = "x = '''" + " ".join(f"word{n}" for n in range(9000)) + "'''\n"
-    assert all(len(part.terms.body.split()) <= 3000 for part in chunks(source)["<module>"].parts)
+    assert all(len(terms_in("body", part.occurrences)) <= 3000 for part in chunks(source)["<module>"].parts)
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ import pytest
 from aurora_indexer.parse import parse_file
 from aurora_indexer.split import MAX_PART, MAX_PARTS
 from aurora_memory.chunks import CodeChunk
+from aurora_memory.occurrences import Field, terms_in
 
 STDLIB = Path(sysconfig.get_paths()["stdlib"])
 
@@ -47,16 +48,18 @@ def test_parts_follow_statements() -> None:
 
 def test_first_part_carries_the_fields_and_later_ones_name_and_body() -> None:
     first, *rest = only('def find_user():\n    """Looks."""\n' + statements(400), "find_user").parts
-    assert all((first.terms.signature, first.terms.path, first.terms.doc, first.terms.body))
+    others: list[Field] = ["signature", "path", "doc", "calls"]
+    assert terms_in("body", first.occurrences)
+    assert all(terms_in(field, first.occurrences) for field in others[:3])
     for part in rest:
-        assert part.terms.name == first.terms.name
-        assert part.terms.body
-        assert (part.terms.signature, part.terms.path, part.terms.doc, part.terms.calls) == ("", "", "", "")
+        assert terms_in("name", part.occurrences) == terms_in("name", first.occurrences)
+        assert terms_in("body", part.occurrences)
+        assert not any(terms_in(field, part.occurrences) for field in others)
 
 
 def test_nothing_is_lost_between_parts() -> None:
     c = only("def f():\n" + statements(400), "f")
-    found = set(" ".join(p.terms.body for p in c.parts).split())
+    found = set().union(*(terms_in("body", p.occurrences) for p in c.parts))
     assert {f"amount{n}" for n in range(400)} <= found
 
 
@@ -65,7 +68,7 @@ def test_methods_do_not_count_towards_their_class() -> None:
     source = "class A:\n" + "".join(method.replace("{n}", str(n)) for n in range(50)) + "    last = 1\n"
     c = only(source, "A")
     assert len(c.parts) == 1
-    assert "last" in c.parts[0].terms.body.split()
+    assert "last" in terms_in("body", c.parts[0].occurrences)
 
 
 def test_one_huge_statement_is_entered() -> None:

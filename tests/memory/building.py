@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 
-from aurora_memory.chunks import AstSummary, ChunkKind, CodeChunk, Import, ParsedFile, Part, Reference, Terms
+from aurora_memory.chunks import AstSummary, ChunkKind, CodeChunk, Import, ParsedFile, Part, Reference
+from aurora_memory.occurrences import Field, packed, together
 from aurora_memory.store import FileStat, IndexedFile
 from aurora_memory.tokens import terms
 
@@ -31,7 +33,9 @@ def chunk(
     parent = name.rpartition(".")[0] or None
     references = [Reference("calls", call.rpartition(".")[2], call.rpartition(".")[0]) for call in calls]
     references += [Reference("inherits", base) for base in inherits]
-    words = Terms(" ".join(terms(name)), "", " ".join(terms(path)), " ".join(terms(doc)), "", " ".join(terms(body)))
+    fields: dict[Field, str] = {"name": name, "path": path, "doc": doc, "body": body}
+    words = together(packed(field, Counter(terms(text))) for field, text in fields.items())
+    length = len(terms(doc)) + len(terms(body))
     return CodeChunk(
         path=path,
         name=name,
@@ -48,7 +52,7 @@ def chunk(
         body_hash=digest(name + body),
         shape_hash=digest(body),
         tokens=50,
-        parts=tuple(Part(line, line + 4, words) for _ in range(parts)),
+        parts=tuple(Part(line, line + 4, words, length, len(set(terms(name)))) for _ in range(parts)),
         ordinal=ordinal,
     )
 

@@ -12,6 +12,7 @@ import pytest
 
 from aurora_memory import MemoryError_, StoreCorrupt, StoreTooNew
 from aurora_memory.chunks import Import
+from aurora_memory.recall import recall
 from aurora_memory.store import FileStat, SkippedFile, Store
 from tests.memory.building import chunk, file
 
@@ -36,7 +37,8 @@ async def test_unchanged_chunks_keep_their_row_and_shifted_ones_their_words(stor
     assert (written.unchanged, written.shifted, written.rewritten, written.added) == (1, 1, 0, 0)
     (two,) = await store.read.by_name("a.py", "two")
     assert (two.id, two.line_start) == (before, 20)
-    assert [match.line_start for match in await store.read.match_words(["other"], 5)] == [20]
+    (hit,) = await recall(store.read, "other", 5, 2000.0)
+    assert (hit.chunk.id, hit.focus[0]) == (before, 20)
 
 
 async def test_history_survives_edit_rename_and_move(store: Store) -> None:
@@ -67,7 +69,7 @@ async def test_history_survives_a_branch_switch_there_and_back(store: Store) -> 
     await store.record_accesses([chunk_id], "soar", 1000.0)
     await store.write(removed=["a.py"])
     assert (await store.counts()).chunks == 0
-    assert await store.read.match_words(["login"], 5) == []
+    assert await recall(store.read, "login", 5, 2000.0) == []
     await store.write([file("a.py", chunk("a.py", "login", "a body of its own"))])
     assert await only(store, "a.py", "login") == chunk_id
     assert await store.read.accesses([chunk_id]) == {chunk_id: [1000.0]}
@@ -221,5 +223,6 @@ asyncio.run(main())
             files = {row[0] for row in db.execute("SELECT path FROM files")}
             assert {f"f{n}.py" for n in range(last + 1)} <= files
             assert db.execute("SELECT count(*) FROM chunks").fetchone() == (20 * len(files),)
-            assert db.execute("SELECT count(*) FROM words WHERE words MATCH 'bodi'").fetchone() == (20 * len(files),)
+            entries = db.execute("SELECT sum(length(entries)) FROM postings WHERE term = 'bodi'").fetchone()
+            assert entries == (4 * 20 * len(files),)
         db.close()

@@ -36,10 +36,13 @@ async def create_tables(db: aiosqlite.Connection) -> None:
         "CREATE INDEX chunks_kind ON chunks (kind) WHERE gone_at IS NULL",
         "CREATE INDEX files_language ON files (language)",
         """CREATE TABLE parts (
-            id INTEGER PRIMARY KEY, line_start INTEGER NOT NULL, line_end INTEGER NOT NULL)""",
-        """CREATE VIRTUAL TABLE words USING fts5 (
-            name, signature, path, doc, calls, body, tokenize = 'unicode61 remove_diacritics 0')""",
-        "CREATE VIRTUAL TABLE vocabulary USING fts5vocab (words, 'row')",
+            id INTEGER PRIMARY KEY, chunk_id INTEGER NOT NULL, line_start INTEGER NOT NULL, line_end INTEGER NOT NULL,
+            occurrences BLOB NOT NULL)""",
+        "CREATE INDEX parts_chunk ON parts (chunk_id)",
+        "CREATE TABLE blocks (block INTEGER PRIMARY KEY, parts BLOB NOT NULL, dead INTEGER NOT NULL DEFAULT 0)",
+        """CREATE TABLE postings (
+            block INTEGER NOT NULL, term TEXT NOT NULL, entries BLOB NOT NULL, PRIMARY KEY (block, term))
+            WITHOUT ROWID""",
         """CREATE TABLE refs (
             chunk_id INTEGER NOT NULL, name TEXT NOT NULL, kind TEXT NOT NULL, qualifier TEXT NOT NULL,
             PRIMARY KEY (chunk_id, name, kind, qualifier)) WITHOUT ROWID""",

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct
 
 from aurora_memory.chunks import CodeChunk
+from aurora_memory.occurrences import terms_in
 
 RENAME_SIMILARITY = 0.6
 """Share of terms two bodies must have in common to be one function renamed and edited in the same save."""
@@ -159,4 +160,4 @@ def _match_by_terms(
 
 def body_terms(chunk: CodeChunk) -> frozenset[str]:
     """The distinct body terms of a parsed chunk."""
-    return frozenset(term for part in chunk.parts for term in part.terms.body.split())
+    return frozenset().union(*(terms_in("body", part.occurrences) for part in chunk.parts))

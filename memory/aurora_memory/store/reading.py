@@ -8,15 +8,15 @@ from pathlib import Path
 from typing import Any
 
 import aiosqlite
+import msgspec
 from msgspec import Struct
 
 from aurora_memory.chunks import Import
 from aurora_memory.relations import Definition
 from aurora_memory.store.connection import explained
-from aurora_memory.store.rows import MAX_PARTS, FileStat, decode_imports, decode_times
-
-FIELD_WEIGHTS = {"name": 10.0, "signature": 3.0, "path": 3.0, "doc": 4.0, "calls": 1.5, "body": 1.0}
-"""How much a term counts by where it stands: what a chunk is called says more than what it mentions."""
+from aurora_memory.store.postings import decode_occurrences
+from aurora_memory.store.rows import FileStat, decode_imports, decode_times
+from aurora_memory.store.word_index import WordIndex
 
 _FIELDS = (
     "id, path, name, kind, language, line_start, line_end, signature, docstring, parent, complexity, branches, loops, "
@@ -46,21 +46,23 @@ class ChunkView(Struct, frozen=True, array_like=True):
     changed_at: float | None
 
 
-class WordMatch(Struct, frozen=True, array_like=True):
-    """A chunk whose words match: its best part's score (higher is better) and that part's lines."""
+class Link(Struct, frozen=True, array_like=True):
+    """A relation as it is followed: from one chunk (row id) to another, in its own direction or against it."""
 
-    chunk_id: int
-    score: float
+    source: int
+    target: int
+    kind: str
+    weight: float
+    forward: bool
+
+
+class PartView(Struct, frozen=True, array_like=True):
+    """A searchable part: its number in the word index, its lines, and its packed counts by term."""
+
+    number: int
     line_start: int
     line_end: int
-
-
-class IndexedTerms(Struct, frozen=True, array_like=True):
-    """A chunk's terms, each between spaces: in its name; in name, signature or documentation; anywhere else."""
-
-    name: str
-    title: str
-    rest: str
+    occurrences: dict[str, int]
 
 
 class Commits(Struct, frozen=True, array_like=True):
@@ -84,10 +86,9 @@ class Reader:
     """Read-only questions to one memory file, on a connection of its own."""
 
     def __init__(self, db: aiosqlite.Connection, path: Path) -> None:
-        self._frequencies: dict[str, int] = {}
-        self._parts: int | None = None
         self._db = db
         self._path = path
+        self.words = WordIndex(self._rows)
 
     async def _rows(self, sql: str, values: Sequence[Any] = ()) -> list[Any]:
         try:
@@ -137,45 +138,6 @@ class Reader:
         """A small fact kept with `Store.remember`."""
         rows = await self._rows("SELECT value FROM facts WHERE key = ?", (key,))
         return rows[0][0] if rows else None
-
-    async def part_total(self) -> int:
-        """How many parts the word index covers (the N of a term's rarity)."""
-        known = self._parts
-        if known is None:
-            rows = await self._rows("SELECT count(*) FROM parts")
-            known = self._parts = int(rows[0][0])
-        return known
-
-    async def document_frequencies(self, terms: Sequence[str]) -> dict[str, int]:
-        """In how many parts each term stands; terms that stand nowhere are left out."""
-        known = self._frequencies  # a write meanwhile starts a new dict; this one stays as it was
-        for term in terms:
-            if term not in known:
-                rows = await self._rows("SELECT doc FROM vocabulary WHERE term = ?", (term,))
-                known[term] = int(rows[0][0]) if rows else 0
-        return {term: known[term] for term in terms if known[term]}
-
-    def forget(self) -> None:
-        """Something was written: what was remembered of the index may no longer hold."""
-        self._frequencies = {}
-        self._parts = None
-
-    async def match_words(self, terms: Sequence[str], limit: int) -> list[WordMatch]:
-        """Chunks with any of the terms, best first by BM25 over the weighted fields; each chunk once."""
-        query = " OR ".join(f'"{term}"' for term in terms)
-        weights = ", ".join(str(weight) for weight in FIELD_WEIGHTS.values())
-        rows = await self._rows(
-            f"""SELECT hit.rowid, hit.score, parts.line_start, parts.line_end
-                FROM (SELECT rowid, bm25(words, {weights}) AS score FROM words WHERE words MATCH ?
-                      ORDER BY score LIMIT ?) AS hit JOIN parts ON parts.id = hit.rowid ORDER BY hit.score""",
-            (query, limit),
-        )
-        best: dict[int, WordMatch] = {}
-        for part_id, score, line_start, line_end in rows:
-            chunk_id = part_id // MAX_PARTS
-            if chunk_id not in best:
-                best[chunk_id] = WordMatch(chunk_id, -score, line_start, line_end)
-        return list(best.values())
 
     async def named(self, names: Sequence[str], limit: int = 50) -> list[ChunkView]:
         """Live chunks whose simple or qualified name is one of `names`, whatever the case."""
@@ -240,17 +202,33 @@ class Reader:
         )
         return {path: mtime_ns / 1e9 for path, mtime_ns in rows}
 
-    async def candidates(self, ids: Sequence[int]) -> list[tuple[ChunkView, IndexedTerms]]:
-        """Live chunks with the indexed terms of their first part."""
-        columns = ", ".join(f"chunks.{column.strip()}" for column in _FIELDS.split(","))
+    async def links(self, ids: Sequence[int], hub: int) -> list[Link]:
+        """The relations of some chunks, both ways; where a chunk has more than `hub` one way, none of those."""
         rows = await self._rows(
-            f"""SELECT ' ' || words.name || ' ', ' ' || words.name || ' ' || words.signature || ' ' || words.doc || ' ',
-                  ' ' || words.path || ' ' || words.calls || ' ' || words.body || ' ', {columns}
-                FROM chunks JOIN words ON words.rowid = chunks.id * {MAX_PARTS}
-                WHERE chunks.id IN ({", ".join("?" * len(ids))}) AND chunks.gone_at IS NULL""",
+            """WITH wanted AS (
+                 SELECT value AS id,
+                   (SELECT count(*) FROM (SELECT 1 FROM relations WHERE from_id = value LIMIT ?2)) AS ahead,
+                   (SELECT count(*) FROM (SELECT 1 FROM relations WHERE to_id = value LIMIT ?2)) AS behind
+                 FROM json_each(?1))
+               SELECT from_id, to_id, kind, weight, 1 FROM wanted CROSS JOIN relations ON from_id = id WHERE ahead < ?2
+               UNION ALL
+               SELECT to_id, from_id, kind, weight, 0 FROM wanted CROSS JOIN relations ON to_id = id
+               WHERE behind < ?2""",
+            (msgspec.json.encode(ids).decode(), hub + 1),
+        )
+        return [Link(source, target, kind, weight, bool(forward)) for source, target, kind, weight, forward in rows]
+
+    async def parts_of(self, ids: Sequence[int]) -> dict[int, list[PartView]]:
+        """The searchable parts of some chunks, in line order."""
+        rows = await self._rows(
+            f"""SELECT chunk_id, id, line_start, line_end, occurrences FROM parts
+                WHERE chunk_id IN ({", ".join("?" * len(ids))}) ORDER BY line_start, id""",
             ids,
         )
-        return [(ChunkView(*rest), IndexedTerms(name, title, other)) for name, title, other, *rest in rows]
+        found: dict[int, list[PartView]] = {}
+        for chunk_id, number, line_start, line_end, blob in rows:
+            found.setdefault(chunk_id, []).append(PartView(number, line_start, line_end, decode_occurrences(blob)))
+        return found
 
     async def caller_counts(self, ids: Sequence[int]) -> dict[int, int]:
         """How many chunks call each of those."""

@@ -10,7 +10,7 @@ from msgspec import Struct
 from aurora_memory.chunks import CodeChunk, Import, ParsedFile
 
 MAX_PARTS = 64
-"""Parts of one chunk; a part's row id is `chunk id * 64 + number`, so no join leads from a word to its chunk."""
+"""Parts of one chunk."""
 
 ChunkRow = tuple[str | int | bytes | float | None, ...]
 
@@ -51,8 +51,6 @@ class Prepared(Struct, frozen=True):
     """The rows of some chunks, ready for `executemany`."""
 
     chunks: list[ChunkRow]
-    parts: list[ChunkRow]
-    words: list[ChunkRow]
     refs: list[ChunkRow]
 
 
@@ -89,25 +87,13 @@ def chunk_values(chunk: CodeChunk) -> ChunkRow:
 
 def prepare(chunks: Iterable[tuple[int, CodeChunk]]) -> Prepared:
     """Rows for chunks with their ids. Chunk rows start with the id."""
-    prepared = Prepared([], [], [], [])
+    prepared = Prepared([], [])
     for chunk_id, chunk in chunks:
         prepared.chunks.append((chunk_id, *chunk_values(chunk)))
-        for part_id, line_start, line_end, position in part_rows(chunk_id, chunk):
-            terms = chunk.parts[position].terms
-            prepared.parts.append((part_id, line_start, line_end))
-            prepared.words.append(
-                (part_id, terms.name, terms.signature, terms.path, terms.doc, terms.calls, terms.body)
-            )
         prepared.refs.extend(
             {(chunk_id, reference.name, reference.kind, reference.qualifier) for reference in chunk.references}
         )
     return prepared
-
-
-def part_rows(chunk_id: int, chunk: CodeChunk) -> Iterable[tuple[int, int, int, int]]:
-    """(row id, first line, last line, position in `chunk.parts`) of each part."""
-    for position, part in enumerate(chunk.parts[:MAX_PARTS]):
-        yield chunk_id * MAX_PARTS + position, part.line_start, part.line_end, position
 
 
 def file_values(entry: IndexedFile, now: float) -> ChunkRow:

@@ -16,7 +16,8 @@ from msgspec import Struct
 
 from aurora_memory import MemoryError_
 from aurora_memory.chunks import CodeChunk
-from aurora_memory.store import resolving
+from aurora_memory.occurrences import terms_in
+from aurora_memory.store import postings, resolving
 from aurora_memory.store.connection import connect, explained, migrate
 from aurora_memory.store.plan import FilePlan, StoredChunk, claim_orphans, plan_file
 from aurora_memory.store.reading import Reader
@@ -31,7 +32,6 @@ from aurora_memory.store.rows import (
     encode_times,
     file_values,
     leaf,
-    part_rows,
     prepare,
 )
 
@@ -153,11 +153,10 @@ class Store:
             vanished = [old for old in left if old.id not in kept]
             vanished += [old for plan in plans for old in plan.vanished]
             await _vanish(db, vanished, moment)
+            await _save_files(db, files, leaving, skipped, touched or {}, moment)
             await self._apply(
                 db, plans, first_time=first_time, changed_at=moment if edited and not first_time else None
             )
-            await _save_files(db, files, leaving, skipped, touched or {}, moment)
-        self.read.forget()
         return Written(
             added=sum(len(plan.added) for plan in plans),
             rewritten=sum(len(plan.rewritten) for plan in plans),
@@ -194,10 +193,14 @@ class Store:
             f"INSERT INTO chunks (id, {CHUNK_COLUMNS}, changed_at) VALUES (?, {_PLACES}, ?)",
             [(*row, changed_at) for row in rows.chunks[len(numbered) :]],
         )
-        await db.executemany("INSERT INTO parts VALUES (?, ?, ?)", rows.parts)
-        await db.executemany(
-            "INSERT INTO words (rowid, name, signature, path, doc, calls, body) VALUES (?, ?, ?, ?, ?, ?, ?)",
-            rows.words,
+        file_ids = await _file_ids(db, {chunk.path for _, chunk in [*numbered, *inserts]})
+        await postings.add(
+            db,
+            [
+                postings.NewPart(chunk_id, file_ids[chunk.path], part)
+                for chunk_id, chunk in [*numbered, *inserts]
+                for part in chunk.parts[:MAX_PARTS]
+            ],
         )
         await db.executemany("INSERT OR IGNORE INTO refs VALUES (?, ?, ?, ?)", rows.refs)
         await db.executemany(
@@ -254,7 +257,13 @@ class Store:
         return None if rows[0][0] == "ok" else str(rows[0][0])
 
     async def tidy(self) -> None:
-        """Give the write-ahead log back and let SQLite refresh its statistics; call it when a bulk write is over."""
+        """Rewrite what is mostly dead, give the write-ahead log back, let SQLite refresh its statistics.
+
+        Call it when a bulk write is over.
+        """
+        for block in await postings.mostly_dead(self._writer):
+            async with self._transaction() as db:
+                await postings.rewrite_block(db, block)
         async with self._turn:
             await self._writer.execute("PRAGMA optimize")
             await self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -279,10 +288,17 @@ async def _stored_by_path(db: aiosqlite.Connection, paths: Sequence[str]) -> dic
 
 
 async def _terms_of(db: aiosqlite.Connection, ids: Sequence[int]) -> dict[int, frozenset[str]]:
-    found: dict[int, frozenset[str]] = {}
-    for chunk_id in ids[:200]:  # more vanish at once only when files are replaced wholesale
-        rows = await _rows(db, "SELECT body FROM words WHERE rowid BETWEEN ? AND ?", _part_range(chunk_id))
-        found[chunk_id] = frozenset(term for (body,) in rows for term in body.split())
+    few = ids[:200]  # more vanish at once only when files are replaced wholesale
+    known = await postings.occurrences_of(db, few)
+    return {chunk_id: terms_in("body", occurrences) for chunk_id, occurrences in known.items()}
+
+
+async def _file_ids(db: aiosqlite.Connection, paths: Iterable[str]) -> dict[str, int]:
+    wanted = list(paths)
+    found: dict[str, int] = {}
+    for start in range(0, len(wanted), 500):
+        some = wanted[start : start + 500]
+        found.update(await _rows(db, f"SELECT path, id FROM files WHERE path IN ({', '.join('?' * len(some))})", some))
     return found
 
 
@@ -335,14 +351,8 @@ async def _vanish(db: aiosqlite.Connection, vanished: Sequence[StoredChunk], mom
 
 
 async def _forget_words(db: aiosqlite.Connection, chunks: Sequence[StoredChunk]) -> None:
-    ranges = [_part_range(old.id) for old in chunks if not old.gone]
-    await db.executemany("DELETE FROM words WHERE rowid BETWEEN ? AND ?", ranges)
-    await db.executemany("DELETE FROM parts WHERE id BETWEEN ? AND ?", ranges)
+    await postings.forget(db, [old.id for old in chunks if not old.gone])
     await db.executemany("DELETE FROM refs WHERE chunk_id = ?", [(old.id,) for old in chunks])
-
-
-def _part_range(chunk_id: int) -> tuple[int, int]:
-    return chunk_id * MAX_PARTS, chunk_id * MAX_PARTS + MAX_PARTS - 1
 
 
 async def _shift(db: aiosqlite.Connection, pairs: Sequence[tuple[StoredChunk, CodeChunk]]) -> None:
@@ -351,9 +361,19 @@ async def _shift(db: aiosqlite.Connection, pairs: Sequence[tuple[StoredChunk, Co
         "UPDATE chunks SET line_start = ?, line_end = ? WHERE id = ?",
         [(chunk.line_start, chunk.line_end, old.id) for old, chunk in pairs],
     )
+    numbers: dict[int, list[int]] = {}
+    for start in range(0, len(pairs), 500):
+        ids = [old.id for old, _ in pairs[start : start + 500]]
+        sql = f"SELECT id, chunk_id FROM parts WHERE chunk_id IN ({', '.join('?' * len(ids))}) ORDER BY line_start, id"
+        for number, chunk_id in await _rows(db, sql, ids):
+            numbers.setdefault(chunk_id, []).append(number)
     await db.executemany(
         "UPDATE parts SET line_start = ?, line_end = ? WHERE id = ?",
-        [(start, end, part_id) for old, chunk in pairs for part_id, start, end, _ in part_rows(old.id, chunk)],
+        [
+            (part.line_start, part.line_end, number)
+            for old, chunk in pairs
+            for part, number in zip(chunk.parts, numbers.get(old.id, ()), strict=False)
+        ],
     )
 
 

@@ -1,0 +1,56 @@
+"""A chunk's history of accesses, as base-level learning needs it (AURORA §6.3; ruling 7)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+from aurora_memory.activation import levels_of_histories
+from aurora_memory.store.reading import ChunkView, Commits
+
+NEVER = -0.5 * math.log(3650.0)
+"""The base level of a chunk of which no access is known: as if used once, ten years ago."""
+
+
+def histories_of(
+    chunks: Sequence[ChunkView],
+    accesses: Mapping[int, Sequence[float]],
+    commits: Mapping[str, Commits],
+    mtimes: Mapping[str, float],
+) -> list[tuple[float, ...]]:
+    """Each chunk's access times, oldest first: its own, else its git commits and latest edit, else its file's time.
+
+    Chunks of one file share one tuple wherever their history is the same.
+    """
+    by_path: dict[str, tuple[float, ...]] = {}
+    histories: list[tuple[float, ...]] = []
+    for chunk in chunks:
+        own = accesses.get(chunk.id)
+        if own:
+            histories.append(tuple(own))
+            continue
+        committed = by_path.get(chunk.path)
+        if committed is None:
+            known = commits.get(chunk.path)
+            committed = by_path[chunk.path] = tuple(map(float, reversed(known.times))) if known else ()
+        if chunk.changed_at is not None:
+            histories.append(tuple(sorted((*committed, chunk.changed_at))))
+        elif not committed and chunk.path in mtimes:
+            histories.append((mtimes[chunk.path],))
+        else:
+            histories.append(committed)
+    return histories
+
+
+def modified_at(chunk: ChunkView, commits: Mapping[str, Commits], mtimes: Mapping[str, float]) -> float | None:
+    """When a chunk last changed: the edit memory saw, else its file's last commit, else the file's time."""
+    known = commits.get(chunk.path)
+    committed = float(known.times[0]) if known and known.times else None
+    seen = [time for time in (chunk.changed_at, committed) if time is not None]
+    return max(seen) if seen else mtimes.get(chunk.path)
+
+
+def levels_of(histories: Sequence[tuple[float, ...]], now: float) -> list[float]:
+    """Base level of each history at once."""
+    known = levels_of_histories(histories, now)
+    return [NEVER if math.isinf(known[history]) else known[history] for history in histories]

@@ -1,0 +1,68 @@
+"""A query taken apart: its telling terms, what they may stand for, and the names it may spell."""
+
+from __future__ import annotations
+
+import re
+
+from msgspec import Struct
+
+from aurora_memory.recall.abbreviations import other_forms
+from aurora_memory.tokens import stem_word, terms
+
+MAX_TERMS = 40
+SUGGESTED = 0.5
+"""What a word counts that the question does not say but may mean (`config` for `cfg`)."""
+
+STOP_WORDS = frozenset(
+    """
+    a about all an and any are as at be by can code could did do does done each every find for from function functions
+    get gets give has have how i if in into is it its like look me method methods my of on or our place places please
+    show should so some tell that the their them there these this those to us use used uses using was we were what when
+    where which who why will with would you your
+    """.split()
+)
+_DEFINING = frozenset("class declaration declared defined definition implementation implemented struct type".split())
+
+_IDENTIFIER = re.compile(r"[^\W\d]\w*(?:(?:\.|::|#)[^\W\d]\w*)*")
+_WORD = re.compile(r"[^\W_]\w*")
+_LOOKS_LIKE_CODE = re.compile(r"_|[a-z0-9][A-Z]|\.|::|#|\d")
+
+
+class Question(Struct, frozen=True):
+    """What a query asks for.
+
+    `terms` are what it says, `weights` those and what they may mean, each with how much it counts. `identifiers` may
+    be names in the code; `by_name` says that the query is nothing but names.
+    """
+
+    text: str
+    terms: tuple[str, ...]
+    weights: dict[str, float]
+    identifiers: tuple[str, ...]
+    by_name: bool
+    about_tests: bool
+
+
+def understand(query: str) -> Question:
+    """Split a query into terms and possible identifiers; stop words go unless nothing else is left."""
+    telling = [word for word in _WORD.findall(query) if word.lower() not in STOP_WORDS]
+    found = dict.fromkeys(term for word in telling for term in stem_word(word))
+    if not found:
+        found = dict.fromkeys(terms(query))
+    said = tuple(found)[:MAX_TERMS]
+    weights = dict.fromkeys(said, 1.0)
+    for word in telling[:MAX_TERMS]:
+        for form in other_forms(word.lower()):
+            for term in stem_word(form):
+                weights.setdefault(term, SUGGESTED)
+    spelled = _IDENTIFIER.findall(query)
+    rest = [word for word in spelled if word.lower() not in STOP_WORDS | _DEFINING]
+    names = [word for word in spelled if (len(rest) == 1 and word in rest) or _LOOKS_LIKE_CODE.search(word)]
+    return Question(
+        text=query,
+        terms=said,
+        weights=weights,
+        identifiers=tuple(dict.fromkeys(name.replace("::", ".").replace("#", ".") for name in names)),
+        by_name=bool(names) and all(word in names for word in rest),
+        about_tests="test" in found or "spec" in found,
+    )

@@ -1,0 +1,91 @@
+"""Spreading activation: what the question and the editor's context prime, reached over relations (AURORA §6.3).
+
+Sources share one unit of attention. At each hop what a chunk passes on shrinks to 0.7, is divided among its relations
+(ACT-R's fan effect, here by the root of the fan), and counts by how sure and how telling the relation is. Three hops.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+
+from msgspec import Struct
+
+from aurora_memory.store.reading import Link
+
+PER_HOP = 0.7
+MAX_HOPS = 3
+HUB = 64
+"""A chunk with more relations in one direction than this says nothing about any of them."""
+
+FRONTIER = 40
+"""Chunks that pass activation on at each hop: the strongest."""
+
+WEIGHTS = {
+    "calls": 1.0,
+    "inherits": 0.8,
+    "contains": 0.6,
+    "imports": 0.4,
+    "used": 1.0,
+    "tests": 0.8,
+    "edited with": 0.8,
+    "mentions": 0.6,
+}
+"""How much of its activation a relation passes on, whichever way it is followed."""
+
+
+class Step(Struct, frozen=True):
+    """How a chunk was reached: from which, over what, and how much came that way in all."""
+
+    source: int
+    kind: str
+    forward: bool
+    amount: float
+    hops: int
+
+
+class Spread:
+    """Activation on its way. Ask `frontier` for the chunks whose links are needed, give them to `follow`, repeat."""
+
+    def __init__(self, sources: Mapping[int, float]) -> None:
+        attention = sum(sources.values()) or 1.0
+        self._front = {chunk: share / attention for chunk, share in sources.items()}
+        self._best: dict[int, Step] = {}
+        self.amounts: dict[int, float] = {}
+        self.hops = 0
+
+    def frontier(self) -> list[int]:
+        """The chunks that pass activation on next; empty when spreading is over."""
+        if self.hops == MAX_HOPS:
+            return []
+        strongest = sorted(self._front.items(), key=lambda entry: (-entry[1], entry[0]))[:FRONTIER]
+        return [chunk for chunk, _ in strongest]
+
+    def follow(self, links: Iterable[Link]) -> None:
+        """Pass activation from the frontier over its links."""
+        self.hops += 1
+        by_source: dict[int, list[Link]] = {}
+        for link in links:
+            by_source.setdefault(link.source, []).append(link)
+        reached: dict[int, float] = {}
+        for source, fan in by_source.items():
+            share = self._front.get(source, 0.0) * PER_HOP / math.sqrt(len(fan))
+            for link in fan:
+                amount = share * link.weight * WEIGHTS.get(link.kind, 0.5)
+                reached[link.target] = reached.get(link.target, 0.0) + amount
+                known = self._best.get(link.target)
+                if known is None or amount > known.amount:
+                    self._best[link.target] = Step(source, link.kind, link.forward, amount, self.hops)
+        for chunk, amount in reached.items():
+            self.amounts[chunk] = self.amounts.get(chunk, 0.0) + amount
+        self._front = reached
+
+    def path_to(self, chunk: int) -> list[Step]:
+        """The strongest way to a chunk, from its source on; empty where nothing reached it."""
+        steps: list[Step] = []
+        while (step := self._best.get(chunk)) is not None and len(steps) < MAX_HOPS:
+            if steps and step.hops >= steps[-1].hops:
+                break
+            steps.append(step)
+            chunk = step.source
+        return steps[::-1]

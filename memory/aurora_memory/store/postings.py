@@ -1,0 +1,164 @@
+"""The word index as tables: which parts a term stands in, and how often in which field.
+
+Parts are numbered without gaps and live in blocks of 4,096. A row of `postings` holds one term's entries within one
+block: unsigned 32-bit integers, the low 12 bits a part's place in the block, the high 20 its packed counts
+(`aurora_memory.occurrences`). `blocks` has what weighing needs of each part. So that a save costs as much as what it
+changed, parts are only ever added at the end; a part that goes is struck out of its block, and its entries stay until
+the block is mostly dead and is rewritten.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import struct
+from collections.abc import Iterable, Sequence
+
+import aiosqlite
+import msgspec
+from msgspec import Struct
+
+from aurora_memory.chunks import Part
+
+BLOCK_BITS = 12
+BLOCK = 1 << BLOCK_BITS
+_PLACE = BLOCK - 1
+
+MAX_LENGTH = 0xFFFF
+_MAX_NAME = 0xFF
+_ROW = struct.Struct("<IIHBx")
+"""What `blocks` has of one part: its chunk (0 where it is struck out), its file, its length, its name's length."""
+
+ROW_SIZE = _ROW.size
+
+_MANY = 500
+_encode = msgspec.msgpack.Encoder().encode
+decode_occurrences = msgspec.msgpack.Decoder(dict[str, int]).decode
+
+
+class NewPart(Struct, frozen=True, array_like=True):
+    """A part to be added, with the rows it belongs to."""
+
+    chunk_id: int
+    file_id: int
+    part: Part
+
+
+class _Rows(Struct, frozen=True):
+    parts: list[tuple[int, int, int, int, bytes]]
+    blocks: list[tuple[int, bytes]]
+    postings: list[tuple[int, str, bytes]]
+
+
+async def add(db: aiosqlite.Connection, parts: Sequence[NewPart]) -> None:
+    """Make parts searchable, inside the caller's transaction."""
+    if not parts:
+        return
+    rows = await db.execute_fetchall("SELECT block, length(parts) FROM blocks ORDER BY block DESC LIMIT 1")
+    first = next((block * BLOCK + size // ROW_SIZE for block, size in rows), 0)
+    made = await asyncio.to_thread(_rows, first, parts)
+    await db.executemany("INSERT INTO parts VALUES (?, ?, ?, ?, ?)", made.parts)
+    await db.executemany(
+        """INSERT INTO blocks (block, parts) VALUES (?, ?)
+           ON CONFLICT (block) DO UPDATE SET parts = CAST(parts || excluded.parts AS BLOB)""",
+        made.blocks,
+    )
+    await db.executemany(
+        """INSERT INTO postings VALUES (?, ?, ?)
+           ON CONFLICT (block, term) DO UPDATE SET entries = CAST(entries || excluded.entries AS BLOB)""",
+        made.postings,
+    )
+
+
+def _rows(first: int, parts: Iterable[NewPart]) -> _Rows:
+    """The rows of parts numbered from `first` on."""
+    part_rows: list[tuple[int, int, int, int, bytes]] = []
+    blocks: dict[int, bytearray] = {}
+    entries: dict[int, dict[str, list[int]]] = {}
+    for number, new in enumerate(parts, start=first):
+        part = new.part
+        block, place = number >> BLOCK_BITS, number & _PLACE
+        part_rows.append((number, new.chunk_id, part.line_start, part.line_end, _encode(part.occurrences)))
+        of_block = entries.get(block)
+        if of_block is None:
+            of_block = entries[block] = {}
+            blocks[block] = bytearray()
+        length, name_length = min(part.length, MAX_LENGTH), min(part.name_length, _MAX_NAME)
+        blocks[block] += _ROW.pack(new.chunk_id, new.file_id, length, name_length)
+        for term, value in part.occurrences.items():
+            entry = value << BLOCK_BITS | place
+            known = of_block.get(term)
+            if known is None:
+                of_block[term] = [entry]
+            else:
+                known.append(entry)
+    return _Rows(
+        part_rows,
+        [(block, bytes(rows)) for block, rows in blocks.items()],
+        [
+            (block, term, struct.pack(f"<{len(values)}I", *values))
+            for block, of_block in entries.items()
+            for term, values in sorted(of_block.items())
+        ],
+    )
+
+
+async def forget(db: aiosqlite.Connection, chunk_ids: Sequence[int]) -> None:
+    """Strike the parts of some chunks out, inside the caller's transaction."""
+    struck: dict[int, list[int]] = {}
+    for start in range(0, len(chunk_ids), _MANY):
+        some = chunk_ids[start : start + _MANY]
+        marks = ", ".join("?" * len(some))
+        for (number,) in await db.execute_fetchall(f"SELECT id FROM parts WHERE chunk_id IN ({marks})", some):
+            struck.setdefault(number >> BLOCK_BITS, []).append(number & _PLACE)
+        await db.execute(f"DELETE FROM parts WHERE chunk_id IN ({marks})", some)
+    for block, places in struck.items():
+        for (rows,) in await db.execute_fetchall("SELECT parts FROM blocks WHERE block = ?", (block,)):
+            changed = bytearray(rows)
+            for place in places:
+                changed[place * ROW_SIZE : (place + 1) * ROW_SIZE] = bytes(ROW_SIZE)
+            await db.execute(
+                "UPDATE blocks SET parts = ?, dead = dead + ? WHERE block = ?", (bytes(changed), len(places), block)
+            )
+
+
+async def mostly_dead(db: aiosqlite.Connection) -> list[int]:
+    """Full blocks of which half or more, but not all, is struck out."""
+    rows = await db.execute_fetchall(
+        "SELECT block FROM blocks WHERE 2 * dead >= ? AND dead < ? AND length(parts) = ?",
+        (BLOCK, BLOCK, BLOCK * ROW_SIZE),
+    )
+    return [int(block) for (block,) in rows]
+
+
+async def rewrite_block(db: aiosqlite.Connection, block: int) -> None:
+    """Move what lives in a block to the end and drop the block's entries, inside the caller's transaction."""
+    span = (block * BLOCK, (block + 1) * BLOCK - 1)
+    rows = list(
+        await db.execute_fetchall(
+            "SELECT id, chunk_id, line_start, line_end, occurrences FROM parts WHERE id BETWEEN ? AND ? ORDER BY id",
+            span,
+        )
+    )
+    living: list[NewPart] = []
+    for (packed,) in await db.execute_fetchall("SELECT parts FROM blocks WHERE block = ?", (block,)):
+        for number, chunk_id, line_start, line_end, occurrences in rows:
+            _, file_id, length, name_length = _ROW.unpack_from(packed, (number & _PLACE) * ROW_SIZE)
+            part = Part(line_start, line_end, decode_occurrences(occurrences), length, name_length)
+            living.append(NewPart(chunk_id, file_id, part))
+    await db.execute("DELETE FROM parts WHERE id BETWEEN ? AND ?", span)
+    await db.execute("DELETE FROM postings WHERE block = ?", (block,))
+    await db.execute("UPDATE blocks SET parts = ?, dead = ? WHERE block = ?", (bytes(BLOCK * ROW_SIZE), BLOCK, block))
+    await add(db, living)
+
+
+async def occurrences_of(db: aiosqlite.Connection, chunk_ids: Sequence[int]) -> dict[int, dict[str, int]]:
+    """The packed counts of some chunks' terms, their parts taken together."""
+    found: dict[int, dict[str, int]] = {}
+    for start in range(0, len(chunk_ids), _MANY):
+        some = chunk_ids[start : start + _MANY]
+        sql = f"SELECT chunk_id, occurrences FROM parts WHERE chunk_id IN ({', '.join('?' * len(some))})"
+        for chunk_id, blob in await db.execute_fetchall(sql, some):
+            known = found.setdefault(chunk_id, {})
+            for term, value in decode_occurrences(blob).items():
+                known[term] = known.get(term, 0) | value
+    return found

@@ -1,0 +1,73 @@
+"""Reading the word index: what every part is, and where terms stand, as arrays ready to be weighed."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from aurora_memory.store.postings import BLOCK, BLOCK_BITS, ROW_SIZE
+from aurora_memory.word_matching import Parts
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    Numbers = npt.NDArray[np.uint32]
+
+Rows = Callable[[str, Sequence[Any]], Awaitable[list[Any]]]
+
+
+class WordIndex:
+    """The parts of one memory file, kept as arrays between questions; only blocks that changed are read again."""
+
+    def __init__(self, rows: Rows) -> None:
+        self._rows = rows
+        self._blocks: dict[int, tuple[tuple[int, int], bytes]] = {}
+        self._parts: Parts | None = None
+
+    async def parts(self) -> Parts:
+        """What is searchable now."""
+        states = await self._rows("SELECT block, dead, length(parts) FROM blocks ORDER BY block", ())
+        known = self._blocks
+        stale = [block for block, *state in states if block not in known or known[block][0] != tuple(state)]
+        if stale or self._parts is None or len(states) != len(known):
+            fresh = {block: value for block, value in known.items() if block not in stale}
+            for block in stale:
+                for dead, packed in await self._rows("SELECT dead, parts FROM blocks WHERE block = ?", (block,)):
+                    fresh[block] = ((dead, len(packed)), packed)
+            self._blocks = {block: fresh[block] for block, *_ in states if block in fresh}
+            self._parts = _arrays(self._blocks)
+        return self._parts
+
+    async def entries(self, terms: Sequence[str]) -> dict[str, tuple[Numbers, Numbers]]:
+        """For each term that stands anywhere: part numbers, and the packed counts there."""
+        import numpy as np
+
+        rows = await self._rows(
+            """SELECT postings.term, postings.block, postings.entries
+               FROM blocks CROSS JOIN json_each(?) AS wanted
+               CROSS JOIN postings ON postings.block = blocks.block AND postings.term = wanted.value""",
+            (msgspec.json.encode(list(terms)).decode(),),
+        )
+        found: dict[str, list[tuple[int, bytes]]] = {}
+        for term, block, blob in rows:
+            found.setdefault(term, []).append((block, blob))
+        result: dict[str, tuple[Numbers, Numbers]] = {}
+        for term, pieces in found.items():
+            sizes = [len(blob) // 4 for _, blob in pieces]
+            packed = np.frombuffer(b"".join(blob for _, blob in pieces), dtype="<u4").astype(np.uint32, copy=False)
+            starts = np.repeat(np.array([block * BLOCK for block, _ in pieces], dtype=np.uint32), sizes)
+            places = (packed & np.uint32(BLOCK - 1)) + starts
+            result[term] = places.astype(np.uint32, copy=False), (packed >> np.uint32(BLOCK_BITS)).astype(np.uint32)
+        return result
+
+
+def _arrays(blocks: dict[int, tuple[tuple[int, int], bytes]]) -> Parts:
+    import numpy as np
+
+    row = np.dtype([("chunk", "<u4"), ("file", "<u4"), ("length", "<u2"), ("name", "u1"), ("pad", "u1")])
+    assert row.itemsize == ROW_SIZE
+    rows = np.frombuffer(b"".join(packed for _, packed in blocks.values()), dtype=row)
+    return Parts.of(rows["chunk"], rows["file"], rows["length"], rows["name"])

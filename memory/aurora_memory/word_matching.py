@@ -1,0 +1,170 @@
+"""Which parts a question's words point at: BM25 over weighted fields, and what else the words tell. Pure arrays.
+
+BM25F (Robertson & Zaragoza): a term's counts are weighted by field, then saturated once, and the part's length counts
+once. Besides that score each part is told how much of the question it covers, its name covers, and its file covers.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, NamedTuple
+
+from aurora_memory.occurrences import FIELD_BITS, LIMITS, SHIFTS, Field
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    Floats = npt.NDArray[np.float32]
+    Numbers = npt.NDArray[np.uint32]
+
+FIELD_WEIGHTS: dict[Field, float] = {
+    "name": 5.0,
+    "signature": 2.0,
+    "path": 1.5,
+    "doc": 2.0,
+    "calls": 1.0,
+    "body": 1.0,
+}
+"""How much a term counts by where it stands: what a chunk is called says more than what it mentions."""
+
+SATURATION = 1.2
+LENGTH_SHARE = 0.5
+_LOW_BITS = SHIFTS["path"]
+_NAME_MASK = LIMITS["name"]
+
+
+class Parts(NamedTuple):
+    """Every part by number: its chunk (0 where it is struck out), file, name's length, and length norm."""
+
+    chunks: Numbers
+    files: Numbers
+    name_lengths: Floats
+    norms: Floats
+    living: int
+    file_count: int
+
+    @classmethod
+    def of(
+        cls, chunks: Numbers, files: Numbers, lengths: npt.NDArray[np.uint16], names: npt.NDArray[np.uint8]
+    ) -> Parts:
+        """From the columns of the store."""
+        import numpy as np
+
+        alive = chunks != 0
+        living = int(alive.sum())
+        average = float(lengths[alive].mean()) if living else 1.0
+        norms = SATURATION * (1 - LENGTH_SHARE + LENGTH_SHARE * lengths.astype(np.float32) / max(1.0, average))
+        return cls(
+            np.ascontiguousarray(chunks),
+            np.ascontiguousarray(files),
+            np.maximum(names, 1).astype(np.float32),
+            norms.astype(np.float32),
+            living,
+            int(files.max()) + 1 if len(files) else 0,
+        )
+
+
+class Matches(NamedTuple):
+    """The best-matching parts, best first. All shares are of the question's rarity, in [0, 1].
+
+    `words`: BM25F per unit of rarity; `cover`: share of the question that stands in the part; `name_cover`: in its
+    chunk's name; `name_share`: share of the name that the question says; `file_cover`: share that stands anywhere in
+    its file.
+    """
+
+    numbers: npt.NDArray[np.intp]
+    chunks: Numbers
+    files: Numbers
+    words: Floats
+    cover: Floats
+    name_cover: Floats
+    name_share: Floats
+    file_cover: Floats
+
+
+def rarity(living: int, stands_in: int) -> float:
+    """BM25's inverse document frequency."""
+    return math.log(1 + (living - min(stands_in, living) + 0.5) / (stands_in + 0.5))
+
+
+def match(
+    parts: Parts,
+    entries: Mapping[str, tuple[Numbers, Numbers]],
+    weights: Mapping[str, float],
+    limit: int,
+) -> Matches:
+    """Weigh every part in which one of the terms stands; keep the `limit` best.
+
+    `weights` says how much each term counts: 1 where the question says it, less where it only suggests it.
+    """
+    import numpy as np
+
+    low, high = _tables()
+    count = len(parts.chunks)
+    words, cover, name_cover, name_hits = (np.zeros(count, dtype=np.float32) for _ in range(4))
+    file_cover = np.zeros(parts.file_count, dtype=np.float32)
+    total = 0.0
+    for term, weight in weights.items():
+        if term not in entries:
+            continue
+        numbers, packed = entries[term]
+        if len(numbers) and numbers.max() >= count:  # written since the parts were read; the next question sees them
+            known = numbers < count
+            numbers, packed = numbers[known], packed[known]
+        value = np.float32(weight * rarity(parts.living, len(numbers)))
+        said = weight >= 1
+        total += float(value) if said else 0.0
+        counts = low[packed & ((1 << _LOW_BITS) - 1)] + high[packed >> _LOW_BITS]
+        words[numbers] += value * counts / (counts + parts.norms[numbers])
+        cover[numbers] += value
+        named = numbers[(packed & _NAME_MASK) != 0]
+        name_cover[named] += value
+        name_hits[named] += np.float32(min(1.0, weight))
+        seen = np.zeros(parts.file_count, dtype=np.float32)
+        seen[parts.files[numbers]] = value
+        file_cover += seen
+    if not total:
+        total = 1.0
+    alive = np.flatnonzero((words > 0) & (parts.chunks != 0))
+    whole = np.float32(total)
+    found_words, found_cover = words[alive] / whole, np.minimum(cover[alive] / whole, 1)
+    found_names = np.minimum(name_cover[alive] / whole, 1)
+    found_files = np.minimum(file_cover[parts.files[alive]] / whole, 1)
+    first = 2 * found_words + found_cover + found_names + 0.5 * found_files
+    best = np.argpartition(-first, limit)[:limit] if len(alive) > limit else np.arange(len(alive))
+    best = best[np.argsort(-first[best], kind="stable")]
+    places = alive[best]
+    return Matches(
+        places,
+        parts.chunks[places],
+        parts.files[places],
+        found_words[best],
+        found_cover[best],
+        found_names[best],
+        np.minimum(name_hits[places] / parts.name_lengths[places], 1),
+        found_files[best],
+    )
+
+
+def _tables() -> tuple[Floats, Floats]:
+    """Weighted counts by packed value: one table for the low fields, one for the high ones."""
+    global _cached
+    if _cached is None:
+        _cached = _weighted(0, _LOW_BITS), _weighted(_LOW_BITS, sum(FIELD_BITS.values()))
+    return _cached
+
+
+_cached: tuple[Floats, Floats] | None = None
+
+
+def _weighted(start: int, end: int) -> Floats:
+    import numpy as np
+
+    values = np.arange(1 << (end - start), dtype=np.uint32)
+    table = np.zeros(len(values), dtype=np.float32)
+    for field, weight in FIELD_WEIGHTS.items():
+        if start <= SHIFTS[field] < end:
+            table += np.float32(weight) * ((values >> (SHIFTS[field] - start)) & LIMITS[field])
+    return table

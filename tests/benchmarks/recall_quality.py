@@ -1,0 +1,165 @@
+"""`make bench-recall`: does recall find the right function? Against ripgrep and BM25, in the same run.
+
+`REPOS="path …"` names clones with history, in any language AURORA knows; every second one is for tuning, the others are
+reported apart. Without it, packages from the registry serve, with docstring questions only.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+
+from aurora_memory.recall import Hit, recall
+from aurora_memory.recall.ranking import WEIGHTS, Signals
+from aurora_memory.store import Store
+from tests.benchmarks import measures
+from tests.benchmarks.baselines import Functions, Ranker, bm25, ripgrep
+from tests.benchmarks.corpus import package
+from tests.benchmarks.recall_cases import Case, Function, commit_cases, docstring_cases
+
+PACKAGES = ("rich==13.9.4", "scrapy==2.13.3", "networkx==3.5")
+QUESTIONS = 200
+BACK = 400
+"""First-parent commits to go back for commit questions."""
+
+DEPTH = 10
+ACTIVATION = ("spreading", "context_boost", "recency")
+"""The signals that come from activation."""
+
+
+class Score(Struct, frozen=True):
+    """Recall at 1, 5 and 10, mean reciprocal rank at 10, tokens per answer; means over questions."""
+
+    at_1: float
+    at_5: float
+    at_10: float
+    mrr: float
+    tokens: float = 0.0
+
+    def __str__(self) -> str:
+        shown = f"R@1 {self.at_1:.3f}  R@5 {self.at_5:.3f}  R@10 {self.at_10:.3f}  MRR@10 {self.mrr:.3f}"
+        return shown + (f"  {self.tokens:.0f} tokens" if self.tokens else "")
+
+
+def scored(cases: Sequence[Case], answers: Sequence[Sequence[Function]], tokens: float = 0.0) -> Score:
+    """Compare ranked answers with what was asked for."""
+    at = {1: 0.0, 5: 0.0, 10: 0.0}
+    reciprocal = 0.0
+    for case, answer in zip(cases, answers, strict=True):
+        for depth in at:
+            at[depth] += len(case.answers & set(answer[:depth])) / len(case.answers)
+        reciprocal += next((1 / rank for rank, one in enumerate(answer[:DEPTH], 1) if one in case.answers), 0.0)
+    count = max(1, len(cases))
+    return Score(at[1] / count, at[5] / count, at[10] / count, reciprocal / count, tokens / count)
+
+
+def mean(scores: Sequence[Score]) -> Score:
+    """The mean over repositories."""
+    fields = Score.__struct_fields__
+    return Score(*(sum(getattr(score, field) for score in scores) / len(scores) for field in fields))
+
+
+def database_of(root: Path, home: Path) -> Path:
+    """Index a tree with a daemon of its own, wait for all background work, and return the memory file."""
+    with measures.daemon(home) as address, measures.session(address, root) as client:
+        measures.index(client)
+        measures.settled(client)
+    (database,) = (home / "memory").glob("*.db")
+    return database
+
+
+async def ask(
+    database: Path, cases: Sequence[Case], now: float, weights: Signals = WEIGHTS
+) -> tuple[list[list[Hit]], list[float]]:
+    """Recall for every question; also the seconds each took."""
+    store = await Store.open(database)
+    try:
+        hits, seconds = [], []
+        for case in cases:
+            begun = time.perf_counter()
+            hits.append(await recall(store.read, case.question, DEPTH, now, weights=weights))
+            seconds.append(time.perf_counter() - begun)
+        return hits, seconds
+    finally:
+        await store.close()
+
+
+def functions_in(hits: Sequence[Hit]) -> list[Function]:
+    """What a list of hits names, as (path, name)."""
+    return [(hit.chunk.path, hit.chunk.name) for hit in hits]
+
+
+def measure(kind: str, root: Path, cases: list[Case], database: Path) -> dict[str, Score]:
+    """All rankers on one tree."""
+    functions = Functions(root)
+    rankers: dict[str, Ranker | None] = {"ripgrep": ripgrep(functions), "BM25": bm25(functions)}
+    scores = {
+        name: scored(cases, [rank(case.question) for case in cases])
+        for name, rank in rankers.items()
+        if rank is not None
+    }
+    now = time.time()
+    hits, seconds = asyncio.run(ask(database, cases, now))
+    tokens = sum(hit.chunk.tokens for found in hits for hit in found)
+    scores["AURORA"] = scored(cases, [functions_in(found) for found in hits], tokens)
+    if kind == "commit":
+        off = msgspec.structs.replace(WEIGHTS, **dict.fromkeys(ACTIVATION, 0.0))
+        hits, _ = asyncio.run(ask(database, cases, now, off))
+        scores["AURORA, activation off"] = scored(cases, [functions_in(found) for found in hits])
+    print(f"  {len(cases)} {kind} questions, {len(functions.names)} functions; {measures.Sample(seconds)}")
+    return scores
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("repositories", nargs="*", type=Path)
+    parser.add_argument("--keep", type=Path, help="folder for trees and databases, reused on the next run")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="aurora-recall-") as temporary:
+        work = options.keep or Path(temporary)
+        results: dict[tuple[str, str], dict[str, list[Score]]] = {}
+        sources = options.repositories or [package(name) for name in PACKAGES]
+        for place, source in enumerate(sources):
+            half = "tuning" if place % 2 == 0 else "reporting"
+            kinds = ("docstring", "commit") if (source / ".git").exists() else ("docstring",)
+            for kind in kinds:
+                root, cases, database = prepared(kind, source, work / f"{source.name}-{kind}")
+                print(f"{source.name} ({half})")
+                for name, score in measure(kind, root, cases, database).items():
+                    print(f"    {name:24} {score}")
+                    results.setdefault((half, kind), {}).setdefault(name, []).append(score)
+        for (half, kind), by_name in results.items():
+            print(f"\n{half} half, {kind} questions, mean of {len(next(iter(by_name.values())))} repositories")
+            for name, scores in by_name.items():
+                print(f"    {name:24} {mean(scores)}")
+            ours, plain = mean(by_name["AURORA"]), mean(by_name["BM25"])
+            if kind == "commit":
+                print(f"    recall@10 = {ours.at_10 / plain.at_10:.2f} x BM25 (target 1.25, goal 1.5)")
+            else:
+                print(f"    MRR@10 = BM25 {ours.mrr - plain.mrr:+.3f} (target +0.10)")
+
+
+def prepared(kind: str, source: Path, folder: Path) -> tuple[Path, list[Case], Path]:
+    """A tree, its questions and its memory file, from an earlier run if there was one."""
+    root, kept = folder / "tree", folder / "cases.json"
+    if not kept.exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        if kind == "docstring":
+            cases = docstring_cases(source, root, QUESTIONS)
+        else:
+            cases = commit_cases(source, root, BACK, QUESTIONS)
+        kept.write_bytes(msgspec.json.encode(cases))
+    cases = msgspec.json.decode(kept.read_bytes(), type=list[Case])
+    databases = list((folder / "home" / "memory").glob("*.db"))
+    return root, cases, databases[0] if databases else database_of(root, folder / "home")
+
+
+if __name__ == "__main__":
+    main()

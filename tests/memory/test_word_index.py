@@ -1,0 +1,112 @@
+"""The word index: what is written is found, whatever is struck out or rewritten in between."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from aurora_memory.occurrences import unpacked
+from aurora_memory.store import Store
+from aurora_memory.store import postings as tables
+from aurora_memory.tokens import terms
+from aurora_memory.word_matching import match, rarity
+from tests.memory.building import chunk, file
+
+WORDS = "alpha bravo charlie delta echo foxtrot golf hotel india juliett kilo lima mike november".split()
+
+
+@pytest.fixture
+async def store(tmp_path: Path) -> AsyncIterator[Store]:
+    opened = await Store.open(tmp_path / "memory.db")
+    yield opened
+    await opened.close()
+
+
+async def stands_in(store: Store, word: str) -> set[str]:
+    """The names of the living chunks whose body has a word, by the index alone."""
+    (term,) = terms(word)
+    parts = await store.read.words.parts()
+    found = await store.read.words.entries([term])
+    if term not in found:
+        return set()
+    numbers, packed = found[term]
+    owners = {
+        int(parts.chunks[number])
+        for number, value in zip(numbers.tolist(), packed.tolist(), strict=True)
+        if parts.chunks[number] and "body" in unpacked(value)
+    }
+    return {view.name for view in (await store.read.chunks(sorted(owners))).values()}
+
+
+async def test_the_index_agrees_with_the_files_after_any_sequence_of_saves(store: Store) -> None:
+    chance = random.Random(5)
+    bodies: dict[str, dict[str, str]] = {}
+    for _ in range(60):
+        path = f"f{chance.randrange(6)}.py"
+        if chance.random() < 0.2:
+            bodies.pop(path, None)
+            await store.write(removed=[path])
+        else:
+            names = [f"n{path[1]}_{n}" for n in range(chance.randrange(1, 6))]
+            bodies[path] = {name: " ".join(chance.sample(WORDS, 4)) for name in names}
+            chunks = [
+                chunk(path, name, body, line=10 * n) for n, (name, body) in enumerate(bodies[path].items(), start=1)
+            ]
+            await store.write([file(path, *chunks)])
+        for word in WORDS:
+            expected = {name for file in bodies.values() for name, body in file.items() if word in body.split()}
+            assert await stands_in(store, word) == expected
+
+
+async def test_a_mostly_dead_block_is_rewritten_and_nothing_is_lost(store: Store) -> None:
+    async def save(path: str, round_: int) -> None:
+        chunks = [
+            chunk(path, f"{path[0]}{n}", f"body{round_} number{n} {WORDS[n % 14]}", line=10 * n + 1) for n in range(700)
+        ]
+        await store.write([file(path, *chunks)])
+
+    for path in ("a.py", "b.py"):
+        await save(path, 0)
+    for round_ in range(1, 8):
+        await save("a.py", round_)
+    before = await stands_in(store, "alpha")
+    rows = await store.read._rows("SELECT block, dead FROM blocks", ())
+    assert any(dead >= tables.BLOCK // 2 for _, dead in rows)
+    await store.tidy()
+    rows = await store.read._rows("SELECT block, dead FROM blocks", ())
+    assert not any(tables.BLOCK > dead >= tables.BLOCK // 2 for _, dead in rows)
+    assert await stands_in(store, "alpha") == before == {f"{f}{n}" for f in "ab" for n in range(0, 700, 14)}
+    left = await store.read._rows("SELECT count(*) FROM postings WHERE term = 'body1'", ())
+    assert left[0][0] == 0, "entries of what was struck out went with their block"
+
+
+async def test_matching_weighs_rare_words_and_names_most(store: Store) -> None:
+    await store.write(
+        [
+            file(
+                "a.py",
+                chunk("a.py", "expand_template", "work on values", line=1),
+                chunk("a.py", "other", "calls expand with a template and values and values", line=10),
+                chunk("a.py", "third", "values only", line=20),
+            )
+        ]
+    )
+    parts = await store.read.words.parts()
+    weights = dict.fromkeys(terms("expand template values"), 1.0)
+    found = match(parts, await store.read.words.entries(list(weights)), weights, 10)
+    views = await store.read.chunks([int(n) for n in found.chunks])
+    assert [views[int(n)].name for n in found.chunks] == ["expand_template", "other", "third"]
+    assert found.cover[0] == pytest.approx(1.0)
+    assert found.name_share[0] == pytest.approx(2 / 3)  # expand, template, expandtemplate
+    assert rarity(100, 1) > rarity(100, 50) > 0
+
+
+async def test_entries_written_after_the_parts_were_read_wait_for_the_next_question(store: Store) -> None:
+    await store.write([file("a.py", chunk("a.py", "one", "alpha"))])
+    parts = await store.read.words.parts()
+    await store.write([file("b.py", chunk("b.py", "two", "alpha"))])
+    found = match(parts, await store.read.words.entries(["alpha"]), {"alpha": 1.0}, 10)
+    assert len(found.chunks) == 1
