@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import shutil
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 
 from aurora_indexer.indexer import Indexer
@@ -15,8 +16,8 @@ MAX_EXAMPLES = 1000
 LITTLE_SPACE = 100 << 20
 
 
-async def checkup(root: Path, store: Store, indexer: Indexer) -> DoctorResult:
-    """Look at the index, the watcher, the memory file and its disk. Reads only."""
+async def checkup(root: Path, store: Store, indexer: Indexer, policy_problems: Sequence[str]) -> DoctorResult:
+    """Look at the index, the watcher, the memory file and its disk, and say what is wrong with policies. Reads only."""
     scan = indexer.last_scan
     looked_into = await store.read.skips()
     examples = [Skipped(path=path, reason=why, detail=detail) for path, (why, detail, _) in looked_into.items()]
@@ -33,7 +34,7 @@ async def checkup(root: Path, store: Store, indexer: Indexer) -> DoctorResult:
         skipped.update(skip.reason for skip in scan.skips)
         skipped.update({"ignored": scan.ignored, "no-language": sum(scan.other_files.values())})
     return DoctorResult(
-        findings=[*_index(root, indexer), *await _memory_file(store)],
+        findings=[*_index(root, indexer), *await _memory_file(store), *map(_policy, policy_problems)],
         skipped={reason: count for reason, count in skipped.most_common() if count},
         examples=examples[:MAX_EXAMPLES],
     )
@@ -78,3 +79,8 @@ async def _memory_file(store: Store) -> list[Finding]:
             Finding(level="warning", what=f"only {free >> 20} MiB free for {store.path}", fix="free some space")
         )
     return findings
+
+
+def _policy(problem: str) -> Finding:
+    fix = "correct it and open the workspace again; until then the policies below it hold"
+    return Finding(level="warning", what=problem, fix=fix)

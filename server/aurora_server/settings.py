@@ -1,12 +1,14 @@
 """What can be configured of the daemon: defaults, then `config.json` of the user, then `AURORA_*` variables (App. C).
 
-A workspace's own `.aurora/config.json` is not read here: it could redirect where memory is kept, and nobody has trusted
-it yet.
+Of a workspace's own `.aurora/config.json` only the lifespan policies are read (`aurora_server.lifespans`): the rest
+could redirect where memory is kept, and nobody has trusted it yet.
 """
 
 from __future__ import annotations
 
 import json
+import os
+import stat
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
@@ -55,6 +57,17 @@ class LoggingSettings(Struct, frozen=True):
     level: Annotated[str, Meta(pattern="^(DEBUG|INFO|WARNING|ERROR)$")] = "INFO"
 
 
+class LifespanSettings(Struct, frozen=True):
+    """`memory.lifespan_policies` as it was given, in which file, and the file that `AURORA_LIFESPAN_POLICIES` names.
+
+    What is in them is looked at when a workspace is opened: a bad policy must not keep the daemon from starting.
+    """
+
+    given: Any = None
+    place: str = ""
+    file: Path | None = None
+
+
 class Settings(Struct, frozen=True):
     """Everything above, and the home folder it belongs to."""
 
@@ -63,6 +76,7 @@ class Settings(Struct, frozen=True):
     indexing: IndexingSettings = IndexingSettings()
     memory: MemorySettings = MemorySettings()
     logging: LoggingSettings = LoggingSettings()
+    lifespans: LifespanSettings = LifespanSettings()
 
 
 _SECTIONS: dict[str, type[Struct]] = {
@@ -81,7 +95,7 @@ def load(environ: Mapping[str, str], config_file: Path | None = None) -> Setting
     home = aurora_home(environ)
     named = config_file or (Path(environ["AURORA_CONFIG"]) if environ.get("AURORA_CONFIG") else None)
     path = named or home / "config.json"
-    document = _read(path, required=named is not None)
+    document = read_document(path, required=named is not None)
     sections: dict[str, Struct] = {}
     for name, kind in _SECTIONS.items():
         given = document.get(name, {})
@@ -96,16 +110,30 @@ def load(environ: Mapping[str, str], config_file: Path | None = None) -> Setting
             sections[name] = msgspec.convert(values, kind, strict=False)
         except msgspec.ValidationError as error:
             raise SettingsError(f"{path} or {PREFIX}{name.upper()}_*: {name}: {error}") from error
-    return msgspec.structs.replace(Settings(home), **sections)
+    policies = environ.get("AURORA_LIFESPAN_POLICIES")
+    lifespans = LifespanSettings(
+        given=document.get("memory", {}).get("lifespan_policies"),
+        place=str(path),
+        file=Path(policies).expanduser().absolute() if policies else None,
+    )
+    return msgspec.structs.replace(Settings(home), **sections, lifespans=lifespans)
 
 
-def _read(path: Path, *, required: bool) -> dict[str, Any]:
+def read_document(path: Path, *, required: bool, named_by: str = "--config") -> dict[str, Any]:
+    """The JSON object in a file; an empty one where there is no file and none is `required`.
+
+    `named_by` is what a missing one is to be looked up in. Raises SettingsError. Never waits: what a workspace has in
+    that place may be a pipe.
+    """
+    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
     try:
-        with path.open("rb") as file:
+        with os.fdopen(os.open(path, flags), "rb") as file:
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                raise SettingsError(f"cannot read {path}: it is not a regular file")
             content = file.read(MAX_CONFIG_BYTES + 1)
-    except FileNotFoundError as error:
+    except (FileNotFoundError, NotADirectoryError) as error:
         if required:
-            raise SettingsError(f"there is no config file {path}; check --config") from error
+            raise SettingsError(f"there is no config file {path}; check {named_by}") from error
         return {}
     except OSError as error:
         raise SettingsError(f"cannot read {path}: {error.strerror}") from error

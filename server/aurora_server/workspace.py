@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import importlib
+import logging
 import os
 import time
 from collections import Counter, OrderedDict
@@ -21,6 +22,7 @@ from aurora_indexer.pool import WorkerPool
 from aurora_indexer.scan import Limits
 from aurora_memory import MemoryError_, UnknownChunk
 from aurora_memory.chunks import CodeChunk, Import, ParsedFile
+from aurora_memory.lifespans.policies import Merged
 from aurora_memory.recall import Hit, recall, understand, weigh
 from aurora_memory.store import Counts, Store
 from aurora_memory.store.reading import ChunkView
@@ -37,8 +39,11 @@ from aurora_protocol.methods import (
 )
 from aurora_server import answers
 from aurora_server.checkup import checkup
+from aurora_server.lifespans import policies_of
 from aurora_server.looking import chunk_at
 from aurora_server.settings import Settings
+
+logger = logging.getLogger(__name__)
 
 OUTLINES_KEPT = 32
 OUTLINE_SECONDS = 0.5
@@ -47,8 +52,10 @@ OUTLINE_SECONDS = 0.5
 class Workspace:
     """A root folder with its memory. All methods belong to the event loop's thread."""
 
-    def __init__(self, root: Path, store: Store, indexer: Indexer) -> None:
+    def __init__(self, root: Path, store: Store, indexer: Indexer, lifespans: Merged) -> None:
         self.root = root
+        self.policies = lifespans.policies
+        self._policy_problems = lifespans.problems
         self._store = store
         self._indexer = indexer
         self._outlines: OrderedDict[tuple[str, bytes], ParsedFile] = OrderedDict()
@@ -80,9 +87,12 @@ class Workspace:
             pool,
             IndexerSettings(limits, debounce=settings.indexing.debounce_seconds, sweep=settings.indexing.sweep_seconds),
         )
+        lifespans = await asyncio.to_thread(policies_of, root, settings)
+        for problem in lifespans.problems:
+            logger.warning("lifespan policies", extra={"root": str(root), "problem": problem})
         indexer.counts = await store.counts()
         indexer.start()
-        return cls(root, store, indexer)
+        return cls(root, store, indexer, lifespans)
 
     async def close(self) -> None:
         """Stop indexing and close the memory."""
@@ -209,7 +219,7 @@ class Workspace:
 
     async def doctor(self) -> DoctorResult:
         """What is wrong with this workspace and how to mend it, and every file that is left out."""
-        return await checkup(self.root, self._store, self._indexer)
+        return await checkup(self.root, self._store, self._indexer, self._policy_problems)
 
     def files_changed(self, paths: list[Path]) -> None:
         """Hear from an editor that files were saved, created or deleted."""

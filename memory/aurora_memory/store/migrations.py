@@ -30,7 +30,7 @@ async def create_tables(db: aiosqlite.Connection) -> None:
             line_start INTEGER NOT NULL, line_end INTEGER NOT NULL, signature TEXT NOT NULL, docstring TEXT NOT NULL,
             complexity TEXT NOT NULL, branches INTEGER NOT NULL, loops INTEGER NOT NULL, keywords TEXT NOT NULL,
             body_hash BLOB NOT NULL, shape_hash BLOB NOT NULL, tokens INTEGER NOT NULL, part_count INTEGER NOT NULL,
-            changed_at REAL, gone_at REAL, UNIQUE (path, name, ordinal))""",
+            changed_at REAL, gone_at REAL, archived_at REAL, UNIQUE (path, name, ordinal))""",
         "CREATE INDEX chunks_leaf ON chunks (leaf COLLATE NOCASE) WHERE gone_at IS NULL",
         "CREATE INDEX chunks_shape ON chunks (shape_hash)",
         "CREATE INDEX chunks_kind ON chunks (kind) WHERE gone_at IS NULL",
@@ -60,6 +60,13 @@ async def create_tables(db: aiosqlite.Connection) -> None:
             path TEXT PRIMARY KEY, times BLOB NOT NULL, last_hash TEXT NOT NULL, last_subject TEXT NOT NULL)
             WITHOUT ROWID""",
         "CREATE TABLE facts (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
+        "CREATE INDEX chunks_archived ON chunks (archived_at) WHERE archived_at IS NOT NULL",
+        """CREATE TABLE escalations (
+            chunk_id INTEGER NOT NULL, action TEXT NOT NULL, at REAL NOT NULL, PRIMARY KEY (chunk_id, action))
+            WITHOUT ROWID""",
+        # Row ids are given anew: a flag must not pass to the chunk that gets a deleted one's id.
+        """CREATE TRIGGER chunks_escalations AFTER DELETE ON chunks BEGIN
+            DELETE FROM escalations WHERE chunk_id = OLD.id; END""",
     ):
         await db.execute(statement)
 

@@ -95,6 +95,12 @@ def _global_options() -> list[click.Option]:
             help="Use this configuration file.",
             keep=Settings.set_config,
         ),
+        option(
+            "--lifespan-policies",
+            type=click.Path(exists=True, dir_okay=False, readable=True),
+            help="Use this file of lifespan policies.",
+            keep=Settings.set_lifespan_policies,
+        ),
         option("-v", "--verbose", count=True, help="Say more; -vv shows tracebacks.", keep=Settings.add_verbosity),
         option("--no-color", is_flag=True, help="Print no colours and links.", keep=Settings.set_no_color),
         option("--version", is_flag=True, is_eager=True, help="Print the version.", keep=_print_version),

@@ -45,6 +45,7 @@ def reach_daemon(settings: Settings) -> Client:
         from aurora_protocol.launch import ensure_daemon
 
         return ensure_daemon(address, environ={**os.environ, **settings.variables})
-    if settings.config is not None:
-        print("aurora: the daemon runs already, with a configuration of its own; stop it for --config", file=sys.stderr)
+    late = {"--config": settings.config, "--lifespan-policies": settings.lifespan_policies}
+    if named := " and ".join(option for option, file in late.items() if file is not None):
+        print(f"aurora: the daemon runs already, with a configuration of its own; stop it for {named}", file=sys.stderr)
     return client

@@ -20,6 +20,7 @@ class Settings:
     named_workspace: str | None = None
     json: bool = False
     config: Path | None = None
+    lifespan_policies: Path | None = None
     verbosity: int = 0
     no_color: bool = False
 
@@ -45,8 +46,9 @@ class Settings:
 
     @property
     def variables(self) -> dict[str, str]:
-        """How a daemon that is started from here is told of the configuration file: as environment variables."""
-        return {} if self.config is None else {"AURORA_CONFIG": os.fspath(self.config)}
+        """How a daemon that is started from here is told of the files of configuration: as environment variables."""
+        named = {"AURORA_CONFIG": self.config, "AURORA_LIFESPAN_POLICIES": self.lifespan_policies}
+        return {variable: os.fspath(path) for variable, path in named.items() if path is not None}
 
     def set_workspace(self, folder: str) -> None:
         self.named_workspace = folder
@@ -62,11 +64,19 @@ class Settings:
 
     def set_config(self, file: str) -> None:
         """Take the configuration file, if it is a JSON object."""
-        path = Path(file).resolve()
-        try:
-            document = json.loads(path.read_bytes())
-        except (OSError, ValueError, RecursionError) as error:
-            raise click.BadParameter(f"{file} cannot be read as JSON: {error}") from error
-        if not isinstance(document, dict):
-            raise click.BadParameter(f"{file} must hold a JSON object")
-        self.config = path
+        self.config = _json_object(file)
+
+    def set_lifespan_policies(self, file: str) -> None:
+        """Take the file of lifespan policies, if it is a JSON object."""
+        self.lifespan_policies = _json_object(file)
+
+
+def _json_object(file: str) -> Path:
+    path = Path(file).resolve()
+    try:
+        document = json.loads(path.read_bytes())
+    except (OSError, ValueError, RecursionError) as error:
+        raise click.BadParameter(f"{file} cannot be read as JSON: {error}") from error
+    if not isinstance(document, dict):
+        raise click.BadParameter(f"{file} must hold a JSON object")
+    return path

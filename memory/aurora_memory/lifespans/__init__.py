@@ -1,0 +1,16 @@
+"""How long a chunk is kept and how fast it fades: conditions, policies, verdicts (AURORA §6.7.1, App. C.2). Pure."""
+
+from aurora_memory import MemoryError_
+
+
+class PolicyError(MemoryError_):
+    """A lifespan policy or retention rule cannot be used; the message names it, the field and what is expected."""
+
+
+class ConditionError(PolicyError):
+    """A condition does not parse. `column` is 1-based, `problem` what is wrong there and what was expected."""
+
+    def __init__(self, column: int, problem: str) -> None:
+        super().__init__(f"column {column}: {problem}")
+        self.column = column
+        self.problem = problem

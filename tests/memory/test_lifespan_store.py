@@ -1,0 +1,66 @@
+"""The archive and the flags in a real file: nothing is deleted, everything can come back."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import aiosqlite
+import pytest
+
+from aurora_memory.store import Store
+from aurora_memory.store.connection import connect
+from aurora_memory.store.lifespans import Escalation, archive, archived, escalate, escalations, restore
+from tests.memory.building import chunk, file
+
+
+@pytest.fixture
+async def db(tmp_path: Path) -> AsyncIterator[aiosqlite.Connection]:
+    """A memory file with the chunks 1 to 3; 1 has a history."""
+    store = await Store.open(tmp_path / "memory.db")
+    await store.write([file("a.py", *(chunk("a.py", f"f{n}", f"body {n}", line=n * 10) for n in (1, 2, 3)))])
+    await store.record_accesses([1], "soar", 5.0)
+    await store.close()
+    db = await connect(tmp_path / "memory.db")
+    yield db
+    await db.close()
+
+
+async def test_archived_chunks_are_kept_with_their_history_and_come_back(db: aiosqlite.Connection) -> None:
+    assert await archive(db, [1, 2, 99], 1000.0) == 2
+    assert await archived(db) == {1: 1000.0, 2: 1000.0}
+    assert await archive(db, [2, 3], 2000.0) == 1
+    assert await archived(db) == {1: 1000.0, 2: 1000.0, 3: 2000.0}
+    assert await restore(db, [1, 99]) == 1
+    assert await archived(db) == {2: 1000.0, 3: 2000.0}
+    rows = await db.execute_fetchall("SELECT chunk_id, at FROM accesses")
+    assert [tuple(row) for row in rows] == [(1, 5.0)]
+    assert await archive(db, [], 1.0) == await restore(db, []) == 0
+
+
+async def test_flags_are_those_of_the_latest_pass_and_know_since_when(db: aiosqlite.Connection) -> None:
+    await escalate(db, {1: ("tune",), 2: ("tune", "show"), 99: ("tune",)}, 10.0)
+    assert await escalations(db) == [
+        Escalation(1, "tune", 10.0),
+        Escalation(2, "show", 10.0),
+        Escalation(2, "tune", 10.0),
+    ]
+    await escalate(db, {2: ("tune",), 3: ("tune",)}, 20.0)
+    assert await escalations(db) == [Escalation(2, "tune", 10.0), Escalation(3, "tune", 20.0)]
+    await escalate(db, {}, 30.0)
+    assert await escalations(db) == []
+
+
+async def test_a_flag_does_not_pass_to_the_next_chunk_of_that_id(db: aiosqlite.Connection, tmp_path: Path) -> None:
+    await escalate(db, {3: ("tune",)}, 10.0)
+    store = await Store.open(tmp_path / "memory.db")
+    await store.write([file("a.py")])
+    await store.write([file("b.py", *(chunk("b.py", f"g{n}", f"other {n}", line=n * 10) for n in (1, 2, 3)))])
+    await store.close()
+    assert await escalations(db) == []
+
+
+async def test_an_edit_leaves_the_archive_alone(db: aiosqlite.Connection, tmp_path: Path) -> None:
+    await archive(db, [1], 10.0)
+    store = await Store.open(tmp_path / "memory.db")
+    await store.write([file("a.py", chunk("a.py", "f1", "body 1 with more", line=10))])
+    await store.close()
+    assert await archived(db) == {1: 10.0}
