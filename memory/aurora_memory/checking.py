@@ -47,12 +47,13 @@ def read_document(raw: bytes | str) -> Document:
     if problems:
         raise InvalidDocument(f"a chunk document is not valid: {'; '.join(problems)}")
     try:
-        return msgspec.json.decode(raw, type=Document)
+        document: Document = msgspec.json.decode(raw, type=Document)
     except msgspec.ValidationError as error:
         raise InvalidDocument(f"a chunk document is not valid: {error}") from error
+    return document
 
 
-def document_problems(plain: object) -> list[str]:
+def document_problems(plain: Any) -> list[str]:
     """What a decoded document breaks of its type's schema, in words with places; empty when it holds. At most five."""
     kind = plain.get("type") if isinstance(plain, dict) else None
     if not isinstance(kind, str) or kind not in _SCHEMAS:

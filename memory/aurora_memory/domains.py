@@ -136,7 +136,7 @@ KIND_ROLES: dict[str, str] = {
 """What a chunk is where its name has no verb: `User`, a class, is a `user-model`."""
 
 ACTIONS: dict[str, str] = {
-    "implementation": "implement build add create make write develop introduce support provide integrate",
+    "implementation": "implement build add create make write develop introduce integrate",
     "fix": "fix repair solve debug correct resolve mend bug broken error crash failing issue problem",
     "refactoring": "refactor restructure clean rewrite simplify rename extract split reorganize modernize",
     "optimization": "optimize optimise speed faster improve tune reduce",

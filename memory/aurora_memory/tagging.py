@@ -61,8 +61,8 @@ def code_tags(
 def reasoning_tags(query: str, texts: Iterable[str] = ()) -> Tags:
     """Tags of a way of working: the question counts most, `texts` (subgoals, tools) fill up."""
     texts = list(texts)
-    actions = _stemmed(_ACTIONS)
-    found = keywords_of(query, texts, silent=frozenset(actions)) or keywords_of(query, texts)
+    asked = _asked(query)[0]
+    found = keywords_of(query, texts, silent=frozenset({asked})) or keywords_of(query, texts)
     topic = topic_of(query) or found
     domain = domain_of(((query, 3.0), (" ".join(texts), 1.0)))
     return Tags(_spelled((*topic[:1], _REASONING_ROLE)), domain, found)
@@ -81,7 +81,8 @@ def keywords_of(
 ) -> tuple[str, ...]:
     """The words that tell a text best, by how often they stand in it; those of its title count four times.
 
-    `silent` are stems that tell nothing here. Of words with one stem the one seen first stands for all. Ties keep the order of the text.
+    Of words with one stem the one seen first stands for all; ties keep the order of the text. `silent` are stems that
+    tell nothing here.
     """
     spelled: dict[str, str] = {}
     scores: dict[str, float] = {}
@@ -110,20 +111,24 @@ def domain_of(weighted: Iterable[tuple[str, float]]) -> str:
 
 def pattern_name(query: str) -> str:
     """What to call the way of answering a question: `oauth2-authentication-implementation`. Never empty."""
-    actions = _stemmed(_ACTIONS)
-    action = next((actions[term][0] for term in terms(query[:MAX_TEXT]) if term in actions), "")
-    return _spelled((*topic_of(query)[:3], action)) or "query"
+    return _spelled((*topic_of(query)[:3], _asked(query)[1])) or "query"
 
 
 def topic_of(query: str) -> tuple[str, ...]:
-    """The telling words of a question that do not say what is to be done with them, in order, none twice."""
-    actions = _stemmed(_ACTIONS)
+    """The telling words of a question, without the one that says what is to be done, in order, none twice."""
+    asked = _asked(query)[0]
     found: dict[str, str] = {}
     for word in _WORD.findall(query[:MAX_TEXT]):
         for piece, stem in zip(_pieces(word), _stems(word), strict=True):
-            if _says_something(piece) and stem not in actions:
+            if _says_something(piece) and stem != asked:
                 found.setdefault(stem, piece)
     return tuple(found.values())
+
+
+def _asked(query: str) -> tuple[str, str]:
+    """What a question wants done: the stem of the first word that says so, and the action's name; else empty."""
+    actions = _stemmed(_ACTIONS)
+    return next(((term, actions[term][0]) for term in terms(query[:MAX_TEXT]) if term in actions), ("", ""))
 
 
 def _code_role(name: str, kind: str, path: str) -> str:
@@ -151,7 +156,9 @@ def _code_role(name: str, kind: str, path: str) -> str:
     return _spelled((*thing, noun))
 
 
-_JOINTS = frozenset({"a", "an", "and", "as", "at", "by", "for", "from", "in", "is", "of", "on", "or", "the", "to", "with"})
+_JOINTS = frozenset(
+    {"a", "an", "and", "as", "at", "by", "for", "from", "in", "is", "of", "on", "or", "the", "to", "with"}
+)
 
 _DOMAINS, _ACTIONS, _AGENT_NOUNS, _WHOLE_ROLES = "domains", "actions", "agent nouns", "whole roles"
 _TABLES: Mapping[str, Mapping[str, str]] = {
