@@ -38,12 +38,12 @@ def read_document(raw: bytes | str) -> Document:
     if size > MAX_BYTES:
         raise InvalidDocument(f"a chunk document of {size} bytes is too large: {MAX_BYTES} are the most; split it")
     try:
-        plain = msgspec.json.decode(raw)
+        decoded = msgspec.json.decode(raw)
     except (msgspec.DecodeError, UnicodeError) as error:
         raise InvalidDocument(f"a chunk document is not JSON: {error}; mend it and send it again") from error
     except RecursionError as error:
         raise InvalidDocument("a chunk document is nested too deep; flatten it and send it again") from error
-    problems = document_problems(plain)
+    problems = document_problems(decoded)
     if problems:
         raise InvalidDocument(f"a chunk document is not valid: {'; '.join(problems)}")
     try:
@@ -53,13 +53,13 @@ def read_document(raw: bytes | str) -> Document:
     return document
 
 
-def document_problems(plain: Any) -> list[str]:
+def document_problems(decoded: Any) -> list[str]:
     """What a decoded document breaks of its type's schema, in words with places; empty when it holds. At most five."""
-    kind = plain.get("type") if isinstance(plain, dict) else None
+    kind = decoded.get("type") if isinstance(decoded, dict) else None
     if not isinstance(kind, str) or kind not in _SCHEMAS:
         return [f"type: one of {', '.join(_SCHEMAS)} is needed"]
     problems: list[str] = []
-    for error in _validator(_SCHEMAS[kind]).iter_errors(plain):
+    for error in _validator(_SCHEMAS[kind]).iter_errors(decoded):
         place = "/".join(str(step) for step in error.absolute_path) or "the document"
         problems.append(f"{place}: {_shortened(error.message)}")
         if len(problems) >= MAX_ERRORS:
@@ -80,10 +80,16 @@ def checked(document: AnyDocument) -> AnyDocument:
 
 def fully_checked(document: AnyDocument) -> AnyDocument:
     """As `checked`, and against the JSON Schema itself: for what is about to be kept. Raises InvalidDocument."""
-    problems = document_problems(msgspec.to_builtins(checked(document)))
+    problems = document_problems(plain(checked(document)))
     if problems:
         raise InvalidDocument(f"{document.id}: {'; '.join(problems)}")
     return document
+
+
+def plain(document: Document) -> dict[str, Any]:
+    """A document as JSON has it: objects, lists and scalars."""
+    found: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(document))
+    return found
 
 
 def _shortened(message: str) -> str:

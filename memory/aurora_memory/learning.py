@@ -28,8 +28,7 @@ from aurora_memory.documents import (
     ToolUse,
     VerificationOption,
 )
-from aurora_memory.everyday import STOP_WORDS
-from aurora_memory.tagging import Tags, pattern_name, reasoning_tags
+from aurora_memory.tagging import Tags, pattern_name, reasoning_tags, stems_of
 from aurora_memory.tokens import terms
 
 Outcome = Literal["success", "partial", "failure"]
@@ -183,9 +182,7 @@ def lesson_of(run: FinishedRun, policy: Policy = POLICY) -> Lesson:
 
 def signature(query: str) -> str:
     """A question's telling terms, stemmed, sorted, none twice: equal for questions that say the same in other order."""
-    words = re.findall(r"[^\W_]\w*", query[:MAX_QUERY])
-    found = {stem for word in words if word.lower() not in STOP_WORDS for stem in terms(word)}
-    return " ".join(sorted(found)) or " ".join(query.lower().split())[:200]
+    return " ".join(sorted(stems_of(query))) or " ".join(query.lower().split())[:200]
 
 
 def similar(one: str, other: str, policy: Policy = POLICY) -> bool:

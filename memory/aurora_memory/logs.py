@@ -26,7 +26,9 @@ _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _PHASE = re.compile(r"Phase (\d{1,2})(?!\d)", re.IGNORECASE)
 _QUERY_ID = re.compile(r"\bID:\s*([^\s|]{1,200})")
 _JSON_KEY = re.compile(r'"[^"\\\n]{0,100}"[ \t]*:')
-_OPAQUE = re.compile(r"\b(?:\d{4}-\d{2}-\d{2}[T\d:.Z+-]*|aurora-\d{8}-[\w-]+|https?://)")
+_OPAQUE = re.compile(
+    r"\b(?:\d{4}-\d{2}-\d{2}[T\d:.Z+-]*|aurora-\d{8}-[\w-]+|SG\d+|https?://)|\{[\w ]{1,60}\}|^ {0,3}(?:```|~~~).*"
+)
 
 _EVERY_LOG = frozenset(
     terms(
@@ -53,7 +55,7 @@ class LogSection(Struct, frozen=True):
     query_id: str
     topic: str
     keywords: tuple[tuple[str, str], ...]
-    """(stem, word as written), best first."""
+    """(term to look for, word as written), best first; a word with a number is found without it as well."""
 
 
 class LogReference(Struct, frozen=True):
@@ -98,7 +100,7 @@ def index_of(file: str, text: str, query_id: str = "", topic: str = "") -> list[
                 phase=int(phase.group(1)) if phase else None,
                 query_id=current,
                 topic=topic,
-                keywords=tuple({stem_word(word)[-1]: (stem_word(word)[-1], word) for word in words}.values()),
+                keywords=tuple({term: (term, word) for word in words for term in _sought(word)}.values()),
             )
         )
     return found[:MAX_SECTIONS]
@@ -118,14 +120,19 @@ def _sections(lines: Sequence[str]) -> Iterator[tuple[str, int, int]]:
                 fence = ""
         elif not fence and (heading := _HEADING.match(line)):
             heads.append((heading.group(2).strip().rstrip("#").strip(), number))
-    ends = [number - 1 for _, number in heads[1:]] + [len(lines)]
-    for (title, start), end in zip(heads, ends, strict=True):
-        last = end
+    following = [number for _, number in heads[1:]] + [len(lines) + 1]
+    for (title, start), end in zip(heads, following, strict=bool(heads)):
+        last = end - 1
         while last > start and lines[last - 1].strip() in ("", "---"):
             last -= 1
         yield title, start, last
 
 
+def _sought(word: str) -> list[str]:
+    """What a keyword is looked for by: `oauth2` by itself and by `oauth`."""
+    return [term for term in stem_word(word) if len(term) > 1 and not term.isdigit()]
+
+
 def _prose(line: str) -> str:
-    """A line without JSON keys, times and ids."""
+    """A line without JSON keys, times, ids and placeholders; nothing of the fence of a code block."""
     return _OPAQUE.sub(" ", _JSON_KEY.sub(" ", line))

@@ -8,18 +8,19 @@ from aurora_memory.logs import LogReference
 from aurora_memory.recall import Hit, understand
 from aurora_memory.store.reading import Reader
 
-WEAK_SCORE = 0.4
-"""The least score of a good answer, of 1.0. What covers a question's words stays above it even when long unused;
-what shares a lone common word with it stays below."""
+COVERED = 0.5
+"""The share of a question's terms that a good answer has. A hit's score can't tell: it is about terms memory knows, and
+where most of a question is unknown, sharing one word with it scores well."""
 
 
-def weak(hits: Sequence[Hit]) -> bool:
-    """Whether recall found nothing, or nothing good: no hit's score reaches 0.4."""
-    return all(hit.score < WEAK_SCORE for hit in hits)
+def weak(query: str, hits: Sequence[Hit]) -> bool:
+    """Whether recall found nothing, or nothing good: no hit has half of the question's telling terms."""
+    asked = len(understand(query).terms)
+    return all(len(hit.matched) < COVERED * asked for hit in hits)
 
 
 async def recall_logs(reader: Reader, query: str, hits: Sequence[Hit], limit: int = 5) -> list[LogReference]:
     """The log sections that tell most of what was asked, best first; nothing where `hits` are not weak."""
-    if not weak(hits):
+    if not weak(query, hits):
         return []
     return await reader.find_logs(understand(query).terms, limit)

@@ -15,7 +15,7 @@ from msgspec import Struct
 from aurora_memory.chunks import MODULE_NAME
 from aurora_memory.domains import ACTIONS, AGENT_NOUNS, DOMAINS, GENERAL, KIND_ROLES, SPEAKING_NOUNS, WHOLE_ROLES
 from aurora_memory.everyday import STOP_WORDS
-from aurora_memory.tokens import split_word, stem_word, terms
+from aurora_memory.tokens import MAX_WORD, split_word, stem_word, terms
 
 MAX_KEYWORDS = 7
 TELLING = 2.0
@@ -27,6 +27,7 @@ MAX_TEXT = 200_000
 MAX_ROLE = 80
 
 _WORD = re.compile(r"[^\W\d]\w*")
+_ANY_WORD = re.compile(r"[^\W_]\w*")
 _CLASS_LIKE = frozenset({"class", "interface", "struct", "trait", "enum", "type", "namespace"})
 _REASONING_ROLE = "decomposition-pattern"
 _KNOWLEDGE_ROLE = "knowledge"
@@ -73,7 +74,7 @@ def knowledge_tags(topic: str, texts: Iterable[str] = ()) -> Tags:
     texts = list(texts)
     found = keywords_of(topic, texts)
     domain = domain_of(((topic, 3.0), (" ".join(texts), 1.0)))
-    return Tags(_spelled((*found[:2], _KNOWLEDGE_ROLE)), domain, found)
+    return Tags(_spelled((*(topic_of(topic) or found)[:2], _KNOWLEDGE_ROLE)), domain, found)
 
 
 def keywords_of(
@@ -123,6 +124,13 @@ def topic_of(query: str) -> tuple[str, ...]:
             if _says_something(piece) and stem != asked:
                 found.setdefault(stem, piece)
     return tuple(found.values())
+
+
+def stems_of(text: str) -> set[str]:
+    """The stem of each word of a text as people count words (`OAuth2` and `oauth2` are one), without everyday words."""
+    words = (word for word in _ANY_WORD.findall(text[:MAX_TEXT]) if len(word) <= MAX_WORD)
+    pairs = ((piece, stem) for word in words for piece, stem in zip(_pieces(word), _stems(word), strict=True))
+    return {stem for piece, stem in pairs if piece not in STOP_WORDS}
 
 
 def _asked(query: str) -> tuple[str, str]:
@@ -176,7 +184,7 @@ def _stemmed(table: str) -> dict[str, tuple[str, ...]]:
     for entry, words in _TABLES[table].items():
         for word in words.split():
             key = word.strip("_") if table == _WHOLE_ROLES else stem_word(word)[-1]
-            found[key] = (*found.get(key, ()), entry)
+            found[key] = tuple(dict.fromkeys((*found.get(key, ()), entry)))
     return found
 
 

@@ -176,7 +176,7 @@ class ExplainParams(Wire, frozen=True, kw_only=True):
 
 
 class ExplainResult(Wire, frozen=True, kw_only=True):
-    """One chunk with its history and relations. `content` and `metadata` are parts of its `document` (AURORA §6.3.5)."""
+    """One chunk with its history and relations; `document` is that of AURORA §6.3.5, with `content` and `metadata`."""
 
     chunk: Recalled
     docstring: str

@@ -9,10 +9,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import msgspec
 from msgspec import UNSET, UnsetType
 
-from aurora_memory import document_making
+from aurora_memory import checking, document_making
 from aurora_memory.chunks import MODULE_NAME
 from aurora_memory.documents import CodeDocument, ReasoningDocument
 from aurora_memory.recall import Hit, Question
@@ -90,7 +89,7 @@ def explained(
     edges: Sequence[Edge],
 ) -> ExplainResult:
     """Everything on one chunk for the wire."""
-    plain: dict[str, Any] = msgspec.to_builtins(document)
+    plain = checking.plain(document)
     return ExplainResult(
         chunk=found,
         docstring=chunk.docstring,

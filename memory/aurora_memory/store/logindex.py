@@ -55,7 +55,7 @@ class LogReading(Asking):
                 phase=phase,
                 query_id=query_id,
                 topic=topic,
-                keywords=tuple(matched[file, start]),
+                keywords=tuple(dict.fromkeys(matched[file, start])),
                 score=round(scores[file, start], 6),
             )
             for section, start, end, file, phase, query_id, topic in (places[key] for key in best[:limit])
