@@ -8,6 +8,7 @@ from itertools import chain
 
 from aurora_indexer.fingerprint import WHITE_SPACE
 from aurora_memory.chunks import AstSummary
+from aurora_memory.everyday import STOP_WORDS
 from aurora_memory.tokens import MAX_WORD, split_word
 
 MIN_KEYWORDS = 5
@@ -26,26 +27,6 @@ _SENTENCE = 240
 _MAX_REMEMBERED = 50_000
 
 _WORD = re.compile(r"[^\W\d]\w*")
-
-_EVERYDAY = (
-    "about above after again all also although always among and another any anything are around because been"
-    " before being below between both but calls came can cannot case change come could default did does doing done"
-    " down during each either else ensure etc even ever every example false first following for from further gets"
-    " give given gives goes got had has have having here how however into its itself just kind know last less let"
-    " like made make makes many may maybe might more most much must need needed needs neither never new nor not"
-    " note nothing now off often once one ones only onto other others otherwise our out over own param params"
-    " parameter parameters per perhaps please possible rather really return returned returning returns same see"
-    " several should simply since some something still such sure take taken takes than that the their them then"
-    " there these they thing things this those though through thus todo too true two under unless until upon use"
-    " used uses using usually various very via want was way well were what when where whether which while who"
-    " whole whose why will with within without would yet you your args arg argument arguments value values raises"
-    " raise example examples optional func function method functions methods called call instance object objects"
-    " self none null string int bool float def two get set is it in of to an as at be by do if no on or so up us"
-    " we he me my am"
-)
-
-STOP_WORDS = frozenset(_EVERYDAY.split())
-"""Words of everyday English, and of every code base, that tell nothing about a chunk."""
 
 
 def ast_summary(branches: int, loops: int) -> AstSummary:

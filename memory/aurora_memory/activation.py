@@ -27,16 +27,20 @@ DECAY_FACTOR = 0.5
 
 
 class Activation(Struct, frozen=True):
-    """The four terms of one chunk's activation; `total` is `base_level + spreading + context_boost − decay`."""
+    """The terms of one chunk's activation: `base_level + spreading + context_boost − decay + learned` is its `total`.
+
+    `learned` is the sum of what finished runs added or took (AURORA §6.7), in ±1.0.
+    """
 
     base_level: float
     spreading: float
     context_boost: float
     decay: float
+    learned: float = 0.0
 
     @property
     def total(self) -> float:
-        return self.base_level + self.spreading + self.context_boost - self.decay
+        return self.base_level + self.spreading + self.context_boost - self.decay + self.learned
 
 
 def ages_in_days(times: Sequence[float], now: float) -> Floats:

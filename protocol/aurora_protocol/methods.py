@@ -63,13 +63,14 @@ class Freshness(Wire, frozen=True, kw_only=True):
 
 
 class Activation(Wire, frozen=True, kw_only=True):
-    """`total = base_level + spreading + context_boost − decay` (AURORA §6.3)."""
+    """`total = base_level + spreading + context_boost − decay + learned` (AURORA §6.3, §6.7)."""
 
     total: float
     base_level: float
     spreading: float
     context_boost: float
     decay: float
+    learned: float = 0.0
 
 
 class Recalled(Wire, frozen=True, kw_only=True):
@@ -175,7 +176,7 @@ class ExplainParams(Wire, frozen=True, kw_only=True):
 
 
 class ExplainResult(Wire, frozen=True, kw_only=True):
-    """One chunk with its history and relations; `content` and `metadata` are those of AURORA §6.3.5."""
+    """One chunk with its history and relations; `document` is that of AURORA §6.3.5, with `content` and `metadata`."""
 
     chunk: Recalled
     docstring: str
@@ -184,6 +185,7 @@ class ExplainResult(Wire, frozen=True, kw_only=True):
     accesses: list[str]
     commits: list[str]
     relations: list[Link]
+    document: dict[str, Any]
 
 
 class Skipped(Wire, frozen=True, kw_only=True):

@@ -11,14 +11,22 @@ from typing import Any
 
 from msgspec import UNSET, UnsetType
 
-from aurora_memory.chunks import MODULE_NAME, chunk_id
+from aurora_memory import checking, document_making
+from aurora_memory.chunks import MODULE_NAME
+from aurora_memory.documents import CodeDocument, ReasoningDocument
 from aurora_memory.recall import Hit, Question
 from aurora_memory.store.reading import ChunkView, Commits, Edge, Reader
 from aurora_memory.tokens import words
-from aurora_protocol.methods import Activation, Link, Recalled
+from aurora_protocol.methods import Activation, ExplainResult, Link, Recalled
 
 MAX_CONTENT_FILE = 8 << 20
-_BACKWARDS = {"calls": "called by", "inherits": "inherited by", "contains": "contained in", "imports": "imported by"}
+_BACKWARDS = {
+    "calls": "called by",
+    "inherits": "inherited by",
+    "contains": "contained in",
+    "imports": "imported by",
+    "used": "used by",
+}
 
 
 def iso(seconds: float | None) -> str | None:
@@ -30,7 +38,7 @@ def iso(seconds: float | None) -> str | None:
 
 def shown_id(chunk: ChunkView) -> str:
     """The id people see."""
-    return chunk_id(chunk.path, chunk.name, chunk.line_start, chunk.line_end)
+    return document_making.shown_id(chunk.kind, chunk.path, chunk.name, chunk.line_start, chunk.line_end)
 
 
 def recalled(
@@ -44,7 +52,7 @@ def recalled(
     chunk, activation = hit.chunk, hit.activation
     return Recalled(
         id=shown_id(chunk),
-        type="code",
+        type="reas" if chunk.kind == "reasoning" else "code",
         kind=chunk.kind,
         name=chunk.name,
         file=chunk.path,
@@ -59,6 +67,7 @@ def recalled(
             spreading=round(activation.spreading, 6),
             context_boost=round(activation.context_boost, 6),
             decay=round(activation.decay, 6),
+            learned=round(activation.learned, 6),
         ),
         last_used=iso(hit.last_used),
         last_modified=iso(hit.last_modified),
@@ -68,6 +77,28 @@ def recalled(
         workspace=str(root),
         content=content,
         evidence=evidence,
+    )
+
+
+def explained(
+    found: Recalled,
+    chunk: ChunkView,
+    document: CodeDocument | ReasoningDocument,
+    accesses: Sequence[float],
+    commits: Commits | None,
+    edges: Sequence[Edge],
+) -> ExplainResult:
+    """Everything on one chunk for the wire."""
+    plain = checking.plain(document)
+    return ExplainResult(
+        chunk=found,
+        docstring=chunk.docstring,
+        content=plain["content"],
+        metadata=plain["metadata"],
+        accesses=[document_making.iso_time(at) for at in accesses],
+        commits=[document_making.iso_time(at) for at in commits.times] if commits else [],
+        relations=links(edges),
+        document=plain,
     )
 
 
@@ -91,11 +122,13 @@ def evidence_of(hit: Hit, commits: Mapping[str, Commits], own: bool) -> dict[str
 
 
 async def contents(root: Path, chunks: Sequence[ChunkView]) -> list[str]:
-    """The chunks' text as it stands in their files now; empty where the file cannot be read."""
+    """The chunks' text as it stands in their files now, the steps of reasoning; empty where a file cannot be read."""
     return await asyncio.to_thread(lambda: [_content(root, chunk) for chunk in chunks])
 
 
 def _content(root: Path, chunk: ChunkView) -> str:
+    if chunk.kind == "reasoning":
+        return chunk.docstring
     try:
         with (root / chunk.path).open("rb") as file:
             source = file.read(MAX_CONTENT_FILE)

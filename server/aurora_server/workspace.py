@@ -22,8 +22,10 @@ from aurora_indexer.pool import WorkerPool
 from aurora_indexer.scan import Limits
 from aurora_memory import MemoryError_, UnknownChunk
 from aurora_memory.chunks import CodeChunk, Import, ParsedFile
+from aurora_memory.document_making import code_document
 from aurora_memory.lifespans.policies import Merged
 from aurora_memory.recall import Hit, recall, understand, weigh
+from aurora_memory.recall.reasoning import recall_reasoning, weigh_reasoning
 from aurora_memory.store import Counts, Store
 from aurora_memory.store.reading import ChunkView
 from aurora_protocol.methods import (
@@ -120,10 +122,13 @@ class Workspace:
         begun = time.perf_counter()
         reader = self._store.read
         hits: list[Hit] = []
+        depth = params.limit if params.budget_tokens is None else max(params.limit, 50)
         if params.types is None or "code" in params.types:
-            depth = params.limit if params.budget_tokens is None else max(params.limit, 50)
-            hits = answers.within_budget(await recall(reader, params.query, depth, time.time()), params.budget_tokens)
-            hits = hits[: params.limit]
+            hits += await recall(reader, params.query, depth, time.time())
+        if params.types is None or "reas" in params.types:
+            hits += await recall_reasoning(reader, params.query, depth, time.time())
+        hits.sort(key=lambda hit: -hit.score)
+        hits = answers.within_budget(hits, params.budget_tokens)[: params.limit]
         results = await self._recalled(hits, params)
         hint = None
         if not results:
@@ -162,6 +167,8 @@ class Workspace:
 
     async def explain(self, chunk_id: str) -> ExplainResult:
         """All that memory knows of the chunk of that id, with or without its lines. Raises UnknownChunk."""
+        if chunk_id.startswith("reas:"):
+            return await self._explained_reasoning(chunk_id)
         path, name, lines = _taken_apart(chunk_id)
         found = await self._store.read.by_name(path, name)
         exact = [chunk for chunk in found if f"{chunk.line_start}-{chunk.line_end}" == lines]
@@ -275,39 +282,30 @@ class Workspace:
         edges = await reader.edges(chunk.id)
         commits = (await reader.commits([chunk.path])).get(chunk.path)
         accesses = (await reader.accesses([chunk.id])).get(chunk.id, [])
-        references = await reader.references(chunk.id)
-        imports = dict.fromkeys(entry.module for entry in await reader.imports(chunk.path))
-        callers = await reader.caller_counts([chunk.id])
-        content = {
-            "file": chunk.path,
-            "function": chunk.name,
-            "line_start": chunk.line_start,
-            "line_end": chunk.line_end,
-            "signature": chunk.signature,
-            "dependencies": [
-                answers.shown_id(edge.other) for edge in edges if edge.outgoing and edge.kind in ("calls", "inherits")
-            ],
-            "imports": list(imports),
-            "calls": [
-                f"{qualifier}.{name}" if qualifier else name for kind, name, qualifier in references if kind == "calls"
-            ],
-            "ast_summary": {"complexity": chunk.complexity, "branches": chunk.branches, "loops": chunk.loops},
-        }
-        metadata = {
-            "language": chunk.language,
-            "last_modified": answers.iso(hit.last_modified),
-            "git_hash": commits.last_hash if commits else None,
-            "keywords": chunk.keywords.split(),
-        }
-        return ExplainResult(
-            chunk=answers.recalled(hit, self.root, callers.get(chunk.id, 0)),
-            docstring=chunk.docstring,
-            content=content,
-            metadata=metadata,
-            accesses=[str(answers.iso(at)) for at in accesses],
-            commits=[str(answers.iso(at)) for at in commits.times] if commits else [],
-            relations=answers.links(edges),
+        document = code_document(
+            chunk,
+            edges,
+            await reader.references(chunk.id),
+            [entry.module for entry in await reader.imports(chunk.path)],
+            commits,
+            hit.last_modified,
+            accesses,
         )
+        callers = await reader.caller_counts([chunk.id])
+        return answers.explained(
+            answers.recalled(hit, self.root, callers.get(chunk.id, 0)), chunk, document, accesses, commits, edges
+        )
+
+    async def _explained_reasoning(self, chunk_id: str) -> ExplainResult:
+        reader = self._store.read
+        row = await reader.reasoning_named(chunk_id)
+        if row is None:
+            raise UnknownChunk(f"no chunk {chunk_id} in {self.root}; 'aur mem' with its words finds what there is")
+        (hit,) = await weigh_reasoning(reader, [row], time.time())
+        document = (await reader.reasoning([row]))[row]
+        recalled = answers.recalled(hit, self.root, 0)
+        edges = await reader.edges(row)
+        return answers.explained(recalled, hit.chunk, document, hit.history, None, edges)
 
     async def _parsed(self, relative: str, text: str) -> ParsedFile | None:
         """Parse a buffer once per content, in a thread; a few of the latest are kept."""

@@ -65,6 +65,7 @@ def explained(chunk: Recalled, links: list[Link] = [], **times: list[str]) -> Ex
         accesses=times.get("accesses", []),
         commits=times.get("commits", []),
         relations=links,
+        document={},
     )
 
 

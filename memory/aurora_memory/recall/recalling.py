@@ -137,6 +137,7 @@ async def _weighed(
     weights: Signals = WEIGHTS,
 ) -> list[Hit]:
     accesses = await reader.accesses([chunk.id for chunk in chunks])
+    boosts = await reader.boosts([chunk.id for chunk in chunks])
     paths = sorted({chunk.path for chunk in chunks})
     commits = await reader.commits(paths)
     mtimes = await _uncommitted(reader, paths, commits)
@@ -150,6 +151,7 @@ async def _weighed(
             spreading=spread.amounts.get(chunk.id, 0.0),
             context_boost=context_boost(match.name_cover if match else 0.0),
             decay=decay_penalty((now - history[-1]) / 86_400) if history else 0.0,
+            learned=boosts.get(chunk.id, 0.0),
         )
         type_like, remainder, test = kind_signals(chunk, question)
         signals = Signals(
@@ -162,6 +164,7 @@ async def _weighed(
             spreading=math.sqrt(activation.spreading),
             context_boost=activation.context_boost,
             recency=activation.base_level - activation.decay,
+            learned=activation.learned,
             type_like=type_like,
             remainder=remainder,
             test=test,

@@ -14,8 +14,32 @@ APPLICATION_ID = 0x4155524F
 """`AURO`: tells our files from other SQLite databases."""
 
 
+LEARNED_TABLES = (
+    """CREATE TABLE runs (
+        id TEXT PRIMARY KEY, at REAL NOT NULL, outcome TEXT NOT NULL, score REAL NOT NULL, query TEXT NOT NULL,
+        reasoning_id INTEGER) WITHOUT ROWID""",
+    """CREATE TABLE boosts (
+        chunk_id INTEGER NOT NULL, run_id TEXT NOT NULL, at REAL NOT NULL, amount REAL NOT NULL,
+        PRIMARY KEY (chunk_id, run_id)) WITHOUT ROWID""",
+    """CREATE TABLE documents (
+        chunk_id INTEGER PRIMARY KEY, pattern TEXT NOT NULL, fingerprint BLOB NOT NULL, json TEXT NOT NULL)""",
+    "CREATE INDEX documents_pattern ON documents (pattern)",
+    """CREATE VIRTUAL TABLE reasoning_words USING fts5 (
+        query, pattern, subgoals, keywords, tools, tokenize = 'unicode61 remove_diacritics 0')""",
+    """CREATE TABLE difficult (
+        signature TEXT PRIMARY KEY, query TEXT NOT NULL, failures INTEGER NOT NULL, last_score REAL NOT NULL,
+        last_at REAL NOT NULL) WITHOUT ROWID""",
+    """CREATE TABLE log_index (
+        term TEXT NOT NULL, file TEXT NOT NULL, line_start INTEGER NOT NULL, line_end INTEGER NOT NULL,
+        section TEXT NOT NULL, phase INTEGER, keyword TEXT NOT NULL, topic TEXT NOT NULL, query_id TEXT NOT NULL,
+        PRIMARY KEY (term, file, line_start)) WITHOUT ROWID""",
+    "CREATE INDEX log_index_file ON log_index (file)",
+)
+"""What finished runs taught, and where their conversation logs tell of what: nothing here can be made again."""
+
+
 async def create_tables(db: aiosqlite.Connection) -> None:
-    """Files, chunks with their searchable parts, references and relations, and the access history."""
+    """Files, chunks with their searchable parts, references and relations, the access history, what runs taught."""
     for statement in (
         """CREATE TABLE files (
             id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, language TEXT NOT NULL, size INTEGER NOT NULL,
@@ -67,6 +91,7 @@ async def create_tables(db: aiosqlite.Connection) -> None:
         # Row ids are given anew: a flag must not pass to the chunk that gets a deleted one's id.
         """CREATE TRIGGER chunks_escalations AFTER DELETE ON chunks BEGIN
             DELETE FROM escalations WHERE chunk_id = OLD.id; END""",
+        *LEARNED_TABLES,
     ):
         await db.execute(statement)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,8 @@ from msgspec import Struct
 
 from aurora_memory.chunks import Import
 from aurora_memory.relations import Definition
-from aurora_memory.store.connection import explained
+from aurora_memory.store.learned_reading import LearnedReading
+from aurora_memory.store.logindex import LogReading
 from aurora_memory.store.postings import decode_occurrences
 from aurora_memory.store.rows import FileStat, decode_imports, decode_times
 from aurora_memory.store.word_index import WordIndex
@@ -82,19 +82,12 @@ class Edge(Struct, frozen=True, array_like=True):
     other: ChunkView
 
 
-class Reader:
+class Reader(LearnedReading, LogReading):
     """Read-only questions to one memory file, on a connection of its own."""
 
     def __init__(self, db: aiosqlite.Connection, path: Path) -> None:
-        self._db = db
-        self._path = path
+        super().__init__(db, path)
         self.words = WordIndex(self._rows)
-
-    async def _rows(self, sql: str, values: Sequence[Any] = ()) -> list[Any]:
-        try:
-            return list(await self._db.execute_fetchall(sql, values))
-        except sqlite3.Error as error:
-            raise explained(error, self._path) from error
 
     async def files(self) -> dict[str, FileStat]:
         """Every indexed file with the stat and content hash it was indexed at."""
@@ -119,7 +112,9 @@ class Reader:
 
     async def counts(self) -> dict[str, Any]:
         """The fields of `Counts`."""
-        kinds = await self._rows("SELECT kind, count(*) FROM chunks WHERE gone_at IS NULL GROUP BY kind")
+        kinds = await self._rows(
+            "SELECT kind, count(*) FROM chunks WHERE gone_at IS NULL AND kind != 'reasoning' GROUP BY kind"
+        )
         languages = await self._rows("SELECT language, count(*) FROM files GROUP BY language")
         rest = await self._rows(
             "SELECT (SELECT count(*) FROM skips), (SELECT count(*) FROM unresolved), (SELECT count(*) FROM accesses)"
@@ -155,7 +150,7 @@ class Reader:
         end = prefix[:-1] + chr(ord(prefix[-1].lower()) + 1) if prefix else "\U0010ffff"
         rows = await self._rows(
             f"""{_CHUNK} WHERE gone_at IS NULL AND leaf COLLATE NOCASE >= ? AND leaf COLLATE NOCASE < ?
-                AND kind != 'module' ORDER BY length(leaf), leaf, path LIMIT ?""",
+                AND kind NOT IN ('module', 'reasoning') ORDER BY length(leaf), leaf, path LIMIT ?""",
             (prefix, end, limit),
         )
         return [ChunkView(*row) for row in rows]

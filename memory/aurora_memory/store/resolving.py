@@ -14,7 +14,9 @@ from aurora_memory.chunks import Import, Reference, ReferenceKind
 from aurora_memory.relations import Catalogue, Definition, Relation, bindings, resolve, resolve_imports, stands_for_file
 from aurora_memory.store.rows import decode_imports
 
-_DEFINITION = "SELECT id, path, name, leaf, parent, kind, language FROM chunks WHERE gone_at IS NULL"
+_DEFINITION = (
+    "SELECT id, path, name, leaf, parent, kind, language FROM chunks WHERE gone_at IS NULL AND kind != 'reasoning'"
+)
 
 
 MANY = 2000
@@ -68,7 +70,7 @@ async def resolve_some(db: aiosqlite.Connection, catalogue: Catalogue | None) ->
     had_edges = list(await db.execute_fetchall("SELECT 1 FROM relations LIMIT 1"))
     if had_edges:
         each = [(chunk_id,) for chunk_id in ids]
-        await db.executemany("DELETE FROM relations WHERE from_id = ? AND kind != 'contains'", each)
+        await db.executemany("DELETE FROM relations WHERE from_id = ? AND kind NOT IN ('contains', 'used')", each)
         await db.executemany("DELETE FROM relations WHERE to_id = ? AND kind = 'contains'", each)
     await db.executemany("INSERT OR REPLACE INTO relations VALUES (?, ?, ?, ?)", edges)
     await db.execute(f"DELETE FROM unresolved WHERE chunk_id IN ({marks})", ids)

@@ -15,9 +15,12 @@ import msgspec
 from msgspec import Struct
 
 from aurora_memory import MemoryError_
+from aurora_memory.checking import fully_checked
 from aurora_memory.chunks import CodeChunk
+from aurora_memory.learning import FinishedRun, Learned, lesson_of
+from aurora_memory.logs import LogSection, index_of
 from aurora_memory.occurrences import terms_in
-from aurora_memory.store import postings, resolving
+from aurora_memory.store import learned, logindex, postings, resolving
 from aurora_memory.store.connection import connect, explained, migrate
 from aurora_memory.store.plan import FilePlan, StoredChunk, claim_orphans, plan_file
 from aurora_memory.store.reading import Reader
@@ -247,6 +250,32 @@ class Store:
                 [(chunk_id, at, kind) for chunk_id in chunk_ids],
             )
 
+    async def learn(self, run: FinishedRun) -> Learned:
+        """Learn from a finished run, in one transaction; a run id learned before changes nothing (AURORA §6.7).
+
+        Raises InvalidRun or InvalidDocument, before anything is written, where the run can't be what it says.
+        """
+        lesson = lesson_of(run)
+        if lesson.document is not None:
+            await asyncio.to_thread(fully_checked, lesson.document)
+        async with self._transaction() as db:
+            return await learned.keep(db, run, lesson)
+
+    async def index_log(self, file: str, text: str, query_id: str = "", topic: str = "") -> int:
+        """Index a conversation log, in place of what was known of that file (AURORA §6.8.2.1); returns its sections.
+
+        `file` is its path below the folder of logs, with `/`. `topic` is what a model called it; else the words tell.
+        """
+        sections: list[LogSection] = await asyncio.to_thread(index_of, file, text, query_id, topic)
+        async with self._transaction() as db:
+            await logindex.replace(db, file, sections)
+        return len(sections)
+
+    async def forget_logs(self, files: Sequence[str]) -> None:
+        """Drop deleted conversation logs from the index."""
+        async with self._transaction() as db:
+            await logindex.remove(db, files)
+
     async def counts(self) -> Counts:
         """Count what memory holds; milliseconds, even on large ones."""
         return Counts(**await self.read.counts())
@@ -325,29 +354,18 @@ async def _vanish(db: aiosqlite.Connection, vanished: Sequence[StoredChunk], mom
     ids = [(old.id,) for old in vanished]
     await _forget_words(db, vanished)
     await db.executemany(
-        "INSERT OR IGNORE INTO unresolved SELECT from_id FROM relations WHERE to_id = ? AND kind != 'contains'", ids
-    )
-    await db.executemany("DELETE FROM relations WHERE from_id = ?", ids)
-    await db.executemany("DELETE FROM relations WHERE to_id = ?", ids)
-    await db.executemany("DELETE FROM unresolved WHERE chunk_id = ?", ids)
-    await db.executemany(
-        "UPDATE chunks SET gone_at = ? WHERE id = ? AND EXISTS (SELECT 1 FROM accesses WHERE chunk_id = chunks.id)",
-        [(moment, old.id) for old in vanished],
-    )
-    await db.executemany("DELETE FROM chunks WHERE id = ? AND gone_at IS NULL", ids)
-    # A function saved into its new file before it left the old one is a copy by now: the history goes with it.
-    await db.executemany(
-        """UPDATE accesses SET chunk_id = (
-               SELECT twin.id FROM chunks AS twin JOIN chunks AS gone ON gone.id = accesses.chunk_id
-               WHERE twin.shape_hash = gone.shape_hash AND twin.kind = gone.kind AND twin.leaf = gone.leaf
-                 AND twin.gone_at IS NULL ORDER BY twin.id DESC LIMIT 1)
-           WHERE chunk_id = ? AND EXISTS (
-               SELECT 1 FROM chunks AS twin JOIN chunks AS gone ON gone.id = accesses.chunk_id
-               WHERE gone.gone_at IS NOT NULL AND twin.shape_hash = gone.shape_hash AND twin.kind = gone.kind
-                 AND twin.leaf = gone.leaf AND twin.gone_at IS NULL
-                 AND NOT EXISTS (SELECT 1 FROM accesses AS other WHERE other.chunk_id = twin.id))""",
+        """INSERT OR IGNORE INTO unresolved
+           SELECT from_id FROM relations WHERE to_id = ? AND kind NOT IN ('contains', 'used')""",
         ids,
     )
+    await db.executemany("DELETE FROM relations WHERE from_id = ?", ids)
+    await db.executemany("DELETE FROM relations WHERE to_id = ? AND kind != 'used'", ids)
+    await db.executemany("DELETE FROM unresolved WHERE chunk_id = ?", ids)
+    await db.executemany(
+        f"UPDATE chunks SET gone_at = ? WHERE id = ? AND ({learned.KNOWN_OF})", [(moment, old.id) for old in vanished]
+    )
+    await db.executemany("DELETE FROM chunks WHERE id = ? AND gone_at IS NULL", ids)
+    await learned.follow_copies(db, [old.id for old in vanished])
 
 
 async def _forget_words(db: aiosqlite.Connection, chunks: Sequence[StoredChunk]) -> None:

@@ -42,7 +42,12 @@ def recall_lines(reply: dict[str, Any], *, style: Style, here: Path, now: dateti
 
 
 def location(item: dict[str, Any], here: Path) -> str:
-    """`path:line` as a terminal in `here` can open it: relative below `here`'s workspace, else absolute."""
+    """`path:line` as a terminal in `here` can open it: relative below `here`'s workspace, else absolute.
+
+    What stands in no file (`reas:…`) goes by its id.
+    """
+    if not item["file"]:
+        return plain(str(item["id"]))
     file, workspace = str(item["file"]), str(item.get("workspace") or "")
     if workspace:
         root = Path(workspace)
@@ -57,6 +62,8 @@ def title(item: dict[str, Any]) -> str:
     """What a chunk is, by its qualified name: `Action.request(args) -> Request`, `class Request(Message)`."""
     name, kind = str(item["name"]), str(item["kind"])
     signature = plain(str(item.get("signature") or "")).rstrip(" {:")
+    if kind == "reasoning":
+        return signature
     if kind == "module":
         return f"module {plain(str(item['file']))}"
     short = name.rpartition(".")[2]
@@ -72,6 +79,7 @@ def explanation(item: dict[str, Any]) -> list[str]:
     lines = [
         f"activation {terms['total']:.2f} = base level {terms['baseLevel']:.2f} + spreading {terms['spreading']:.2f} "
         f"+ context {terms['contextBoost']:.2f} − decay {terms['decay']:.2f}"
+        + (f" + learned {terms['learned']:.2f}" if terms.get("learned") else "")
     ]
     evidence = item.get("evidence")
     if isinstance(evidence, dict):
@@ -100,7 +108,8 @@ def _item_lines(
     rank: int, item: dict[str, Any], where: str, room: int, shown: str, style: Style, now: datetime
 ) -> list[str]:
     path = Path(str(item.get("workspace") or "/"), str(item["file"]))
-    linked = style.link(style.bold(where), path, item["lineStart"]) + " " * max(room - len(where), 0)
+    place = style.link(style.bold(where), path, item["lineStart"]) if item["file"] else style.bold(where)
+    linked = place + " " * max(room - len(where), 0)
     lines = [f"{rank:>2}  {linked}  {shown}  {item['score']:.2f}"]
     facts = _facts(item, now)
     summary = plain(str(item.get("summary") or ""))

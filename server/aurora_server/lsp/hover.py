@@ -20,7 +20,7 @@ NAMED = 3
 """Related chunks named per relation; the rest are counted."""
 
 _ORDER = ("called by", "calls", "inherits", "inherited by", "edited with")
-_UNMENTIONED = frozenset({"contains", "contained in", "imports", "imported by"})
+_UNMENTIONED = frozenset({"contains", "contained in", "imports", "imported by", "used", "used by"})
 
 
 def register(server: AuroraServer) -> None:

@@ -1,0 +1,239 @@
+"""Chunks as documents: the JSON that AURORA §6.3.5 and §6.3.6 fix for code, reasoning and knowledge.
+
+The structs here and the schemas `code-chunk`, `reasoning-chunk` and `knowledge-chunk` give one verdict. What a schema
+cannot say (a first line not after the last, a number that is none) both leave to the structs. `checking` reads
+documents that come from outside; `document_making` builds those of what memory holds.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated, Literal
+
+from msgspec import Meta, Struct, field
+
+_TIME = (
+    r"^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])T([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]"
+    r"(\.[0-9]{1,9})?(Z|[+-][0-9]{2}:[0-9]{2})$"
+)
+
+Text = Annotated[str, Meta(min_length=1)]
+Time = Annotated[str, Meta(pattern=_TIME)]
+Line = Annotated[int, Meta(ge=1)]
+Count = Annotated[int, Meta(ge=0)]
+Share = Annotated[float, Meta(ge=0, le=1)]
+Amount = Annotated[float, Meta(ge=0)]
+Short = Annotated[str, Meta(min_length=1, max_length=100)]
+Named = Annotated[str, Meta(min_length=1, max_length=200)]
+
+CodeId = Annotated[str, Meta(pattern=r"^code:[\s\S]+:[\s\S]+")]
+ReasoningId = Annotated[str, Meta(pattern=r"^reas:[^\s:]+(:v[1-9][0-9]{0,5})?$")]
+KnowledgeId = Annotated[str, Meta(pattern=r"^know:[^\s:]")]
+
+Keywords = Annotated[tuple[Text, ...], Meta(max_length=7)]
+Domain = Annotated[str, Meta(pattern="^[a-z][a-z0-9-]{0,63}$")]
+Complexity = Literal["simple", "medium", "complex", "critical"]
+VerificationOption = Literal["option_a", "option_b", "option_c"]
+
+
+class Part(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What every piece of a document is: frozen, and without members that nobody knows."""
+
+
+class RetentionRule(Part, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One condition on a chunk and what then happens to it: `access_count > 10`, `escalation_candidate`."""
+
+    when: Annotated[str, Meta(min_length=1, max_length=500)] = field(name="if")
+    then: Annotated[
+        str,
+        Meta(
+            pattern="^(retain_indefinitely|retain_while_active|retain_for_[1-9][0-9]{0,4}_days|decay_to_inactive"
+            "|escalation_candidate)$"
+        ),
+    ]
+
+
+class Governance(Part, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How long a chunk is kept, and what it must comply with (AURORA §6.3.6)."""
+
+    compliance_tags: Annotated[tuple[Text, ...], Meta(max_length=50)]
+    lifespan_policy: Literal["conditional", "time-based", "indefinite"]
+    retention_rules: Annotated[tuple[RetentionRule, ...], Meta(max_length=50)]
+
+
+class ConversationLogReference(Part, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Where in the conversation logs a chunk comes from. Lines are 1-based, inclusive."""
+
+    date: Annotated[str, Meta(pattern="^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])$")]
+    file: Annotated[str, Meta(min_length=1, max_length=1000)]
+    section: Annotated[str, Meta(min_length=1, max_length=500)]
+    line_range: tuple[Line, Line]
+
+    def __post_init__(self) -> None:
+        _in_order(*self.line_range)
+
+
+class AstSummary(Part, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How intricate a definition is."""
+
+    complexity: Literal["low", "medium", "high"]
+    branches: Count
+    loops: Count
+
+
+class CodeContent(Part, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What a code chunk is. `dependencies` are ids of chunks, `calls` names as written."""
+
+    file: Text
+    function: Text
+    line_start: Line
+    line_end: Line
+    signature: str
+    dependencies: tuple[CodeId, ...]
+    imports: tuple[Text, ...]
+    calls: tuple[Text, ...]
+    ast_summary: AstSummary
+
+    def __post_init__(self) -> None:
+        _in_order(self.line_start, self.line_end)
+
+
+class CodeMetadata(Part, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How code is found, and when it last changed (None where nobody knows)."""
+
+    language: Text
+    last_modified: Time | None
+    git_hash: Annotated[str, Meta(pattern="^[0-9a-f]{4,64}$")] | None
+    semantic_role: Named
+    keywords: Keywords
+    domain: Domain
+
+
+class Subgoal(Part, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One step of a decomposition."""
+
+    id: Short
+    description: Annotated[str, Meta(min_length=1, max_length=4000)]
+    agent: Named
+
+
+class ToolUse(Part, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The tools one step used, in the order of their first use."""
+
+    subgoal: Short
+    agent: Named
+    tools: Annotated[tuple[Named, ...], Meta(max_length=100)]
+
+
+class ReasoningContent(Part, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What was asked and how it was done; `success_score` is the verification score of the answer."""
+
+    pattern: Named
+    original_query: Annotated[str, Meta(min_length=1, max_length=20_000)]
+    complexity: Complexity
+    subgoals: Annotated[tuple[Subgoal, ...], Meta(min_length=1, max_length=100)]
+    tools_used: Annotated[tuple[ToolUse, ...], Meta(max_length=200)]
+    tool_sequence: Annotated[tuple[Named, ...], Meta(max_length=1000)]
+    success_score: Share
+    verification_option: VerificationOption | None
+
+    def __post_init__(self) -> None:
+        _finite(self.success_score)
+
+
+class ReasoningMetadata(Part, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What a run took, and how it is found."""
+
+    timestamp: Time
+    execution_time_ms: Amount
+    total_cost_usd: Amount
+    semantic_role: Named
+    keywords: Keywords
+    domain: Domain
+
+    def __post_init__(self) -> None:
+        _finite(self.execution_time_ms, self.total_cost_usd)
+
+
+class Fact(Part, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One thing that is the case."""
+
+    id: Short
+    statement: Annotated[str, Meta(min_length=1, max_length=10_000)]
+
+
+class KnowledgeContent(Part, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What is known of a topic, where from, and how surely."""
+
+    topic: Annotated[str, Meta(min_length=1, max_length=1000)]
+    summary: Annotated[str, Meta(min_length=1, max_length=10_000)]
+    facts: Annotated[tuple[Fact, ...], Meta(max_length=500)]
+    sources: Annotated[tuple[Annotated[str, Meta(min_length=1, max_length=4000)], ...], Meta(max_length=200)]
+    confidence: Share
+
+    def __post_init__(self) -> None:
+        _finite(self.confidence)
+
+
+class KnowledgeMetadata(Part, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """When facts were taken in, and how they are found."""
+
+    acquired: Time
+    validated: bool
+    semantic_role: Named
+    keywords: Keywords
+    domain: Domain
+
+
+class _Chunk(Part, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True, tag_field="type"):
+    """What every document has beside its content. Times are ISO 8601; `access_count` counts runs it was of use to."""
+
+    governance: Governance
+    conversation_log_reference: ConversationLogReference | None = None
+    created_at: Time | None = None
+    last_accessed: Time | None = None
+    access_count: Count = 0
+
+
+class CodeDocument(_Chunk, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True, tag="code"):
+    """A code chunk (AURORA §6.3.5)."""
+
+    id: CodeId
+    content: CodeContent
+    metadata: CodeMetadata
+
+
+class ReasoningDocument(
+    _Chunk, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=False, tag="reasoning"
+):
+    """A reasoning chunk (AURORA §6.3.5, §6.8.1). `confidence` is `partial` for what went only partly well."""
+
+    id: ReasoningId
+    content: ReasoningContent
+    metadata: ReasoningMetadata
+    is_pattern: bool = False
+    confidence: Literal["high", "partial"] = "partial"
+
+
+class KnowledgeDocument(
+    _Chunk, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True, tag="knowledge"
+):
+    """A knowledge chunk (AURORA §6.3.5)."""
+
+    id: KnowledgeId
+    content: KnowledgeContent
+    metadata: KnowledgeMetadata
+
+
+Document = CodeDocument | ReasoningDocument | KnowledgeDocument
+
+
+def _in_order(first: int, last: int) -> None:
+    if first > last:
+        raise ValueError(f"the first line, {first}, comes after the last, {last}")
+
+
+def _finite(*numbers: float) -> None:
+    for number in numbers:
+        if not math.isfinite(number):
+            raise ValueError(f"{number} is not a number a document can hold")

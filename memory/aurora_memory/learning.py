@@ -1,0 +1,265 @@
+"""What a finished run teaches: outcomes, boosts and the pattern to keep (AURORA §6.7, Appendix D). Pure.
+
+Only a finished run learns (§9.9); `Store.learn` writes down what `lesson_of` says, in one transaction.
+
+An access means that a chunk was of use. A success makes all that was retrieved of use; a partial success only what was
+said to have helped; a failure nothing: an access would raise the base level of what misled, by far more than the
+penalty takes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import re
+from collections.abc import Iterable, Sequence
+from typing import Literal
+
+from msgspec import Struct
+
+from aurora_memory import MemoryError_
+from aurora_memory.document_making import reasoning_document
+from aurora_memory.documents import (
+    Complexity,
+    ConversationLogReference,
+    ReasoningContent,
+    ReasoningDocument,
+    Subgoal,
+    ToolUse,
+    VerificationOption,
+)
+from aurora_memory.tagging import Tags, pattern_name, reasoning_tags, stems_of
+from aurora_memory.tokens import terms
+
+Outcome = Literal["success", "partial", "failure"]
+
+MAX_RETRIEVED = 1000
+MAX_QUERY = 20_000
+
+
+class InvalidRun(MemoryError_):
+    """A finished run says what no run can; the message names it."""
+
+
+class Policy(Struct, frozen=True):
+    """The numbers of §6.7 and Appendix D. Scores in [0, 1]; boosts are added to activation, at most `limit` in sum."""
+
+    pattern_score: float = 0.8
+    kept_score: float = 0.5
+    success: float = 0.2
+    helpful: float = 0.05
+    unhelpful: float = -0.05
+    misleading: float = -0.1
+    limit: float = 1.0
+    similar: float = 0.6
+
+
+POLICY = Policy()
+
+
+class Retrieved(Struct, frozen=True):
+    """A chunk the run was given, by its row id (`Hit.chunk.id`), and whether it helped (None: nobody said)."""
+
+    id: int
+    helpful: bool | None = None
+
+
+class FinishedRun(Struct, frozen=True, kw_only=True):
+    """A run of the orchestrator, as far as memory learns from it. `at` in Unix seconds, `score` in [0, 1].
+
+    `id` is the query id; a run reported twice teaches once. `pattern` and `tags` are those a language model gave
+    (§6.3.7); without them they are told from the words. `subgoals` are empty where nothing was decomposed.
+    """
+
+    id: str
+    query: str
+    score: float
+    at: float
+    complexity: Complexity = "complex"
+    verification_option: VerificationOption | None = None
+    subgoals: tuple[Subgoal, ...] = ()
+    tools_used: tuple[ToolUse, ...] = ()
+    tool_sequence: tuple[str, ...] = ()
+    retrieved: tuple[Retrieved, ...] = ()
+    execution_time_ms: float = 0.0
+    total_cost_usd: float = 0.0
+    log: ConversationLogReference | None = None
+    pattern: str | None = None
+    tags: Tags | None = None
+
+
+class Lesson(Struct, frozen=True):
+    """What is to be written down of a run. `document` has the id without version; None where nothing is kept.
+
+    `of_use` are the ids that count as accessed, `used` those the answer was made with and how surely, in (0, 1].
+    """
+
+    outcome: Outcome
+    retrieved: tuple[Retrieved, ...]
+    of_use: tuple[int, ...]
+    used: tuple[tuple[int, float], ...]
+    document: ReasoningDocument | None
+    fingerprint: bytes
+    signature: str
+
+
+class Learned(Struct, frozen=True):
+    """What a run changed. `reasoning_id` as people see it; `repeated` says that the run had been learned before.
+
+    `unknown` are retrieved ids no chunk answers to any more.
+    """
+
+    outcome: Outcome
+    reasoning_id: str | None = None
+    is_pattern: bool = False
+    accessed: int = 0
+    boosted: int = 0
+    unknown: tuple[int, ...] = ()
+    repeated: bool = False
+
+
+class Difficulty(Struct, frozen=True):
+    """A kind of question that failed: its terms, as first asked, how often, how badly and when last (Unix seconds)."""
+
+    signature: str
+    query: str
+    failures: int
+    last_score: float
+    last_at: float
+
+
+def outcome(score: float, policy: Policy = POLICY) -> Outcome:
+    """From 0.8 a success, from 0.5 a partial one, below a failure."""
+    if score >= policy.pattern_score:
+        return "success"
+    return "partial" if score >= policy.kept_score else "failure"
+
+
+def boost(result: Outcome, helpful: bool | None, reasoning: bool, policy: Policy = POLICY) -> float:
+    """By how much a retrieved chunk's activation changes; `reasoning` says that it is a reasoning chunk.
+
+    Success: +0.2 to all. Partial: +0.05 to what helped, −0.05 to what did not, nothing where nobody said. Failure: −0.1
+    to reasoning, as it led the run astray; code is not to blame.
+    """
+    if result == "success":
+        return policy.success
+    if result == "failure":
+        return policy.misleading if reasoning else 0.0
+    if helpful is None:
+        return 0.0
+    return policy.helpful if helpful else policy.unhelpful
+
+
+def bounded(total: float, policy: Policy = POLICY) -> float:
+    """The sum of a chunk's boosts, held in ±1.0: the term L that activation adds, `A = B + S + C − D + L`.
+
+    As much as 2.7 times the uses, or uses 7.4 times as recent: enough to matter, too little to drown the history it
+    stands beside.
+    """
+    return min(policy.limit, max(-policy.limit, total))
+
+
+def lesson_of(run: FinishedRun, policy: Policy = POLICY) -> Lesson:
+    """What a run teaches. Raises InvalidRun, and InvalidDocument where its decomposition can't be kept."""
+    _check(run)
+    result = outcome(run.score, policy)
+    retrieved = _each_once(run.retrieved)
+    helped = [each for each in retrieved if each.helpful]
+    of_use = {"success": list(retrieved), "partial": helped, "failure": []}[result]
+    document = None
+    if result != "failure" and run.subgoals:
+        document = _document(run, result == "success")
+    return Lesson(
+        outcome=result,
+        retrieved=retrieved,
+        of_use=tuple(each.id for each in of_use),
+        used=tuple((each.id, 1.0 if each.helpful else 0.5) for each in of_use if each.helpful is not False),
+        document=document,
+        fingerprint=fingerprint(run.subgoals),
+        signature=signature(run.query),
+    )
+
+
+def signature(query: str) -> str:
+    """A question's telling terms, stemmed, sorted, none twice: equal for questions that say the same in other order."""
+    return " ".join(sorted(stems_of(query))) or " ".join(query.lower().split())[:200]
+
+
+def similar(one: str, other: str, policy: Policy = POLICY) -> bool:
+    """Whether two signatures mean one kind of question: they share most of their terms (Jaccard ≥ 0.6)."""
+    mine, theirs = set(one.split()), set(other.split())
+    union = len(mine | theirs)
+    return union > 0 and len(mine & theirs) / union >= policy.similar
+
+
+def similar_difficulties(query: str, known: Iterable[Difficulty], policy: Policy = POLICY) -> list[Difficulty]:
+    """The kinds of question that failed and that this one is like."""
+    asked = signature(query)
+    return [each for each in known if similar(asked, each.signature, policy)]
+
+
+def fingerprint(subgoals: Sequence[Subgoal]) -> bytes:
+    """Tells decompositions apart: who does what in which order, whatever the steps are called."""
+    digest = hashlib.blake2b(digest_size=16)
+    for subgoal in subgoals:
+        digest.update(f"{subgoal.agent}\0{' '.join(terms(subgoal.description))}\1".encode("utf-8", "replace"))
+    return digest.digest()
+
+
+def better(old: ReasoningDocument, new: ReasoningDocument) -> bool:
+    """Whether a later run of one decomposition is the one to remember it by: it went at least as well."""
+    return new.content.success_score >= old.content.success_score
+
+
+def _document(run: FinishedRun, is_pattern: bool) -> ReasoningDocument:
+    tools = [tool for use in run.tools_used for tool in use.tools]
+    pattern = _slug(run.pattern) if run.pattern else pattern_name(run.query)
+    texts = [subgoal.description for subgoal in run.subgoals]
+    content = ReasoningContent(
+        pattern=pattern,
+        original_query=run.query,
+        complexity=run.complexity,
+        subgoals=run.subgoals,
+        tools_used=run.tools_used,
+        tool_sequence=run.tool_sequence or tuple(tools)[:1000],
+        success_score=run.score,
+        verification_option=run.verification_option,
+    )
+    return reasoning_document(
+        pattern,
+        content,
+        run.tags or reasoning_tags(run.query, texts),
+        run.at,
+        is_pattern=is_pattern,
+        execution_time_ms=run.execution_time_ms,
+        total_cost_usd=run.total_cost_usd,
+        log=run.log,
+    )
+
+
+def _slug(name: str) -> str:
+    """A pattern's name as an id can hold it: words with hyphens."""
+    pieces = re.findall(r"[^\W_]+", name.lower())
+    return "-".join(pieces)[:100].strip("-") or "query"
+
+
+def _check(run: FinishedRun) -> None:
+    if not run.id or len(run.id) > 200:
+        raise InvalidRun(f"a run needs an id of 1 to 200 characters, not {len(run.id)}; give it its query id")
+    if not 0.0 <= run.score <= 1.0:  # NaN fails this too
+        raise InvalidRun(f"run {run.id}: a score of {run.score} is outside [0, 1]; give the verification score")
+    if not (math.isfinite(run.at) and 0 <= run.at < 253_402_300_800):
+        raise InvalidRun(f"run {run.id}: {run.at} is no time; give Unix seconds")
+    if not run.query.strip() or len(run.query) > MAX_QUERY:
+        raise InvalidRun(f"run {run.id}: a query has 1 to {MAX_QUERY} characters, not {len(run.query)}; shorten it")
+    if len(run.retrieved) > MAX_RETRIEVED:
+        raise InvalidRun(f"run {run.id}: {len(run.retrieved)} chunks retrieved, {MAX_RETRIEVED} are the most")
+
+
+def _each_once(retrieved: Iterable[Retrieved]) -> tuple[Retrieved, ...]:
+    """Each chunk once; what was said of it last holds."""
+    found: dict[int, Retrieved] = {}
+    for each in retrieved:
+        if each.helpful is not None or each.id not in found:
+            found[each.id] = each
+    return tuple(found.values())

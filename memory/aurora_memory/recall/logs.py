@@ -1,0 +1,27 @@
+"""When memory answers weakly, conversation logs may tell more: references to read, never whole logs (§6.8.2.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from aurora_memory.logs import LogReference
+from aurora_memory.recall.question import understand
+from aurora_memory.recall.ranking import Hit
+from aurora_memory.store.reading import Reader
+
+COVERED = 0.5
+"""The share of a question's terms that a good answer has. A hit's score can't tell: it is about terms memory knows, and
+where most of a question is unknown, sharing one word with it scores well."""
+
+
+def weak(query: str, hits: Sequence[Hit]) -> bool:
+    """Whether recall found nothing, or nothing good: no hit has half of the question's telling terms."""
+    asked = len(understand(query).terms)
+    return all(len(hit.matched) < COVERED * asked for hit in hits)
+
+
+async def recall_logs(reader: Reader, query: str, hits: Sequence[Hit], limit: int = 5) -> list[LogReference]:
+    """The log sections that tell most of what was asked, best first; nothing where `hits` are not weak."""
+    if not weak(query, hits):
+        return []
+    return await reader.find_logs(understand(query).terms, limit)

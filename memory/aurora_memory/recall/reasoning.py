@@ -1,0 +1,83 @@
+"""Recall of reasoning chunks: ways of working that went well for questions like this one. Reads only.
+
+They are few, so every match is weighed: by words (BM25), by how much of the question they cover, and by activation,
+which adds what finished runs taught: `A = B + S + C − D + L`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from aurora_memory.activation import Activation, context_boost, decay_penalty
+from aurora_memory.recall.histories import levels_of
+from aurora_memory.recall.question import understand
+from aurora_memory.recall.ranking import Hit, Signals, score, strength
+from aurora_memory.store.reading import Reader
+
+CANDIDATES = 50
+PARTIAL = -0.5
+"""What went only partly well counts for less than a pattern."""
+
+
+async def recall_reasoning(reader: Reader, query: str, limit: int, now: float) -> list[Hit]:
+    """The `limit` most useful reasoning chunks for a query, best first, scored as code is. `now` is Unix seconds."""
+    asked = understand(query).terms
+    matches = await reader.match_reasoning(asked, max(limit, CANDIDATES))
+    ids = [chunk_id for chunk_id, _ in matches]
+    best = max((score for _, score in matches), default=0.0)
+    words = {chunk_id: score / best if best > 0 else 1.0 for chunk_id, score in matches}
+    hits = await weigh_reasoning(reader, ids, now, asked, words)
+    return sorted(hits, key=lambda hit: (-hit.strength, hit.chunk.name))[:limit]
+
+
+async def weigh_reasoning(
+    reader: Reader, ids: Sequence[int], now: float, asked: Sequence[str] = (), words: Mapping[int, float] | None = None
+) -> list[Hit]:
+    """Live reasoning chunks with their activation, in the order given.
+
+    `asked` are the question's terms, `words` how well each chunk's words match them, in [0, 1].
+    """
+    chunks = await reader.chunks(ids)
+    accesses = await reader.accesses(ids)
+    boosts = await reader.boosts(ids)
+    documents = await reader.reasoning(ids)
+    indexed = await reader.reasoning_terms(ids)
+    live = [chunk_id for chunk_id in ids if chunk_id in chunks]
+    histories = [tuple(accesses.get(chunk_id, ())) for chunk_id in live]
+    hits: list[Hit] = []
+    for chunk_id, history, level in zip(live, histories, levels_of(histories, now), strict=True):
+        matched = tuple(term for term in asked if term in indexed[chunk_id])
+        covered = len(matched) / len(asked) if asked else 0.0
+        activation = Activation(
+            base_level=level,
+            spreading=0.0,
+            context_boost=context_boost(covered),
+            decay=decay_penalty((now - history[-1]) / 86_400) if history else 0.0,
+            learned=boosts.get(chunk_id, 0.0),
+        )
+        signals = Signals(
+            words=covered * (words or {}).get(chunk_id, 0.0),
+            cover=covered,
+            name_cover=covered,
+            file_cover=covered,
+            context_boost=activation.context_boost,
+            recency=activation.base_level - activation.decay,
+            learned=activation.learned,
+        )
+        total = strength(signals, 0.0 if documents[chunk_id].is_pattern else PARTIAL)
+        chunk = chunks[chunk_id]
+        hits.append(
+            Hit(
+                chunk=chunk,
+                score=round(score(total), 6),
+                strength=total,
+                signals=signals,
+                activation=activation,
+                last_used=history[-1] if history else None,
+                last_modified=chunk.changed_at,
+                focus=(chunk.line_start, chunk.line_end),
+                matched=matched,
+                history=history,
+            )
+        )
+    return hits

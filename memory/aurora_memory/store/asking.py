@@ -1,0 +1,36 @@
+"""A read-only connection that is asked: what every part of the reader shares."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import aiosqlite
+
+from aurora_memory.store.connection import explained
+
+
+class Asking:
+    """Questions to one memory file."""
+
+    def __init__(self, db: aiosqlite.Connection, path: Path) -> None:
+        self._db = db
+        self._path = path
+
+    async def _rows(self, sql: str, values: Sequence[Any] = ()) -> list[Any]:
+        try:
+            return list(await self._db.execute_fetchall(sql, values))
+        except sqlite3.Error as error:
+            raise explained(error, self._path) from error
+
+
+def marks(values: Sequence[Any]) -> str:
+    """As many places for values as there are."""
+    return ", ".join("?" * len(values))
+
+
+def any_of(terms: Sequence[str]) -> str:
+    """An FTS5 query for any of the terms; what they are made of is never taken for syntax."""
+    return " OR ".join('"' + term.replace('"', '""').replace("\0", "") + '"' for term in terms)

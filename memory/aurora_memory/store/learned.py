@@ -1,0 +1,224 @@
+"""Writing down what finished runs taught, inside the caller's transaction.
+
+A reasoning chunk is a row of `chunks` without a path, so that accesses, relations and boosts mean it by the same ids as
+code; its document stands beside it. Rows of `boosts`, `accesses` and relations of kind `used` outlive the code they
+speak of: a chunk with any is put aside when it vanishes, and its history moves along with a copy of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import aiosqlite
+import msgspec
+
+from aurora_memory.documents import ReasoningDocument
+from aurora_memory.learning import (
+    Difficulty,
+    FinishedRun,
+    Learned,
+    Lesson,
+    better,
+    boost,
+    similar_difficulties,
+)
+from aurora_memory.store.asking import marks
+from aurora_memory.tokens import terms
+
+KIND = "reasoning"
+MAX_DIFFICULT = 1000
+"""Kinds of failed question that are remembered; the oldest go first."""
+
+KNOWN_OF = """EXISTS (SELECT 1 FROM accesses WHERE accesses.chunk_id = chunks.id)
+    OR EXISTS (SELECT 1 FROM boosts WHERE boosts.chunk_id = chunks.id)
+    OR EXISTS (SELECT 1 FROM relations WHERE relations.to_id = chunks.id AND relations.kind = 'used')"""
+"""Whether something was learned of a row of `chunks`."""
+
+_COLUMNS = (
+    "signature, docstring, complexity, keywords, body_hash, tokens, changed_at"  # of a reasoning chunk, what can change
+)
+
+
+async def keep(db: aiosqlite.Connection, run: FinishedRun, lesson: Lesson) -> Learned:
+    """Write a lesson down, unless its run was learned before."""
+    known = await _known_run(db, run.id)
+    if known is not None:
+        return known
+    kinds = await _kinds(db, [each.id for each in lesson.retrieved])
+    accesses = [(chunk_id, run.at, lesson.outcome) for chunk_id in lesson.of_use if chunk_id in kinds]
+    await db.executemany("INSERT INTO accesses (chunk_id, at, kind) VALUES (?, ?, ?)", accesses)
+    amounts = [
+        (each.id, run.id, run.at, boost(lesson.outcome, each.helpful, kinds[each.id] == KIND))
+        for each in lesson.retrieved
+        if each.id in kinds
+    ]
+    boosts = [row for row in amounts if row[-1]]
+    await db.executemany("INSERT INTO boosts (chunk_id, run_id, at, amount) VALUES (?, ?, ?, ?)", boosts)
+    kept = await _keep_reasoning(db, lesson.document, lesson.fingerprint, run.at) if lesson.document else None
+    if kept is not None:
+        if kept not in lesson.of_use:  # it was of use once in this run, whether recalled for it or not
+            await db.execute("INSERT INTO accesses (chunk_id, at, kind) VALUES (?, ?, 'learned')", (kept, run.at))
+        await db.executemany(
+            """INSERT INTO relations VALUES (?, 'used', ?, ?)
+               ON CONFLICT DO UPDATE SET weight = max(weight, excluded.weight)""",
+            [(kept, chunk_id, sure) for chunk_id, sure in lesson.used if chunk_id in kinds and chunk_id != kept],
+        )
+    await _mind_difficulty(db, run, lesson)
+    await db.execute(
+        "INSERT INTO runs VALUES (?, ?, ?, ?, ?, ?)",
+        (run.id, run.at, lesson.outcome, run.score, run.query[:2000], kept),
+    )
+    shown, is_pattern = await _shown(db, kept)
+    return Learned(
+        outcome=lesson.outcome,
+        reasoning_id=shown,
+        is_pattern=is_pattern,
+        accessed=len(accesses),
+        boosted=len(boosts),
+        unknown=tuple(each.id for each in lesson.retrieved if each.id not in kinds),
+    )
+
+
+async def _known_run(db: aiosqlite.Connection, run_id: str) -> Learned | None:
+    rows = await _rows(db, "SELECT outcome, reasoning_id FROM runs WHERE id = ?", (run_id,))
+    if not rows:
+        return None
+    shown, is_pattern = await _shown(db, rows[0][1])
+    return Learned(outcome=rows[0][0], reasoning_id=shown, is_pattern=is_pattern, repeated=True)
+
+
+async def _shown(db: aiosqlite.Connection, chunk_id: int | None) -> tuple[str | None, bool]:
+    rows = await _rows(db, "SELECT json FROM documents WHERE chunk_id = ?", (chunk_id,))
+    if not rows:
+        return None, False
+    document = msgspec.json.decode(rows[0][0], type=ReasoningDocument)
+    return document.id, document.is_pattern
+
+
+async def _kinds(db: aiosqlite.Connection, ids: Sequence[int]) -> dict[int, str]:
+    """The kinds of those chunks that there are, put aside or not."""
+    return dict(await _rows(db, f"SELECT id, kind FROM chunks WHERE id IN ({marks(ids)})", ids))
+
+
+async def _keep_reasoning(db: aiosqlite.Connection, new: ReasoningDocument, fingerprint: bytes, at: float) -> int:
+    """Store a reasoning chunk, or add to the one that took the same pattern apart in the same way; returns its id.
+
+    What went best is what is remembered: a later, worse run of the same decomposition takes nothing away.
+    """
+    pattern = new.id.removeprefix("reas:")
+    versions = await _rows(
+        db, "SELECT chunk_id, fingerprint, json FROM documents WHERE pattern = ? ORDER BY chunk_id", (pattern,)
+    )
+    same = next(((chunk_id, json) for chunk_id, mark, json in versions if mark == fingerprint), None)
+    if same is None:
+        name = f"{pattern}:v{len(versions) + 1}" if versions else pattern
+        document = msgspec.structs.replace(new, id=f"reas:{name}")
+        chunk_id = await _add(db, name, document, fingerprint, at)
+        await _save_document(db, chunk_id, pattern, fingerprint, document)
+    else:
+        chunk_id = same[0]
+        old = msgspec.json.decode(same[1], type=ReasoningDocument)
+        if better(old, new):
+            document = msgspec.structs.replace(new, id=old.id, created_at=old.created_at)
+            await db.execute(
+                f"UPDATE chunks SET ({_COLUMNS}) = (?, ?, ?, ?, ?, ?, ?), gone_at = NULL WHERE id = ?",
+                (*_values(document, fingerprint, at), chunk_id),
+            )
+            await _save_document(db, chunk_id, pattern, fingerprint, document)
+        else:
+            await db.execute("UPDATE chunks SET gone_at = NULL WHERE id = ?", (chunk_id,))
+    return chunk_id
+
+
+async def _add(db: aiosqlite.Connection, name: str, document: ReasoningDocument, mark: bytes, at: float) -> int:
+    """A row of `chunks` with no path, no lines and no simple name: nothing that looks for code finds it."""
+    cursor = await db.execute(
+        f"""INSERT INTO chunks (path, name, ordinal, leaf, kind, language, line_start, line_end, branches, loops,
+              shape_hash, part_count, {_COLUMNS})
+            VALUES ('', ?, 0, '', '{KIND}', '', 0, 0, 0, 0, x'', 0, ?, ?, ?, ?, ?, ?, ?)""",
+        (name, *_values(document, mark, at)),
+    )
+    assert cursor.lastrowid is not None
+    return cursor.lastrowid
+
+
+def _values(document: ReasoningDocument, fingerprint: bytes, at: float) -> tuple[Any, ...]:
+    content = document.content
+    steps = "; ".join(subgoal.description for subgoal in content.subgoals)
+    size = len(msgspec.json.encode(content)) // 4
+    keywords = " ".join(document.metadata.keywords)
+    return content.original_query, steps, content.complexity, keywords, fingerprint, size, at
+
+
+async def _save_document(
+    db: aiosqlite.Connection, chunk_id: int, pattern: str, fingerprint: bytes, document: ReasoningDocument
+) -> None:
+    await db.execute(
+        "INSERT INTO documents VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET json = excluded.json",
+        (chunk_id, pattern, fingerprint, msgspec.json.encode(document).decode()),
+    )
+    content = document.content
+    agents = [subgoal.agent for subgoal in content.subgoals]
+    texts = (
+        content.original_query,
+        content.pattern,
+        " ".join(subgoal.description for subgoal in content.subgoals),
+        " ".join((*document.metadata.keywords, document.metadata.domain, document.metadata.semantic_role)),
+        " ".join((*dict.fromkeys((*content.tool_sequence, *agents)),)),
+    )
+    await db.execute("DELETE FROM reasoning_words WHERE rowid = ?", (chunk_id,))
+    await db.execute(
+        """INSERT INTO reasoning_words (rowid, query, pattern, subgoals, keywords, tools)
+           VALUES (?, ?, ?, ?, ?, ?)""",
+        (chunk_id, *(" ".join(terms(text)) for text in texts)),
+    )
+
+
+async def _mind_difficulty(db: aiosqlite.Connection, run: FinishedRun, lesson: Lesson) -> None:
+    """A failure marks a kind of question as difficult; a success frees all that are like it."""
+    if lesson.outcome == "failure":
+        await db.execute(
+            """INSERT INTO difficult VALUES (?, ?, 1, ?, ?) ON CONFLICT DO UPDATE SET failures = failures + 1,
+                 last_score = excluded.last_score, last_at = max(last_at, excluded.last_at)""",
+            (lesson.signature, run.query[:2000], run.score, run.at),
+        )
+        await db.execute(
+            """DELETE FROM difficult WHERE signature IN (
+                 SELECT signature FROM difficult ORDER BY last_at DESC LIMIT -1 OFFSET ?)""",
+            (MAX_DIFFICULT,),
+        )
+    elif lesson.outcome == "success":
+        rows = await _rows(db, "SELECT signature, query, failures, last_score, last_at FROM difficult")
+        solved = similar_difficulties(run.query, (Difficulty(*row) for row in rows))
+        await db.executemany("DELETE FROM difficult WHERE signature = ?", [(each.signature,) for each in solved])
+
+
+async def follow_copies(db: aiosqlite.Connection, ids: Sequence[int]) -> None:
+    """Move what was learned of chunks just put aside to a live copy of each that nothing was learned of yet.
+
+    A function saved into its new file before it left the old one is a copy by now: its history goes with it.
+    """
+    copies: list[tuple[int, int]] = []
+    for start in range(0, len(ids), 500):
+        some = ids[start : start + 500]
+        copies += await _rows(
+            db,
+            f"""SELECT max(chunks.id), gone.id FROM chunks AS gone
+                JOIN chunks ON chunks.shape_hash = gone.shape_hash AND chunks.kind = gone.kind
+                  AND chunks.leaf = gone.leaf AND chunks.gone_at IS NULL
+                WHERE gone.id IN ({marks(some)}) AND gone.gone_at IS NOT NULL AND NOT ({KNOWN_OF}) GROUP BY gone.id""",
+            some,
+        )
+    await _move(db, dict(copies).items())
+
+
+async def _move(db: aiosqlite.Connection, pairs: Iterable[tuple[int, int]]) -> None:
+    rows = list(pairs)
+    await db.executemany("UPDATE accesses SET chunk_id = ? WHERE chunk_id = ?", rows)
+    await db.executemany("UPDATE boosts SET chunk_id = ? WHERE chunk_id = ?", rows)
+    await db.executemany("UPDATE relations SET to_id = ? WHERE to_id = ? AND kind = 'used'", rows)
+
+
+async def _rows(db: aiosqlite.Connection, sql: str, values: Sequence[Any] = ()) -> list[Any]:
+    return list(await db.execute_fetchall(sql, values))

@@ -1,0 +1,105 @@
+"""Documents of what memory really holds: parsed files through the store, held to the schema."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from aurora_indexer.parse import parse_file
+from aurora_memory.checking import InvalidDocument, document_problems, plain
+from aurora_memory.document_making import code_document, knowledge_document, shown_id
+from aurora_memory.documents import CodeDocument
+from aurora_memory.recall import weigh
+from aurora_memory.store import FileStat, IndexedFile, Store
+from aurora_memory.store.reading import ChunkView, Commits
+from tests.memory.runs import NOON
+
+ROOT = Path(__file__).parents[2]
+SOURCES = ["memory/aurora_memory", "indexer/aurora_indexer", "tests/indexer/samples"]
+
+
+@pytest.fixture
+async def store(tmp_path: Path) -> AsyncIterator[Store]:
+    store = await Store.open(tmp_path / "memory.db")
+    paths = [path for folder in SOURCES for path in sorted((ROOT / folder).rglob("*")) if path.is_file()]
+    files = []
+    for path in paths:
+        if path.suffix in (".py", ".ts", ".go", ".rs", ".java", ".js", ".c", ".cpp", ".rb"):
+            source = path.read_bytes()
+            files.append(IndexedFile(FileStat(len(source), 1), parse_file(str(path.relative_to(ROOT)), source)))
+    await store.write(files, first_time=True)
+    await store.resolve()
+    yield store
+    await store.close()
+
+
+async def document(store: Store, chunk: ChunkView) -> CodeDocument:
+    reader = store.read
+    (hit,) = await weigh(reader, [chunk], NOON)
+    return code_document(
+        chunk,
+        await reader.edges(chunk.id),
+        await reader.references(chunk.id),
+        [entry.module for entry in await reader.imports(chunk.path)],
+        None,
+        hit.last_modified,
+    )
+
+
+async def test_documents_of_real_files_hold_to_the_schema(store: Store) -> None:
+    seen = 0
+    domains = set()
+    for path in await store.read.files():
+        for chunk in await store.read.chunks_of(path):
+            made = await document(store, chunk)
+            assert document_problems(plain(made)) == [], made.id
+            domains.add(made.metadata.domain)
+            seen += 1
+    assert seen > 300
+    assert len(domains) > 4
+    (chunk,) = await store.read.by_name("memory/aurora_memory/tagging.py", "pattern_name")
+    made = await document(store, chunk)
+    assert made.id == f"code:memory/aurora_memory/tagging.py:pattern_name:{chunk.line_start}-{chunk.line_end}"
+    assert made.content.signature.startswith("def pattern_name(query: str)")
+    assert any(":topic_of:" in each for each in made.content.dependencies)
+    assert "topic_of" in made.content.calls
+    assert "aurora_memory.tokens" in made.content.imports
+    assert made.metadata.git_hash is None and made.metadata.language == "python"
+    assert made.governance.lifespan_policy == "conditional"
+
+
+def view(**changes: object) -> ChunkView:
+    fields: dict[str, object] = {
+        "id": 1, "path": "src/auth.py", "name": "login", "kind": "function", "language": "python", "line_start": 45,
+        "line_end": 78, "signature": "def login()", "docstring": "", "parent": None, "complexity": "medium",
+        "branches": 3, "loops": 0, "keywords": "login token", "tokens": 9, "changed_at": None,
+    }  # fmt: skip
+    return ChunkView(**(fields | changes))  # type: ignore[arg-type]
+
+
+def test_history_and_commits_are_told() -> None:
+    made = code_document(
+        view(), commits=Commits([5], "abc123def", "Fix"), last_modified=NOON, accesses=[NOON, NOON + 60]
+    )
+    assert (made.metadata.git_hash, made.metadata.last_modified) == ("abc123def", "2025-12-12T12:00:00Z")
+    assert (made.access_count, made.last_accessed) == (2, "2025-12-12T12:01:00Z")
+    assert made.metadata.semantic_role == "authentication-handler"
+    assert made.governance.compliance_tags == ("security",)
+    assert code_document(view(), commits=Commits([5], "", "")).metadata.git_hash is None
+
+
+def test_what_no_document_can_hold_is_refused_when_it_is_made() -> None:
+    for changes in ({"line_start": 0}, {"complexity": "enormous"}, {"path": ""}, {"branches": -1}):
+        with pytest.raises(InvalidDocument, match="code:"):
+            code_document(view(**changes))
+    with pytest.raises(ValueError, match="comes after"):
+        code_document(view(line_start=79))
+    with pytest.raises(InvalidDocument, match="confidence"):
+        knowledge_document("x", "Topic", "Summary.", [], [], 1.5, NOON)
+
+
+def test_ids_people_see() -> None:
+    assert shown_id("function", "a.py", "f", 1, 2) == "code:a.py:f:1-2"
+    assert shown_id("reasoning", "", "auth-flow:v2", 0, 0) == "reas:auth-flow:v2"

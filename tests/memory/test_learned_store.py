@@ -1,0 +1,306 @@
+"""Learning in a real SQLite file: once per run, all or nothing, and never lost to an edit."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from aurora_indexer.parse import parse_file
+from aurora_memory.checking import InvalidDocument, document_problems, plain
+from aurora_memory.documents import Subgoal
+from aurora_memory.learning import Learned, Retrieved
+from aurora_memory.recall import recall
+from aurora_memory.recall.reasoning import recall_reasoning
+from aurora_memory.store import FileStat, IndexedFile, Store
+from aurora_memory.tokens import terms
+from tests.memory.building import chunk, file
+from tests.memory.runs import DAY, NOON, STEPS, retrieved, run
+
+LOGIN = """
+def login(username, password):
+    '''Check the password and hand out a token.'''
+    user = find_user(username)
+    if not user or not user.check(password):
+        raise PermissionError(username)
+    return issue_token(user, lifetime=3600)
+"""
+OTHER = """
+def parse_row(line):
+    fields = [field.strip() for field in line.split(',')]
+    return dict(zip(('name', 'price', 'stock'), fields))
+"""
+
+
+@pytest.fixture
+async def store(tmp_path: Path) -> AsyncIterator[Store]:
+    store = await Store.open(tmp_path / "memory.db")
+    yield store
+    await store.close()
+
+
+def parsed(path: str, source: str) -> IndexedFile:
+    return IndexedFile(FileStat(len(source), 1), parse_file(path, source.encode()))
+
+
+async def only(store: Store, path: str, name: str) -> int:
+    (found,) = await store.read.by_name(path, name)
+    return found.id
+
+
+async def two(store: Store) -> tuple[int, int]:
+    """Two functions of a file, as row ids."""
+    await store.write([parsed("auth.py", LOGIN + OTHER)])
+    return await only(store, "auth.py", "login"), await only(store, "auth.py", "parse_row")
+
+
+async def test_a_success_boosts_all_and_keeps_a_pattern(store: Store) -> None:
+    login, row = await two(store)
+    learned = await store.learn(run(retrieved=(Retrieved(login, True), Retrieved(row, False), Retrieved(999))))
+    assert learned == Learned(
+        outcome="success",
+        reasoning_id="reas:oauth2-authentication-api-implementation",
+        is_pattern=True,
+        accessed=2,
+        boosted=2,
+        unknown=(999,),
+    )
+    assert await store.read.boosts([login, row, 999]) == {login: 0.2, row: 0.2}
+    assert await store.read.accesses([login, row]) == {login: [NOON + 1], row: [NOON + 1]}
+    chunk_id = await store.read.reasoning_named(str(learned.reasoning_id))
+    assert chunk_id is not None
+    edges = await store.read.edges(chunk_id)
+    assert [(edge.kind, edge.outgoing, edge.weight, edge.other.id) for edge in edges] == [("used", True, 1.0, login)]
+    document = (await store.read.reasoning([chunk_id]))[chunk_id]
+    assert document_problems(plain(document)) == []
+    assert (document.access_count, document.created_at, document.last_accessed) == (
+        1,
+        "2025-12-12T12:00:01Z",
+        "2025-12-12T12:00:01Z",
+    )
+
+
+async def test_a_partial_success_tells_helpful_from_unhelpful(store: Store) -> None:
+    login, row = await two(store)
+    learned = await store.learn(run(score=0.65, retrieved=(Retrieved(login, True), Retrieved(row, False))))
+    assert (learned.outcome, learned.is_pattern, learned.accessed, learned.boosted) == ("partial", False, 1, 2)
+    assert await store.read.boosts([login, row]) == {login: 0.05, row: -0.05}
+    assert await store.read.accesses([login, row]) == {login: [NOON + 1]}
+    assert learned.reasoning_id is not None
+
+
+async def test_a_failure_blames_reasoning_only_and_marks_the_question(store: Store) -> None:
+    login, _ = await two(store)
+    await store.learn(run(1, query="Fix database migration"))
+    reasoning = await store.read.reasoning_named("reas:database-migration-fix")
+    assert reasoning is not None
+    learned = await store.learn(run(2, score=0.3, retrieved=retrieved(login, reasoning)))
+    assert learned == Learned(outcome="failure", boosted=1)
+    assert await store.read.boosts([login, reasoning]) == {reasoning: -0.1}
+    assert await store.read.accesses([login]) == {}
+    assert await store.read.difficult("implement oauth2 authentication in our API")
+    assert not await store.read.difficult("render a button")
+    await store.learn(run(3, score=0.2))
+    assert [(each.failures, each.last_score) for each in await store.read.difficulties()] == [(2, 0.2)]
+    await store.learn(run(4, score=0.7))
+    assert await store.read.difficult(run().query), "a partial success does not prove it easy"
+    await store.learn(run(5, score=0.9, query="Implement OAuth2 authentication for API clients"))
+    assert await store.read.difficulties() == []
+
+
+async def test_the_same_run_twice_changes_nothing(store: Store) -> None:
+    login, _ = await two(store)
+    once = await store.learn(run(retrieved=retrieved(login)))
+    before = dump(store.path)
+    again = await store.learn(run(retrieved=retrieved(login), score=0.1))
+    assert again.repeated and (again.reasoning_id, again.outcome) == (once.reasoning_id, "success")
+    assert dump(store.path) == before
+
+
+def dump(path: Path) -> list[str]:
+    with sqlite3.connect(path) as db:
+        lines = list(db.iterdump())
+    db.close()
+    return lines
+
+
+async def test_concurrent_runs_each_count_once(store: Store) -> None:
+    login, row = await two(store)
+    runs = [run(number, retrieved=retrieved(login, row)) for number in range(12)]
+    learned = await asyncio.gather(*(store.learn(each) for each in [*runs, *runs]))
+    assert sum(each.repeated for each in learned) == 12
+    assert len((await store.read.accesses([login]))[login]) == 12
+    assert await store.read.boosts([login, row]) == {login: 1.0, row: 1.0}, "2.4, held at 1.0"
+    assert {each.reasoning_id for each in learned} == {"reas:oauth2-authentication-api-implementation"}
+
+
+async def test_two_processes_may_learn_at_once(store: Store, tmp_path: Path) -> None:
+    login, _ = await two(store)
+    other = await Store.open(tmp_path / "memory.db")
+    try:
+        each = [run(number, retrieved=retrieved(login)) for number in range(8)]
+        await asyncio.gather(*(one.learn(a_run) for one in (store, other) for a_run in each))
+        assert len((await store.read.accesses([login]))[login]) == 8
+    finally:
+        await other.close()
+
+
+async def test_another_decomposition_is_another_version(store: Store) -> None:
+    shorter = (Subgoal(id="SG1", description="Use the library", agent="coder"),)
+    ids = [
+        (await store.learn(each)).reasoning_id
+        for each in (run(1), run(2, subgoals=shorter), run(3), run(4, subgoals=STEPS[:1]), run(5, subgoals=shorter))
+    ]
+    name = "reas:oauth2-authentication-api-implementation"
+    assert ids == [name, f"{name}:v2", name, f"{name}:v3", f"{name}:v2"]
+    first = await store.read.reasoning_named(name)
+    assert first is not None
+    assert (await store.read.reasoning([first]))[first].access_count == 2
+
+
+async def test_a_pattern_is_not_undone_by_a_worse_run(store: Store) -> None:
+    for number, score in enumerate((0.6, 0.95, 0.7), start=1):
+        learned = await store.learn(run(number, score=score))
+    chunk_id = await store.read.reasoning_named(str(learned.reasoning_id))
+    assert chunk_id is not None
+    document = (await store.read.reasoning([chunk_id]))[chunk_id]
+    assert (document.content.success_score, document.is_pattern, document.confidence) == (0.95, True, "high")
+    assert (document.created_at, document.metadata.timestamp) == ("2025-12-12T12:00:01Z", "2025-12-12T12:00:02Z")
+    assert document.access_count == 3
+
+
+async def test_a_run_that_reuses_its_pattern_counts_it_once(store: Store) -> None:
+    await store.learn(run(1))
+    chunk_id = await store.read.reasoning_named("reas:oauth2-authentication-api-implementation")
+    assert chunk_id is not None
+    await store.learn(run(2, retrieved=retrieved(chunk_id)))
+    assert await store.read.accesses([chunk_id]) == {chunk_id: [NOON + 1, NOON + 2]}
+    assert await store.read.edges(chunk_id) == [], "it does not use itself"
+
+
+async def test_reasoning_is_not_code(store: Store) -> None:
+    login, _ = await two(store)
+    before = await store.counts()
+    await store.learn(run(retrieved=retrieved(login), pattern="login"))
+    after = await store.counts()
+    assert (after.chunks, after.kinds, after.files) == (before.chunks, before.kinds, before.files)
+    assert {view.kind for view in await store.read.named(["login"])} == {"function"}
+    assert {view.kind for view in await store.read.name_prefix("", 50)} == {"function"}
+    assert "" not in await store.read.names_with("o")
+    assert {hit.chunk.path for hit in await recall(store.read, "login oauth2 authentication", 50, NOON)} == {"auth.py"}
+    assert (await store.read.chunks_of("auth.py"))[0].kind == "function"
+
+
+async def test_history_survives_edit_rename_and_move_of_real_files(store: Store) -> None:
+    login, row = await two(store)
+    name = (await store.learn(run(retrieved=retrieved(login)))).reasoning_id
+    reasoning = await store.read.reasoning_named(str(name))
+    assert reasoning is not None
+
+    async def kept() -> int:
+        (edge,) = await store.read.edges(reasoning)
+        assert await store.read.boosts([edge.other.id]) == {edge.other.id: 0.2}
+        assert await store.read.accesses([edge.other.id]) == {edge.other.id: [NOON + 1]}
+        return edge.other.id
+
+    edited = LOGIN.replace("3600", "7200")
+    await store.write([parsed("auth.py", OTHER + edited)])
+    await store.resolve()
+    assert await kept() == login
+    await store.write([parsed("auth.py", OTHER + edited.replace("def login", "def sign_in"))])
+    await store.resolve()
+    assert await kept() == login == await only(store, "auth.py", "sign_in")
+    moved = parsed("web/session.py", edited.replace("def login", "def sign_in"))
+    await store.write([moved, parsed("auth.py", OTHER)])
+    await store.resolve()
+    assert await kept() == login == await only(store, "web/session.py", "sign_in")
+    # Gone with a branch switch, back with the next.
+    await store.write(removed=["web/session.py"])
+    await store.resolve()
+    assert await store.read.edges(reasoning) == []
+    await store.write([moved])
+    await store.resolve()
+    assert await kept() == login
+    # Saved into its new file before it left the old one.
+    await store.write([parsed("late.py", edited.replace("def login", "def sign_in"))])
+    await store.write(removed=["web/session.py"])
+    await store.resolve()
+    assert await kept() == await only(store, "late.py", "sign_in") != login
+    assert await store.read.boosts([row]) == {}
+
+
+async def test_a_penalty_alone_keeps_a_chunk_that_vanishes(store: Store) -> None:
+    login, _ = await two(store)
+    await store.learn(run(score=0.6, retrieved=retrieved(login, helpful=False), subgoals=()))
+    await store.write(removed=["auth.py"])
+    await store.write([parsed("auth.py", LOGIN)])
+    assert await only(store, "auth.py", "login") == login
+    assert await store.read.boosts([login]) == {login: -0.05}
+
+
+async def test_what_nothing_was_learned_of_is_deleted(store: Store) -> None:
+    await two(store)
+    await store.write(removed=["auth.py"])
+    with sqlite3.connect(store.path) as db:
+        assert db.execute("SELECT count(*) FROM chunks").fetchone() == (0,)
+    db.close()
+
+
+async def test_reasoning_survives_a_whole_new_index(store: Store) -> None:
+    login, _ = await two(store)
+    await store.learn(run(retrieved=retrieved(login)))
+    await store.write(removed=["auth.py"])
+    await store.write([parsed("auth.py", LOGIN + OTHER)], first_time=True)
+    await store.resolve()
+    (hit,) = await recall_reasoning(store.read, "oauth2 authentication", 5, NOON + DAY)
+    assert [edge.other.id for edge in await store.read.edges(hit.chunk.id)] == [login]
+
+
+async def test_reasoning_is_found_by_its_words(store: Store) -> None:
+    await store.learn(run(1))
+    steps = (Subgoal(id="SG1", description="Profile the slow query", agent="tuner"),)
+    await store.learn(
+        run(2, query="Optimize the database query", subgoals=steps, tools_used=(), tool_sequence=("psql",))
+    )
+    await store.learn(run(3, score=0.6, query="Optimize database rendering", subgoals=steps[:1]))
+    found = await store.read.match_reasoning(terms("slow database queries"), 10)
+    assert len(found) == 2 and found[0][1] >= found[1][1] > 0
+    hits = await recall_reasoning(store.read, "optimize a slow database query", 10, NOON + DAY)
+    assert [hit.chunk.name for hit in hits] == ["database-query-optimization", "database-rendering-optimization"]
+    assert 0 < hits[1].score < hits[0].score <= 1
+    by_tool = await recall_reasoning(store.read, "psql", 10, NOON + DAY)
+    assert [hit.chunk.name for hit in by_tool] == ["database-query-optimization"]
+    assert await store.read.match_reasoning([], 5) == []
+    assert await store.read.match_reasoning(['x" OR y', "NEAR(", "*", ""], 5) == []
+    assert await recall_reasoning(store.read, "kubernetes", 5, NOON) == []
+
+
+async def test_boosts_are_part_of_a_patterns_activation(store: Store) -> None:
+    await store.learn(run(1))
+    (before,) = await recall_reasoning(store.read, "oauth2 authentication", 5, NOON + DAY)
+    await store.learn(run(2, score=0.2, retrieved=retrieved(before.chunk.id)))
+    (after,) = await recall_reasoning(store.read, "oauth2 authentication", 5, NOON + DAY)
+    assert after.activation.learned == -0.1
+    assert after.activation.total == pytest.approx(before.activation.total - 0.1)
+    assert after.score < before.score
+
+
+async def test_a_run_that_cannot_be_kept_changes_nothing(store: Store) -> None:
+    before = dump(store.path)
+    endless = (Subgoal(id="SG1", description="x" * 5000, agent="coder"),)
+    with pytest.raises(InvalidDocument, match="description"):
+        await store.learn(run(subgoals=endless))
+    assert dump(store.path) == before
+
+
+async def test_twins_without_history_stay_apart(store: Store) -> None:
+    """Two equal functions: the one that leaves does not take over, or lose to, one that has a history of its own."""
+    await store.write([file("a.py", chunk("a.py", "f", "the same")), file("b.py", chunk("b.py", "f", "the same"))])
+    mine, theirs = await only(store, "a.py", "f"), await only(store, "b.py", "f")
+    await store.learn(run(1, retrieved=retrieved(mine)))
+    await store.learn(run(2, score=0.6, retrieved=retrieved(theirs, helpful=True)))
+    await store.write(removed=["a.py"])
+    assert await store.read.boosts([mine, theirs]) == {mine: 0.2, theirs: 0.05}

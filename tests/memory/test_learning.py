@@ -1,0 +1,155 @@
+"""The numbers of AURORA §6.7 and Appendix D, and what a run may say."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from aurora_memory.documents import Subgoal
+from aurora_memory.learning import (
+    POLICY,
+    InvalidRun,
+    Retrieved,
+    boost,
+    bounded,
+    fingerprint,
+    lesson_of,
+    outcome,
+    signature,
+    similar,
+)
+from tests.memory.runs import STEPS, retrieved, run
+
+
+@pytest.mark.parametrize(
+    ("score", "named"),
+    [
+        (1.0, "success"),
+        (0.8, "success"),
+        (0.79999, "partial"),
+        (0.5, "partial"),
+        (0.49999, "failure"),
+        (0.0, "failure"),
+    ],
+)
+def test_outcomes_by_score(score: float, named: str) -> None:
+    assert outcome(score) == named
+
+
+@pytest.mark.parametrize(
+    ("score", "helpful", "reasoning", "amount"),
+    [
+        (0.9, None, False, 0.2),
+        (0.9, False, False, 0.2),
+        (0.9, True, True, 0.2),
+        (0.6, True, False, 0.05),
+        (0.6, False, False, -0.05),
+        (0.6, False, True, -0.05),
+        (0.6, None, False, 0.0),
+        (0.3, True, True, -0.1),
+        (0.3, None, True, -0.1),
+        (0.3, None, False, 0.0),
+        (0.3, False, False, 0.0),
+    ],
+)
+def test_boosts_by_outcome(score: float, helpful: bool | None, reasoning: bool, amount: float) -> None:
+    assert boost(outcome(score), helpful, reasoning) == amount
+
+
+def test_caching_policy() -> None:
+    assert (POLICY.kept_score, POLICY.pattern_score) == (0.5, 0.8)
+    for score, kept, is_pattern in [(0.8, True, True), (0.7, True, False), (0.5, True, False), (0.49, False, False)]:
+        document = lesson_of(run(score=score)).document
+        assert (document is not None) == kept
+        if document is not None:
+            assert document.is_pattern == is_pattern
+            assert document.confidence == ("high" if is_pattern else "partial")
+
+
+@given(st.lists(st.sampled_from([0.2, 0.05, -0.05, -0.1]), max_size=50))
+def test_boosts_are_bounded(amounts: list[float]) -> None:
+    assert -1.0 <= bounded(sum(amounts)) <= 1.0
+    if abs(sum(amounts)) < 1:
+        assert bounded(sum(amounts)) == sum(amounts)
+
+
+def test_what_counts_as_an_access() -> None:
+    given_chunks = (Retrieved(1, True), Retrieved(2, False), Retrieved(3))
+    of_use = {score: lesson_of(run(score=score, retrieved=given_chunks)).of_use for score in (0.9, 0.6, 0.2)}
+    assert of_use == {0.9: (1, 2, 3), 0.6: (1,), 0.2: ()}
+    used = {score: lesson_of(run(score=score, retrieved=given_chunks)).used for score in (0.9, 0.6, 0.2)}
+    assert used == {0.9: ((1, 1.0), (3, 0.5)), 0.6: ((1, 1.0),), 0.2: ()}
+
+
+def test_a_chunk_named_twice_counts_once() -> None:
+    lesson = lesson_of(run(score=0.6, retrieved=(Retrieved(1), Retrieved(1, True), Retrieved(1), *retrieved(2, 2))))
+    assert lesson.retrieved == (Retrieved(1, True), Retrieved(2))
+
+
+def test_a_document_says_what_was_done() -> None:
+    document = lesson_of(run()).document
+    assert document is not None
+    assert document.id == "reas:oauth2-authentication-api-implementation"
+    assert document.metadata.domain == "security"
+    assert document.metadata.semantic_role == "oauth2-decomposition-pattern"
+    assert document.metadata.timestamp == "2025-12-12T12:00:01Z"
+    assert document.content.tool_sequence == ("grep", "edit")
+    assert "security" in document.governance.compliance_tags
+    rules = {rule.when: rule.then for rule in document.governance.retention_rules}
+    assert rules["is_pattern == true"] == "retain_indefinitely"
+    assert rules["access_count > 10"] == "escalation_candidate"
+
+
+def test_a_models_own_names_are_taken() -> None:
+    document = lesson_of(run(pattern="OAuth: the Flow/v2!")).document
+    assert document is not None and document.id == "reas:oauth-the-flow-v2"
+
+
+def test_nothing_is_kept_of_what_was_not_taken_apart() -> None:
+    assert lesson_of(run(subgoals=())).document is None
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"score": 1.2}, r"score of 1\.2 is outside"),
+        ({"score": math.nan}, "outside"),
+        ({"id": ""}, "needs an id"),
+        ({"query": "  "}, "a query has"),
+        ({"query": "x" * 20_001}, "shorten"),
+        ({"at": math.inf}, "no time"),
+        ({"at": -5.0}, "no time"),
+        ({"retrieved": retrieved(*range(1001))}, "1000 are the most"),
+    ],
+)
+def test_runs_that_cannot_be_are_refused(changes: dict[str, Any], said: str) -> None:
+    with pytest.raises(InvalidRun, match=said):
+        lesson_of(run(**changes))
+
+
+def test_signatures_ignore_order_case_and_small_words() -> None:
+    assert signature("Fix the database migration") == signature("database MIGRATIONS: fix!")
+    assert signature("???") == "???"
+
+
+def test_similar_questions() -> None:
+    assert similar(signature("fix the database migration issue"), signature("fix database migration"))
+    assert not similar(signature("fix the database migration"), signature("render a button"))
+
+
+@given(st.text(max_size=60), st.text(max_size=60))
+def test_similarity_is_symmetric_and_a_question_is_like_itself(one: str, other: str) -> None:
+    mine, theirs = signature(one), signature(other)
+    assert similar(mine, theirs) == similar(theirs, mine)
+    assert similar(mine, mine) or not mine
+
+
+def test_decompositions_are_told_apart() -> None:
+    renamed = tuple(Subgoal(id=f"X{n}", description=step.description, agent=step.agent) for n, step in enumerate(STEPS))
+    assert fingerprint(STEPS) == fingerprint(renamed)
+    assert fingerprint(STEPS) != fingerprint(STEPS[::-1])
+    assert fingerprint(STEPS) != fingerprint(STEPS[:1])

@@ -1,0 +1,133 @@
+"""The log index: sections of real conversation logs, found by their words."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from aurora_memory.logs import MAX_SECTIONS, index_of
+from aurora_memory.recall import recall
+from aurora_memory.recall.logs import recall_logs, weak
+from aurora_memory.store import Store
+from tests.memory.building import chunk, file
+
+LOG = (Path(__file__).parent / "conversation.md").read_text(encoding="utf-8")
+NAME = "2026/11/migrate-postgresql-2026-11-20.md"
+QUERY_ID = "aurora-20261120-091500-a1b2c3"
+
+
+@pytest.fixture
+async def store(tmp_path: Path) -> AsyncIterator[Store]:
+    store = await Store.open(tmp_path / "memory.db")
+    yield store
+    await store.close()
+
+
+def test_sections_carry_their_lines_phase_and_query() -> None:
+    sections = index_of(NAME, LOG)
+    assert [(each.title, each.phase) for each in sections] == [
+        (f"Query: 2026-11-20T09:15:00Z | ID: {QUERY_ID}", None),
+        ("Phase 1: ASSESS", 1),
+        ("Phase 3: DECOMPOSE", 3),
+        ("Phase 6: COLLECT (Agent Outputs)", 6),
+    ], "headings in code blocks are none, and what says nothing is left out"
+    lines = LOG.splitlines()
+    for each in sections:
+        assert lines[each.line_start - 1].endswith(each.title)
+        assert lines[each.line_end - 1].strip() not in ("", "---")
+        assert each.query_id == QUERY_ID
+        assert each.topic == "persistence"
+        assert 3 <= len(each.keywords) <= 7
+    assert [section.line_end for section in sections][-1] == lines.index("### Phase 9: RESPOND") - 1
+
+
+def test_keywords_are_what_was_talked_about() -> None:
+    words = {each.phase: [word for _, word in each.keywords] for each in index_of(NAME, LOG)}
+    assert words[3][0] in ("table", "database", "engineer")
+    assert {"replication", "rollback"} & set(words[1])
+    assert "replication" in words[6]
+    assert not {"phase", "json", "timestamp", "confidence", "output"} & {
+        word for each in words.values() for word in each
+    }
+
+
+def test_several_queries_in_one_file_keep_their_ids() -> None:
+    second = LOG.replace(QUERY_ID, "aurora-2")
+    ids = [each.query_id for each in index_of(NAME, LOG + second)]
+    assert ids == [QUERY_ID] * 4 + ["aurora-2"] * 4
+
+
+def test_a_log_without_ids_takes_the_given_one() -> None:
+    (section,) = index_of("x.md", "# Notes on replication slots\n\nLag was low.", "aurora-9", "database-advice")
+    assert (section.query_id, section.topic, section.phase) == ("aurora-9", "database-advice", None)
+
+
+@given(st.text(alphabet="#`~ \n-ab{}\"':Phase19", max_size=300))
+def test_any_text_can_be_indexed(text: str) -> None:
+    lines = len(text.splitlines())
+    last = 0
+    for each in index_of("a.md", text):
+        assert last < each.line_start <= each.line_end <= lines
+        last = each.line_end
+
+
+def test_hostile_logs_take_no_time_and_no_room() -> None:
+    begun = time.perf_counter()
+    assert len(index_of("a.md", "# kangaroo\n" * 20_000)) == MAX_SECTIONS
+    index_of("a.md", '# x\n"' + '"a' * 200_000)
+    index_of("a.md", "# x\n" + "`" * 300_000 + "\n" + "{" * 300_000)
+    index_of("a.md", "# " + "y" * 500_000)
+    assert time.perf_counter() - begun < 10
+
+
+async def test_references_are_ranked_by_rare_words(store: Store) -> None:
+    await store.index_log(NAME, LOG)
+    await store.index_log(
+        "2026/11/table-layout-2026-11-21.md", "## Phase 1: ASSESS\nA table with columns, centred table."
+    )
+    best, *_ = await store.read.find_logs(["replic", "tabl"], 10)
+    assert best.file == NAME
+    assert {reference.file for reference in await store.read.find_logs(["tabl"], 10)} == {
+        NAME,
+        "2026/11/table-layout-2026-11-21.md",
+    }
+    (column,) = await store.read.find_logs(["column"], 10)
+    assert (column.line_start, column.line_end, column.phase, column.keywords) == (1, 2, 1, ("columns",))
+    assert len(await store.read.find_logs(["tabl", "replic"], 1)) == 1
+    assert await store.read.find_logs(["kangaroo"], 10) == []
+    assert await store.read.find_logs([], 10) == []
+
+
+async def test_indexing_again_replaces_and_forgetting_removes(store: Store) -> None:
+    await store.index_log(NAME, LOG)
+    await store.index_log(NAME, "## Phase 2: RETRIEVE\nKangaroos instead.")
+    assert await store.read.find_logs(["replic"], 10) == []
+    assert [reference.phase for reference in await store.read.find_logs(["kangaroo"], 10)] == [2]
+    assert await store.read.logs() == [NAME]
+    await store.forget_logs([NAME])
+    assert await store.read.logs() == []
+    assert await store.read.find_logs(["kangaroo"], 10) == []
+
+
+async def test_oauth2_is_found_as_oauth(store: Store) -> None:
+    await store.index_log("a.md", "# OAuth2 providers\ncompared")
+    for term in ("oauth", "oauth2"):
+        assert [reference.keywords for reference in await store.read.find_logs([term], 5)] == [("oauth2",)]
+
+
+async def test_logs_answer_where_memory_is_weak(store: Store) -> None:
+    await store.write([file("orders.py", chunk("orders.py", "total_price", "sum of the prices in a basket table"))])
+    await store.index_log(NAME, LOG)
+    strong = await recall(store.read, "total price of a basket", 10, 1000.0)
+    assert not weak("total price of a basket", strong)
+    assert await recall_logs(store.read, "total price of a basket", strong) == []
+    asked = "how does replication lag behave while the table is migrated"
+    poor = await recall(store.read, asked, 10, 1000.0)
+    assert poor and weak(asked, poor) and weak(asked, [])
+    references = await recall_logs(store.read, asked, poor, limit=2)
+    assert len(references) == 2 and {reference.file for reference in references} == {NAME}
