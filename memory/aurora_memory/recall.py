@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from msgspec import Struct
 
@@ -19,7 +19,7 @@ from aurora_memory.activation import (
     levels_of_histories,
     retrieval_probability,
 )
-from aurora_memory.chunks import MODULE_NAME
+from aurora_memory.chunks import MODULE_NAME, type_of
 from aurora_memory.store.reading import ChunkView, Commits, IndexedTerms, Reader, WordMatch
 from aurora_memory.tokens import stem_word, terms
 
@@ -87,16 +87,23 @@ def understand(query: str) -> Question:
     return Question(query, tuple(found)[:40], tuple(dict.fromkeys(spelled)), "test" in found or "spec" in found)
 
 
-async def recall(reader: Reader, query: str, limit: int, now: float) -> list[Hit]:
-    """The `limit` most useful chunks for a query, best first, none repeated. `now` is Unix seconds."""
+async def recall(reader: Reader, query: str, limit: int, now: float, types: Collection[str] | None = None) -> list[Hit]:
+    """The `limit` most useful chunks for a query, best first, none repeated. `now` is Unix seconds.
+
+    `types` are the prefixes of the ids that may be in the answer (`code`, `know`); None for all.
+    """
     question = understand(query)
     if not question.terms and not question.identifiers:
         return []
     total = await reader.part_total()
     frequencies = await reader.document_frequencies(question.terms)
     kept = affordable(frequencies)
-    matches = {match.chunk_id: match for match in await reader.match_words(kept, CANDIDATES)} if kept else {}
+    depth = CANDIDATES if types is None else POSTINGS_BUDGET
+    matches = {match.chunk_id: match for match in await reader.match_words(kept, depth)} if kept else {}
+    if types is not None:
+        matches = await _only(reader, matches, types)
     exact = await reader.named(question.identifiers) if question.identifiers else []
+    exact = [chunk for chunk in exact if types is None or type_of(chunk.kind) in types]
     ids = list(dict.fromkeys([*matches, *(chunk.id for chunk in exact)]))
     if not ids:
         return []
@@ -112,6 +119,13 @@ async def recall(reader: Reader, query: str, limit: int, now: float) -> list[Hit
     }
     hits = rank(question, rarity, chunks, matches, fields, accesses, commits, mtimes, now)
     return hits[:limit]
+
+
+async def _only(reader: Reader, matches: Mapping[int, WordMatch], types: Collection[str]) -> dict[int, WordMatch]:
+    """The best matches among the chunks of some types."""
+    chunks = await reader.chunks(list(matches)) if matches else {}
+    wanted = [number for number in matches if number in chunks and type_of(chunks[number].kind) in types]
+    return {number: matches[number] for number in wanted[:CANDIDATES]}
 
 
 async def _uncommitted(reader: Reader, paths: Sequence[str], commits: Mapping[str, Commits]) -> dict[str, float]:

@@ -9,16 +9,24 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import msgspec
 from msgspec import UNSET, UnsetType
 
-from aurora_memory.chunks import MODULE_NAME, chunk_id
+from aurora_indexer.knowledge.content import knowledge_content
+from aurora_memory.chunks import MODULE_NAME, chunk_id, type_of
 from aurora_memory.recall import Hit, Question
 from aurora_memory.store.reading import ChunkView, Commits, Edge, Reader
 from aurora_memory.tokens import words
 from aurora_protocol.methods import Activation, Link, Recalled
 
 MAX_CONTENT_FILE = 8 << 20
-_BACKWARDS = {"calls": "called by", "inherits": "inherited by", "contains": "contained in", "imports": "imported by"}
+_BACKWARDS = {
+    "calls": "called by",
+    "inherits": "inherited by",
+    "contains": "contained in",
+    "imports": "imported by",
+    "mentions": "mentioned in",
+}
 
 
 def iso(seconds: float | None) -> str | None:
@@ -30,7 +38,7 @@ def iso(seconds: float | None) -> str | None:
 
 def shown_id(chunk: ChunkView) -> str:
     """The id people see."""
-    return chunk_id(chunk.path, chunk.name, chunk.line_start, chunk.line_end)
+    return chunk_id(chunk.path, chunk.name, chunk.line_start, chunk.line_end, chunk.kind)
 
 
 def recalled(
@@ -44,7 +52,7 @@ def recalled(
     chunk, activation = hit.chunk, hit.activation
     return Recalled(
         id=shown_id(chunk),
-        type="code",
+        type=type_of(chunk.kind),
         kind=chunk.kind,
         name=chunk.name,
         file=chunk.path,
@@ -103,6 +111,22 @@ def _content(root: Path, chunk: ChunkView) -> str:
         return ""
     lines = source.split(b"\n")[chunk.line_start - 1 : chunk.line_end]
     return b"\n".join(lines).decode("utf-8", "replace")
+
+
+async def knowledge_of(root: Path, chunk: ChunkView) -> dict[str, Any]:
+    """The content of a knowledge chunk (AURORA §6.3.5), read from its file as it stands now, with its place."""
+    (text,) = await contents(root, [chunk])
+    content = knowledge_content(
+        path=chunk.path,
+        name=chunk.name,
+        language=chunk.language,
+        signature=chunk.signature,
+        docstring=chunk.docstring,
+        keywords=tuple(chunk.keywords.split()),
+        text=text,
+    )
+    place = {"file": chunk.path, "line_start": chunk.line_start, "line_end": chunk.line_end}
+    return {**msgspec.to_builtins(content), **place}
 
 
 def link(relation: str, chunk: ChunkView) -> Link:

@@ -10,17 +10,17 @@ import time
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from msgspec import UNSET
 
-from aurora_indexer import TooSlow, languages
+from aurora_indexer import IndexerError, knowledge, languages
+from aurora_indexer.answering import parse_source
 from aurora_indexer.indexer import Indexer, IndexerSettings, IndexProgress
-from aurora_indexer.languages import UnsupportedLanguage
 from aurora_indexer.pool import WorkerPool
 from aurora_indexer.scan import Limits
 from aurora_memory import MemoryError_, UnknownChunk
-from aurora_memory.chunks import CodeChunk, Import, ParsedFile
+from aurora_memory.chunks import ChunkType, CodeChunk, Import, ParsedFile, type_of
 from aurora_memory.recall import Hit, recall, understand, weigh
 from aurora_memory.store import Counts, Store
 from aurora_memory.store.reading import ChunkView
@@ -42,6 +42,8 @@ from aurora_server.settings import Settings
 
 OUTLINES_KEPT = 32
 OUTLINE_SECONDS = 0.5
+STORED_TYPES = frozenset(get_args(ChunkType))
+"""The types of chunks that files become."""
 
 
 class Workspace:
@@ -110,10 +112,11 @@ class Workspace:
         begun = time.perf_counter()
         reader = self._store.read
         hits: list[Hit] = []
-        if params.types is None or "code" in params.types:
+        types = None if params.types is None or STORED_TYPES.issubset(params.types) else set(params.types)
+        if types is None or not types.isdisjoint(STORED_TYPES):
             depth = params.limit if params.budget_tokens is None else max(params.limit, 50)
-            hits = answers.within_budget(await recall(reader, params.query, depth, time.time()), params.budget_tokens)
-            hits = hits[: params.limit]
+            found = await recall(reader, params.query, depth, time.time(), types)
+            hits = answers.within_budget(found, params.budget_tokens)[: params.limit]
         results = await self._recalled(hits, params)
         hint = None
         if not results:
@@ -139,7 +142,9 @@ class Workspace:
             workspace=str(self.root),
             files=counts.files,
             chunks=counts.chunks,
-            definitions=counts.chunks - counts.kinds.get("module", 0),
+            definitions=sum(
+                count for kind, count in counts.kinds.items() if kind != "module" and type_of(kind) == "code"
+            ),
             kinds=counts.kinds,
             languages=counts.languages,
             parsed_files=summary.parsed,
@@ -152,8 +157,8 @@ class Workspace:
 
     async def explain(self, chunk_id: str) -> ExplainResult:
         """All that memory knows of the chunk of that id, with or without its lines. Raises UnknownChunk."""
-        path, name, lines = _taken_apart(chunk_id)
-        found = await self._store.read.by_name(path, name)
+        kind, path, name, lines = _taken_apart(chunk_id)
+        found = [chunk for chunk in await self._store.read.by_name(path, name) if type_of(chunk.kind) == kind]
         exact = [chunk for chunk in found if f"{chunk.line_start}-{chunk.line_end}" == lines]
         if not found:
             raise UnknownChunk(f"no chunk {chunk_id} in {self.root}; 'aur mem {name}' finds what there is")
@@ -172,7 +177,7 @@ class Workspace:
         return await self._explained(found) if found else None
 
     async def outline(self, path: Path, text: str) -> list[CodeChunk]:
-        """The definitions of a buffer as it is now; empty for languages not known."""
+        """The definitions or sections of a buffer as it is now; empty for languages not known."""
         parsed = await self._parsed(self.relative(path), text)
         return list(parsed.chunks) if parsed else []
 
@@ -184,12 +189,14 @@ class Workspace:
         if len(hits) < limit and query.strip():
             known = {hit.chunk.id for hit in hits}
             more = await recall(reader, query, limit, time.time())
-            hits += [hit for hit in more if hit.chunk.id not in known and hit.chunk.kind != "module"]
+            hits += [hit for hit in more if hit.chunk.id not in known and hit.chunk.kind not in ("module", "section")]
         return [answers.recalled(hit, self.root, 0) for hit in hits[:limit]]
 
     async def related(self, path: Path, text: str | None) -> list[tuple[CodeChunk, list[Link]]]:
-        """A file's definitions as they stand in `text`, each with who calls or inherits it."""
+        """A file's definitions as they stand in `text`, each with who calls or inherits it; nothing for documents."""
         relative = self.relative(path)
+        if knowledge.for_path(relative) is not None:
+            return []
         source = text if text is not None else await asyncio.to_thread(_read, path)
         parsed = await self._parsed(relative, source) if source is not None else None
         if parsed is None:
@@ -268,7 +275,7 @@ class Workspace:
         references = await reader.references(chunk.id)
         imports = dict.fromkeys(entry.module for entry in await reader.imports(chunk.path))
         callers = await reader.caller_counts([chunk.id])
-        content = {
+        content: dict[str, Any] = {
             "file": chunk.path,
             "function": chunk.name,
             "line_start": chunk.line_start,
@@ -283,6 +290,8 @@ class Workspace:
             ],
             "ast_summary": {"complexity": chunk.complexity, "branches": chunk.branches, "loops": chunk.loops},
         }
+        if type_of(chunk.kind) == "know":
+            content = await answers.knowledge_of(self.root, chunk)
         metadata = {
             "language": chunk.language,
             "last_modified": answers.iso(hit.last_modified),
@@ -301,7 +310,7 @@ class Workspace:
 
     async def _parsed(self, relative: str, text: str) -> ParsedFile | None:
         """Parse a buffer once per content, in a thread; a few of the latest are kept."""
-        if languages.for_path(relative) is None:
+        if languages.for_path(relative) is None and knowledge.for_path(relative) is None:
             return None
         source = text.encode("utf-8", "surrogatepass")
         key = (relative, hashlib.blake2b(source, digest_size=16).digest())
@@ -309,7 +318,9 @@ class Workspace:
         if known is None:
             try:
                 known = await asyncio.to_thread(_parse, relative, source)
-            except (UnsupportedLanguage, TooSlow):
+            except IndexerError:
+                return None
+            if known is None:
                 return None
             self._outlines[key] = known
             while len(self._outlines) > OUTLINES_KEPT:
@@ -340,10 +351,8 @@ class Workspace:
         return self._counts().skipped + (len(scan.skips) if scan else 0)
 
 
-def _parse(path: str, source: bytes) -> ParsedFile:
-    from aurora_indexer.parse import parse_file  # grammars: not needed before somebody looks at a file
-
-    return parse_file(path, source, OUTLINE_SECONDS)
+def _parse(path: str, source: bytes) -> ParsedFile | None:
+    return parse_source(path, source, OUTLINE_SECONDS)
 
 
 def database_path(root: Path, settings: Settings) -> Path:
@@ -356,17 +365,17 @@ def database_path(root: Path, settings: Settings) -> Path:
     return Path(settings.memory.database_path.replace("{workspace}", workspace)).expanduser().absolute()
 
 
-def _taken_apart(chunk_id: str) -> tuple[str, str, str]:
-    """`code:<path>:<name>[:<lines>]` → path, name, lines. Raises UnknownChunk."""
+def _taken_apart(chunk_id: str) -> tuple[str, str, str, str]:
+    """`code:<path>:<name>[:<lines>]`, or `know:…` → type, path, name, lines. Raises UnknownChunk."""
     kind, _, rest = chunk_id.partition(":")
     parts = rest.rsplit(":", 2)
-    if kind != "code" or len(parts) < 2:
+    if kind not in STORED_TYPES or len(parts) < 2:
         raise UnknownChunk(f"{chunk_id!r} is not a chunk id; they look like code:src/auth.py:login:45-78")
     last = parts[-1]
     if len(parts) == 3 and last.replace("-", "", 1).isdigit():
-        return parts[0], parts[1], last
+        return kind, parts[0], parts[1], last
     path, _, name = rest.rpartition(":")
-    return path, name, ""
+    return kind, path, name, ""
 
 
 def _size(path: Path) -> int:
