@@ -15,7 +15,7 @@ MAX_SUMMARY = 300
 MAX_TEXT = 200_000
 _MAX_STATEMENT = 400
 _SHORTEST = 12
-"""Characters of a statement; what is shorter is a label."""
+"""Characters of a statement in prose; what is shorter is a label."""
 
 CONFIDENCE = {"openapi": 1.0, "json-schema": 1.0, "sql": 1.0}
 """Machine-readable definitions are what they say. Prose is believed by its purpose: see `confidence_of`."""
@@ -57,8 +57,11 @@ def knowledge_content(
     text = text[:MAX_TEXT]
     topic = plain(signature.lstrip("#").strip()) if language in ("markdown", "restructuredtext") else signature
     first = next((line for line in docstring.split("\n") if line.strip()), "")
-    statements = _prose(text) if language not in CONFIDENCE else _definitions(signature, docstring)
-    facts = dict.fromkeys(shortened(each, _MAX_STATEMENT) for each in statements if len(each) >= _SHORTEST)
+    if language in CONFIDENCE:
+        statements = list(_definitions(signature, docstring))
+    else:
+        statements = [each for each in _prose(text) if len(each) >= _SHORTEST]
+    facts = dict.fromkeys(shortened(each, _MAX_STATEMENT) for each in statements)
     return KnowledgeContent(
         topic=topic or name,
         summary=shortened(first.strip() or signature or name, MAX_SUMMARY),
@@ -80,8 +83,10 @@ def confidence_of(language: str, tags: tuple[str, ...]) -> float:
 
 
 def _definitions(signature: str, docstring: str) -> Iterator[str]:
-    yield signature
-    yield from _sentences(docstring.split("\n"))
+    if signature:
+        yield signature
+    for paragraph in docstring.split("\n\n"):
+        yield from _sentences(paragraph.split("\n"))
 
 
 def _prose(text: str) -> Iterator[str]:

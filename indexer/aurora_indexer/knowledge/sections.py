@@ -48,7 +48,8 @@ def add_sections(builder: Builder, path: str, text: str, outline: Outline) -> No
     first = outline.headings[0].start if outline.headings else len(text)
     title = clean_name(plain(outline.title)) if outline.title.strip() else ""
     before = _blocks(outline, starts, 0, first)
-    if outline.about or title or any(_says_something(text, block) for block in before):
+    alone = bool(before) and not outline.headings
+    if alone or outline.about or title or any(_says_something(text, block) for block in before):
         taken = outline.headings and title == clean_name(plain(outline.headings[0].text))
         builder.add(
             _section(
