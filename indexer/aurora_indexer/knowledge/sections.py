@@ -13,6 +13,7 @@ from aurora_indexer.knowledge.inline import plain, references
 from aurora_indexer.knowledge.naming import clean_name
 from aurora_memory.chunks import MODULE_NAME, Reference
 
+_BULLET = re.compile(r"^[ \t]{0,12}(?:[-*+]|\d{1,3}[.)])[ \t]+|^[ \t]{0,3}>[ \t]?")
 _WORDS = re.compile(r"\w\w")
 
 
@@ -130,4 +131,5 @@ def _says_something(text: str, block: Block) -> bool:
 
 
 def _paragraph(text: str) -> str:
-    return "\n".join(line for line in map(plain, text[:8000].split("\n")) if line)
+    lines = [plain(_BULLET.sub("", line)) for line in text[:8000].split("\n")]
+    return "\n".join(line for line in lines if line)

@@ -44,6 +44,7 @@ def test_markdown_has_a_chunk_for_each_heading() -> None:
     linux = chunks["Shop.Install.Linux"]
     assert (linux.signature, linux.parent) == ("### Linux", "Shop.Install")
     assert text_of(linux).startswith("### Linux\n\n```sh") and text_of(linux).endswith("as well.")
+    assert linux.docstring == "Needs Python 3.11 or newer.\nRuns on Node.js as well."
     assert "not a head either" in linux.parts[0].terms.body
     assert chunks["Shop.Returns"].signature == "## Returns"
     assert chunks["Shop.Returns"].docstring == "Goods come back within 30 days."
