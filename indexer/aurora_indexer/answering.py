@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import msgspec
 
-from aurora_indexer import languages, skips
+from aurora_indexer import knowledge, languages, skips
 from aurora_indexer.messages import Failed, Parsed, ReadStat, Reply, Skipped, Unchanged, WorkItem, content_hash
 from aurora_indexer.reading import Changing, NotARegularFile, TooLarge, read_steady
 from aurora_indexer.skips import Skip
@@ -20,9 +20,13 @@ PARSE_SECONDS = 20.0
 
 
 def parse_source(path: str, source: bytes, seconds: float = PARSE_SECONDS) -> ParsedFile | None:
-    """Parse one file with the language its name, or its first line, tells. Raises TooSlow."""
+    """Parse one file as source in the language its name or first line tells, or as a document. Raises IndexerError."""
     if languages.for_path(path, source.split(b"\n", 1)[0]) is None:
-        return None
+        if knowledge.for_path(path) is None:
+            return None
+        from aurora_indexer.knowledge.reading import parse_document
+
+        return parse_document(path, source)
     from aurora_indexer.parse import parse_file  # grammars: a start with nothing changed needs none
 
     return parse_file(path, source, seconds)
@@ -49,6 +53,8 @@ def answer(root: str, item: WorkItem, max_file_bytes: int, parse_one: Parse) -> 
     digest = content_hash(source)
     if digest == item.known_hash:
         return Unchanged(path, stat)
+    if knowledge.is_data(path) and not knowledge.may_hold_a_schema(source):
+        return Skipped(skips.unknown(path), stat)
     skip = skips.by_content(path, source)
     if skip:
         return Skipped(skip, stat)
@@ -58,7 +64,7 @@ def answer(root: str, item: WorkItem, max_file_bytes: int, parse_one: Parse) -> 
         traceback.print_exc()
         return Failed(path, f"{type(error).__name__}: {error}".splitlines()[0], stat)
     if parsed is None:
-        return Skipped(Skip(path, "no-language", "No known programming language."), stat)
+        return Skipped(skips.unknown(path), stat)
     if parsed.content_hash != digest:
         parsed = msgspec.structs.replace(parsed, content_hash=digest)
     return Parsed(parsed, stat)

@@ -10,15 +10,15 @@ from pathlib import PurePosixPath
 
 from tree_sitter import Node
 
-from aurora_indexer import field_terms, references, signature, summary
+from aurora_indexer import references, signature, summary
 from aurora_indexer.fingerprint import WHITE_SPACE, body_hash, shape_hash
 from aurora_indexer.languages import Language
 from aurora_indexer.leading import Span
 from aurora_indexer.outline import Definition, Docs
+from aurora_indexer.parts import first_part, later_part, packed_name, packed_path
 from aurora_indexer.split import is_long, split
 from aurora_indexer.uses import Uses
 from aurora_memory.chunks import MODULE_NAME, ChunkKind, CodeChunk, Part
-from aurora_memory.occurrences import Field, packed, together
 
 _BRACKETS = b";,{}()"
 
@@ -32,7 +32,7 @@ class Chunker:
         self._source = source
         self._bare = bare
         pure = PurePosixPath(path)
-        self._path_terms = packed("path", field_terms.all_terms(str(pure.with_suffix(""))))
+        self._path_terms = packed_path(str(pure.with_suffix("")))
         self._ordinals: dict[str, int] = {}
         self._stem = pure.stem
         self._keywords = _keywords(language)
@@ -106,7 +106,7 @@ class Chunker:
         line_start, line_end = self._line(start), self._line(max(start, end - 1))
         rows = references.references(uses.inherited, uses.called)
         called = [row.name for row in rows if row.kind == "calls"]
-        names = {} if kind == "module" else packed("name", field_terms.names_terms((name,)))
+        names = packed_name(name)
         parts: list[Part] = []
         body = _without(self._source, start, end, excluded)
         spans: list[Span] = [span]
@@ -120,29 +120,23 @@ class Chunker:
                 piece = text[low - start : high - start]
                 first, last = _extent(piece)
                 lines = (self._line(low + first), self._line(low + max(first, last - 1)))
-                words = field_terms.text_terms(piece)
-                occurrences = together((packed("body", words), names))
-                parts.append(Part(*lines, occurrences, sum(words.values()), len(names)))
+                parts.append(later_part(lines, names, piece))
             body = text[: spans[0][1] - start]
             first_end = self._line(start + max(0, _extent(body)[1] - 1))
         else:
             first_end = line_end
-        fields: dict[Field, dict[str, int]] = {
-            "signature": field_terms.all_terms(heading),
-            "doc": field_terms.text_terms(docstring.encode()),
-            "calls": field_terms.names_terms(called),
-        }
-        words = field_terms.text_terms(body)
-        occurrences = together(
-            (
-                packed("body", words),
+        parts.insert(
+            0,
+            first_part(
+                (line_start, first_end),
                 names,
                 self._path_terms,
-                *(packed(field, counts) for field, counts in fields.items()),
-            )
+                heading=heading,
+                docstring=docstring.encode(),
+                calls=called,
+                body=body,
+            ),
         )
-        length = sum(words.values()) + sum(sum(counts.values()) for counts in fields.values())
-        parts.insert(0, Part(line_start, first_end, occurrences, length, len(names)))
         ordinal = self._ordinals.get(name, 0)
         self._ordinals[name] = ordinal + 1
         return CodeChunk(

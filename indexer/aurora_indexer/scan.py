@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
-from aurora_indexer import languages, skips
+from aurora_indexer import knowledge, languages, skips
 from aurora_indexer.ignore import MARKERS, Folder, IgnoreRules
 from aurora_indexer.reading import NotARegularFile, read_prefix
 from aurora_indexer.skips import Skip
@@ -39,7 +39,7 @@ class FoundFile(Struct, frozen=True, array_like=True):
 
 
 class ScanResult(Struct, frozen=True):
-    """What one walk saw. `other_files` counts files of no known language by suffix (".md"; "" for none).
+    """What one walk saw. `other_files` counts files of no known language by suffix (".png"; "" for none).
 
     `ignored` counts entries the rules left out (the first of them are in `ignored_paths`), `folders` those that were
     walked. `truncated` means that `max_files` was reached and the rest not looked at.
@@ -117,6 +117,7 @@ def scan(root: Path, limits: Limits, rules: IgnoreRules | None = None) -> ScanRe
     else:
         rules.refresh()
     files: list[FoundFile] = []
+    data: list[FoundFile] = []
     skipped: list[Skip] = []
     other: Counter[str] = Counter()
     ignored: list[str] = []
@@ -132,6 +133,15 @@ def scan(root: Path, limits: Limits, rules: IgnoreRules | None = None) -> ScanRe
             if not known_by_name(name):
                 if folder.ignores(name, is_folder=False):
                     ignored.append(path)
+                    continue
+                if knowledge.is_data(name):
+                    found = _look_at_data(rules, path, name, entry.path, limits, entry)
+                    if isinstance(found, FoundFile) and len(data) < limits.max_files:
+                        data.append(found)
+                    elif isinstance(found, Skip) and found.reason != "no-language":
+                        skipped.append(found)
+                    else:
+                        other[_suffix(name)] += 1
                     continue
                 if not _is_script(entry.path, name):
                     other[_suffix(name) if name.isascii() else ""] += 1
@@ -149,6 +159,7 @@ def scan(root: Path, limits: Limits, rules: IgnoreRules | None = None) -> ScanRe
             skipped.append(Skip("", "too-many", detail))
             del files[limits.max_files :]
             return _result(files, skipped, other, ignored, folders, truncated=True)
+    files += data[: limits.max_files - len(files)]  # last: few of them are documents, and code must not wait for them
     return _result(files, skipped, other, ignored, folders, truncated=False)
 
 
@@ -170,10 +181,12 @@ def find_file(rules: IgnoreRules, path: str, limits: Limits) -> FoundFile | Skip
     absolute = f"{rules.root}/{path}"
     if _below_a_link(rules.root, above):
         return Skip(skips.printable(path), "symlink", "Lies below a symbolic link.")
+    if knowledge.is_data(name):
+        return _look_at_data(rules, path, name, absolute, limits, None)
     if not known_by_name(name) and not _is_script(absolute, name):
         if not os.path.lexists(absolute):
             return Skip(skips.printable(path), "gone", "There is no such file.")
-        return Skip(skips.printable(path), "no-language", "No known programming language.")
+        return skips.unknown(skips.printable(path))
     return _look(rules, path, name, absolute, limits, None)
 
 
@@ -203,6 +216,16 @@ def _look(
         or skips.by_size(path, status.st_size, limits.max_file_bytes)
         or FoundFile(path, status.st_size, status.st_mtime_ns, status.st_ino)
     )
+
+
+def _look_at_data(
+    rules: IgnoreRules, path: str, name: str, absolute: str, limits: Limits, entry: os.DirEntry[str] | None
+) -> FoundFile | Skip:
+    """As `_look`, for files that are hardly ever documents: only a name that promises one is worth a reason."""
+    found = _look(rules, path, name, absolute, limits, entry)
+    if isinstance(found, FoundFile) or found.reason == "gone" or knowledge.named_like_a_schema(name):
+        return found
+    return skips.unknown(skips.printable(path))
 
 
 def _link(root: Path, path: str, absolute: str) -> Skip:
@@ -244,13 +267,13 @@ _FILE_NAMES = frozenset(name for language in languages.LANGUAGES for name in lan
 
 
 def known_by_name(name: str) -> bool:
-    """Whether a file's name alone tells a language we know. Asked of every file, so answered by suffix, once."""
+    """Whether a file's name alone tells that we know to read it. Asked of every file, so answered by suffix, once."""
     return name in _FILE_NAMES or _by_suffix(_suffix(name))
 
 
 def may_be_source(name: str) -> bool:
-    """Whether a file of this name may count: its language is known, or it has no suffix and may be a script."""
-    return "." not in name or known_by_name(name)
+    """Whether a file of this name may count: it is known, its content decides, or it may be a script."""
+    return "." not in name or known_by_name(name) or knowledge.is_data(name)
 
 
 def _suffix(name: str) -> str:
@@ -260,7 +283,10 @@ def _suffix(name: str) -> str:
 
 @lru_cache(maxsize=4096)
 def _by_suffix(suffix: str) -> bool:
-    return bool(suffix) and languages.for_path(f"file{suffix}") is not None
+    if not suffix:
+        return False
+    document = knowledge.for_path(f"file{suffix}")
+    return languages.for_path(f"file{suffix}") is not None or (document is not None and not document.data)
 
 
 def _encodable(text: str) -> bool:

@@ -87,6 +87,11 @@ _MARKERS = re.compile(
 )
 
 
+def unknown(path: str) -> Skip:
+    """Neither source code nor a document that is understood."""
+    return Skip(path, "no-language", "No known programming language or document.")
+
+
 def by_name(path: str, name: str) -> Skip | None:
     """What a file's name alone tells: lock files and `.min.` files."""
     if name in LOCK_FILES:

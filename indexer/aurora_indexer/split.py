@@ -40,8 +40,28 @@ def split(node: Node, text: bytes, offset: int) -> list[Span]:
     `text` is the chunk's own text, `offset` its place in the source, what belongs to other chunks blanked. The spans
     are byte positions in the source; together they cover the text in order.
     """
-    weights = array("L", accumulate(text.translate(_WEIGHTS), initial=0))
-    starts = _unit_starts(node, text, offset, weights)
+    weights = _weights(text)
+    return _parts(_unit_starts(node, text, offset, weights), text, offset, weights)
+
+
+def split_at(borders: Sequence[int], text: bytes) -> list[Span]:
+    """Cut a text without a syntax tree into parts, as `split` does. `borders` are byte positions where blocks start."""
+    weights = _weights(text)
+    starts: list[int] = []
+    edges = sorted({0, *(border for border in borders if 0 < border < len(text))})
+    for low, high in zip(edges, [*edges[1:], len(text)], strict=True):
+        starts.append(low)
+        if weights[high] - weights[low] > MAX_PART:
+            starts.extend(_line_starts(text, low, high, 0, weights))
+    return _parts(starts, text, 0, weights)
+
+
+def _weights(text: bytes) -> Sequence[int]:
+    """How many bytes other than white space stand before each position."""
+    return array("L", accumulate(text.translate(_WEIGHTS), initial=0))
+
+
+def _parts(starts: list[int], text: bytes, offset: int, weights: Sequence[int]) -> list[Span]:
     limit = max(MAX_PART, 2 * weights[-1] // MAX_PARTS)
     cuts = _merged(starts, weights, offset, limit)
     while len(cuts) > MAX_PARTS:

@@ -1,4 +1,4 @@
-"""What memory holds of code, as plain frozen data (AURORA §6.3.5, §6.6).
+"""What memory holds of code and of documents, as plain frozen data (AURORA §6.3.5, §6.6).
 
 The indexer makes these, the store keeps them, recall returns them. Identity is (path, qualified name, ordinal), so an
 edit that moves lines keeps a chunk's history; the id people see carries the lines as well.
@@ -11,11 +11,40 @@ from typing import Literal
 from msgspec import Struct
 
 ChunkKind = Literal[
-    "function", "method", "class", "interface", "struct", "trait", "enum", "type", "namespace", "macro", "module"
+    "function",
+    "method",
+    "class",
+    "interface",
+    "struct",
+    "trait",
+    "enum",
+    "type",
+    "namespace",
+    "macro",
+    "module",
+    "section",
+    "schema",
+    "operation",
+    "table",
+    "view",
 ]
-"""What a chunk defines. `module` is what is left of a file between its definitions."""
+"""What a chunk defines. `module` is what is left of a source file between its definitions; from `section` on it is
+knowledge: a passage of a document, a data type, something an API or a database can be asked to do, a table, a view.
+"""
 
-ReferenceKind = Literal["calls", "inherits"]
+ChunkType = Literal["code", "know", "reas"]
+"""The prefix of a chunk's id, and what `--type` asks for."""
+
+CHUNK_TYPES: tuple[ChunkType, ...] = ("code", "know", "reas")
+"""In this order: the store keeps a type as its place here."""
+
+KNOWLEDGE_KINDS = frozenset({"section", "schema", "operation", "table", "view"})
+
+REASONING = "reasoning"
+"""The kind of chunks that stand in no file: what finished runs taught."""
+
+ReferenceKind = Literal["calls", "inherits", "mentions", "links"]
+"""`mentions` is a name written in a document; `links` a path in the workspace (qualifier) and a fragment (name)."""
 
 MODULE_NAME = "<module>"
 """The qualified name of a file's module-level remainder."""
@@ -65,7 +94,7 @@ class Part(Struct, frozen=True, array_like=True):
 
 
 class CodeChunk(Struct, frozen=True, array_like=True):
-    """A definition, or the module-level remainder of a file. Lines are 1-based and inclusive.
+    """A definition, the module-level remainder of a file, or a piece of a document. Lines are 1-based and inclusive.
 
     `name` is qualified within the file with dots in every language (`AuthService.login`). `ordinal` counts earlier
     definitions of the same qualified name in the file (overloads, `if`/`else` variants). `parent` is the qualified name
@@ -95,11 +124,11 @@ class CodeChunk(Struct, frozen=True, array_like=True):
     @property
     def id(self) -> str:
         """The id people see: `code:src/auth.py:AuthService.login:45-78`."""
-        return chunk_id(self.path, self.name, self.line_start, self.line_end)
+        return chunk_id(self.path, self.name, self.line_start, self.line_end, self.kind)
 
 
 class ParsedFile(Struct, frozen=True, array_like=True):
-    """One source file, cut into chunks. `syntax_errors` counts what tree-sitter had to skip or invent."""
+    """One source file or document, cut into chunks. `syntax_errors` counts what its parser had to skip or invent."""
 
     path: str
     language: str
@@ -109,6 +138,13 @@ class ParsedFile(Struct, frozen=True, array_like=True):
     syntax_errors: int = 0
 
 
-def chunk_id(path: str, name: str, line_start: int, line_end: int) -> str:
-    """Spell a code chunk's id (AURORA §6.6)."""
-    return f"code:{path}:{name}:{line_start}-{line_end}"
+def type_of(kind: str) -> ChunkType:
+    """Whether a chunk of this kind is code, knowledge or reasoning."""
+    if kind == REASONING:
+        return "reas"
+    return "know" if kind in KNOWLEDGE_KINDS else "code"
+
+
+def chunk_id(path: str, name: str, line_start: int, line_end: int, kind: str) -> str:
+    """Spell a chunk's id (AURORA §6.6): `code:src/auth.py:login:45-78`, `reas:token-expiry:v2`."""
+    return f"reas:{name}" if kind == REASONING else f"{type_of(kind)}:{path}:{name}:{line_start}-{line_end}"

@@ -51,7 +51,7 @@ def code_document(
     tags = code_tags(chunk.name, chunk.kind, chunk.path, chunk.docstring, chunk.keywords.split(), calls)
     return checked(
         CodeDocument(
-            id=chunk_id(chunk.path, chunk.name, chunk.line_start, chunk.line_end),
+            id=chunk_id(chunk.path, chunk.name, chunk.line_start, chunk.line_end, chunk.kind),
             content=CodeContent(
                 file=chunk.path,
                 function=chunk.name,
@@ -59,8 +59,8 @@ def code_document(
                 line_end=chunk.line_end,
                 signature=chunk.signature,
                 dependencies=tuple(
-                    chunk_id(edge.other.path, edge.other.name, edge.other.line_start, edge.other.line_end)
-                    for edge in edges
+                    chunk_id(each.path, each.name, each.line_start, each.line_end, each.kind)
+                    for edge, each in ((edge, edge.other) for edge in edges)
                     if edge.outgoing and edge.kind in _DEPENDENCIES
                 ),
                 imports=tuple(dict.fromkeys(module for module in imports if module)),
@@ -165,11 +165,6 @@ def knowledge_document(
             conversation_log_reference=log,
         )
     )
-
-
-def shown_id(kind: str, path: str, name: str, line_start: int, line_end: int) -> str:
-    """The id people see, whatever the chunk's kind: `code:…:45-78`, `reas:…` (AURORA §6.6)."""
-    return f"reas:{name}" if kind == "reasoning" else chunk_id(path, name, line_start, line_end)
 
 
 def iso_time(seconds: float) -> str:

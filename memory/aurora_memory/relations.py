@@ -6,18 +6,22 @@ how rare the name is. Each relation carries a weight in (0, 1]: how sure that ev
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal
 
 from msgspec import Struct
 
-from aurora_memory.chunks import MODULE_NAME, Import, Reference
+from aurora_memory.chunks import KNOWLEDGE_KINDS, MODULE_NAME, Import, Reference
 
-RelationKind = Literal["contains", "calls", "imports", "inherits"]
+RelationKind = Literal["contains", "calls", "imports", "inherits", "mentions"]
 
 SELF_NAMES = frozenset({"self", "cls", "this", "super", "super()", "Self", "@"})
 AMBIGUITY_LIMIT = 5
 """A name with more definitions than this, and no import to choose among them, says nothing about which is meant."""
+
+MENTION_WEIGHT = 0.3
+"""A document that names or links to something says less than code that calls it."""
 
 FAMILIES = {"typescript": "ecmascript", "tsx": "ecmascript", "javascript": "ecmascript", "c": "c", "cpp": "c"}
 """Languages whose files call one another."""
@@ -53,6 +57,7 @@ class Catalogue:
         self._files: dict[str, set[str]] = {}
         self._known_modules: dict[tuple[str, str], list[str]] = {}
         self._by_path: dict[str, list[Definition]] = {}
+        self._families: list[str] = []
         for definition in definitions:
             self._by_path.setdefault(definition.path, []).append(definition)
             self._named.setdefault((family(definition.language), definition.leaf), []).append(definition)
@@ -61,10 +66,15 @@ class Catalogue:
             if len(mates) == 1:
                 for segment in _without_suffix(definition.path).split("/")[-3:]:
                     self._files.setdefault(segment, set()).add(definition.path)
+        self._families = sorted({known for known, _ in self._named})
 
     def named(self, name: str, language: str) -> Sequence[Definition]:
         """Every definition of that simple name in the language's family."""
         return self._named.get((family(language), name), ())
+
+    def anywhere(self, name: str) -> list[Definition]:
+        """Every definition of that simple name, whatever its language."""
+        return [found for known in self._families for found in self._named.get((known, name), ())]
 
     def of_file(self, path: str) -> Sequence[Definition]:
         """The definitions of one file, as far as they are known here, in the order they were given."""
@@ -105,9 +115,15 @@ def resolve(
     """Resolve one chunk's references; `bindings` are those of its file."""
     strongest: dict[tuple[RelationKind, int], float] = {}
     for reference in references:
-        for target, weight in _targets(source, reference, bindings, catalogue):
+        kind: RelationKind
+        if reference.kind == "calls" or reference.kind == "inherits":
+            kind, targets = reference.kind, _targets(source, reference, bindings, catalogue)
+        else:
+            meant = _mentioned(source, reference, catalogue)
+            kind, targets = "mentions", [(meant, MENTION_WEIGHT)] if meant else []
+        for target, weight in targets:
             if target.id != source.id:
-                key: tuple[RelationKind, int] = (reference.kind, target.id)
+                key: tuple[RelationKind, int] = (kind, target.id)
                 strongest[key] = max(weight, strongest.get(key, 0.0))
     return [Relation(source.id, kind, to_id, weight) for (kind, to_id), weight in strongest.items()]
 
@@ -122,6 +138,33 @@ def resolve_imports(source: Definition, imports: Sequence[Import], catalogue: Ca
         if target.parent is None and target.id != source.id
     }
     return [Relation(source.id, "imports", to_id, 1.0) for to_id in sorted(found)]
+
+
+def _mentioned(source: Definition, reference: Reference, catalogue: Catalogue) -> Definition | None:
+    """The one definition that a document's name or link can mean: in its own file, in code, in other documents."""
+    if reference.kind == "links":
+        linked = catalogue.of_file(reference.qualifier)
+        wanted = _letters(reference.name)
+        headed = [found for found in linked if wanted and _letters(found.leaf) == wanted]
+        return headed[0] if headed else stands_for_file(linked)
+    found = [each for each in catalogue.anywhere(reference.name) if each.kind not in ("module", "section")]
+    if reference.qualifier:
+        around = re.split(r"\.|::", reference.qualifier)[-1]
+        found = [
+            each
+            for each in found
+            if (each.parent.rsplit(".", 1)[-1] if each.parent else _without_suffix(each.path).rsplit("/", 1)[-1])
+            == around
+        ]
+    here = [each for each in found if each.path == source.path]
+    code = [each for each in found if each.kind not in KNOWLEDGE_KINDS]
+    pool = here or code or found
+    return pool[0] if len(pool) == 1 else None
+
+
+def _letters(text: str) -> str:
+    """What is left of a heading, and of the link to it, when spelling rules are put aside."""
+    return "".join(letter for letter in text.lower() if letter.isalnum())
 
 
 def _targets(

@@ -7,7 +7,7 @@ once. Besides that score each part is told how much of the question it covers, i
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from aurora_memory.occurrences import FIELD_BITS, LIMITS, SHIFTS, Field
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     Floats = npt.NDArray[np.float32]
     Numbers = npt.NDArray[np.uint32]
+    Bytes = npt.NDArray[np.uint8]
 
 FIELD_WEIGHTS: dict[Field, float] = {
     "name": 5.0,
@@ -36,19 +37,18 @@ _NAME_MASK = LIMITS["name"]
 
 
 class Parts(NamedTuple):
-    """Every part by number: its chunk (0 where it is struck out), file, name's length, and length norm."""
+    """Every part by number: its chunk (0 where it is struck out), file, name's length, length norm, chunk's type."""
 
     chunks: Numbers
     files: Numbers
     name_lengths: Floats
     norms: Floats
+    types: Bytes
     living: int
     file_count: int
 
     @classmethod
-    def of(
-        cls, chunks: Numbers, files: Numbers, lengths: npt.NDArray[np.uint16], names: npt.NDArray[np.uint8]
-    ) -> Parts:
+    def of(cls, chunks: Numbers, files: Numbers, lengths: npt.NDArray[np.uint16], names: Bytes, types: Bytes) -> Parts:
         """From the columns of the store."""
         import numpy as np
 
@@ -61,6 +61,7 @@ class Parts(NamedTuple):
             np.ascontiguousarray(files),
             np.maximum(names, 1).astype(np.float32),
             norms.astype(np.float32),
+            np.ascontiguousarray(types),
             living,
             int(files.max()) + 1 if len(files) else 0,
         )
@@ -94,8 +95,9 @@ def match(
     entries: Mapping[str, tuple[Numbers, Numbers]],
     weights: Mapping[str, float],
     limit: int,
+    types: Collection[int] | None = None,
 ) -> Matches:
-    """Weigh every part in which one of the terms stands; keep the `limit` best.
+    """Weigh every part in which one of the terms stands; keep the `limit` best of those types.
 
     `weights` says how much each term counts: 1 where the question says it, less where it only suggests it.
     """
@@ -127,7 +129,10 @@ def match(
         file_cover += seen
     if not total:
         total = 1.0
-    alive = np.flatnonzero((words > 0) & (parts.chunks != 0))
+    wanted = (words > 0) & (parts.chunks != 0)
+    if types is not None:
+        wanted &= np.isin(parts.types, list(types))
+    alive = np.flatnonzero(wanted)
     whole = np.float32(total)
     found_words, found_cover = words[alive] / whole, np.minimum(cover[alive] / whole, 1)
     found_names = np.minimum(name_cover[alive] / whole, 1)

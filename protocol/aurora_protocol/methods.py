@@ -115,7 +115,7 @@ class IndexParams(Wire, frozen=True, kw_only=True):
 
 
 class IndexResult(Wire, frozen=True, kw_only=True):
-    """What one `aurora/index` found and did. `definitions` are the chunks that are not module remainders."""
+    """What one `aurora/index` found and did. `definitions` are the chunks of code that are not module remainders."""
 
     workspace: str
     files: int

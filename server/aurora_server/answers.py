@@ -9,11 +9,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import msgspec
 from msgspec import UNSET, UnsetType
 
-from aurora_memory import checking, document_making
-from aurora_memory.chunks import MODULE_NAME
-from aurora_memory.documents import CodeDocument, ReasoningDocument
+from aurora_indexer.knowledge.content import KnowledgeContent, knowledge_content
+from aurora_memory import checking, document_making, tagging
+from aurora_memory.chunks import MODULE_NAME, chunk_id, type_of
+from aurora_memory.documents import Document
 from aurora_memory.recall import Hit, Question
 from aurora_memory.store.reading import ChunkView, Commits, Edge, Reader
 from aurora_memory.tokens import words
@@ -26,6 +28,7 @@ _BACKWARDS = {
     "contains": "contained in",
     "imports": "imported by",
     "used": "used by",
+    "mentions": "mentioned in",
 }
 
 
@@ -38,7 +41,7 @@ def iso(seconds: float | None) -> str | None:
 
 def shown_id(chunk: ChunkView) -> str:
     """The id people see."""
-    return document_making.shown_id(chunk.kind, chunk.path, chunk.name, chunk.line_start, chunk.line_end)
+    return chunk_id(chunk.path, chunk.name, chunk.line_start, chunk.line_end, chunk.kind)
 
 
 def recalled(
@@ -52,7 +55,7 @@ def recalled(
     chunk, activation = hit.chunk, hit.activation
     return Recalled(
         id=shown_id(chunk),
-        type="reas" if chunk.kind == "reasoning" else "code",
+        type=type_of(chunk.kind),
         kind=chunk.kind,
         name=chunk.name,
         file=chunk.path,
@@ -83,7 +86,7 @@ def recalled(
 def explained(
     found: Recalled,
     chunk: ChunkView,
-    document: CodeDocument | ReasoningDocument,
+    document: Document,
     accesses: Sequence[float],
     commits: Commits | None,
     edges: Sequence[Edge],
@@ -136,6 +139,35 @@ def _content(root: Path, chunk: ChunkView) -> str:
         return ""
     lines = source.split(b"\n")[chunk.line_start - 1 : chunk.line_end]
     return b"\n".join(lines).decode("utf-8", "replace")
+
+
+async def knowledge_of(root: Path, chunk: ChunkView, acquired: float) -> Document:
+    """The document of a knowledge chunk (AURORA §6.3.5), read from its file as it stands now."""
+    (text,) = await contents(root, [chunk])
+    content = await asyncio.to_thread(_knowledge, chunk, text)
+    tags = tagging.knowledge_tags(content.topic, (content.summary, *(fact.statement for fact in content.facts)))
+    return document_making.knowledge_document(
+        shown_id(chunk).removeprefix("know:"),
+        content.topic,
+        content.summary,
+        [fact.statement for fact in content.facts],
+        content.sources,
+        content.confidence,
+        acquired,
+        tags=msgspec.structs.replace(tags, keywords=tuple(chunk.keywords.split())),
+    )
+
+
+def _knowledge(chunk: ChunkView, text: str) -> KnowledgeContent:
+    return knowledge_content(
+        path=chunk.path,
+        name=chunk.name,
+        language=chunk.language,
+        signature=chunk.signature,
+        docstring=chunk.docstring,
+        keywords=tuple(chunk.keywords.split()),
+        text=text,
+    )
 
 
 def link(relation: str, chunk: ChunkView) -> Link:

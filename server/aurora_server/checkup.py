@@ -6,7 +6,7 @@ import asyncio
 import shutil
 from collections import Counter
 from collections.abc import Sequence
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from aurora_indexer.indexer import Indexer
 from aurora_memory.store import Store
@@ -14,25 +14,34 @@ from aurora_protocol.methods import DoctorResult, Finding, Skipped
 
 MAX_EXAMPLES = 1000
 LITTLE_SPACE = 100 << 20
+UNKNOWN = "no-language"
+"""The one reason that is counted by suffix: most files of a workspace may have it."""
 
 
 async def checkup(root: Path, store: Store, indexer: Indexer, policy_problems: Sequence[str]) -> DoctorResult:
     """Look at the index, the watcher, the memory file and its disk, and say what is wrong with policies. Reads only."""
     scan = indexer.last_scan
     looked_into = await store.read.skips()
-    examples = [Skipped(path=path, reason=why, detail=detail) for path, (why, detail, _) in looked_into.items()]
+    unknown = Counter(PurePosixPath(path).suffix for path, (why, _, _) in looked_into.items() if why == UNKNOWN)
+    examples = [
+        Skipped(path=path, reason=why, detail=detail)
+        for path, (why, detail, _) in looked_into.items()
+        if why != UNKNOWN
+    ]
     skipped = Counter(example.reason for example in examples)
     if scan is not None:
+        unknown.update(scan.other_files)
         examples += [Skipped(path=skip.path, reason=skip.reason, detail=skip.detail) for skip in scan.skips]
         examples += [
             Skipped(path=path, reason="ignored", detail="An ignore rule names it.") for path in scan.ignored_paths
         ]
-        examples += [
-            Skipped(path=f"*{suffix}", reason="no-language", detail=f"{count} files of no language known here.")
-            for suffix, count in sorted(scan.other_files.items(), key=lambda entry: -entry[1])
-        ]
         skipped.update(skip.reason for skip in scan.skips)
-        skipped.update({"ignored": scan.ignored, "no-language": sum(scan.other_files.values())})
+        skipped.update({"ignored": scan.ignored})
+    examples += [
+        Skipped(path=f"*{suffix}", reason=UNKNOWN, detail=f"{count} files, neither code nor documents known here.")
+        for suffix, count in unknown.most_common()
+    ]
+    skipped[UNKNOWN] += unknown.total()
     return DoctorResult(
         findings=[*_index(root, indexer), *await _memory_file(store), *map(_policy, policy_problems)],
         skipped={reason: count for reason, count in skipped.most_common() if count},
@@ -53,7 +62,7 @@ def _index(root: Path, indexer: Indexer) -> list[Finding]:
         findings.append(
             Finding(
                 level="warning",
-                what=f"no file of a known language in {root}",
+                what=f"no code and no document of a known kind in {root}",
                 fix="open the folder that holds the code, or check .gitignore and .auroraignore",
             )
         )

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from aurora_memory.chunks import MODULE_NAME, CodeChunk, Import, Reference
-from aurora_memory.relations import Catalogue, Definition, bindings, resolve
+from aurora_memory.chunks import MODULE_NAME, CodeChunk, Import, Reference, type_of
+from aurora_memory.relations import Catalogue, Definition, Relation, bindings, resolve
 from aurora_memory.store.reading import ChunkView, Reader
 
 _NAME = re.compile(r"[^\W\d]\w*")
@@ -43,6 +43,9 @@ async def chunk_at(
     around = innermost(chunks, line)
     if around is not None and _defines(around, name, line):
         return await _stored(reader, around)
+    if around is not None and type_of(around.kind) == "know":
+        mention = next((each for each in around.references if (each.kind, each.name) == ("mentions", name)), None)
+        return await _meant(reader, _as_definition(path, around, chunks), mention) if mention else None
     definitions = await reader.definitions(name)
     imported = [entry.name for entry in imports if entry.name and name in (entry.alias, entry.name)]
     for other in imported:
@@ -50,6 +53,15 @@ async def chunk_at(
             definitions += await reader.definitions(other)
     source = _as_definition(path, around, chunks)
     edges = resolve(source, [Reference("calls", name, qualifier)], bindings(imports), Catalogue(definitions))
+    return await _best(reader, edges)
+
+
+async def _meant(reader: Reader, source: Definition, mention: Reference) -> ChunkView | None:
+    """The stored chunk that a name in a document means."""
+    return await _best(reader, resolve(source, [mention], {}, Catalogue(await reader.definitions(mention.name))))
+
+
+async def _best(reader: Reader, edges: Sequence[Relation]) -> ChunkView | None:
     if not edges:
         return None
     best = max(edges, key=lambda edge: edge.weight)
@@ -58,6 +70,8 @@ async def chunk_at(
 
 def _defines(chunk: CodeChunk, name: str, line: int) -> bool:
     """Whether a name inside a chunk is the chunk's own: its simple name, on or near the lines of its signature."""
+    if chunk.kind == "section" and line + 1 != chunk.line_start:
+        return False
     return chunk.name.rsplit(".", 1)[-1] == name and line + 1 <= chunk.line_end
 
 

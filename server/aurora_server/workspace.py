@@ -15,17 +15,19 @@ from typing import Any
 
 from msgspec import UNSET
 
-from aurora_indexer import TooSlow, languages
+from aurora_indexer import IndexerError, knowledge, languages
+from aurora_indexer.answering import parse_source
 from aurora_indexer.indexer import Indexer, IndexerSettings, IndexProgress
-from aurora_indexer.languages import UnsupportedLanguage
 from aurora_indexer.pool import WorkerPool
 from aurora_indexer.scan import Limits
 from aurora_memory import MemoryError_, UnknownChunk
-from aurora_memory.chunks import CodeChunk, Import, ParsedFile
+from aurora_memory.chunks import CodeChunk, Import, ParsedFile, type_of
 from aurora_memory.document_making import code_document
+from aurora_memory.documents import Document
 from aurora_memory.lifespans.policies import Merged
 from aurora_memory.recall import Hit, recall, understand, weigh
 from aurora_memory.recall.reasoning import recall_reasoning, weigh_reasoning
+from aurora_memory.recall.recalling import STORED
 from aurora_memory.store import Counts, Store
 from aurora_memory.store.reading import ChunkView
 from aurora_protocol.methods import (
@@ -123,11 +125,12 @@ class Workspace:
         reader = self._store.read
         hits: list[Hit] = []
         depth = params.limit if params.budget_tokens is None else max(params.limit, 50)
-        if params.types is None or "code" in params.types:
-            hits += await recall(reader, params.query, depth, time.time())
-        if params.types is None or "reas" in params.types:
+        types = None if params.types is None else frozenset(params.types)
+        if types is None or types & STORED:
+            hits += await recall(reader, params.query, depth, time.time(), types=types)
+        if types is None or "reas" in types:
             hits += await recall_reasoning(reader, params.query, depth, time.time())
-        hits.sort(key=lambda hit: -hit.score)
+        hits.sort(key=lambda hit: -hit.strength)
         hits = answers.within_budget(hits, params.budget_tokens)[: params.limit]
         results = await self._recalled(hits, params)
         hint = None
@@ -154,7 +157,9 @@ class Workspace:
             workspace=str(self.root),
             files=counts.files,
             chunks=counts.chunks,
-            definitions=counts.chunks - counts.kinds.get("module", 0),
+            definitions=sum(
+                count for kind, count in counts.kinds.items() if kind != "module" and type_of(kind) == "code"
+            ),
             kinds=counts.kinds,
             languages=counts.languages,
             parsed_files=summary.parsed,
@@ -169,8 +174,8 @@ class Workspace:
         """All that memory knows of the chunk of that id, with or without its lines. Raises UnknownChunk."""
         if chunk_id.startswith("reas:"):
             return await self._explained_reasoning(chunk_id)
-        path, name, lines = _taken_apart(chunk_id)
-        found = await self._store.read.by_name(path, name)
+        kind, path, name, lines = _taken_apart(chunk_id)
+        found = [chunk for chunk in await self._store.read.by_name(path, name) if type_of(chunk.kind) == kind]
         exact = [chunk for chunk in found if f"{chunk.line_start}-{chunk.line_end}" == lines]
         if not found:
             raise UnknownChunk(f"no chunk {chunk_id} in {self.root}; 'aur mem {name}' finds what there is")
@@ -189,7 +194,7 @@ class Workspace:
         return await self._explained(found) if found else None
 
     async def outline(self, path: Path, text: str) -> list[CodeChunk]:
-        """The definitions of a buffer as it is now; empty for languages not known."""
+        """The definitions or sections of a buffer as it is now; empty for languages not known."""
         parsed = await self._parsed(self.relative(path), text)
         return list(parsed.chunks) if parsed else []
 
@@ -201,12 +206,14 @@ class Workspace:
         if len(hits) < limit and query.strip():
             known = {hit.chunk.id for hit in hits}
             more = await recall(reader, query, limit, time.time())
-            hits += [hit for hit in more if hit.chunk.id not in known and hit.chunk.kind != "module"]
+            hits += [hit for hit in more if hit.chunk.id not in known and hit.chunk.kind not in ("module", "section")]
         return [answers.recalled(hit, self.root, 0) for hit in hits[:limit]]
 
     async def related(self, path: Path, text: str | None) -> list[tuple[CodeChunk, list[Link]]]:
-        """A file's definitions as they stand in `text`, each with who calls or inherits it."""
+        """A file's definitions as they stand in `text`, each with who calls or inherits it; nothing for documents."""
         relative = self.relative(path)
+        if knowledge.for_path(relative) is not None:
+            return []
         source = text if text is not None else await asyncio.to_thread(_read, path)
         parsed = await self._parsed(relative, source) if source is not None else None
         if parsed is None:
@@ -282,15 +289,19 @@ class Workspace:
         edges = await reader.edges(chunk.id)
         commits = (await reader.commits([chunk.path])).get(chunk.path)
         accesses = (await reader.accesses([chunk.id])).get(chunk.id, [])
-        document = code_document(
-            chunk,
-            edges,
-            await reader.references(chunk.id),
-            [entry.module for entry in await reader.imports(chunk.path)],
-            commits,
-            hit.last_modified,
-            accesses,
-        )
+        document: Document
+        if type_of(chunk.kind) == "know":
+            document = await answers.knowledge_of(self.root, chunk, hit.last_modified or hit.history[-1])
+        else:
+            document = code_document(
+                chunk,
+                edges,
+                await reader.references(chunk.id),
+                [entry.module for entry in await reader.imports(chunk.path)],
+                commits,
+                hit.last_modified,
+                accesses,
+            )
         callers = await reader.caller_counts([chunk.id])
         return answers.explained(
             answers.recalled(hit, self.root, callers.get(chunk.id, 0)), chunk, document, accesses, commits, edges
@@ -309,7 +320,7 @@ class Workspace:
 
     async def _parsed(self, relative: str, text: str) -> ParsedFile | None:
         """Parse a buffer once per content, in a thread; a few of the latest are kept."""
-        if languages.for_path(relative) is None:
+        if languages.for_path(relative) is None and knowledge.for_path(relative) is None:
             return None
         source = text.encode("utf-8", "surrogatepass")
         key = (relative, hashlib.blake2b(source, digest_size=16).digest())
@@ -317,7 +328,9 @@ class Workspace:
         if known is None:
             try:
                 known = await asyncio.to_thread(_parse, relative, source)
-            except (UnsupportedLanguage, TooSlow):
+            except IndexerError:
+                return None
+            if known is None:
                 return None
             self._outlines[key] = known
             while len(self._outlines) > OUTLINES_KEPT:
@@ -348,10 +361,8 @@ class Workspace:
         return self._counts().skipped + (len(scan.skips) if scan else 0)
 
 
-def _parse(path: str, source: bytes) -> ParsedFile:
-    from aurora_indexer.parse import parse_file  # grammars: not needed before somebody looks at a file
-
-    return parse_file(path, source, OUTLINE_SECONDS)
+def _parse(path: str, source: bytes) -> ParsedFile | None:
+    return parse_source(path, source, OUTLINE_SECONDS)
 
 
 def database_path(root: Path, settings: Settings) -> Path:
@@ -364,17 +375,17 @@ def database_path(root: Path, settings: Settings) -> Path:
     return Path(settings.memory.database_path.replace("{workspace}", workspace)).expanduser().absolute()
 
 
-def _taken_apart(chunk_id: str) -> tuple[str, str, str]:
-    """`code:<path>:<name>[:<lines>]` → path, name, lines. Raises UnknownChunk."""
+def _taken_apart(chunk_id: str) -> tuple[str, str, str, str]:
+    """`code:<path>:<name>[:<lines>]`, or `know:…` → type, path, name, lines. Raises UnknownChunk."""
     kind, _, rest = chunk_id.partition(":")
     parts = rest.rsplit(":", 2)
-    if kind != "code" or len(parts) < 2:
+    if kind not in STORED or len(parts) < 2:
         raise UnknownChunk(f"{chunk_id!r} is not a chunk id; they look like code:src/auth.py:login:45-78")
     last = parts[-1]
     if len(parts) == 3 and last.replace("-", "", 1).isdigit():
-        return parts[0], parts[1], last
+        return kind, parts[0], parts[1], last
     path, _, name = rest.rpartition(":")
-    return path, name, ""
+    return kind, path, name, ""
 
 
 def _size(path: Path) -> int:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tests.e2e.product import Product, product_in
-from tests.e2e.repositories import git, shop, write
+from tests.e2e.repositories import SHOP, git, shop, write
 
 ISO = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
 
@@ -95,7 +95,7 @@ def test_the_json_of_mem_is_the_contract(answer: dict[str, Any]) -> None:
     fresh = answer["freshness"]
     assert ISO.fullmatch(fresh["indexed_at"])
     counts = {key: fresh[key] for key in ("pending_files", "skipped_files", "files")}
-    assert counts == {"pending_files": 0, "skipped_files": 0, "files": len(DEFINITIONS)}
+    assert counts == {"pending_files": 0, "skipped_files": 0, "files": len(SHOP)}
     assert type(fresh["chunks"]) is int and fresh["chunks"] >= sum(map(len, DEFINITIONS.values()))
     assert len(answer["results"]) > 3
     for one in answer["results"]:
@@ -204,7 +204,7 @@ def test_status_says_what_the_daemon_does(product: Product, root: Path, first: s
     assert {
         "root": str(root),
         "state": "ready",
-        "files": len(DEFINITIONS),
+        "files": len(SHOP),
         "pending_files": 0,
         "skipped_files": 0,
         "last_error": None,
@@ -219,18 +219,19 @@ def test_status_without_a_daemon_starts_none(tmp_path: Path) -> None:
 
 def test_index_parses_nothing_twice(product: Product, root: Path, first: str) -> None:
     again = product.json("index", cwd=root)
-    assert (again["parsed_files"], again["unchanged_files"], again["failed_files"]) == (0, len(DEFINITIONS), 0)
-    assert again["files"] == len(DEFINITIONS) and again["definitions"] >= sum(map(len, DEFINITIONS.values()))
+    assert (again["parsed_files"], again["unchanged_files"], again["failed_files"]) == (0, len(SHOP), 0)
+    assert again["files"] == len(SHOP) and again["definitions"] >= sum(map(len, DEFINITIONS.values()))
     assert again["languages"] == {
         **dict.fromkeys(("c", "cpp", "go", "java", "javascript", "ruby", "rust", "typescript"), 1),
         "python": 2,
+        "markdown": 1,
     }
     with product.session(root) as client:
         sat = client.request("aurora/status")
     product.aurora("daemon", "stop", cwd=root)
     assert not product.daemons()
     after = product.json("index", cwd=root)
-    assert (after["parsed_files"], after["unchanged_files"]) == (0, len(DEFINITIONS))
+    assert (after["parsed_files"], after["unchanged_files"]) == (0, len(SHOP))
     assert product.json("daemon", "status", cwd=root)["pid"] != sat["pid"]
 
 

@@ -222,7 +222,7 @@ async def test_our_requests_and_the_commands_of_the_same_name(client: LanguageCl
     assert {"called by", "calls"} <= {link["relation"] for link in by_id["relations"]}
     assert by_id["content"]["function"] == "total_price" and by_id["metadata"]["language"] == "python"
     index = await ask(client, "aurora/index", {})
-    assert (index["files"], index["parsedFiles"]) == (10, 0)
+    assert (index["files"], index["parsedFiles"]) == (len(SHOP), 0)
 
 
 async def test_wrong_params_are_an_error_that_says_so(client: LanguageClient) -> None:
@@ -357,4 +357,4 @@ async def test_a_saved_buffer_is_indexed(client: LanguageClient, root: Path) -> 
         assert time.monotonic() < deadline
         await asyncio.sleep(0.02)
     path.unlink()
-    assert (await ask(client, "aurora/index", {}))["files"] == 10
+    assert (await ask(client, "aurora/index", {}))["files"] == len(SHOP)

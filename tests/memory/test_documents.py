@@ -9,7 +9,8 @@ import pytest
 
 from aurora_indexer.parse import parse_file
 from aurora_memory.checking import InvalidDocument, document_problems, plain
-from aurora_memory.document_making import code_document, knowledge_document, shown_id
+from aurora_memory.chunks import chunk_id
+from aurora_memory.document_making import code_document, knowledge_document
 from aurora_memory.documents import CodeDocument
 from aurora_memory.recall import weigh
 from aurora_memory.store import FileStat, IndexedFile, Store
@@ -101,5 +102,5 @@ def test_what_no_document_can_hold_is_refused_when_it_is_made() -> None:
 
 
 def test_ids_people_see() -> None:
-    assert shown_id("function", "a.py", "f", 1, 2) == "code:a.py:f:1-2"
-    assert shown_id("reasoning", "", "auth-flow:v2", 0, 0) == "reas:auth-flow:v2"
+    assert chunk_id("a.py", "f", 1, 2, "function") == "code:a.py:f:1-2"
+    assert chunk_id("", "auth-flow:v2", 0, 0, "reasoning") == "reas:auth-flow:v2"

@@ -3,7 +3,7 @@
 import pytest
 
 from aurora_memory.chunks import Import, Reference
-from aurora_memory.relations import Catalogue, Definition, bindings, module_is, resolve
+from aurora_memory.relations import Catalogue, Definition, Relation, bindings, module_is, resolve
 
 
 def definition(number: int, path: str, name: str, kind: str = "function", language: str = "python") -> Definition:
@@ -86,3 +86,36 @@ def test_modules_name_files(module: str, importer: str, path: str) -> None:
 )
 def test_and_not_others(module: str, importer: str, path: str) -> None:
     assert not module_is(module, importer, path)
+
+
+MENTIONS = [
+    Definition(1, "src/auth.py", "AuthService", "AuthService", None, "class", "python"),
+    Definition(2, "src/auth.py", "AuthService.login", "login", "AuthService", "method", "python"),
+    Definition(3, "web/form.ts", "login", "login", None, "function", "typescript"),
+    Definition(4, "api.yaml", "AuthService", "AuthService", None, "schema", "openapi"),
+    Definition(5, "docs/a.md", "Guide", "Guide", None, "section", "markdown"),
+    Definition(6, "docs/a.md", "Guide.Log in!", "Log in!", "Guide", "section", "markdown"),
+    Definition(7, "other.yaml", "AuthService", "AuthService", None, "schema", "openapi"),
+    Definition(8, "other.yaml", "list", "list", None, "operation", "openapi"),
+]
+
+
+@pytest.mark.parametrize(
+    ("source", "reference", "target"),
+    [
+        (5, Reference("mentions", "AuthService"), 1),
+        (5, Reference("mentions", "login"), None),
+        (5, Reference("mentions", "login", "AuthService"), 2),
+        (5, Reference("mentions", "login", "form"), 3),
+        (5, Reference("mentions", "login", "db"), None),
+        (5, Reference("mentions", "Guide"), None),
+        (8, Reference("mentions", "AuthService"), 7),
+        (1, Reference("links", "log-in", "docs/a.md"), 6),
+        (1, Reference("links", "gone", "docs/a.md"), 5),
+        (1, Reference("links", "", "docs/b.md"), None),
+    ],
+)
+def test_documents_mention_what_is_not_ambiguous(source: int, reference: Reference, target: int | None) -> None:
+    by_id = {each.id: each for each in MENTIONS}
+    edges = resolve(by_id[source], [reference], {}, Catalogue(MENTIONS))
+    assert edges == ([] if target is None else [Relation(source, "mentions", target, 0.3)])

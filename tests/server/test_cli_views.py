@@ -134,3 +134,17 @@ def test_snake_keys_goes_all_the_way_down_but_not_into_data() -> None:
         "kinds": {"xY": 2},
         "skipped": 3,
     }
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "signature", "shown"),
+    [
+        ("section", "Shop.Install.Linux", "### Linux", "section Shop › Install › Linux"),
+        ("section", "<module>", "", "section docs/a.md"),
+        ("operation", "listPets", "GET /pets", "operation GET /pets"),
+        ("schema", "Pet", "Pet {id, tag}", "schema Pet {id, tag}"),
+        ("table", "shop.users", "CREATE TABLE shop.users (id)", "table shop.users (id)"),
+    ],
+)
+def test_titles_of_knowledge(kind: str, name: str, signature: str, shown: str) -> None:
+    assert title({"kind": kind, "name": name, "signature": signature, "file": "docs/a.md"}) == shown

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import msgspec
 from msgspec import Struct
 
 from aurora_memory.activation import Activation, context_boost, decay_penalty
+from aurora_memory.chunks import CHUNK_TYPES, type_of
 from aurora_memory.recall.folding import content_terms, fold
 from aurora_memory.recall.histories import histories_of, levels_of, modified_at
 from aurora_memory.recall.question import Question, understand
@@ -17,6 +18,9 @@ from aurora_memory.recall.ranking import WEIGHTS, Hit, Signals, kind_signals, na
 from aurora_memory.recall.spreading import HUB, Spread
 from aurora_memory.store.reading import ChunkView, Commits, PartView, Reader
 from aurora_memory.word_matching import Matches, match
+
+STORED = frozenset({"code", "know"})
+"""The types of chunks that files become."""
 
 CANDIDATES = 300
 """Parts looked at closely."""
@@ -57,27 +61,34 @@ async def recall(
     limit: int,
     now: float,
     focus: Focus | None = None,
+    types: Collection[str] | None = None,
     weights: Signals = WEIGHTS,
 ) -> list[Hit]:
-    """The `limit` most useful chunks for a query, best first, none repeated. `now` is Unix seconds."""
+    """The `limit` most useful chunks of files for a query, best first, none repeated. `now` is Unix seconds.
+
+    `types` are those asked for, `code` and `know`; both where it is None. Reasoning has a recall of its own.
+    """
     question = understand(query)
     if not question.terms and not question.identifiers:
         return []
     parts = await reader.words.parts()
     entries = await reader.words.entries(list(question.weights))
     found: dict[int, _Found] = {}
+    places = None if types is None else [place for place, name in enumerate(CHUNK_TYPES) if name in types]
     if entries:
         if len(parts.chunks) > _LARGE:
-            matches = await asyncio.to_thread(match, parts, entries, question.weights, CANDIDATES)
+            matches = await asyncio.to_thread(match, parts, entries, question.weights, CANDIDATES, places)
         else:
-            matches = match(parts, entries, question.weights, CANDIDATES)
+            matches = match(parts, entries, question.weights, CANDIDATES, places)
         found = _by_chunk(matches)
     exact = await reader.named(question.identifiers) if question.identifiers else []
     spread, primed = await _spread(reader, _sources(found, exact, focus))
     ids = list(dict.fromkeys([*found, *(chunk.id for chunk in exact), *primed]))
     if not ids:
         return []
-    hits = await _weighed(reader, question, list((await reader.chunks(ids)).values()), found, spread, now, weights)
+    wanted = STORED if types is None else STORED & frozenset(types)
+    chunks = [chunk for chunk in (await reader.chunks(ids)).values() if type_of(chunk.kind) in wanted]
+    hits = await _weighed(reader, question, chunks, found, spread, now, weights)
     hits.sort(key=lambda hit: (-hit.strength, hit.chunk.path, hit.chunk.line_start))
     return await _told(reader, hits, limit, question, found)
 

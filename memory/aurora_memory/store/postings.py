@@ -25,8 +25,8 @@ _PLACE = BLOCK - 1
 
 MAX_LENGTH = 0xFFFF
 _MAX_NAME = 0xFF
-_ROW = struct.Struct("<IIHBx")
-"""What `blocks` has of one part: its chunk (0 where it is struck out), its file, its length, its name's length."""
+_ROW = struct.Struct("<IIHBB")
+"""What `blocks` has of one part: its chunk (0 where it is struck out), file, length, name's length, chunk's type."""
 
 ROW_SIZE = _ROW.size
 
@@ -40,6 +40,7 @@ class NewPart(Struct, frozen=True, array_like=True):
 
     chunk_id: int
     file_id: int
+    type: int
     part: Part
 
 
@@ -83,7 +84,7 @@ def _rows(first: int, parts: Iterable[NewPart]) -> _Rows:
             of_block = entries[block] = {}
             blocks[block] = bytearray()
         length, name_length = min(part.length, MAX_LENGTH), min(part.name_length, _MAX_NAME)
-        blocks[block] += _ROW.pack(new.chunk_id, new.file_id, length, name_length)
+        blocks[block] += _ROW.pack(new.chunk_id, new.file_id, length, name_length, new.type)
         for term, value in part.occurrences.items():
             entry = value << BLOCK_BITS | place
             known = of_block.get(term)
@@ -142,9 +143,9 @@ async def rewrite_block(db: aiosqlite.Connection, block: int) -> None:
     living: list[NewPart] = []
     for (packed,) in await db.execute_fetchall("SELECT parts FROM blocks WHERE block = ?", (block,)):
         for number, chunk_id, line_start, line_end, occurrences in rows:
-            _, file_id, length, name_length = _ROW.unpack_from(packed, (number & _PLACE) * ROW_SIZE)
+            _, file_id, length, name_length, type_ = _ROW.unpack_from(packed, (number & _PLACE) * ROW_SIZE)
             part = Part(line_start, line_end, decode_occurrences(occurrences), length, name_length)
-            living.append(NewPart(chunk_id, file_id, part))
+            living.append(NewPart(chunk_id, file_id, type_, part))
     await db.execute("DELETE FROM parts WHERE id BETWEEN ? AND ?", span)
     await db.execute("DELETE FROM postings WHERE block = ?", (block,))
     await db.execute("UPDATE blocks SET parts = ?, dead = ? WHERE block = ?", (bytes(BLOCK * ROW_SIZE), BLOCK, block))

@@ -117,7 +117,8 @@ class Reader(LearnedReading, LogReading):
         )
         languages = await self._rows("SELECT language, count(*) FROM files GROUP BY language")
         rest = await self._rows(
-            "SELECT (SELECT count(*) FROM skips), (SELECT count(*) FROM unresolved), (SELECT count(*) FROM accesses)"
+            """SELECT (SELECT count(*) FROM skips WHERE reason != 'no-language'), (SELECT count(*) FROM unresolved),
+                      (SELECT count(*) FROM accesses)"""
         )
         return {
             "files": sum(count for _, count in languages),
@@ -150,7 +151,7 @@ class Reader(LearnedReading, LogReading):
         end = prefix[:-1] + chr(ord(prefix[-1].lower()) + 1) if prefix else "\U0010ffff"
         rows = await self._rows(
             f"""{_CHUNK} WHERE gone_at IS NULL AND leaf COLLATE NOCASE >= ? AND leaf COLLATE NOCASE < ?
-                AND kind NOT IN ('module', 'reasoning') ORDER BY length(leaf), leaf, path LIMIT ?""",
+                AND kind NOT IN ('module', 'section', 'reasoning') ORDER BY length(leaf), leaf, path LIMIT ?""",
             (prefix, end, limit),
         )
         return [ChunkView(*row) for row in rows]

@@ -65,7 +65,9 @@ async def resolve_some(db: aiosqlite.Connection, catalogue: Catalogue | None) ->
         wanted |= {entry.name for entries in imports.values() for entry in entries if entry.name}
         here = await db.execute_fetchall(f"{_DEFINITION} AND path IN ({path_marks}){_IN_ORDER}", paths)
         ours = {row[0]: Definition(*row) for row in here}
-        known = Catalogue([*ours.values(), *(d for d in await _definitions(db, sorted(wanted)) if d.id not in ours)])
+        linked = sorted({qualifier for _, kind, _, qualifier in mentioned if kind == "links"})
+        others = [*await _definitions(db, sorted(wanted)), *await _definitions(db, linked, "path")]
+        known = Catalogue({**ours, **{other.id: other for other in others}}.values())
     edges = await asyncio.to_thread(_edges, sources, mentioned, imports, known)
     had_edges = list(await db.execute_fetchall("SELECT 1 FROM relations LIMIT 1"))
     if had_edges:
@@ -77,11 +79,13 @@ async def resolve_some(db: aiosqlite.Connection, catalogue: Catalogue | None) ->
     return await waiting_chunks(db)
 
 
-async def _definitions(db: aiosqlite.Connection, names: Sequence[str]) -> list[Definition]:
+async def _definitions(
+    db: aiosqlite.Connection, keys: Sequence[str], column: str = "leaf COLLATE NOCASE"
+) -> list[Definition]:
     found: list[Definition] = []
-    for start in range(0, len(names), 500):
-        some = names[start : start + 500]
-        sql = f"{_DEFINITION} AND leaf COLLATE NOCASE IN ({', '.join('?' * len(some))})"
+    for start in range(0, len(keys), 500):
+        some = keys[start : start + 500]
+        sql = f"{_DEFINITION} AND {column} IN ({', '.join('?' * len(some))}){_IN_ORDER}"
         found.extend(Definition(*row) for row in await db.execute_fetchall(sql, some))
     return found
 

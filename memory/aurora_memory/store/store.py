@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from aurora_memory import MemoryError_
 from aurora_memory.checking import fully_checked
-from aurora_memory.chunks import CodeChunk
+from aurora_memory.chunks import CHUNK_TYPES, CodeChunk, type_of
 from aurora_memory.learning import FinishedRun, Learned, lesson_of
 from aurora_memory.logs import LogSection, index_of
 from aurora_memory.occurrences import terms_in
@@ -200,7 +200,7 @@ class Store:
         await postings.add(
             db,
             [
-                postings.NewPart(chunk_id, file_ids[chunk.path], part)
+                postings.NewPart(chunk_id, file_ids[chunk.path], CHUNK_TYPES.index(type_of(chunk.kind)), part)
                 for chunk_id, chunk in [*numbered, *inserts]
                 for part in chunk.parts[:MAX_PARTS]
             ],

@@ -67,7 +67,7 @@ class WordIndex:
 def _arrays(blocks: dict[int, tuple[tuple[int, int], bytes]]) -> Parts:
     import numpy as np
 
-    row = np.dtype([("chunk", "<u4"), ("file", "<u4"), ("length", "<u2"), ("name", "u1"), ("pad", "u1")])
+    row = np.dtype([("chunk", "<u4"), ("file", "<u4"), ("length", "<u2"), ("name", "u1"), ("type", "u1")])
     assert row.itemsize == ROW_SIZE
     rows = np.frombuffer(b"".join(packed for _, packed in blocks.values()), dtype=row)
-    return Parts.of(rows["chunk"], rows["file"], rows["length"], rows["name"])
+    return Parts.of(rows["chunk"], rows["file"], rows["length"], rows["name"], rows["type"])

@@ -66,6 +66,12 @@ def title(item: dict[str, Any]) -> str:
         return signature
     if kind == "module":
         return f"module {plain(str(item['file']))}"
+    if name == "<module>":
+        return f"{kind} {plain(str(item['file']))}"
+    if kind == "section":
+        return plain(f"{kind} {name.replace('.', ' › ')}")
+    if kind == "operation" and signature:
+        return f"{kind} {signature}"
     short = name.rpartition(".")[2]
     place = re.search(rf"(?<!\w){re.escape(short)}(?!\w)", signature) if short else None
     rest = signature[place.end() :] if place else ""

@@ -28,6 +28,11 @@ KINDS: dict[ChunkKind, types.SymbolKind] = {
     "namespace": types.SymbolKind.Namespace,
     "macro": types.SymbolKind.Constant,
     "module": types.SymbolKind.Module,
+    "section": types.SymbolKind.String,
+    "schema": types.SymbolKind.Struct,
+    "operation": types.SymbolKind.Event,
+    "table": types.SymbolKind.Struct,
+    "view": types.SymbolKind.Interface,
 }
 
 NAME_LINES = 40
@@ -67,15 +72,27 @@ def symbol_tree(chunks: list[CodeChunk], index: LineIndex, encoding: Encoding) -
         around = [
             outer
             for candidate, outer in placed.get(chunk.parent or "", [])
-            if candidate.line_start <= chunk.line_start and chunk.line_end <= candidate.line_end
+            if candidate.line_start <= chunk.line_start
+            and (chunk.line_end <= candidate.line_end or chunk.kind == "section")
         ]
         siblings = top
         if around:
             children = around[-1].children
             siblings = around[-1].children = [] if children is None else list(children)
+            if chunk.kind == "section":  # ends at the next heading; in an outline it holds those below
+                _widen(chunk.parent, placed, symbol.range.end)
         siblings.append(symbol)
         placed.setdefault(chunk.name, []).append((chunk, symbol))
     return top
+
+
+def _widen(
+    name: str | None, placed: dict[str, list[tuple[CodeChunk, types.DocumentSymbol]]], end: types.Position
+) -> None:
+    while name is not None and placed.get(name):
+        chunk, symbol = placed[name][-1]
+        symbol.range = types.Range(symbol.range.start, end)
+        name = chunk.parent
 
 
 def _symbol(chunk: CodeChunk, index: LineIndex, encoding: Encoding) -> types.DocumentSymbol:
