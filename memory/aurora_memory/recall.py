@@ -20,7 +20,8 @@ from aurora_memory.activation import (
     retrieval_probability,
 )
 from aurora_memory.chunks import MODULE_NAME
-from aurora_memory.store.reading import ChunkView, Commits, IndexedTerms, Reader, WordMatch
+from aurora_memory.store.history import Commits
+from aurora_memory.store.reading import ChunkView, IndexedTerms, Reader, WordMatch
 from aurora_memory.tokens import stem_word, terms
 
 POSTINGS_BUDGET = 2000
@@ -104,9 +105,8 @@ async def recall(reader: Reader, query: str, limit: int, now: float) -> list[Hit
     chunks = [chunk for chunk, _ in found]
     fields = {chunk.id: indexed for chunk, indexed in found}
     accesses = await reader.accesses(ids)
-    paths = sorted({chunk.path for chunk in chunks})
-    commits = await reader.commits(paths)
-    mtimes = await _uncommitted(reader, paths, commits)
+    commits = await reader.history.chunk_commits([chunk.id for chunk in chunks])
+    mtimes = await _uncommitted(reader, chunks, commits)
     rarity = {
         term: math.log(1 + (total - frequency + 0.5) / (frequency + 0.5)) for term, frequency in frequencies.items()
     }
@@ -114,9 +114,9 @@ async def recall(reader: Reader, query: str, limit: int, now: float) -> list[Hit
     return hits[:limit]
 
 
-async def _uncommitted(reader: Reader, paths: Sequence[str], commits: Mapping[str, Commits]) -> dict[str, float]:
-    """Modification times of the files that git knows nothing of."""
-    unknown = [path for path in paths if path not in commits]
+async def _uncommitted(reader: Reader, chunks: Sequence[ChunkView], commits: Mapping[int, Commits]) -> dict[str, float]:
+    """Modification times of the files with chunks that git knows nothing of."""
+    unknown = sorted({chunk.path for chunk in chunks if chunk.id not in commits})
     return await reader.mtimes(unknown) if unknown else {}
 
 
@@ -125,9 +125,8 @@ async def weigh(reader: Reader, chunks: Sequence[ChunkView], now: float) -> list
     if not chunks:
         return []
     accesses = await reader.accesses([chunk.id for chunk in chunks])
-    paths = sorted({chunk.path for chunk in chunks})
-    commits = await reader.commits(paths)
-    mtimes = await _uncommitted(reader, paths, commits)
+    commits = await reader.history.chunk_commits([chunk.id for chunk in chunks])
+    mtimes = await _uncommitted(reader, chunks, commits)
     question = Question("", (), (), about_tests=True)
     hits = rank(question, {}, chunks, {}, {}, accesses, commits, mtimes, now)
     order = {chunk.id: place for place, chunk in enumerate(chunks)}
@@ -153,7 +152,7 @@ def rank(
     matches: Mapping[int, WordMatch],
     fields: Mapping[int, IndexedTerms],
     accesses: Mapping[int, Sequence[float]],
-    commits: Mapping[str, Commits],
+    commits: Mapping[int, Commits],
     mtimes: Mapping[str, float],
     now: float,
 ) -> list[Hit]:
@@ -208,24 +207,18 @@ def rank(
 def histories_of(
     chunks: Sequence[ChunkView],
     accesses: Mapping[int, Sequence[float]],
-    commits: Mapping[str, Commits],
+    commits: Mapping[int, Commits],
     mtimes: Mapping[str, float],
 ) -> list[tuple[float, ...]]:
-    """Each chunk's access times, oldest first: its own, else its git commits and latest edit, else its file's time.
-
-    Chunks of one file share one tuple wherever their history is the same.
-    """
-    by_path: dict[str, tuple[float, ...]] = {}
+    """Each chunk's access times, oldest first: its own, else its git commits and latest edit, else its file's time."""
     histories: list[tuple[float, ...]] = []
     for chunk in chunks:
         own = accesses.get(chunk.id)
         if own:
             histories.append(tuple(own))
             continue
-        committed = by_path.get(chunk.path)
-        if committed is None:
-            known = commits.get(chunk.path)
-            committed = by_path[chunk.path] = tuple(map(float, reversed(known.times))) if known else ()
+        known = commits.get(chunk.id)
+        committed = tuple(sorted(map(float, known.times))) if known else ()
         if chunk.changed_at is not None:
             histories.append(tuple(sorted((*committed, chunk.changed_at))))
         elif not committed and chunk.path in mtimes:
@@ -235,9 +228,9 @@ def histories_of(
     return histories
 
 
-def modified_at(chunk: ChunkView, commits: Mapping[str, Commits], mtimes: Mapping[str, float]) -> float | None:
-    """When a chunk last changed: the edit memory saw, else its file's last commit, else the file's time."""
-    known = commits.get(chunk.path)
+def modified_at(chunk: ChunkView, commits: Mapping[int, Commits], mtimes: Mapping[str, float]) -> float | None:
+    """When a chunk last changed: the edit memory saw, else its last commit, else the file's time."""
+    known = commits.get(chunk.id)
     committed = float(known.times[0]) if known and known.times else None
     seen = [time for time in (chunk.changed_at, committed) if time is not None]
     return max(seen) if seen else mtimes.get(chunk.path)

@@ -13,7 +13,8 @@ from msgspec import UNSET, UnsetType
 
 from aurora_memory.chunks import MODULE_NAME, chunk_id
 from aurora_memory.recall import Hit, Question
-from aurora_memory.store.reading import ChunkView, Commits, Edge, Reader
+from aurora_memory.store.history import Commits
+from aurora_memory.store.reading import ChunkView, Edge, Reader
 from aurora_memory.tokens import words
 from aurora_protocol.methods import Activation, Link, Recalled
 
@@ -79,9 +80,9 @@ def summary(chunk: ChunkView) -> str:
     return ", ".join(chunk.keywords.split()[:6])
 
 
-def evidence_of(hit: Hit, commits: Mapping[str, Commits], own: bool) -> dict[str, Any]:
+def evidence_of(hit: Hit, commits: Mapping[int, Commits], own: bool) -> dict[str, Any]:
     """Why a hit scored as it did: the terms that matched, and the accesses its base level comes from."""
-    known = commits.get(hit.chunk.path)
+    known = commits.get(hit.chunk.id)
     return {
         "matchedTerms": list(hit.matched),
         "accesses": [iso(time) for time in hit.history[-10:]],

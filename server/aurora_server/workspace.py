@@ -40,6 +40,9 @@ from aurora_server.checkup import checkup
 from aurora_server.looking import chunk_at
 from aurora_server.settings import Settings
 
+EDITED_WITH = 5
+"""Chunks named as usually edited with another."""
+
 OUTLINES_KEPT = 32
 OUTLINE_SECONDS = 0.5
 
@@ -245,7 +248,7 @@ class Workspace:
             texts = await answers.contents(self.root, [hit.chunk for hit in hits])
         evidence: list[dict[str, Any]] = []
         if params.explain:
-            commits = await reader.commits([hit.chunk.path for hit in hits])
+            commits = await reader.history.chunk_commits([hit.chunk.id for hit in hits])
             own = await reader.accesses([hit.chunk.id for hit in hits])
             evidence = [answers.evidence_of(hit, commits, hit.chunk.id in own) for hit in hits]
         return [
@@ -263,7 +266,7 @@ class Workspace:
         reader = self._store.read
         (hit,) = await weigh(reader, [chunk], time.time())
         edges = await reader.edges(chunk.id)
-        commits = (await reader.commits([chunk.path])).get(chunk.path)
+        commits = (await reader.history.chunk_commits([chunk.id])).get(chunk.id)
         accesses = (await reader.accesses([chunk.id])).get(chunk.id, [])
         references = await reader.references(chunk.id)
         imports = dict.fromkeys(entry.module for entry in await reader.imports(chunk.path))
@@ -286,7 +289,7 @@ class Workspace:
         metadata = {
             "language": chunk.language,
             "last_modified": answers.iso(hit.last_modified),
-            "git_hash": commits.last_hash if commits else None,
+            "git_hash": (commits.last_hash or None) if commits else None,
             "keywords": chunk.keywords.split(),
         }
         return ExplainResult(
@@ -295,9 +298,15 @@ class Workspace:
             content=content,
             metadata=metadata,
             accesses=[str(answers.iso(at)) for at in accesses],
-            commits=[str(answers.iso(at)) for at in commits.times] if commits else [],
-            relations=answers.links(edges),
+            commits=[str(answers.iso(at)) for at in commits.times] if commits and commits.last_hash else [],
+            relations=[*answers.links(edges), *await self._edited_with(chunk)],
         )
+
+    async def _edited_with(self, chunk: ChunkView) -> list[Link]:
+        """What git says is usually changed together with a chunk."""
+        shared = await self._store.read.history.edited_with(chunk.id, EDITED_WITH)
+        others = await self._store.read.chunks([other for other, _ in shared])
+        return [answers.link("edited with", others[other]) for other, _ in shared if other in others]
 
     async def _parsed(self, relative: str, text: str) -> ParsedFile | None:
         """Parse a buffer once per content, in a thread; a few of the latest are kept."""

@@ -7,9 +7,9 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from aurora_indexer.gitlog import MAX_TIMES, LogReader
 
 from aurora_indexer import git
-from aurora_indexer.gitlog import MAX_TIMES, LogReader
 from aurora_protocol.roots import find_root
 
 ENVIRONMENT = {

@@ -13,7 +13,8 @@ from msgspec import Struct
 from aurora_memory.chunks import Import
 from aurora_memory.relations import Definition
 from aurora_memory.store.connection import explained
-from aurora_memory.store.rows import MAX_PARTS, FileStat, decode_imports, decode_times
+from aurora_memory.store.history import HistoryReader
+from aurora_memory.store.rows import MAX_PARTS, FileStat, decode_imports
 
 FIELD_WEIGHTS = {"name": 10.0, "signature": 3.0, "path": 3.0, "doc": 4.0, "calls": 1.5, "body": 1.0}
 """How much a term counts by where it stands: what a chunk is called says more than what it mentions."""
@@ -63,14 +64,6 @@ class IndexedTerms(Struct, frozen=True, array_like=True):
     rest: str
 
 
-class Commits(Struct, frozen=True, array_like=True):
-    """What git knows of a file: commit times (Unix seconds, newest first), last short hash and its subject."""
-
-    times: list[int]
-    last_hash: str
-    last_subject: str
-
-
 class Edge(Struct, frozen=True, array_like=True):
     """A relation seen from one chunk: `outgoing` when that chunk is the one that calls, contains, …"""
 
@@ -88,6 +81,7 @@ class Reader:
         self._parts: int | None = None
         self._db = db
         self._path = path
+        self.history = HistoryReader(self._rows)
 
     async def _rows(self, sql: str, values: Sequence[Any] = ()) -> list[Any]:
         try:
@@ -224,14 +218,6 @@ class Reader:
         for chunk_id, at in rows:
             found.setdefault(chunk_id, []).append(at)
         return found
-
-    async def commits(self, paths: Sequence[str]) -> dict[str, Commits]:
-        """What git knows of those files."""
-        rows = await self._rows(
-            f"SELECT path, times, last_hash, last_subject FROM commits WHERE path IN ({', '.join('?' * len(paths))})",
-            paths,
-        )
-        return {path: Commits(decode_times(times), last, subject) for path, times, last, subject in rows}
 
     async def mtimes(self, paths: Sequence[str]) -> dict[str, float]:
         """Modification times (Unix seconds) the files had when they were indexed."""
