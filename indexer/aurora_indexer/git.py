@@ -24,8 +24,8 @@ _NICENESS = 10
 
 _SAFE = (
     "-c core.fsmonitor=false -c core.hooksPath=/dev/null -c core.pager=cat -c core.sshCommand=false -c diff.external="
-    " -c log.showSignature=false -c gpg.program=false -c protocol.allow=never -c credential.helper= -c log.showRoot=true"
-    " -c core.quotePath=false -c core.bigFileThreshold=4m -c diff.relative=false -c diff.orderFile=/dev/null --no-pager"
+    " -c log.showSignature=false -c gpg.program=false -c protocol.allow=never -c credential.helper="
+    " -c log.showRoot=true -c core.quotePath=false -c core.bigFileThreshold=4m -c diff.relative=false -c diff.orderFile=/dev/null --no-pager"
 )
 _COMMAND = ("git", *_SAFE.split())
 
@@ -63,29 +63,40 @@ def head(root: Path, *, environment: Mapping[str, str] = os.environ) -> str | No
 class Output:
     """What a running git says, in pieces; `whole` once it has said everything and succeeded."""
 
-    def __init__(self, process: Process) -> None:
+    def __init__(self, process: Process, deadline: float) -> None:
         self.whole = False
         self._process = process
+        self._deadline = deadline
 
     async def pieces(self) -> AsyncIterator[bytes]:
-        """At most `MAX_LOG_BYTES`. A failing git just stops; what came before holds."""
-        assert self._process.stdout is not None
+        """At most `MAX_LOG_BYTES`, until the time is over. A failing git just stops; what came before holds."""
         taken = 0
-        while piece := await self._process.stdout.read(_READ_BYTES):
+        while piece := await self._piece():
             taken += len(piece)
             if taken > MAX_LOG_BYTES:
                 return
             yield piece
-        self.whole = await self._process.wait() == 0
+        self.whole = self._process.returncode == 0
+
+    async def _piece(self) -> bytes:
+        assert self._process.stdout is not None
+        try:
+            async with asyncio.timeout_at(self._deadline):
+                piece = await self._process.stdout.read(_READ_BYTES)
+                if not piece:
+                    await self._process.wait()
+                return piece
+        except TimeoutError:
+            return b""
 
 
 @contextlib.asynccontextmanager
 async def streaming(
-    root: Path, arguments: Sequence[str], *, environment: Mapping[str, str] = os.environ
+    root: Path, arguments: Sequence[str], *, deadline: float, environment: Mapping[str, str] = os.environ
 ) -> AsyncIterator[Output]:
-    """Run git for the length of the block. Raises OSError where there is no git."""
+    """Run git for the length of the block, and no longer than to `deadline` (event loop time). Raises OSError."""
     async with _running(root, list(arguments), environment) as process:
-        yield Output(process)
+        yield Output(process, deadline)
 
 
 async def answer(

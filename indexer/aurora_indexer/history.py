@@ -69,17 +69,13 @@ async def _learn(root: Path, store: Store, bounds: Bounds) -> None:
     end = next((n for n, link in enumerate(line) if link.hash in shallow), len(line))
     settled = min(end, next((n for n, link in enumerate(line) if known.get(link.hash)), end))
     names, walk = await _today(root, store, tracked)
-    walking = _Walking(root, repository.work_tree != root, store, line, names, walk)
-    reached = settled
-    try:
-        async with asyncio.timeout(bounds.seconds):
-            reached = await walking.follow(0, min(settled, bounds.commits))
-            if reached == settled < end:
-                walk.only(walk.survivors() - followed)
-                stop = min(end, settled + bounds.commits)
-                reached = await walking.follow(settled, stop, own_files=len(walk.files) <= FEW_FILES)
-    except TimeoutError:
-        reached = walking.reached
+    deadline = asyncio.get_running_loop().time() + bounds.seconds
+    walking = _Walking(root, repository.work_tree != root, store, line, names, walk, deadline)
+    reached = await walking.follow(0, min(settled, bounds.commits))
+    if reached == settled < end:
+        walk.only(walk.survivors() - followed)
+        stop = min(end, settled + bounds.commits)
+        reached = await walking.follow(settled, stop, own_files=len(walk.files) <= FEW_FILES)
     await walking.save()
     behind = line[min(reached, len(line) - 1)]
     await store.history.settle(head, line[0].at, behind.hash, behind.at, walk.survivors() - followed, names)
@@ -108,9 +104,17 @@ class _Walking:
     """A walk under way: git's log goes in, commits and what they changed go into the store."""
 
     def __init__(
-        self, root: Path, below: bool, store: Store, line: Sequence[Link], names: Mapping[int, str], walk: FunctionWalk
+        self,
+        root: Path,
+        below: bool,
+        store: Store,
+        line: Sequence[Link],
+        names: Mapping[int, str],
+        walk: FunctionWalk,
+        deadline: float,
     ) -> None:
-        self.reached = 0
+        self._reached = 0
+        self._deadline = deadline
         self._root = root
         self._arguments = [*ARGUMENTS, "--relative"] if below else ARGUMENTS
         self._store = store
@@ -123,7 +127,7 @@ class _Walking:
 
     async def follow(self, start: int, stop: int, *, own_files: bool = False) -> int:
         """Walk from commit `start` of the line to before `stop`; how far that came. `own_files` reads only theirs."""
-        self.reached = start
+        self._reached = start
         if start >= stop or not self._walk.files:
             return stop
         before = self._line[stop].hash if stop < len(self._line) else None
@@ -135,7 +139,7 @@ class _Walking:
         else:
             arguments.append(f"--max-count={stop - start}")
         reader = LogReader(self._walk.files, self._walk.take)
-        async with git.streaming(self._root, arguments) as output:
+        async with git.streaming(self._root, arguments, deadline=self._deadline) as output:
             async for piece in output.pieces():
                 await asyncio.to_thread(reader.feed, piece)
                 self._collect()
@@ -144,7 +148,7 @@ class _Walking:
                 if not self._walk.files:
                     return stop  # every function was brought in by now
         if not output.whole:
-            return self.reached
+            return self._reached
         reader.finish()
         self._collect()
         return stop
@@ -170,4 +174,4 @@ class _Walking:
         walked = self._walk.walked()
         if walked:
             self._ready.extend(walked)
-            self.reached = self._places.get(walked[-1].hash, self.reached - 1) + 1
+            self._reached = self._places.get(walked[-1].hash, self._reached - 1) + 1

@@ -1,7 +1,7 @@
 """Where lines were before a change: spans of lines carried backwards through the hunks of a diff. Pure.
 
-Numbers are those of `@@ -old,lines +new,lines @@` without context. A span the hunks leave alone only shifts. A span that
-a hunk reaches into keeps its share of the lines that stood there before, so that a function rewritten together with
+Numbers are those of `@@ -old,lines +new,lines @@` without context. A span the hunks leave alone only shifts. A span
+that a hunk reaches into keeps its share of the lines that stood there before, so that a function rewritten together with
 its neighbours does not inherit their history.
 """
 
@@ -69,8 +69,8 @@ class LineMap:
             old_start = self._firsts[low] + self._shifts[low] + begun * first.old_lines // first.new_lines
         old_end = end + self._shifts[high]
         if end < self._lasts[high - 1]:
-            inside = end - self._firsts[high - 1] + 1
-            share = -(-inside * last.old_lines // last.new_lines)
+            reached = end - self._firsts[high - 1] + 1
+            share = -(-reached * last.old_lines // last.new_lines)
             old_end = self._firsts[high - 1] + self._shifts[high - 1] + share - 1
         return True, Span(chunk_id, old_start, old_end)
 
