@@ -25,7 +25,8 @@ _NICENESS = 10
 _SAFE = (
     "-c core.fsmonitor=false -c core.hooksPath=/dev/null -c core.pager=cat -c core.sshCommand=false -c diff.external="
     " -c log.showSignature=false -c gpg.program=false -c protocol.allow=never -c credential.helper="
-    " -c log.showRoot=true -c core.quotePath=false -c core.bigFileThreshold=4m -c diff.relative=false -c diff.orderFile=/dev/null --no-pager"
+    " -c log.showRoot=true -c core.quotePath=false -c core.bigFileThreshold=4m -c diff.relative=false"
+    " -c diff.orderFile=/dev/null --no-pager"
 )
 _COMMAND = ("git", *_SAFE.split())
 

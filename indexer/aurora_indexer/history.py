@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from pathlib import Path
 
 from msgspec import Struct
@@ -23,7 +23,7 @@ from aurora_indexer.linemoves import Span, own_spans
 from aurora_indexer.worktree import edits, tracked_files
 from aurora_memory import MemoryError_
 from aurora_memory.store import Store
-from aurora_memory.store.history import ChangingCommit
+from aurora_memory.store.history import ChangingCommit, Place
 
 logger = logging.getLogger(__name__)
 
@@ -83,21 +83,28 @@ async def _learn(root: Path, store: Store, bounds: Bounds) -> None:
 
 async def _today(root: Path, store: Store, tracked: Mapping[bytes, bytes]) -> tuple[dict[int, str], FunctionWalk]:
     """The tracked chunks' names, and the walk at HEAD: stepped back over what is edited and not committed."""
+    by_path, names = await asyncio.to_thread(_by_path, await store.read.history.places(), tracked)
+    indexed = {path: stat.content_hash for path, stat in (await store.read.files()).items()}
+    hunks, lost = await edits(root, {path: tracked[path] for path in by_path}, indexed)
+
+    def begin() -> FunctionWalk:
+        walk = FunctionWalk({path: own_spans(spans) for path, spans in by_path.items() if path not in lost})
+        for path, edited in hunks.items():
+            walk.edited(path, edited)
+        return walk
+
+    return names, await asyncio.to_thread(begin)
+
+
+def _by_path(places: Sequence[Place], tracked: Container[bytes]) -> tuple[dict[bytes, list[Span]], dict[int, str]]:
     by_path: dict[bytes, list[Span]] = {}
     names: dict[int, str] = {}
-    for place in await store.read.history.places():
+    for place in places:
         path = place.path.encode("utf-8", "surrogateescape")
         if path in tracked:
             by_path.setdefault(path, []).append(Span(place.id, place.line_start, place.line_end))
             names[place.id] = place.name
-    indexed = {path: stat.content_hash for path, stat in (await store.read.files()).items()}
-    hunks, lost = await edits(root, {path: tracked[path] for path in by_path}, indexed)
-    walk = await asyncio.to_thread(
-        lambda: FunctionWalk({path: own_spans(spans) for path, spans in by_path.items() if path not in lost})
-    )
-    for path, edited in hunks.items():
-        walk.edited(path, edited)
-    return names, walk
+    return by_path, names
 
 
 class _Walking:

@@ -1,8 +1,8 @@
 """Where lines were before a change: spans of lines carried backwards through the hunks of a diff. Pure.
 
 Numbers are those of `@@ -old,lines +new,lines @@` without context. A span the hunks leave alone only shifts. A span
-that a hunk reaches into keeps its share of the lines that stood there before, so that a function rewritten together with
-its neighbours does not inherit their history.
+that a hunk reaches into keeps its share of the lines that stood there before, so that a function rewritten together
+with its neighbours does not inherit their history.
 """
 
 from __future__ import annotations

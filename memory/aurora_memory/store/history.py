@@ -125,7 +125,7 @@ class HistoryReader:
     async def places(self) -> list[Place]:
         """Every live chunk of every file."""
         rows = await self._rows("SELECT path, id, name, line_start, line_end FROM chunks WHERE gone_at IS NULL", ())
-        return [Place(*row) for row in rows]
+        return await asyncio.to_thread(lambda: [Place(*row) for row in rows])
 
     async def hashes(self) -> dict[str, bool]:
         """The commits known, and whether each is settled."""
