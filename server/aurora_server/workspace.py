@@ -48,6 +48,8 @@ from aurora_server.looking import chunk_at
 from aurora_server.settings import Settings
 
 logger = logging.getLogger(__name__)
+EDITED_WITH = 5
+"""Chunks named as usually edited with another."""
 
 OUTLINES_KEPT = 32
 OUTLINE_SECONDS = 0.5
@@ -269,7 +271,7 @@ class Workspace:
             texts = await answers.contents(self.root, [hit.chunk for hit in hits])
         evidence: list[dict[str, Any]] = []
         if params.explain:
-            commits = await reader.commits([hit.chunk.path for hit in hits])
+            commits = await reader.history.chunk_commits([hit.chunk.id for hit in hits])
             own = await reader.accesses([hit.chunk.id for hit in hits])
             evidence = [answers.evidence_of(hit, commits, hit.chunk.id in own) for hit in hits]
         return [
@@ -287,7 +289,7 @@ class Workspace:
         reader = self._store.read
         (hit,) = await weigh(reader, [chunk], time.time())
         edges = await reader.edges(chunk.id)
-        commits = (await reader.commits([chunk.path])).get(chunk.path)
+        commits = (await reader.history.chunk_commits([chunk.id])).get(chunk.id)
         accesses = (await reader.accesses([chunk.id])).get(chunk.id, [])
         document: Document
         if type_of(chunk.kind) == "know":
@@ -303,9 +305,16 @@ class Workspace:
                 accesses,
             )
         callers = await reader.caller_counts([chunk.id])
+        related = [*answers.links(edges), *await self._edited_with(chunk)]
         return answers.explained(
-            answers.recalled(hit, self.root, callers.get(chunk.id, 0)), chunk, document, accesses, commits, edges
+            answers.recalled(hit, self.root, callers.get(chunk.id, 0)), chunk, document, accesses, commits, related
         )
+
+    async def _edited_with(self, chunk: ChunkView) -> list[Link]:
+        """What git says is usually changed together with a chunk."""
+        shared = await self._store.read.history.edited_with(chunk.id, EDITED_WITH)
+        others = await self._store.read.chunks([other for other, _ in shared])
+        return [answers.link("edited with", others[other]) for other, _ in shared if other in others]
 
     async def _explained_reasoning(self, chunk_id: str) -> ExplainResult:
         reader = self._store.read
@@ -316,7 +325,7 @@ class Workspace:
         document = (await reader.reasoning([row]))[row]
         recalled = answers.recalled(hit, self.root, 0)
         edges = await reader.edges(row)
-        return answers.explained(recalled, hit.chunk, document, hit.history, None, edges)
+        return answers.explained(recalled, hit.chunk, document, hit.history, None, answers.links(edges))
 
     async def _parsed(self, relative: str, text: str) -> ParsedFile | None:
         """Parse a buffer once per content, in a thread; a few of the latest are kept."""

@@ -30,7 +30,7 @@ BACK = 400
 """First-parent commits to go back for commit questions."""
 
 DEPTH = 10
-ACTIVATION = ("spreading", "context_boost", "recency", "learned")
+ACTIVATION = ("spreading", "episodes", "file_episodes", "context_boost", "recency", "learned")
 """The signals that come from activation."""
 
 

@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from aurora_memory.activation import Activation
 from aurora_memory.chunks import MODULE_NAME
+from aurora_memory.recall.episodes import Episode
 from aurora_memory.recall.question import Question
 from aurora_memory.recall.spreading import Step
 from aurora_memory.store.reading import ChunkView
@@ -31,6 +32,8 @@ class Signals(Struct, frozen=True):
     file_cover: float = 0.0
     file_best: float = 0.0
     spreading: float = 0.0
+    episodes: float = 0.0
+    file_episodes: float = 0.0
     context_boost: float = 0.0
     recency: float = 0.0
     learned: float = 0.0
@@ -47,6 +50,8 @@ WEIGHTS = Signals(
     file_cover=2.0,
     file_best=1.5,
     spreading=2.0,
+    episodes=2.5,
+    file_episodes=2.0,
     context_boost=0.0,
     recency=0.15,
     learned=1.0,
@@ -68,7 +73,8 @@ MENTIONED = 0.7
 class Hit(Struct, frozen=True):
     """One recalled chunk. Times are Unix seconds; `focus` are the lines of its best-matching part.
 
-    `path` is the strongest way activation spread to it; `similar` are near-duplicates that were folded into it.
+    `path` is the strongest way activation spread to it, `episodes` the commits that speak for it; `similar` are
+    near-duplicates that were folded into it.
     """
 
     chunk: ChunkView
@@ -82,6 +88,7 @@ class Hit(Struct, frozen=True):
     strength: float = 0.0
     signals: Signals = Signals()
     path: tuple[Step, ...] = ()
+    episodes: tuple[Episode, ...] = ()
     similar: tuple[ChunkView, ...] = ()
 
 
