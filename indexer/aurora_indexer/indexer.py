@@ -170,6 +170,11 @@ class Indexer:
         self._listeners.append(listener)
         return lambda: self._listeners.remove(listener) if listener in self._listeners else None
 
+    @property
+    def learning_history(self) -> bool:
+        """Whether git's history is being read."""
+        return self._history is not None and not self._history.done()
+
     async def first_run(self) -> None:
         """Wait until the first sweep was done (or failed)."""
         await self._first.wait()

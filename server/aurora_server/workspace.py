@@ -119,6 +119,7 @@ class Workspace:
             database_bytes=_size(self._store.path),
             last_error=self._indexer.last_error,
             watching=self._indexer.watching,
+            learning_history=self._indexer.learning_history,
         )
 
     async def recall(self, params: RecallParams) -> RecallResult:
