@@ -24,16 +24,16 @@ from aurora_memory.word_matching import Matches, match
 STORED = frozenset({"code", "know"})
 """The types of chunks that files become."""
 
-CANDIDATES = 300
+CANDIDATES = 120
 """Parts looked at closely."""
 
 FOLDED = 20
 """How far below the asked number near-duplicates are looked for."""
 
-REMEMBERED = 40
+REMEMBERED = 30
 """Chunks that similar commits changed and words alone may not have found."""
 
-SOURCES = 20
+SOURCES = 12
 """The question's best matches, which prime what they are related to."""
 
 _LARGE = 60_000
@@ -82,9 +82,11 @@ async def recall(
     places = None if types is None else [place for place, name in enumerate(CHUNK_TYPES) if name in types]
     if entries:
         if len(parts.chunks) > _LARGE:
-            matches = await asyncio.to_thread(match, parts, entries, question.weights, CANDIDATES, places)
+            matches = await asyncio.to_thread(
+                match, parts, entries, question.weights, question.terms, CANDIDATES, places
+            )
         else:
-            matches = match(parts, entries, question.weights, CANDIDATES, places)
+            matches = match(parts, entries, question.weights, question.terms, CANDIDATES, places)
         found = _by_chunk(matches)
     exact = await reader.named(question.identifiers) if question.identifiers else []
     episodes = await _episodes(reader, question)
@@ -183,7 +185,7 @@ async def _weighed(
             decay=decay_penalty((now - history[-1]) / 86_400) if history else 0.0,
             learned=boosts.get(chunk.id, 0.0),
         )
-        type_like, remainder, test = kind_signals(chunk, question)
+        type_like, remainder, document, test = kind_signals(chunk, question)
         signals = Signals(
             words=match.words if match else 0.0,
             cover=match.cover if match else 0.0,
@@ -199,10 +201,12 @@ async def _weighed(
             learned=activation.learned,
             type_like=type_like,
             remainder=remainder,
+            document=document,
             test=test,
         )
         used = accesses.get(chunk.id)
-        total = strength(signals, name_bonus(chunk, question), weights)
+        bonus = name_bonus(chunk, question)
+        total = strength(signals, bonus, weights)
         hits.append(
             Hit(
                 chunk=chunk,
