@@ -80,13 +80,14 @@ async def recall(
     entries = await reader.words.entries(list(question.weights))
     found: dict[int, _Found] = {}
     places = None if types is None else [place for place, name in enumerate(CHUNK_TYPES) if name in types]
+    asked, said = question.weights, question.terms
     if entries:
         if len(parts.chunks) > _LARGE:
             matches = await asyncio.to_thread(
                 match, parts, entries, question.weights, question.terms, CANDIDATES, places
             )
         else:
-            matches = match(parts, entries, question.weights, question.terms, CANDIDATES, places)
+            matches = match(parts, entries, asked, said, CANDIDATES, places)
         found = _by_chunk(matches)
     exact = await reader.named(question.identifiers) if question.identifiers else []
     episodes = await _episodes(reader, question)
