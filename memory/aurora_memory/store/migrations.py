@@ -10,6 +10,8 @@ from collections.abc import Awaitable, Callable
 
 import aiosqlite
 
+from aurora_memory.store.embeddings import EMBEDDING_TABLES
+
 APPLICATION_ID = 0x4155524F
 """`AURO`: tells our files from other SQLite databases."""
 
@@ -92,6 +94,7 @@ async def create_tables(db: aiosqlite.Connection) -> None:
         """CREATE TRIGGER chunks_escalations AFTER DELETE ON chunks BEGIN
             DELETE FROM escalations WHERE chunk_id = OLD.id; END""",
         *LEARNED_TABLES,
+        *EMBEDDING_TABLES,
     ):
         await db.execute(statement)
 
