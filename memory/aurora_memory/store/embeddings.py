@@ -10,15 +10,6 @@ from msgspec import Struct
 from aurora_memory.chunks import REASONING
 from aurora_memory.store.asking import Asking, marks
 
-EMBEDDING_TABLES = (
-    """CREATE TABLE embeddings (
-        chunk_id INTEGER PRIMARY KEY, model TEXT NOT NULL, body_hash BLOB NOT NULL, vector BLOB NOT NULL)""",
-    # Row ids are given anew: a vector must not pass to the chunk that gets a deleted one's id.
-    """CREATE TRIGGER chunks_embeddings AFTER DELETE ON chunks BEGIN
-        DELETE FROM embeddings WHERE chunk_id = OLD.id; END""",
-)
-"""Empty unless a model is configured."""
-
 Embedded = tuple[int, bytes, bytes]
 """Chunk (row id), hash of the body that was embedded, vector (float16)."""
 

@@ -10,8 +10,6 @@ from collections.abc import Awaitable, Callable
 
 import aiosqlite
 
-from aurora_memory.store.embeddings import EMBEDDING_TABLES
-
 APPLICATION_ID = 0x4155524F
 """`AURO`: tells our files from other SQLite databases."""
 
@@ -38,6 +36,15 @@ LEARNED_TABLES = (
     "CREATE INDEX log_index_file ON log_index (file)",
 )
 """What finished runs taught, and where their conversation logs tell of what: nothing here can be made again."""
+
+EMBEDDING_TABLES = (
+    """CREATE TABLE embeddings (
+        chunk_id INTEGER PRIMARY KEY, model TEXT NOT NULL, body_hash BLOB NOT NULL, vector BLOB NOT NULL)""",
+    # Row ids are given anew: a vector must not pass to the chunk that gets a deleted one's id.
+    """CREATE TRIGGER chunks_embeddings AFTER DELETE ON chunks BEGIN
+        DELETE FROM embeddings WHERE chunk_id = OLD.id; END""",
+)
+"""Vectors of chunks; empty unless a model is configured."""
 
 
 async def create_tables(db: aiosqlite.Connection) -> None:
