@@ -115,13 +115,15 @@ def summary(chunk: ChunkView) -> str:
 
 
 def evidence_of(hit: Hit, commits: Mapping[int, Commits], own: bool) -> dict[str, Any]:
-    """Why a hit scored as it did: the terms that matched, and the accesses its base level comes from."""
+    """Why a hit scored as it did: the terms that matched, where an embedding ranks it, whence its base level comes."""
     known = commits.get(hit.chunk.id)
+    near = hit.nearness
     return {
         "matchedTerms": list(hit.matched),
         "accesses": [iso(time) for time in hit.history[-10:]],
         "accessesFrom": "answers" if own else "git" if known else "file",
         "focus": {"lineStart": hit.focus[0], "lineEnd": hit.focus[1]},
+        **({"semantic": {"rank": near.rank, "similarity": round(near.similarity, 4)}} if near is not None else {}),
     }
 
 

@@ -11,7 +11,7 @@ import time
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec import UNSET
 
@@ -47,6 +47,10 @@ from aurora_server.lifespans import policies_of
 from aurora_server.looking import chunk_at
 from aurora_server.settings import Settings
 
+if TYPE_CHECKING:
+    from aurora_indexer.embedding.embedder import Embedder
+    from aurora_indexer.embedding.model_process import ModelProcess
+
 logger = logging.getLogger(__name__)
 EDITED_WITH = 5
 """Chunks named as usually edited with another."""
@@ -58,27 +62,37 @@ OUTLINE_SECONDS = 0.5
 class Workspace:
     """A root folder with its memory. All methods belong to the event loop's thread."""
 
-    def __init__(self, root: Path, store: Store, indexer: Indexer, lifespans: Merged) -> None:
+    def __init__(
+        self, root: Path, store: Store, indexer: Indexer, lifespans: Merged, embedder: Embedder | None = None
+    ) -> None:
         self.root = root
         self.policies = lifespans.policies
         self._policy_problems = lifespans.problems
         self._store = store
         self._indexer = indexer
+        self._embedder = embedder
         self._outlines: OrderedDict[tuple[str, bytes], ParsedFile] = OrderedDict()
         self._warming = asyncio.create_task(self._warm(), name=f"warm {root}")
 
     @classmethod
-    async def open(cls, root: Path, settings: Settings, pool: WorkerPool) -> Workspace:
-        """Open the memory of `root` and begin to bring it up to date. Raises a `MemoryError_`."""
+    async def open(
+        cls, root: Path, settings: Settings, pool: WorkerPool, model: ModelProcess | None = None
+    ) -> Workspace:
+        """Open the memory of `root` and begin to bring it up to date. Raises a `MemoryError_`.
+
+        With a `model`, what memory holds is embedded as well, and recalled by meaning beside words.
+        """
         store = await Store.open(database_path(root, settings))
         try:
-            return await cls._on(store, root, settings, pool)
+            return await cls._on(store, root, settings, pool, model)
         except BaseException:
             await store.close()  # an open connection would keep the whole process from ending
             raise
 
     @classmethod
-    async def _on(cls, store: Store, root: Path, settings: Settings, pool: WorkerPool) -> Workspace:
+    async def _on(
+        cls, store: Store, root: Path, settings: Settings, pool: WorkerPool, model: ModelProcess | None
+    ) -> Workspace:
         owner = await store.read.fact("root")
         if owner is None:
             await store.remember("root", str(root))
@@ -97,12 +111,19 @@ class Workspace:
         for problem in lifespans.problems:
             logger.warning("lifespan policies", extra={"root": str(root), "problem": problem})
         indexer.counts = await store.counts()
+        embedder = None
+        if model is not None:
+            embedder = (await asyncio.to_thread(_embedder_class))(root, store, model)
+            indexer.listen(lambda progress: embedder.wake() if progress is None else None)
+            embedder.start(indexer.first_run)
         indexer.start()
-        return cls(root, store, indexer, lifespans)
+        return cls(root, store, indexer, lifespans, embedder)
 
     async def close(self) -> None:
         """Stop indexing and close the memory."""
         self._warming.cancel()
+        if self._embedder is not None:
+            await self._embedder.close()
         await self._indexer.close()
         await self._store.close()
 
@@ -130,7 +151,8 @@ class Workspace:
         depth = params.limit if params.budget_tokens is None else max(params.limit, 50)
         types = None if params.types is None else frozenset(params.types)
         if types is None or types & STORED:
-            hits += await recall(reader, params.query, depth, time.time(), types=types)
+            semantic = self._embedder.nearest if self._embedder is not None else None
+            hits += await recall(reader, params.query, depth, time.time(), types=types, semantic=semantic)
         if types is None or "reas" in types:
             hits += await recall_reasoning(reader, params.query, depth, time.time())
         hits.sort(key=lambda hit: -hit.strength)
@@ -236,7 +258,7 @@ class Workspace:
 
     async def doctor(self) -> DoctorResult:
         """What is wrong with this workspace and how to mend it, and every file that is left out."""
-        return await checkup(self.root, self._store, self._indexer, self._policy_problems)
+        return await checkup(self.root, self._store, self._indexer, self._policy_problems, self._embedder)
 
     def files_changed(self, paths: list[Path]) -> None:
         """Hear from an editor that files were saved, created or deleted."""
@@ -373,6 +395,12 @@ class Workspace:
 
 def _parse(path: str, source: bytes) -> ParsedFile | None:
     return parse_source(path, source, OUTLINE_SECONDS)
+
+
+def _embedder_class() -> type[Embedder]:
+    from aurora_indexer.embedding.embedder import Embedder
+
+    return Embedder
 
 
 def database_path(root: Path, settings: Settings) -> Path:

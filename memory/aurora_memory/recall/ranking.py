@@ -72,11 +72,18 @@ MENTIONED = 0.4
 """What a chunk gets whose name stands in a question among other words."""
 
 
+class Nearness(Struct, frozen=True):
+    """Where an embedding ranks a chunk for the question (1 is best), and its cosine with it."""
+
+    rank: int
+    similarity: float
+
+
 class Hit(Struct, frozen=True):
     """One recalled chunk. Times are Unix seconds; `focus` are the lines of its best-matching part.
 
     `path` is the strongest way activation spread to it, `episodes` the commits that speak for it; `similar` are
-    near-duplicates that were folded into it.
+    near-duplicates that were folded into it; `nearness` is there where a model was asked and finds it near.
     """
 
     chunk: ChunkView
@@ -92,6 +99,7 @@ class Hit(Struct, frozen=True):
     path: tuple[Step, ...] = ()
     episodes: tuple[Episode, ...] = ()
     similar: tuple[ChunkView, ...] = ()
+    nearness: Nearness | None = None
 
 
 def strength(signals: Signals, bonus: float = 0.0, weights: Signals = WEIGHTS) -> float:

@@ -13,6 +13,7 @@ from aurora_memory.activation import Activation, context_boost, decay_penalty
 from aurora_memory.chunks import CHUNK_TYPES, type_of
 from aurora_memory.recall.episodes import COMMITS, Primed, prime
 from aurora_memory.recall.folding import content_terms, fold
+from aurora_memory.recall.fusion import Semantic, fuse
 from aurora_memory.recall.histories import histories_of, levels_of, modified_at
 from aurora_memory.recall.question import Question, understand
 from aurora_memory.recall.ranking import WEIGHTS, Hit, Signals, kind_signals, name_bonus, score, strength
@@ -68,10 +69,12 @@ async def recall(
     focus: Focus | None = None,
     types: Collection[str] | None = None,
     weights: Signals = WEIGHTS,
+    semantic: Semantic | None = None,
 ) -> list[Hit]:
     """The `limit` most useful chunks of files for a query, best first, none repeated. `now` is Unix seconds.
 
     `types` are those asked for, `code` and `know`; both where it is None. Reasoning has a recall of its own.
+    `semantic` finds chunks by meaning; its ranking is fused with that of words, relations and history.
     """
     question = understand(query)
     if not question.terms and not question.identifiers:
@@ -83,9 +86,7 @@ async def recall(
     asked, said = question.weights, question.terms
     if entries:
         if len(parts.chunks) > _LARGE:
-            matches = await asyncio.to_thread(
-                match, parts, entries, question.weights, question.terms, CANDIDATES, places
-            )
+            matches = await asyncio.to_thread(match, parts, entries, asked, said, CANDIDATES, places)
         else:
             matches = match(parts, entries, asked, said, CANDIDATES, places)
         found = _by_chunk(matches)
@@ -93,13 +94,18 @@ async def recall(
     episodes = await _episodes(reader, question)
     spread, primed = await _spread(reader, _sources(found, exact, focus))
     remembered = sorted(episodes, key=lambda chunk: -episodes[chunk].amount)[:REMEMBERED]
-    ids = list(dict.fromkeys([*found, *(chunk.id for chunk in exact), *primed, *remembered]))
+    by_words = dict.fromkeys([*found, *(chunk.id for chunk in exact), *primed, *remembered])
+    near = await semantic(query) if semantic is not None else ()
+    ids = list(dict.fromkeys([*by_words, *(chunk for chunk, _ in near)]))
     if not ids:
         return []
     wanted = STORED if types is None else STORED & frozenset(types)
     chunks = [chunk for chunk in (await reader.chunks(ids)).values() if type_of(chunk.kind) in wanted]
     hits = await _weighed(reader, question, chunks, found, spread, episodes, now, weights)
     hits.sort(key=lambda hit: (-hit.strength, hit.chunk.path, hit.chunk.line_start))
+    if near:
+        named = [hit.chunk.id for hit in hits if question.by_name and name_bonus(hit.chunk, question) > 0]
+        hits = fuse(hits, near, by_words, named)
     return await _told(reader, hits, limit, question, found)
 
 

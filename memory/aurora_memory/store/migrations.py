@@ -37,6 +37,15 @@ LEARNED_TABLES = (
 )
 """What finished runs taught, and where their conversation logs tell of what: nothing here can be made again."""
 
+EMBEDDING_TABLES = (
+    """CREATE TABLE embeddings (
+        chunk_id INTEGER PRIMARY KEY, model TEXT NOT NULL, body_hash BLOB NOT NULL, vector BLOB NOT NULL)""",
+    # Row ids are given anew: a vector must not pass to the chunk that gets a deleted one's id.
+    """CREATE TRIGGER chunks_embeddings AFTER DELETE ON chunks BEGIN
+        DELETE FROM embeddings WHERE chunk_id = OLD.id; END""",
+)
+"""Vectors of chunks; empty unless a model is configured."""
+
 
 async def create_tables(db: aiosqlite.Connection) -> None:
     """Files, chunks with their searchable parts, references and relations, the access history, what runs taught."""
@@ -97,6 +106,7 @@ async def create_tables(db: aiosqlite.Connection) -> None:
             chunk_id INTEGER NOT NULL, commit_id INTEGER NOT NULL, changed INTEGER NOT NULL,
             PRIMARY KEY (chunk_id, commit_id)) WITHOUT ROWID""",
         "CREATE INDEX changes_commit ON changes (commit_id, chunk_id)",
+        *EMBEDDING_TABLES,
     ):
         await db.execute(statement)
 

@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from aurora_memory.chunks import Import
 from aurora_memory.relations import Definition
+from aurora_memory.store.embeddings import EmbeddingReading
 from aurora_memory.store.history import HistoryReader
 from aurora_memory.store.learned_reading import LearnedReading
 from aurora_memory.store.logindex import LogReading
@@ -75,7 +76,7 @@ class Edge(Struct, frozen=True, array_like=True):
     other: ChunkView
 
 
-class Reader(LearnedReading, LogReading):
+class Reader(LearnedReading, LogReading, EmbeddingReading):
     """Read-only questions to one memory file, on a connection of its own."""
 
     def __init__(self, db: aiosqlite.Connection, path: Path) -> None:

@@ -20,7 +20,7 @@ from aurora_memory.chunks import CHUNK_TYPES, CodeChunk, type_of
 from aurora_memory.learning import FinishedRun, Learned, lesson_of
 from aurora_memory.logs import LogSection, index_of
 from aurora_memory.occurrences import terms_in
-from aurora_memory.store import learned, logindex, postings, resolving
+from aurora_memory.store import embeddings, learned, logindex, postings, resolving
 from aurora_memory.store.connection import connect, explained, migrate
 from aurora_memory.store.history import HistoryWriter, forget_chunks
 from aurora_memory.store.plan import FilePlan, StoredChunk, claim_orphans, plan_file
@@ -266,6 +266,16 @@ class Store:
         """Drop deleted conversation logs from the index."""
         async with self._transaction() as db:
             await logindex.remove(db, files)
+
+    async def keep_embeddings(self, model: str, entries: Sequence[embeddings.Embedded]) -> None:
+        """Keep the vectors that `model` made of chunks; a chunk that changed meanwhile gets none."""
+        async with self._transaction() as db:
+            await embeddings.keep(db, model, entries)
+
+    async def drop_embeddings_but(self, model: str) -> None:
+        """Forget the vectors that other models made."""
+        async with self._transaction() as db:
+            await embeddings.drop_others(db, model)
 
     async def counts(self) -> Counts:
         """Count what memory holds; milliseconds, even on large ones."""
