@@ -211,7 +211,9 @@ class Store:
             "INSERT OR IGNORE INTO unresolved VALUES (?)", [(chunk_id,) for chunk_id, _ in [*numbered, *inserts]]
         )
         if not first_time:
-            names = {leaf(chunk.name) for chunk in added} | {leaf(chunk.name) for _, chunk in rewritten}
+            # What others call stays where it is when only its body changed.
+            moved = [new for old, new in rewritten if old.gone or (old.path, old.name) != (new.path, new.name)]
+            names = {leaf(chunk.name) for chunk in [*added, *moved]}
             await db.executemany(
                 "INSERT OR IGNORE INTO unresolved SELECT DISTINCT chunk_id FROM refs WHERE name = ? LIMIT ?",
                 [(name, _REFERRERS) for name in names],
