@@ -62,7 +62,6 @@ WEIGHTS = Signals(
     test=-2.2,
 )
 
-_FIELDS = Signals.__struct_fields__
 _MIDDLE = 4.0
 _SLOPE = 1.4
 NAMED = 20.0
@@ -104,7 +103,25 @@ class Hit(Struct, frozen=True):
 
 def strength(signals: Signals, bonus: float = 0.0, weights: Signals = WEIGHTS) -> float:
     """What the signals amount to, as log odds."""
-    return bonus + math.fsum(getattr(weights, field) * getattr(signals, field) for field in _FIELDS)
+    return (
+        bonus
+        + weights.words * signals.words
+        + weights.cover * signals.cover
+        + weights.name_cover * signals.name_cover
+        + weights.name_share * signals.name_share
+        + weights.file_cover * signals.file_cover
+        + weights.file_best * signals.file_best
+        + weights.spreading * signals.spreading
+        + weights.episodes * signals.episodes
+        + weights.file_episodes * signals.file_episodes
+        + weights.context_boost * signals.context_boost
+        + weights.recency * signals.recency
+        + weights.learned * signals.learned
+        + weights.type_like * signals.type_like
+        + weights.remainder * signals.remainder
+        + weights.document * signals.document
+        + weights.test * signals.test
+    )
 
 
 def score(strength: float) -> float:
