@@ -134,7 +134,7 @@ class Workspace:
         begun = time.perf_counter()
         reader, now = self._store.read, time.time()
         question = understand(params.query)
-        hits = await self._hits(params, cursor, now)
+        hits = await self._hits(params, question, cursor, now)
         chosen: list[Text] | None = None
         if params.budget_tokens is not None:
             hits, chosen = await within_budget(self.root, reader, hits, params.budget_tokens, params.limit)
@@ -267,16 +267,20 @@ class Workspace:
         await self._indexer.first_run()
         await asyncio.to_thread(importlib.import_module, "numpy")
 
-    async def _hits(self, params: RecallParams, cursor: Cursor | None, now: float) -> list[Hit]:
+    async def _hits(self, params: RecallParams, question: Question, cursor: Cursor | None, now: float) -> list[Hit]:
         """The best hits of all types that are asked for; where they must fit a budget, more to choose from."""
         reader = self._store.read
         depth = params.limit if params.budget_tokens is None else max(params.limit, CHOICE)
         types = None if params.types is None else frozenset(params.types)
         hits: list[Hit] = []
+        if params.query.strip().startswith("reas:"):
+            row = await reader.reasoning_named(params.query.strip())
+            if row is not None and (types is None or "reas" in types):
+                return await weigh_reasoning(reader, [row], now)
         if types is None or types & STORED:
             focus = await self._focus(cursor, now) if cursor is not None else None
             hits += await recall(reader, params.query, depth, now, focus, types)
-        if types is None or "reas" in types:
+        if (types is None or "reas" in types) and not (hits and question.is_id):
             hits += await recall_reasoning(reader, params.query, depth, now)
         return sorted(hits, key=lambda hit: -hit.strength)[:depth]
 

@@ -13,6 +13,7 @@ from aurora_memory.activation import Activation, context_boost, decay_penalty
 from aurora_memory.chunks import CHUNK_TYPES, type_of
 from aurora_memory.recall.folding import content_terms, fold
 from aurora_memory.recall.histories import histories_of, levels_of, modified_at
+from aurora_memory.recall.places import meant
 from aurora_memory.recall.question import Question, understand
 from aurora_memory.recall.ranking import WEIGHTS, Hit, Signals, kind_signals, name_bonus, score, strength
 from aurora_memory.recall.spreading import HUB, Spread
@@ -30,6 +31,10 @@ FOLDED = 20
 
 SOURCES = 20
 """The question's best matches, which prime what they are related to."""
+
+PLACED_FILES = 5
+PLACED_CHUNKS = 100
+"""Files of the same name, and chunks of each, that a place in a query stands for."""
 
 _LARGE = 60_000
 """Parts from which on words are weighed off the event loop."""
@@ -82,7 +87,13 @@ async def recall(
             matches = match(parts, entries, question.weights, CANDIDATES, places)
         found = _by_chunk(matches)
     exact = await reader.named(question.identifiers) if question.identifiers else []
+    placed = await _placed(reader, question, exact)
+    if placed and question.is_id:
+        found, exact = {}, []
+    exact = [*placed, *exact]
     spread, primed = await _spread(reader, _sources(found, exact, focus))
+    if placed and question.is_id:
+        primed = []
     ids = list(dict.fromkeys([*found, *(chunk.id for chunk in exact), *primed]))
     if not ids:
         return []
@@ -98,6 +109,19 @@ async def weigh(reader: Reader, chunks: Sequence[ChunkView], now: float) -> list
     if not chunks:
         return []
     return await _weighed(reader, _NO_QUESTION, chunks, {}, Spread({}), now)
+
+
+async def _placed(reader: Reader, question: Question, exact: Sequence[ChunkView]) -> list[ChunkView]:
+    """The chunks at the places a query consists of. What may be a name is one where something is called so."""
+    if not question.by_name:
+        return []
+    found: list[ChunkView] = []
+    for place in question.places:
+        if exact and not place.is_certain:
+            continue
+        for path in await reader.files_like(place.path, PLACED_FILES):
+            found += meant([place], await reader.chunks_of(path))[:PLACED_CHUNKS]
+    return found
 
 
 def _by_chunk(matches: Matches) -> dict[int, _Found]:
