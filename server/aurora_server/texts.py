@@ -15,7 +15,7 @@ from aurora_memory.chunks import REASONING
 from aurora_memory.own_text import Line, cost, folds, header_line, in_order, joined, own_lines
 from aurora_memory.recall import Hit
 from aurora_memory.recall.budget import Offer, choose
-from aurora_memory.recall.excerpts import excerpt
+from aurora_memory.recall.excerpts import FEW_LINES, MAX_LINES, excerpt
 from aurora_memory.store.reading import ChunkView, Reader
 
 MAX_CONTENT_FILE = 8 << 20
@@ -67,7 +67,7 @@ def _chosen(
     offers: list[Offer] = []
     forms: list[tuple[Text, Text | None]] = []
     for hit, text in _read(root, hits, around):
-        whole, short = _whole(hit, text), _excerpt(hit, text)
+        whole, short = _whole(hit, text), _excerpt(hit, text, budget)
         if short is not None and short.tokens >= whole.tokens:
             short = None
         offers.append(Offer(hit.score, whole.tokens, short.tokens if short else None))
@@ -108,15 +108,21 @@ def _whole(hit: Hit, text: tuple[list[Line], int]) -> Text:
     return Text(content, None if stands else _numbers(lines), cost(content))
 
 
-def _excerpt(hit: Hit, text: tuple[list[Line], int]) -> Text | None:
+def _excerpt(hit: Hit, text: tuple[list[Line], int], budget: int) -> Text | None:
+    """The longest excerpt that fits the budget, else the shortest."""
     lines, header = text
     chunk = hit.chunk
     if chunk.kind == REASONING or not lines:
         return None
     focus = None if hit.focus == (chunk.line_start, chunk.line_end) else hit.focus
-    short = excerpt(lines, chunk.signature, header, chunk.docstring, hit.matched, focus)
-    content = joined(short)
-    return Text(content, _numbers(short), cost(content), excerpt=True)
+    found: Text | None = None
+    for most in (MAX_LINES, FEW_LINES, 0):
+        short = excerpt(lines, chunk.signature, header, chunk.docstring, hit.matched, focus, most)
+        content = joined(short)
+        found = Text(content, _numbers(short), cost(content), excerpt=True)
+        if found.tokens <= budget:
+            break
+    return found
 
 
 def _numbers(lines: Sequence[Line]) -> list[int]:

@@ -59,13 +59,20 @@ def test_numbers_are_those_of_the_file() -> None:
         assert number == GAP or by_number[number] == line
 
 
-def test_the_best_part_of_a_chunk_in_parts() -> None:
-    body = "def f():\n" + "\n".join(f"    word_{n} = other" for n in range(200))
+def test_the_best_part_of_a_chunk_comes_first_unless_other_lines_have_more() -> None:
+    body = "def f():\n" + "\n".join(f"    word_{n} = other" for n in range(200)) + "\n    last = word + more"
     lines = excerpt(numbered(body), "def f()", 1, "", ["word"], focus=(100, 120))
     shown = [number for number, _ in lines if number != GAP]
-    assert shown[0] == 1 and all(100 <= number <= 120 for number in shown[1:]) and len(shown) > 10
+    assert shown[0] == 1 and all(99 <= number <= 121 for number in shown[1:]) and len(shown) > 10
+    lines = excerpt(numbered(body), "def f()", 1, "", ["word", "more"], focus=(100, 120), most=3)
+    assert [number for number, _ in lines] == [1, GAP, 201, 202]
     silent = excerpt(numbered(body), "def f()", 1, "", [], focus=(100, 120))
-    assert [number for number, _ in silent if number != GAP] == [1, *range(100, 121)]
+    assert [number for number, _ in silent if number != GAP] == [1, 100, 101, 102]
+
+
+def test_the_shortest_excerpt_is_signature_and_sentence() -> None:
+    lines = excerpt(numbered(SOURCE), SIGNATURE, 2, DOC, ["oper"], most=0)
+    assert [number for number, _ in lines] == [2, 6, GAP]
 
 
 def test_an_excerpt_is_bounded_however_much_matches() -> None:

@@ -10,6 +10,9 @@ from aurora_memory.tokens import terms
 MAX_LINES = 24
 """Telling lines, with their surroundings, that an excerpt shows below its signature."""
 
+FEW_LINES = 6
+"""As many of them in an excerpt that must be short."""
+
 MAX_READ = 2000
 """Lines of a chunk that are looked at."""
 
@@ -30,11 +33,13 @@ def excerpt(
     docstring: str,
     matched: Sequence[str],
     focus: tuple[int, int] | None = None,
+    most: int = MAX_LINES,
 ) -> list[Line]:
     """Shorten a chunk's own text; gaps are lines with the number GAP.
 
     `header` is the line its signature stands on. `focus` are the lines of its best-matching part, None where it is
-    searched as one; `matched` the question's stemmed terms. A result as long as `text` is no shorter for being cut.
+    searched as one; `matched` the question's stemmed terms. Of lines with as many of them, those in focus come first;
+    at most `most` lines are shown below signature and documentation. The result may be as long as `text`.
     """
     read = text[:MAX_READ]
     if not read:
@@ -44,12 +49,11 @@ def excerpt(
     indent = first[: len(first) - len(first.lstrip())]
     after = _after_signature(read, place, signature)
     shown = {place, *_sentence(read, docstring)}
-    inside = [each for each in range(len(read)) if (each < place or each >= after) and _in(read[each], focus)]
-    telling = _telling(read, [each for each in inside if each not in shown], matched)
-    if not telling and focus is not None:
-        telling = inside[:MAX_LINES]
+    body = [each for each in range(len(read)) if (each < place or each >= after) and each not in shown]
+    telling = _telling(read, body, matched, focus, most)
     if not telling:
-        telling = [each for each in range(after, len(read)) if each not in shown and read[each][1].strip()][:_OPENING]
+        near = [each for each in body if each >= after and _in(read[each], focus) and read[each][1].strip()]
+        telling = near[: min(_OPENING, most)]
     lines = dict.fromkeys(sorted(shown | set(telling)))
     return _with_gaps(read, list(lines), {place: f"{indent}{signature}"} if signature else {}, range(place, after))
 
@@ -81,17 +85,20 @@ def _sentence(text: Sequence[Line], docstring: str) -> Iterator[int]:
             return
 
 
-def _telling(text: Sequence[Line], places: Sequence[int], matched: Sequence[str]) -> list[int]:
-    """The lines with most of the terms, each with one line of context, within MAX_LINES."""
+def _telling(
+    text: Sequence[Line], places: Sequence[int], matched: Sequence[str], focus: tuple[int, int] | None, most: int
+) -> list[int]:
+    """The lines with most of the terms, each with one line of context."""
     wanted = frozenset(matched)
     if not wanted:
         return []
     counts = {each: len(wanted.intersection(terms(text[each][1][:MAX_WIDTH]))) for each in places}
     allowed = frozenset(places)
     chosen: set[int] = set()
-    for each in sorted((each for each, count in counts.items() if count), key=lambda each: (-counts[each], each)):
+    found = [each for each, count in counts.items() if count]
+    for each in sorted(found, key=lambda each: (-counts[each], not _in(text[each], focus), each)):
         around = allowed.intersection((each - 1, each, each + 1))
-        if len(chosen | around) > MAX_LINES:
+        if len(chosen | around) > most:
             break
         chosen |= around
     return sorted(each for each in chosen if text[each][1].strip())
