@@ -167,6 +167,11 @@ def seen_log(reference: LogReference) -> SeenLog:
     return SeenLog(**{**msgspec.structs.asdict(reference), "keywords": list(reference.keywords)})
 
 
+def nothing_fits(best: Hit, budget: int | None) -> str:
+    """What to say where a budget is too small for even the best answer."""
+    return f"Nothing fits {budget} tokens; the best answer is {shown_id(best.chunk)}: ask with a larger budget."
+
+
 async def hint(reader: Reader, question: Question, pending: int) -> str:
     """A sentence that helps when nothing was found: which word is unknown, what was meant, what is still to come."""
     asked = [word for word in dict.fromkeys(words(question.text)) if len(word) > 2]

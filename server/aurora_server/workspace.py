@@ -135,14 +135,19 @@ class Workspace:
         reader, now = self._store.read, time.time()
         question = understand(params.query)
         hits = await self._hits(params, question, cursor, now)
+        ranked = hits
         chosen: list[Text] | None = None
         if params.budget_tokens is not None:
             hits, chosen = await within_budget(self.root, reader, hits, params.budget_tokens, params.limit)
         elif params.include_content:
             chosen = await texts(self.root, reader, hits)
         results = await self._recalled(hits, chosen, question if params.explain else None, now)
-        hint = None if results else await answers.hint(reader, question, self._indexer.pending)
-        logs = await recall_logs(reader, params.query, hits)
+        hint = None
+        if ranked and not results:
+            hint = answers.nothing_fits(ranked[0], params.budget_tokens)
+        elif not results:
+            hint = await answers.hint(reader, question, self._indexer.pending)
+        logs = await recall_logs(reader, params.query, ranked)
         return RecallResult(
             query=params.query,
             took_ms=round((time.perf_counter() - begun) * 1000, 3),
@@ -276,7 +281,7 @@ class Workspace:
         if params.query.strip().startswith("reas:"):
             row = await reader.reasoning_named(params.query.strip())
             if row is not None and (types is None or "reas" in types):
-                return await weigh_reasoning(reader, [row], now)
+                return await weigh_reasoning(reader, [row], now, question.terms)
         if types is None or types & STORED:
             focus = await self._focus(cursor, now) if cursor is not None else None
             hits += await recall(reader, params.query, depth, now, focus, types)

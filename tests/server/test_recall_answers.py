@@ -135,6 +135,12 @@ def test_what_is_too_long_comes_as_an_excerpt_with_the_lines_that_match(wire: Wi
     assert "content" not in plain
 
 
+def test_a_budget_too_small_for_anything_says_so(wire: Wire) -> None:
+    answer = wire.result("aurora/recall", {"query": "quarantine of broken ledgers", "budgetTokens": 2})
+    assert answer["results"] == []
+    assert answer["hint"].startswith("Nothing fits 2 tokens; the best answer is code:ledger.py:migrate:1-604")
+
+
 def test_evidence_shows_every_term(wire: Wire) -> None:
     found = recall(wire, "render xml report", explain=True)
     top = found[0]
