@@ -230,7 +230,7 @@ asyncio.run(main())
 
 async def test_what_was_edited_lately_is_found_by_an_index(store: Store) -> None:
     old = [file(f"{n}.py", chunk(f"{n}.py", "one", "a body")) for n in range(20)]
-    await store.write(old)
+    await store.write(old, edited=False)
     assert await store.read.changed_since(0.0, 10) == [], "a first indexing is no edit"
     before = time.time()
     for n in (3, 5):

@@ -123,7 +123,7 @@ def test_content_is_numbered_and_what_else_there_is_is_said() -> None:
     assert lines[2:6] == ["     41  def expand(template)", "             …", "    108      return done", ""]
     assert lines[8:12] == ["     9  one", "    10", "    11  two", ""]
     assert lines[14] == "    First this"
-    assert lines[-2] == "see also 2026/11/a.md:7  Phase 5\ufffd: COLLECT"
+    assert lines[-2] == "see also 2026/11/a.md:7 Phase 5\ufffd: COLLECT"
 
 
 def test_nothing_found_without_a_hint() -> None:

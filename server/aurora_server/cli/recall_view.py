@@ -149,4 +149,4 @@ def _titles(results: list[dict[str, Any]], locations: list[str], room: int, styl
 
 
 def _log(log: dict[str, Any]) -> str:
-    return f"see also {log['file']}:{log['lineStart']}  {log['section']}"
+    return f"see also {log['file']}:{log['lineStart']} {log['section']}"
