@@ -103,6 +103,21 @@ class Lesson(Wire, frozen=True, kw_only=True):
     at: str
 
 
+class Remembered(Wire, frozen=True, kw_only=True):
+    """A commit whose message resembles the query and that changed the chunk, and how much activation it brought."""
+
+    commit: str
+    subject: str
+    amount: float
+
+
+class Similarity(Wire, frozen=True, kw_only=True):
+    """Where an embedding ranks a chunk for the query (1 is best), and its cosine with it."""
+
+    rank: int
+    similarity: float
+
+
 class Signal(Wire, frozen=True, kw_only=True):
     """What speaks for a chunk's rank: `contribution` is `weight` times `value`, in log odds."""
 
@@ -134,9 +149,11 @@ class Evidence(Wire, frozen=True, kw_only=True):
     accesses_from: str
     days_since_access: float | None
     reached: list[Reach]
+    episodes: list[Remembered]
     learned: list[Lesson]
     signals: list[Signal]
     focus: Lines
+    semantic: Similarity | UnsetType = UNSET
 
 
 class Recalled(Wire, frozen=True, kw_only=True):
@@ -232,6 +249,7 @@ class WorkspaceStatus(Wire, frozen=True, kw_only=True):
     database_bytes: int
     last_error: str | None
     watching: str = "off"
+    learning_history: bool = False
 
 
 class StatusResult(Wire, frozen=True, kw_only=True):

@@ -16,7 +16,8 @@ from aurora_memory.chunks import type_of
 from aurora_memory.documents import Document
 from aurora_memory.logs import LogReference
 from aurora_memory.recall import Hit, Question
-from aurora_memory.store.reading import ChunkView, Commits, Edge, Reader
+from aurora_memory.store.history import Commits
+from aurora_memory.store.reading import ChunkView, Edge, Reader
 from aurora_memory.tokens import words
 from aurora_protocol.methods import Activation, Evidence, ExplainResult, Link, PatternUse, Recalled, SeenLog
 from aurora_server.texts import Text, raw_text
@@ -80,7 +81,7 @@ def explained(
     document: Document,
     accesses: Sequence[float],
     commits: Commits | None,
-    edges: Sequence[Edge],
+    relations: Sequence[Link],
     patterns: Sequence[PatternUse] = (),
 ) -> ExplainResult:
     """Everything on one chunk for the wire."""
@@ -91,8 +92,8 @@ def explained(
         content=plain["content"],
         metadata=plain["metadata"],
         accesses=[document_making.iso_time(at) for at in accesses],
-        commits=[document_making.iso_time(at) for at in commits.times] if commits else [],
-        relations=links(edges),
+        commits=[document_making.iso_time(at) for at in commits.times] if commits and commits.last_hash else [],
+        relations=list(relations),
         document=plain,
         patterns=list(patterns),
     )

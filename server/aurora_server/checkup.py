@@ -7,10 +7,15 @@ import shutil
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
 
+from aurora_indexer import IndexerError
 from aurora_indexer.indexer import Indexer
 from aurora_memory.store import Store
 from aurora_protocol.methods import DoctorResult, Finding, Skipped
+
+if TYPE_CHECKING:
+    from aurora_indexer.embedding.embedder import Embedder
 
 MAX_EXAMPLES = 1000
 LITTLE_SPACE = 100 << 20
@@ -18,8 +23,10 @@ UNKNOWN = "no-language"
 """The one reason that is counted by suffix: most files of a workspace may have it."""
 
 
-async def checkup(root: Path, store: Store, indexer: Indexer, policy_problems: Sequence[str]) -> DoctorResult:
-    """Look at the index, the watcher, the memory file and its disk, and say what is wrong with policies. Reads only."""
+async def checkup(
+    root: Path, store: Store, indexer: Indexer, policy_problems: Sequence[str], embedder: Embedder | None = None
+) -> DoctorResult:
+    """Look at the index, the watcher, the memory file and its disk, policies and the model. Reads only."""
     scan = indexer.last_scan
     looked_into = await store.read.skips()
     unknown = Counter(PurePosixPath(path).suffix for path, (why, _, _) in looked_into.items() if why == UNKNOWN)
@@ -43,7 +50,12 @@ async def checkup(root: Path, store: Store, indexer: Indexer, policy_problems: S
     ]
     skipped[UNKNOWN] += unknown.total()
     return DoctorResult(
-        findings=[*_index(root, indexer), *await _memory_file(store), *map(_policy, policy_problems)],
+        findings=[
+            *_index(root, indexer),
+            *await _memory_file(store),
+            *map(_policy, policy_problems),
+            *([await _semantic(embedder)] if embedder is not None else []),
+        ],
         skipped={reason: count for reason, count in skipped.most_common() if count},
         examples=examples[:MAX_EXAMPLES],
     )
@@ -93,3 +105,11 @@ async def _memory_file(store: Store) -> list[Finding]:
 def _policy(problem: str) -> Finding:
     fix = "correct it and open the workspace again; until then the policies below it hold"
     return Finding(level="warning", what=problem, fix=fix)
+
+
+async def _semantic(embedder: Embedder) -> Finding:
+    try:
+        return Finding(level="ok", what=await embedder.state())
+    except IndexerError as error:
+        fix = "then restart the daemon; until then recall goes by words alone"
+        return Finding(level="warning", what=f"no semantic recall: {error}", fix=fix)

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from msgspec import UNSET, UnsetType
+
 from aurora_memory.chunks import REASONING
 from aurora_memory.learning import Boost
 from aurora_memory.occurrences import unpacked
 from aurora_memory.recall import Hit
+from aurora_memory.recall.episodes import Episode
 from aurora_memory.recall.question import Question
-from aurora_memory.recall.ranking import WEIGHTS, Signals, strength
-from aurora_memory.store.reading import ChunkView, Commits, PartView, Reader
-from aurora_protocol.methods import Evidence, Lesson, Lines, Match, Reach, Signal
+from aurora_memory.recall.ranking import WEIGHTS, Nearness, Signals, name_bonus, strength
+from aurora_memory.store.history import Commits
+from aurora_memory.store.reading import ChunkView, PartView, Reader
+from aurora_protocol.methods import Evidence, Lesson, Lines, Match, Reach, Remembered, Signal, Similarity
 from aurora_server.wire import iso, place_name, shown_id
 
 ACCESSES = 10
@@ -25,7 +29,7 @@ async def evidence_of(reader: Reader, hits: Sequence[Hit], question: Question | 
     """The evidence for each hit; without a question, that of its activation only. `now` is Unix seconds."""
     ids = [hit.chunk.id for hit in hits]
     parts = await reader.parts_of(ids) if question is not None else {}
-    commits = await reader.commits(list({hit.chunk.path for hit in hits}))
+    commits = await reader.history.chunk_commits(ids)
     used = await reader.accesses(ids)
     learned = await reader.lessons(ids)
     sources = await reader.chunks(list({step.source for hit in hits for step in hit.path}))
@@ -38,22 +42,32 @@ async def evidence_of(reader: Reader, hits: Sequence[Hit], question: Question | 
             accesses_from=_origin(hit, commits, hit.chunk.id in used),
             days_since_access=round(max(0.0, now - hit.history[-1]) / _DAY, 4) if hit.history else None,
             reached=_reached(hit, sources),
+            episodes=[_remembered(each) for each in hit.episodes],
             learned=[_lesson(each) for each in learned.get(hit.chunk.id, ())[:LESSONS]],
-            signals=signals(hit) if question is not None else [],
+            signals=signals(hit, question) if question is not None else [],
+            semantic=_near(hit.nearness),
             focus=Lines(line_start=hit.focus[0], line_end=hit.focus[1]),
         )
         for hit in hits
     ]
 
 
-def signals(hit: Hit, weights: Signals = WEIGHTS) -> list[Signal]:
-    """What speaks for a hit and against it, largest first. What no signal says is its name, or that it went badly."""
+def signals(hit: Hit, question: Question, weights: Signals = WEIGHTS) -> list[Signal]:
+    """What speaks for a hit and against it, largest first.
+
+    Beside the signals: its name being spelled in the question, a run that went only partly well, and the place that
+    fusion with an embedding's ranking gave it.
+    """
     found = [
         _signal(field.replace("_", " "), getattr(hit.signals, field), getattr(weights, field))
         for field in Signals.__struct_fields__
     ]
     rest = hit.strength - strength(hit.signals, weights=weights)
-    found.append(_signal("partial success" if hit.chunk.kind == REASONING else "named", rest, 1.0))
+    if hit.chunk.kind == REASONING:
+        found.append(_signal("partial success", rest, 1.0))
+    else:
+        named = name_bonus(hit.chunk, question)
+        found += [_signal("named", named, 1.0), _signal("fusion", rest - named, 1.0)]
     return sorted((each for each in found if each.contribution), key=lambda each: -abs(each.contribution))
 
 
@@ -74,12 +88,12 @@ def _matches(hit: Hit, question: Question | None, parts: Sequence[PartView]) -> 
     return found
 
 
-def _origin(hit: Hit, commits: Mapping[str, Commits], used: bool) -> str:
+def _origin(hit: Hit, commits: Mapping[int, Commits], used: bool) -> str:
     if used:
         return "answers"
     if not hit.history:
         return "unknown"
-    if hit.chunk.path in commits:
+    if hit.chunk.id in commits:
         return "git"
     return "edits" if hit.chunk.changed_at is not None else "file"
 
@@ -101,3 +115,13 @@ def _reached(hit: Hit, sources: Mapping[int, ChunkView]) -> list[Reach]:
 
 def _lesson(boost: Boost) -> Lesson:
     return Lesson(run=boost.run, amount=round(boost.amount, 6), at=iso(boost.at))
+
+
+def _remembered(episode: Episode) -> Remembered:
+    return Remembered(commit=episode.hash, subject=episode.subject, amount=round(episode.amount, 6))
+
+
+def _near(nearness: Nearness | None) -> Similarity | UnsetType:
+    if nearness is None:
+        return UNSET
+    return Similarity(rank=nearness.rank, similarity=round(nearness.similarity, 4))

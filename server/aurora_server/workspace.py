@@ -11,6 +11,7 @@ import time
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from msgspec import UNSET
 
@@ -51,7 +52,13 @@ from aurora_server.settings import Settings
 from aurora_server.texts import Text, texts, within_budget
 from aurora_server.wire import iso
 
+if TYPE_CHECKING:
+    from aurora_indexer.embedding.embedder import Embedder
+    from aurora_indexer.embedding.model_process import ModelProcess
+
 logger = logging.getLogger(__name__)
+EDITED_WITH = 5
+"""Chunks named as usually edited with another."""
 
 CHOICE = 50
 """Hits that a budget is filled from, at least."""
@@ -63,27 +70,37 @@ OUTLINE_SECONDS = 0.5
 class Workspace:
     """A root folder with its memory. All methods belong to the event loop's thread."""
 
-    def __init__(self, root: Path, store: Store, indexer: Indexer, lifespans: Merged) -> None:
+    def __init__(
+        self, root: Path, store: Store, indexer: Indexer, lifespans: Merged, embedder: Embedder | None = None
+    ) -> None:
         self.root = root
         self.policies = lifespans.policies
         self._policy_problems = lifespans.problems
         self._store = store
         self._indexer = indexer
+        self._embedder = embedder
         self._outlines: OrderedDict[tuple[str, bytes], ParsedFile] = OrderedDict()
         self._warming = asyncio.create_task(self._warm(), name=f"warm {root}")
 
     @classmethod
-    async def open(cls, root: Path, settings: Settings, pool: WorkerPool) -> Workspace:
-        """Open the memory of `root` and begin to bring it up to date. Raises a `MemoryError_`."""
+    async def open(
+        cls, root: Path, settings: Settings, pool: WorkerPool, model: ModelProcess | None = None
+    ) -> Workspace:
+        """Open the memory of `root` and begin to bring it up to date. Raises a `MemoryError_`.
+
+        With a `model`, what memory holds is embedded as well, and recalled by meaning beside words.
+        """
         store = await Store.open(database_path(root, settings))
         try:
-            return await cls._on(store, root, settings, pool)
+            return await cls._on(store, root, settings, pool, model)
         except BaseException:
             await store.close()  # an open connection would keep the whole process from ending
             raise
 
     @classmethod
-    async def _on(cls, store: Store, root: Path, settings: Settings, pool: WorkerPool) -> Workspace:
+    async def _on(
+        cls, store: Store, root: Path, settings: Settings, pool: WorkerPool, model: ModelProcess | None
+    ) -> Workspace:
         owner = await store.read.fact("root")
         if owner is None:
             await store.remember("root", str(root))
@@ -102,12 +119,19 @@ class Workspace:
         for problem in lifespans.problems:
             logger.warning("lifespan policies", extra={"root": str(root), "problem": problem})
         indexer.counts = await store.counts()
+        embedder = None
+        if model is not None:
+            embedder = (await asyncio.to_thread(_embedder_class))(root, store, model)
+            indexer.listen(lambda progress: embedder.wake() if progress is None else None)
+            embedder.start(indexer.first_run)
         indexer.start()
-        return cls(root, store, indexer, lifespans)
+        return cls(root, store, indexer, lifespans, embedder)
 
     async def close(self) -> None:
         """Stop indexing and close the memory."""
         self._warming.cancel()
+        if self._embedder is not None:
+            await self._embedder.close()
         await self._indexer.close()
         await self._store.close()
 
@@ -124,6 +148,7 @@ class Workspace:
             database_bytes=_size(self._store.path),
             last_error=self._indexer.last_error,
             watching=self._indexer.watching,
+            learning_history=self._indexer.learning_history,
         )
 
     async def recall(self, params: RecallParams, cursor: Cursor | None = None) -> RecallResult:
@@ -246,7 +271,7 @@ class Workspace:
 
     async def doctor(self) -> DoctorResult:
         """What is wrong with this workspace and how to mend it, and every file that is left out."""
-        return await checkup(self.root, self._store, self._indexer, self._policy_problems)
+        return await checkup(self.root, self._store, self._indexer, self._policy_problems, self._embedder)
 
     def files_changed(self, paths: list[Path]) -> None:
         """Hear from an editor that files were saved, created or deleted."""
@@ -284,7 +309,8 @@ class Workspace:
                 return await weigh_reasoning(reader, [row], now, question.terms)
         if types is None or types & STORED:
             focus = await self._focus(cursor, now) if cursor is not None else None
-            hits += await recall(reader, params.query, depth, now, focus, types)
+            semantic = self._embedder.nearest if self._embedder is not None else None
+            hits += await recall(reader, params.query, depth, now, focus, types, semantic=semantic)
         if (types is None or "reas" in types) and not (hits and question.is_id):
             hits += await recall_reasoning(reader, params.query, depth, now)
         return sorted(hits, key=lambda hit: -hit.strength)[:depth]
@@ -326,7 +352,7 @@ class Workspace:
         reader, now = self._store.read, time.time()
         (hit,) = await weigh(reader, [chunk], now)
         edges = await reader.edges(chunk.id)
-        commits = (await reader.commits([chunk.path])).get(chunk.path)
+        commits = (await reader.history.chunk_commits([chunk.id])).get(chunk.id)
         accesses = (await reader.accesses([chunk.id])).get(chunk.id, [])
         document: Document
         if type_of(chunk.kind) == "know":
@@ -344,8 +370,15 @@ class Workspace:
         callers = await reader.caller_counts([chunk.id])
         (evidence,) = await evidence_of(reader, [hit], None, now)
         found = answers.recalled(hit, self.root, callers.get(chunk.id, 0), evidence=evidence)
+        related = [*answers.links(edges), *await self._edited_with(chunk)]
         patterns = await answers.patterns_of(reader, edges)
-        return answers.explained(found, chunk, document, accesses, commits, edges, patterns)
+        return answers.explained(found, chunk, document, accesses, commits, related, patterns)
+
+    async def _edited_with(self, chunk: ChunkView) -> list[Link]:
+        """What git says is usually changed together with a chunk."""
+        shared = await self._store.read.history.edited_with(chunk.id, EDITED_WITH)
+        others = await self._store.read.chunks([other for other, _ in shared])
+        return [answers.link("edited with", others[other]) for other, _ in shared if other in others]
 
     async def _explained_reasoning(self, chunk_id: str) -> ExplainResult:
         reader = self._store.read
@@ -358,7 +391,7 @@ class Workspace:
         (evidence,) = await evidence_of(reader, [hit], None, now)
         recalled = answers.recalled(hit, self.root, 0, evidence=evidence)
         edges = await reader.edges(row)
-        return answers.explained(recalled, hit.chunk, document, hit.history, None, edges)
+        return answers.explained(recalled, hit.chunk, document, hit.history, None, answers.links(edges))
 
     async def _parsed(self, relative: str, text: str) -> ParsedFile | None:
         """Parse a buffer once per content, in a thread; a few of the latest are kept."""
@@ -405,6 +438,12 @@ class Workspace:
 
 def _parse(path: str, source: bytes) -> ParsedFile | None:
     return parse_source(path, source, OUTLINE_SECONDS)
+
+
+def _embedder_class() -> type[Embedder]:
+    from aurora_indexer.embedding.embedder import Embedder
+
+    return Embedder
 
 
 def database_path(root: Path, settings: Settings) -> Path:

@@ -1,14 +1,16 @@
-"""How `aur mem --explain` looks: two to four lines that say why a result stands where it does."""
+"""How `aur mem --explain` looks: two to five lines that say why a result stands where it does."""
 
 from __future__ import annotations
 
 from datetime import datetime
 from typing import Any
 
-from aurora_server.cli.words import ago, count, plain
+from aurora_server.cli.words import ago, count, plain, shorten
 
 MAX_SIGNALS = 6
 MAX_MATCHES = 8
+MAX_EPISODES = 2
+LONGEST_SUBJECT = 50
 
 _FROM = {"answers": "use", "git": "commit", "edits": "edit", "file": "file time"}
 
@@ -22,6 +24,7 @@ def explanation(item: dict[str, Any], now: datetime) -> list[str]:
         _activation(item["activation"], evidence, now),
         _matches(evidence),
         _reached(item, evidence),
+        _told_otherwise(evidence),
         _signals(evidence),
     ]
     return [plain(line) for line in lines if line]
@@ -67,6 +70,15 @@ def _reached(item: dict[str, Any], evidence: dict[str, Any]) -> str:
         arrow = "←" if step["forward"] else "→"
         line += f" {arrow} {step['relation']} {arrow} {step['name']}"
     return f"reached: {line} ({steps[-1]['amount']:.2f})"
+
+
+def _told_otherwise(evidence: dict[str, Any]) -> str:
+    """Commits like the question, and what an embedding says."""
+    said = [f"{each['commit']} {shorten(each['subject'], LONGEST_SUBJECT)}" for each in evidence.get("episodes") or []]
+    parts = [f"commits like it: {' · '.join(said[:MAX_EPISODES])}"] if said else []
+    if near := evidence.get("semantic"):
+        parts.append(f"by meaning: number {near['rank']}, similarity {near['similarity']:.2f}")
+    return " · ".join(parts)
 
 
 def _signals(evidence: dict[str, Any]) -> str:
