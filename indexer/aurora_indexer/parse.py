@@ -16,6 +16,7 @@ from aurora_indexer.leading import Captures, Span
 from aurora_indexer.outline import outline
 from aurora_indexer.uses import uses_of
 from aurora_memory.chunks import CodeChunk, Import, ParsedFile
+from aurora_memory.own_text import with_own_tokens
 
 __all__ = ["UnsupportedLanguage", "parse_file"]
 
@@ -75,7 +76,7 @@ def parse_file(path: str, source: bytes, seconds: float = PARSE_SECONDS) -> Pars
         language=language.name,
         content_hash=content_hash,
         imports=_imports(language, bare, captures),
-        chunks=tuple(chunks),
+        chunks=with_own_tokens(chunks, source),
         syntax_errors=mistakes,
     )
 

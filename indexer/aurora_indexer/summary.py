@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterable
 from itertools import chain
 
-from aurora_indexer.fingerprint import WHITE_SPACE
 from aurora_memory.chunks import AstSummary
 from aurora_memory.everyday import STOP_WORDS
+from aurora_memory.token_cost import estimated_tokens as estimated_tokens
 from aurora_memory.tokens import MAX_WORD, split_word
 
 MIN_KEYWORDS = 5
@@ -17,9 +17,6 @@ MAX_KEYWORDS = 7
 _MEDIUM = 4
 _HIGH = 11
 """Branches and loops from which a chunk is of medium and of high complexity (AURORA §6.3.5)."""
-
-_BYTES_PER_TOKEN = 3.4
-"""Bytes other than white space that a token of code stands for, on average over languages and tokenizers."""
 
 _SENTENCE = 240
 """Characters at most of a docstring's first sentence: what a chunk is about is said first."""
@@ -33,14 +30,6 @@ def ast_summary(branches: int, loops: int) -> AstSummary:
     """Sum up branches and loops: to 3 is low, to 10 medium, above high."""
     total = branches + loops
     return AstSummary("low" if total < _MEDIUM else "medium" if total < _HIGH else "high", branches, loops)
-
-
-def estimated_tokens(text: bytes) -> int:
-    """Estimate what a text costs a language model.
-
-    One token per 3.4 bytes other than white space, and one per line for its break and indent.
-    """
-    return round(len(text.translate(None, WHITE_SPACE)) / _BYTES_PER_TOKEN) + text.count(b"\n") + 1
 
 
 class Keywords:

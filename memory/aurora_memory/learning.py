@@ -118,6 +118,14 @@ class Learned(Struct, frozen=True):
     repeated: bool = False
 
 
+class Boost(Struct, frozen=True):
+    """What one finished run, by its query id, added to a chunk's activation, and when (Unix seconds)."""
+
+    run: str
+    amount: float
+    at: float
+
+
 class Difficulty(Struct, frozen=True):
     """A kind of question that failed: its terms, as first asked, how often, how badly and when last (Unix seconds)."""
 

@@ -39,7 +39,11 @@ class EditorContext(Wire, frozen=True, kw_only=True):
 
 
 class RecallParams(Wire, frozen=True, kw_only=True):
-    """`aurora/recall`. `types` are `code`, `reas`, `know`; an empty `query` is an error."""
+    """`aurora/recall`. `types` are `code`, `reas`, `know`; an empty `query` is an error.
+
+    `budget_tokens` asks for the most useful mix of whole chunks and excerpts that fits, and so for content as well.
+    `context` is where the user is: what it is related to comes first.
+    """
 
     query: str
     limit: int = 10
@@ -73,8 +77,92 @@ class Activation(Wire, frozen=True, kw_only=True):
     learned: float = 0.0
 
 
+class Match(Wire, frozen=True, kw_only=True):
+    """A stemmed term of the query and where the chunk has it: `name`, `signature`, `path`, `doc`, `calls`, `body`."""
+
+    term: str
+    fields: list[str]
+
+
+class Reach(Wire, frozen=True, kw_only=True):
+    """One step of activation: from the chunk `id` over a relation, followed in its own direction or against it."""
+
+    id: str
+    name: str
+    file: str
+    relation: str
+    forward: bool
+    amount: float
+
+
+class Lesson(Wire, frozen=True, kw_only=True):
+    """What a finished run added to a chunk's activation."""
+
+    run: str
+    amount: float
+    at: str
+
+
+class Remembered(Wire, frozen=True, kw_only=True):
+    """A commit whose message resembles the query and that changed the chunk, and how much activation it brought."""
+
+    commit: str
+    subject: str
+    amount: float
+
+
+class Similarity(Wire, frozen=True, kw_only=True):
+    """Where an embedding ranks a chunk for the query (1 is best), and its cosine with it."""
+
+    rank: int
+    similarity: float
+
+
+class Signal(Wire, frozen=True, kw_only=True):
+    """What speaks for a chunk's rank: `contribution` is `weight` times `value`, in log odds."""
+
+    name: str
+    value: float
+    weight: float
+    contribution: float
+
+
+class Lines(Wire, frozen=True, kw_only=True):
+    """Lines of a file, 1-based, inclusive."""
+
+    line_start: int
+    line_end: int
+
+
+class Evidence(Wire, frozen=True, kw_only=True):
+    """Where each term of a chunk's activation comes from, and what its rank.
+
+    `accesses` are the latest of `access_count`, oldest first; they come from `answers`, from `git`, from `edits` seen,
+    or from the `file`'s time (`unknown`: nobody knows of any). `reached` leads from what the query and the editor prime
+    to the chunk. `signals` come largest first.
+    """
+
+    matched_terms: list[str]
+    matches: list[Match]
+    accesses: list[str]
+    access_count: int
+    accesses_from: str
+    days_since_access: float | None
+    reached: list[Reach]
+    episodes: list[Remembered]
+    learned: list[Lesson]
+    signals: list[Signal]
+    focus: Lines
+    semantic: Similarity | UnsetType = UNSET
+
+
 class Recalled(Wire, frozen=True, kw_only=True):
-    """One recalled chunk. Lines are 1-based, inclusive; `file` is relative to its workspace, with `/`."""
+    """One recalled chunk. Lines are 1-based, inclusive; `file` is relative to its workspace, with `/`.
+
+    `tokens` is what the chunk, or what is delivered of it, costs a language model; an `excerpt` is its most telling
+    lines only. Where `content` is not the lines as they stand, `content_lines` has the number of each of its lines, 0
+    for what is left out. `similar` are ids of near-duplicates this one answers for.
+    """
 
     id: str
     type: str
@@ -93,18 +181,36 @@ class Recalled(Wire, frozen=True, kw_only=True):
     summary: str
     callers: int
     workspace: str
+    similar: list[str] = []
+    excerpt: bool = False
     content: str | UnsetType = UNSET
-    evidence: dict[str, Any] | UnsetType = UNSET
+    content_lines: list[int] | UnsetType = UNSET
+    evidence: Evidence | UnsetType = UNSET
+
+
+class SeenLog(Wire, frozen=True, kw_only=True):
+    """A section of a conversation log that tells of what was asked; `file` is its path below the folder of logs."""
+
+    file: str
+    section: str
+    line_start: int
+    line_end: int
+    phase: int | None
+    query_id: str
+    topic: str
+    keywords: list[str]
+    score: float
 
 
 class RecallResult(Wire, frozen=True, kw_only=True):
-    """The answer to `aurora/recall`: sorted by score, best first, none repeated."""
+    """The answer to `aurora/recall`: sorted by score, best first, none repeated. `logs` are named where it is weak."""
 
     query: str
     took_ms: float
     freshness: Freshness
     results: list[Recalled]
     hint: str | None = None
+    logs: list[SeenLog] = []
 
 
 class IndexParams(Wire, frozen=True, kw_only=True):
@@ -176,8 +282,20 @@ class ExplainParams(Wire, frozen=True, kw_only=True):
     position: Position | None = None
 
 
+class PatternUse(Wire, frozen=True, kw_only=True):
+    """A way of working that went well and used a chunk: what was asked, how well it went, how often it was of use."""
+
+    id: str
+    query: str
+    score: float
+    uses: int
+
+
 class ExplainResult(Wire, frozen=True, kw_only=True):
-    """One chunk with its history and relations; `document` is that of AURORA §6.3.5, with `content` and `metadata`."""
+    """One chunk with its history and relations; `document` is that of AURORA §6.3.5, with `content` and `metadata`.
+
+    `patterns` are those that used it, best first; the evidence stands in `chunk`.
+    """
 
     chunk: Recalled
     docstring: str
@@ -187,6 +305,7 @@ class ExplainResult(Wire, frozen=True, kw_only=True):
     commits: list[str]
     relations: list[Link]
     document: dict[str, Any]
+    patterns: list[PatternUse] = []
 
 
 class Skipped(Wire, frozen=True, kw_only=True):

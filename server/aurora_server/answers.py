@@ -4,25 +4,25 @@ from __future__ import annotations
 
 import asyncio
 import difflib
-from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import msgspec
 from msgspec import UNSET, UnsetType
 
 from aurora_indexer.knowledge.content import KnowledgeContent, knowledge_content
 from aurora_memory import checking, document_making, tagging
-from aurora_memory.chunks import MODULE_NAME, chunk_id, type_of
+from aurora_memory.chunks import type_of
 from aurora_memory.documents import Document
+from aurora_memory.logs import LogReference
 from aurora_memory.recall import Hit, Question
 from aurora_memory.store.history import Commits
 from aurora_memory.store.reading import ChunkView, Edge, Reader
 from aurora_memory.tokens import words
-from aurora_protocol.methods import Activation, ExplainResult, Link, Recalled
+from aurora_protocol.methods import Activation, Evidence, ExplainResult, Link, PatternUse, Recalled, SeenLog
+from aurora_server.texts import Text, raw_text
+from aurora_server.wire import iso, shown_id
 
-MAX_CONTENT_FILE = 8 << 20
 _BACKWARDS = {
     "calls": "called by",
     "inherits": "inherited by",
@@ -33,26 +33,14 @@ _BACKWARDS = {
 }
 
 
-def iso(seconds: float | None) -> str | None:
-    """Unix seconds as ISO 8601 in UTC."""
-    if seconds is None:
-        return None
-    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-
-
-def shown_id(chunk: ChunkView) -> str:
-    """The id people see."""
-    return chunk_id(chunk.path, chunk.name, chunk.line_start, chunk.line_end, chunk.kind)
-
-
 def recalled(
     hit: Hit,
     root: Path,
     callers: int,
-    content: str | UnsetType = UNSET,
-    evidence: dict[str, Any] | UnsetType = UNSET,
+    text: Text | None = None,
+    evidence: Evidence | UnsetType = UNSET,
 ) -> Recalled:
-    """One hit for the wire."""
+    """One hit for the wire; `text` is what is delivered of it."""
     chunk, activation = hit.chunk, hit.activation
     return Recalled(
         id=shown_id(chunk),
@@ -75,11 +63,14 @@ def recalled(
         ),
         last_used=iso(hit.last_used),
         last_modified=iso(hit.last_modified),
-        tokens=chunk.tokens,
+        tokens=chunk.tokens if text is None else text.tokens,
         summary=summary(chunk),
         callers=callers,
         workspace=str(root),
-        content=content,
+        similar=[shown_id(each) for each in hit.similar],
+        excerpt=text is not None and text.excerpt,
+        content=UNSET if text is None else text.content,
+        content_lines=UNSET if text is None or text.lines is None else text.lines,
         evidence=evidence,
     )
 
@@ -91,6 +82,7 @@ def explained(
     accesses: Sequence[float],
     commits: Commits | None,
     relations: Sequence[Link],
+    patterns: Sequence[PatternUse] = (),
 ) -> ExplainResult:
     """Everything on one chunk for the wire."""
     plain = checking.plain(document)
@@ -103,6 +95,7 @@ def explained(
         commits=[document_making.iso_time(at) for at in commits.times] if commits and commits.last_hash else [],
         relations=list(relations),
         document=plain,
+        patterns=list(patterns),
     )
 
 
@@ -114,39 +107,9 @@ def summary(chunk: ChunkView) -> str:
     return ", ".join(chunk.keywords.split()[:6])
 
 
-def evidence_of(hit: Hit, commits: Mapping[int, Commits], own: bool) -> dict[str, Any]:
-    """Why a hit scored as it did: the terms that matched, where an embedding ranks it, whence its base level comes."""
-    known = commits.get(hit.chunk.id)
-    near = hit.nearness
-    return {
-        "matchedTerms": list(hit.matched),
-        "accesses": [iso(time) for time in hit.history[-10:]],
-        "accessesFrom": "answers" if own else "git" if known else "file",
-        "focus": {"lineStart": hit.focus[0], "lineEnd": hit.focus[1]},
-        **({"semantic": {"rank": near.rank, "similarity": round(near.similarity, 4)}} if near is not None else {}),
-    }
-
-
-async def contents(root: Path, chunks: Sequence[ChunkView]) -> list[str]:
-    """The chunks' text as it stands in their files now, the steps of reasoning; empty where a file cannot be read."""
-    return await asyncio.to_thread(lambda: [_content(root, chunk) for chunk in chunks])
-
-
-def _content(root: Path, chunk: ChunkView) -> str:
-    if chunk.kind == "reasoning":
-        return chunk.docstring
-    try:
-        with (root / chunk.path).open("rb") as file:
-            source = file.read(MAX_CONTENT_FILE)
-    except OSError:
-        return ""
-    lines = source.split(b"\n")[chunk.line_start - 1 : chunk.line_end]
-    return b"\n".join(lines).decode("utf-8", "replace")
-
-
 async def knowledge_of(root: Path, chunk: ChunkView, acquired: float) -> Document:
     """The document of a knowledge chunk (AURORA §6.3.5), read from its file as it stands now."""
-    (text,) = await contents(root, [chunk])
+    text = await raw_text(root, chunk)
     content = await asyncio.to_thread(_knowledge, chunk, text)
     tags = tagging.knowledge_tags(content.topic, (content.summary, *(fact.statement for fact in content.facts)))
     return document_making.knowledge_document(
@@ -183,16 +146,31 @@ def links(edges: Sequence[Edge]) -> list[Link]:
     return [link(edge.kind if edge.outgoing else _BACKWARDS[edge.kind], edge.other) for edge in edges]
 
 
-def within_budget(hits: Sequence[Hit], budget: int | None) -> list[Hit]:
-    """The best hits whose tokens fit the budget together."""
-    if budget is None:
-        return list(hits)
-    kept: list[Hit] = []
-    for hit in hits:
-        if hit.chunk.tokens <= budget:
-            kept.append(hit)
-            budget -= hit.chunk.tokens
-    return kept
+async def patterns_of(reader: Reader, edges: Sequence[Edge]) -> list[PatternUse]:
+    """The patterns among the reasoning that used a chunk, best first."""
+    ids = [edge.other.id for edge in edges if edge.kind == "used" and not edge.outgoing]
+    known = await reader.reasoning(ids) if ids else {}
+    found = [
+        PatternUse(
+            id=document.id,
+            query=document.content.original_query,
+            score=document.content.success_score,
+            uses=document.access_count,
+        )
+        for document in known.values()
+        if document.is_pattern
+    ]
+    return sorted(found, key=lambda each: (-each.score, -each.uses, each.id))
+
+
+def seen_log(reference: LogReference) -> SeenLog:
+    """A section of a log for the wire."""
+    return SeenLog(**{**msgspec.structs.asdict(reference), "keywords": list(reference.keywords)})
+
+
+def nothing_fits(best: Hit, budget: int | None) -> str:
+    """What to say where a budget is too small for even the best answer."""
+    return f"Nothing fits {budget} tokens; the best answer is {shown_id(best.chunk)}: ask with a larger budget."
 
 
 async def hint(reader: Reader, question: Question, pending: int) -> str:
@@ -213,8 +191,3 @@ async def hint(reader: Reader, question: Question, pending: int) -> str:
     if pending:
         parts.append(f"{pending} file{'s are' if pending > 1 else ' is'} still being indexed.")
     return " ".join(parts)
-
-
-def file_name(chunk: ChunkView) -> str:
-    """What to call a chunk in a list of names."""
-    return chunk.path.rsplit("/", 1)[-1] if chunk.name == MODULE_NAME else chunk.name

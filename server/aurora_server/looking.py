@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import TypeVar
 
 from aurora_memory.chunks import MODULE_NAME, CodeChunk, Import, Reference, type_of
 from aurora_memory.relations import Catalogue, Definition, Relation, bindings, resolve
 from aurora_memory.store.reading import ChunkView, Reader
+
+Chunk = TypeVar("Chunk", CodeChunk, ChunkView)
 
 _NAME = re.compile(r"[^\W\d]\w*")
 _DOTTED = re.compile(r"([^\W\d]\w*(?:(?:\.|::|->)[^\W\d]\w*)*)(?:\.|::|->)$")
@@ -26,7 +29,7 @@ def word_at(text: str, line: int, column: int) -> tuple[str, str] | None:
     return None
 
 
-def innermost(chunks: Sequence[CodeChunk], line: int) -> CodeChunk | None:
+def innermost(chunks: Sequence[Chunk], line: int) -> Chunk | None:
     """The smallest definition around a 0-based line; the module remainder only where nothing else is."""
     around = [chunk for chunk in chunks if chunk.line_start <= line + 1 <= chunk.line_end]
     return min(around, key=lambda chunk: (chunk.name == MODULE_NAME, chunk.line_end - chunk.line_start), default=None)

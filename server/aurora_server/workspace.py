@@ -11,7 +11,7 @@ import time
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from msgspec import UNSET
 
@@ -25,7 +25,8 @@ from aurora_memory.chunks import CodeChunk, Import, ParsedFile, type_of
 from aurora_memory.document_making import code_document
 from aurora_memory.documents import Document
 from aurora_memory.lifespans.policies import Merged
-from aurora_memory.recall import Hit, recall, understand, weigh
+from aurora_memory.recall import Focus, Hit, Question, recall, understand, weigh
+from aurora_memory.recall.logs import recall_logs
 from aurora_memory.recall.reasoning import recall_reasoning, weigh_reasoning
 from aurora_memory.recall.recalling import STORED
 from aurora_memory.store import Counts, Store
@@ -42,10 +43,14 @@ from aurora_protocol.methods import (
     WorkspaceStatus,
 )
 from aurora_server import answers
+from aurora_server.attention import LATELY, MAX_LATELY, Cursor, focus_of
 from aurora_server.checkup import checkup
+from aurora_server.evidence import evidence_of
 from aurora_server.lifespans import policies_of
-from aurora_server.looking import chunk_at
+from aurora_server.looking import chunk_at, innermost
 from aurora_server.settings import Settings
+from aurora_server.texts import Text, texts, within_budget
+from aurora_server.wire import iso
 
 if TYPE_CHECKING:
     from aurora_indexer.embedding.embedder import Embedder
@@ -54,6 +59,9 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 EDITED_WITH = 5
 """Chunks named as usually edited with another."""
+
+CHOICE = 50
+"""Hits that a budget is filled from, at least."""
 
 OUTLINES_KEPT = 32
 OUTLINE_SECONDS = 0.5
@@ -143,30 +151,35 @@ class Workspace:
             learning_history=self._indexer.learning_history,
         )
 
-    async def recall(self, params: RecallParams) -> RecallResult:
-        """Rank what memory holds for a query. Reads only; what is pending is said in `freshness`."""
+    async def recall(self, params: RecallParams, cursor: Cursor | None = None) -> RecallResult:
+        """Rank what memory holds for a query. Reads only; what is pending is said in `freshness`.
+
+        What relates to the `cursor` and to what was edited lately comes first; without one, nothing is primed.
+        """
         begun = time.perf_counter()
-        reader = self._store.read
-        hits: list[Hit] = []
-        depth = params.limit if params.budget_tokens is None else max(params.limit, 50)
-        types = None if params.types is None else frozenset(params.types)
-        if types is None or types & STORED:
-            semantic = self._embedder.nearest if self._embedder is not None else None
-            hits += await recall(reader, params.query, depth, time.time(), types=types, semantic=semantic)
-        if types is None or "reas" in types:
-            hits += await recall_reasoning(reader, params.query, depth, time.time())
-        hits.sort(key=lambda hit: -hit.strength)
-        hits = answers.within_budget(hits, params.budget_tokens)[: params.limit]
-        results = await self._recalled(hits, params)
+        reader, now = self._store.read, time.time()
+        question = understand(params.query)
+        hits = await self._hits(params, question, cursor, now)
+        ranked = hits
+        chosen: list[Text] | None = None
+        if params.budget_tokens is not None:
+            hits, chosen = await within_budget(self.root, reader, hits, params.budget_tokens, params.limit)
+        elif params.include_content:
+            chosen = await texts(self.root, reader, hits)
+        results = await self._recalled(hits, chosen, question if params.explain else None, now)
         hint = None
-        if not results:
-            hint = await answers.hint(reader, understand(params.query), self._indexer.pending)
+        if ranked and not results:
+            hint = answers.nothing_fits(ranked[0], params.budget_tokens)
+        elif not results:
+            hint = await answers.hint(reader, question, self._indexer.pending)
+        logs = await recall_logs(reader, params.query, ranked)
         return RecallResult(
             query=params.query,
             took_ms=round((time.perf_counter() - begun) * 1000, 3),
             freshness=await self._freshness(),
             results=results,
             hint=hint,
+            logs=[answers.seen_log(log) for log in logs],
         )
 
     async def index(
@@ -284,33 +297,60 @@ class Workspace:
         await self._indexer.first_run()
         await asyncio.to_thread(importlib.import_module, "numpy")
 
-    async def _recalled(self, hits: Sequence[Hit], params: RecallParams) -> list[Recalled]:
+    async def _hits(self, params: RecallParams, question: Question, cursor: Cursor | None, now: float) -> list[Hit]:
+        """The best hits of all types that are asked for; where they must fit a budget, more to choose from."""
+        reader = self._store.read
+        depth = params.limit if params.budget_tokens is None else max(params.limit, CHOICE)
+        types = None if params.types is None else frozenset(params.types)
+        hits: list[Hit] = []
+        if params.query.strip().startswith("reas:"):
+            row = await reader.reasoning_named(params.query.strip())
+            if row is not None and (types is None or "reas" in types):
+                return await weigh_reasoning(reader, [row], now, question.terms)
+        if types is None or types & STORED:
+            focus = await self._focus(cursor, now) if cursor is not None else None
+            semantic = self._embedder.nearest if self._embedder is not None else None
+            hits += await recall(reader, params.query, depth, now, focus, types, semantic=semantic)
+        if (types is None or "reas" in types) and not (hits and question.is_id):
+            hits += await recall_reasoning(reader, params.query, depth, now)
+        return sorted(hits, key=lambda hit: -hit.strength)[:depth]
+
+    async def _focus(self, cursor: Cursor, now: float) -> Focus | None:
+        """What the editor shows, as shares of attention."""
+        relative = self.relative(cursor.path)
+        own = await self._store.read.chunks_of(relative)
+        around: ChunkView | None = None
+        if cursor.line is not None:
+            around = innermost(own, cursor.line)
+            parsed = await self._parsed(relative, cursor.text) if cursor.text is not None else None
+            if parsed is not None:  # lines of the buffer need not be those of the file
+                unsaved = innermost(parsed.chunks, cursor.line)
+                around = next((each for each in own if unsaved is not None and each.name == unsaved.name), None)
+        return focus_of(around, own, await self._store.read.changed_since(now - LATELY, MAX_LATELY))
+
+    async def _recalled(
+        self, hits: Sequence[Hit], chosen: Sequence[Text] | None, question: Question | None, now: float
+    ) -> list[Recalled]:
+        """The hits for the wire, with their texts, and with evidence where there is a question to explain them by."""
         if not hits:
             return []
         reader = self._store.read
         callers = await reader.caller_counts([hit.chunk.id for hit in hits])
-        texts: list[str] = []
-        if params.include_content:
-            texts = await answers.contents(self.root, [hit.chunk for hit in hits])
-        evidence: list[dict[str, Any]] = []
-        if params.explain:
-            commits = await reader.history.chunk_commits([hit.chunk.id for hit in hits])
-            own = await reader.accesses([hit.chunk.id for hit in hits])
-            evidence = [answers.evidence_of(hit, commits, hit.chunk.id in own) for hit in hits]
+        evidence = await evidence_of(reader, hits, question, now) if question is not None else None
         return [
             answers.recalled(
                 hit,
                 self.root,
                 callers.get(hit.chunk.id, 0),
-                texts[n] if texts else UNSET,
-                evidence[n] if evidence else UNSET,
+                chosen[n] if chosen is not None else None,
+                evidence[n] if evidence is not None else UNSET,
             )
             for n, hit in enumerate(hits)
         ]
 
     async def _explained(self, chunk: ChunkView) -> ExplainResult:
-        reader = self._store.read
-        (hit,) = await weigh(reader, [chunk], time.time())
+        reader, now = self._store.read, time.time()
+        (hit,) = await weigh(reader, [chunk], now)
         edges = await reader.edges(chunk.id)
         commits = (await reader.history.chunk_commits([chunk.id])).get(chunk.id)
         accesses = (await reader.accesses([chunk.id])).get(chunk.id, [])
@@ -328,10 +368,11 @@ class Workspace:
                 accesses,
             )
         callers = await reader.caller_counts([chunk.id])
+        (evidence,) = await evidence_of(reader, [hit], None, now)
+        found = answers.recalled(hit, self.root, callers.get(chunk.id, 0), evidence=evidence)
         related = [*answers.links(edges), *await self._edited_with(chunk)]
-        return answers.explained(
-            answers.recalled(hit, self.root, callers.get(chunk.id, 0)), chunk, document, accesses, commits, related
-        )
+        patterns = await answers.patterns_of(reader, edges)
+        return answers.explained(found, chunk, document, accesses, commits, related, patterns)
 
     async def _edited_with(self, chunk: ChunkView) -> list[Link]:
         """What git says is usually changed together with a chunk."""
@@ -344,9 +385,11 @@ class Workspace:
         row = await reader.reasoning_named(chunk_id)
         if row is None:
             raise UnknownChunk(f"no chunk {chunk_id} in {self.root}; 'aur mem' with its words finds what there is")
-        (hit,) = await weigh_reasoning(reader, [row], time.time())
+        now = time.time()
+        (hit,) = await weigh_reasoning(reader, [row], now)
         document = (await reader.reasoning([row]))[row]
-        recalled = answers.recalled(hit, self.root, 0)
+        (evidence,) = await evidence_of(reader, [hit], None, now)
+        recalled = answers.recalled(hit, self.root, 0, evidence=evidence)
         edges = await reader.edges(row)
         return answers.explained(recalled, hit.chunk, document, hit.history, None, answers.links(edges))
 
@@ -375,7 +418,7 @@ class Workspace:
         counts = self._counts()
         at = await self._store.read.fact("indexed_at")
         return Freshness(
-            indexed_at=answers.iso(float(at)) if at else None,
+            indexed_at=iso(float(at)) if at else None,
             pending_files=self._indexer.pending,
             skipped_files=self._skipped_files(),
             files=counts.files,

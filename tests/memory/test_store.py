@@ -226,3 +226,31 @@ asyncio.run(main())
             entries = db.execute("SELECT sum(length(entries)) FROM postings WHERE term = 'bodi'").fetchone()
             assert entries == (4 * 20 * len(files),)
         db.close()
+
+
+async def test_what_was_edited_lately_is_found_by_an_index(store: Store) -> None:
+    old = [file(f"{n}.py", chunk(f"{n}.py", "one", "a body")) for n in range(20)]
+    await store.write(old, edited=False)
+    assert await store.read.changed_since(0.0, 10) == [], "a first indexing is no edit"
+    before = time.time()
+    for n in (3, 5):
+        await store.write([file(f"{n}.py", chunk(f"{n}.py", "one", "another body altogether"))])
+    assert [each.path for each in await store.read.changed_since(before - 1, 10)] == ["5.py", "3.py"]
+    assert [each.path for each in await store.read.changed_since(before - 1, 1)] == ["5.py"]
+    assert await store.read.changed_since(time.time() + 60, 10) == []
+    with sqlite3.connect(store.path) as db:
+        plan = str(
+            db.execute(
+                "EXPLAIN QUERY PLAN SELECT id FROM chunks WHERE changed_at >= 5 AND gone_at IS NULL"
+                " AND kind != 'reasoning' ORDER BY changed_at DESC, id LIMIT 5"
+            ).fetchall()
+        )
+    db.close()
+    assert "chunks_changed" in plan, plan
+
+
+async def test_files_are_found_by_the_end_of_their_path(store: Store) -> None:
+    await store.write([file(path, chunk(path, "f")) for path in ("a.py", "src/a.py", "src/b/a.py", "src/aa.py")])
+    assert await store.read.files_like("a.py") == ["a.py", "src/a.py", "src/b/a.py"]
+    assert await store.read.files_like("src/a.py") == ["src/a.py"]
+    assert await store.read.files_like("%.py") == []

@@ -106,7 +106,20 @@ def daemon(tmp_path: Path, workspace: Path) -> Iterator[FakeDaemon]:
     def recall(session: Session, params: dict[str, Any]) -> dict[str, Any]:
         item = found(workspace, **({"content": "def login():\n\treturn 1\x1b[31m"} if params["includeContent"] else {}))
         if params["explain"]:
-            item["evidence"] = {"words": ["login", "userName"], "bm25": 0.51234}
+            item["evidence"] = {
+                "matches": [{"term": "login", "fields": ["name", "doc"]}],
+                "accesses": ["2026-11-19T10:00:00Z"],
+                "accessCount": 3,
+                "accessesFrom": "git",
+                "daysSinceAccess": 2.4,
+                "reached": [{"name": "Api.handle", "relation": "calls", "forward": True, "amount": 0.213}],
+                "learned": [],
+                "signals": [
+                    {"name": "words", "contribution": 2.41},
+                    {"name": "test", "contribution": -1.5},
+                    {"name": "recency", "contribution": 0.001},
+                ],
+            }
         return {"query": params["query"], "tookMs": 3.7, "freshness": FRESHNESS, "results": [item], "hint": None}
 
     handlers = {
@@ -186,10 +199,14 @@ def test_index_json_is_the_result(daemon: FakeDaemon, run: Run, workspace: Path)
 
 def test_content_and_explain(daemon: FakeDaemon, run: Run) -> None:
     lines = run("mem", "x", "--content", "--explain").stdout.splitlines()
-    assert "    activation 0.71 = base level 0.40 + spreading 0.20 + context 0.31 − decay 0.20" in lines
-    assert "    words: login, userName" in lines
-    assert "    bm25: 0.512" in lines
-    assert "        return 1\ufffd[31m" in lines, "a file's escape sequences must not reach the terminal"
+    (activation,) = [line for line in lines if line.startswith("    activation")]
+    assert activation.startswith("    activation 0.71 = base level 0.40 (3 commits, last ")
+    assert activation.endswith(" + spreading 0.20 + context 0.31 − decay 0.20 (2 d)")
+    assert "    words: login (name, doc)" in lines
+    assert "    reached: AuthService.login ← calls ← Api.handle (0.21)" in lines
+    assert "    ranked by: words +2.4 · test −1.5" in lines
+    assert "    45  def login():" in lines
+    assert "    46      return 1\ufffd[31m" in lines, "a file's escape sequences must not reach the terminal"
 
 
 def test_nothing_found_is_the_hint_and_fine(daemon: FakeDaemon, run: Run) -> None:

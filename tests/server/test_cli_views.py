@@ -107,6 +107,25 @@ def test_piped_lines_are_not_cut_to_a_terminal() -> None:
     assert "s" * 300 in lines[1]
 
 
+def test_content_is_numbered_and_what_else_there_is_is_said() -> None:
+    cut = item(
+        content="def expand(template)\n    …\n    return done",
+        contentLines=[41, 0, 108],
+        similar=["a", "b"],
+        excerpt=True,
+    )
+    whole = item(content="one\n\ntwo", lineStart=9)
+    pattern = item(content="First this", file="", id="reas:x", kind="reasoning", lineStart=0)
+    log = {"file": "2026/11/a.md", "lineStart": 7, "section": "Phase 5\x1b: COLLECT"}
+    reply = {"query": "q", "tookMs": 4.0, "freshness": FRESH, "results": [cut, whole, pattern], "logs": [log]}
+    lines = recall_lines(reply, style=Style(), here=Path("/w"), now=NOW)
+    assert lines[1].endswith(" · changed 3 d ago · 4 callers · +2 alike · excerpt")
+    assert lines[2:6] == ["     41  def expand(template)", "             …", "    108      return done", ""]
+    assert lines[8:12] == ["     9  one", "    10", "    11  two", ""]
+    assert lines[14] == "    First this"
+    assert lines[-2] == "see also 2026/11/a.md:7 Phase 5\ufffd: COLLECT"
+
+
 def test_nothing_found_without_a_hint() -> None:
     reply = {"query": "q", "tookMs": 4.0, "freshness": FRESH, "results": [], "hint": None}
     assert recall_lines(reply, style=Style(), here=Path("/w"), now=NOW)[0] == "nothing in memory answers 'q'"

@@ -8,12 +8,13 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from msgspec import UNSET
 
 from aurora_indexer.pool import WorkerPool
 from aurora_memory import UnknownChunk
 from aurora_memory.checking import read_document
 from aurora_memory.store import Store
-from aurora_protocol.methods import RecallParams
+from aurora_protocol.methods import PatternUse, RecallParams
 from aurora_server.settings import Settings
 from aurora_server.workspace import Workspace, database_path
 from tests.memory.runs import retrieved, run
@@ -84,3 +85,48 @@ async def test_patterns_are_no_symbols_and_no_files(workspace: Workspace) -> Non
     assert {each.type for each in await workspace.symbols("oauth2", 20)} == {"code"}
     status = workspace.status()
     assert (status.files, status.chunks) == (1, 1)
+
+
+async def test_evidence_tells_what_runs_taught(workspace: Workspace) -> None:
+    params = RecallParams(query="authenticate token", types=["code"], explain=True)
+    (code, *_) = (await workspace.recall(params)).results
+    assert code.evidence is not UNSET
+    (lesson,) = code.evidence.learned
+    assert (lesson.run, lesson.at) == ("aurora-1", "2025-12-12T12:00:01Z")
+    assert lesson.amount == code.activation.learned > 0
+    assert (code.evidence.accesses_from, code.evidence.accesses) == ("answers", ["2025-12-12T12:00:01Z"])
+    explained = await workspace.explain("code:auth.py:authenticate")
+    assert explained.chunk.evidence is not UNSET and explained.chunk.evidence.learned == [lesson]
+    params = RecallParams(query="oauth2 authentication", types=["reas"], explain=True)
+    (pattern,) = (await workspace.recall(params)).results
+    assert pattern.evidence is not UNSET
+    assert {match.term for match in pattern.evidence.matches} == set(pattern.evidence.matched_terms) != set()
+
+
+async def test_a_function_knows_the_patterns_that_used_it(workspace: Workspace) -> None:
+    (pattern,) = (await workspace.explain("code:auth.py:authenticate")).patterns
+    assert pattern == PatternUse(id=NAME, query="Implement OAuth2 authentication for our API", score=0.92, uses=1)
+    assert (await workspace.explain(NAME)).patterns == []
+
+
+async def test_a_pattern_is_found_by_its_id(workspace: Workspace) -> None:
+    (pattern,) = (await workspace.recall(RecallParams(query=NAME))).results
+    assert pattern.id == NAME
+    assert (await workspace.recall(RecallParams(query=NAME, types=["know"]))).results == []
+
+
+async def test_weak_answers_name_the_logs_that_tell_more(workspace: Workspace, tmp_path: Path) -> None:
+    store = await Store.open(database_path(workspace.root, Settings(home=tmp_path / "home")))
+    log = "# Run\n\n## Phase 3: Kubernetes ingress\n\nThe ingress controller for kubernetes routes webhook traffic.\n"
+    await store.index_log("2025/ingress.md", log)
+    await store.close()
+    weak = await workspace.recall(RecallParams(query="kubernetes ingress routes"))
+    (log_seen, *_) = weak.logs
+    assert (log_seen.file, log_seen.section, log_seen.line_start) == (
+        "2025/ingress.md",
+        "Phase 3: Kubernetes ingress",
+        3,
+    )
+    assert "kubernetes" in log_seen.keywords
+    strong = await workspace.recall(RecallParams(query="authenticate token"))
+    assert strong.results and strong.logs == []

@@ -17,6 +17,7 @@ from aurora_protocol.methods import (
     Freshness,
     IndexResult,
     Link,
+    PatternUse,
     Recalled,
     RecallParams,
     RecallResult,
@@ -124,6 +125,18 @@ def test_a_hover_is_three_lines_with_links() -> None:
     assert plain(explained(chunk, links[:1]), NOW).splitlines()[-1] == "called by Action.request (src/a b.py:41)"
 
 
+def test_a_hover_names_the_way_of_working_that_went_best() -> None:
+    used = [
+        PatternUse(id="reas:a", query="add a *template*\noperator", score=0.92, uses=2),
+        PatternUse(id="reas:b", query="another", score=0.81, uses=1),
+    ]
+    found = msgspec.structs.replace(explained(recalled("expand")), patterns=used)
+    assert markdown(found, Path("/w"), NOW).split("\n\n")[-1] == (
+        r'pattern: *"add a \*template\* operator"* (0.92, 2 uses)'
+    )
+    assert plain(found, NOW).splitlines()[-1] == 'pattern: "add a *template* operator" (0.92, 2 uses)'
+
+
 def test_reasons_fit_what_is_known() -> None:
     assert why(explained(recalled("x", total=-5.0)), NOW) == "cold: not used and not committed yet"
     old = recalled("x", total=-2.0, last_used=iso(days=40), last_modified=iso(days=60))
@@ -181,6 +194,20 @@ def test_answers_of_several_folders_become_one() -> None:
     assert found.hint is None
     tight = merged(RecallParams(query="q", budget_tokens=25), parts, 3.0)
     assert [one.name for one in tight.results] == ["top", "twice"]
+
+
+def test_several_folders_share_one_budget() -> None:
+    def of(root: str, *amounts: tuple[float, int]) -> tuple[str, list[Recalled], Freshness]:
+        found = [
+            recalled(f"{root}{n}", score=score, tokens=cost, workspace=root) for n, (score, cost) in enumerate(amounts)
+        ]
+        return (root, found, freshness(iso()))
+
+    parts = answers(of("/a", (0.9, 80), (0.5, 20)), of("/b", (0.8, 90), (0.4, 10)))
+    found = merged(RecallParams(query="q", budget_tokens=100), parts, 1.0).results
+    assert [one.name for one in found] == ["/a0", "/a1"] and sum(one.tokens for one in found) <= 100
+    found = merged(RecallParams(query="q", budget_tokens=185), parts, 1.0).results
+    assert [one.name for one in found] == ["/a0", "/b0", "/b1"]
 
 
 def test_nothing_found_anywhere_keeps_a_hint_and_admits_what_is_unknown() -> None:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import UNSET
 
 from aurora_protocol.client import Client
 from aurora_protocol.methods import RecallParams
@@ -102,10 +103,10 @@ async def test_a_word_the_code_does_not_say_is_found_by_its_meaning(tmp_path: Pa
         assert (await found(workspace, "retry"))[0] == "retry"
         assert (await found(workspace, "invoice"))[:1] == plain[:1]
         result = await workspace.recall(RecallParams(query="sign in", explain=True))
-        assert isinstance(result.results[0].evidence, dict)
-        evidence = result.results[0].evidence["semantic"]
-        assert evidence["rank"] == 1
-        assert 0.8 < evidence["similarity"] <= 1
+        assert result.results[0].evidence is not UNSET
+        near = result.results[0].evidence.semantic
+        assert near is not UNSET and near.rank == 1
+        assert 0.8 < near.similarity <= 1
         scores = [each.score for each in result.results]
         assert scores == sorted(scores, reverse=True)
         assert [level for level, _ in await semantic_line(workspace)] == ["ok"]

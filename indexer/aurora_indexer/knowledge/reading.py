@@ -13,6 +13,7 @@ from aurora_indexer.knowledge.restructuredtext import add_restructuredtext
 from aurora_indexer.knowledge.sql import add_sql
 from aurora_indexer.knowledge.yaml_document import parse_yaml
 from aurora_memory.chunks import ParsedFile
+from aurora_memory.own_text import with_own_tokens
 from aurora_protocol.manifest.document import Node
 from aurora_protocol.manifest.scanner import parse as parse_json
 
@@ -61,4 +62,4 @@ def _parse_data(path: str, source: bytes, text: str, *, is_yaml: bool) -> Parsed
 
 def _parsed(path: str, language: str, source: bytes, builder: Builder, mistakes: int) -> ParsedFile:
     digest = blake2b(source, digest_size=16).digest()
-    return ParsedFile(path, language, digest, (), tuple(builder.chunks), mistakes)
+    return ParsedFile(path, language, digest, (), with_own_tokens(builder.chunks, source), mistakes)

@@ -7,6 +7,7 @@ import re
 from msgspec import Struct
 
 from aurora_memory.recall.abbreviations import other_forms
+from aurora_memory.recall.places import Place, places_in
 from aurora_memory.tokens import stem_word, terms
 
 MAX_TERMS = 40
@@ -46,7 +47,7 @@ class Question(Struct, frozen=True):
     """What a query asks for.
 
     `terms` are what it says, `weights` those and what they may mean, each with how much it counts. `identifiers` may
-    be names in the code; `by_name` says that the query is nothing but names.
+    be names in the code, `places` files and what is in them; `by_name` says that the query is nothing but such.
     """
 
     text: str
@@ -55,6 +56,12 @@ class Question(Struct, frozen=True):
     identifiers: tuple[str, ...]
     by_name: bool
     about_tests: bool
+    places: tuple[Place, ...] = ()
+
+    @property
+    def is_id(self) -> bool:
+        """Whether the query is the id of one chunk."""
+        return any(place.is_id for place in self.places)
 
 
 def understand(query: str) -> Question:
@@ -72,17 +79,22 @@ def understand(query: str) -> Question:
         for form in other_forms(word.lower()):
             for term in stem_word(form):
                 weights.setdefault(term, SUGGESTED)
-    spelled = _IDENTIFIER.findall(query)
+    places, without_places = places_in(query)
+    certain = [place for place in places if place.is_certain]
+    spelled = _IDENTIFIER.findall(without_places)
     rest = [word for word in spelled if word.lower() not in STOP_WORDS | _DEFINING]
     quoted = {word for piece in _QUOTED.findall(query) for word in _IDENTIFIER.findall(piece)}
     names = [
         word for word in spelled if (len(rest) == 1 and word in rest) or word in quoted or _LOOKS_LIKE_CODE.search(word)
     ]
+    by_name = bool(names or certain) and all(word in names for word in rest)
+    names += [place.name for place in certain if place.name is not None]
     return Question(
         text=query,
         terms=said,
         weights=weights,
         identifiers=tuple(dict.fromkeys(name.replace("::", ".").replace("#", ".") for name in names)),
-        by_name=bool(names) and all(word in names for word in rest),
+        by_name=by_name,
         about_tests="test" in found or "spec" in found,
+        places=places,
     )

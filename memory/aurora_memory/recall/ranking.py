@@ -13,6 +13,7 @@ from msgspec import Struct
 from aurora_memory.activation import Activation
 from aurora_memory.chunks import KNOWLEDGE_KINDS, MODULE_NAME
 from aurora_memory.recall.episodes import Episode
+from aurora_memory.recall.places import standing_at
 from aurora_memory.recall.question import Question
 from aurora_memory.recall.spreading import Step
 from aurora_memory.store.reading import ChunkView
@@ -144,13 +145,14 @@ def kind_signals(chunk: ChunkView, question: Question) -> tuple[float, float, fl
 
 
 def name_bonus(chunk: ChunkView, question: Question) -> float:
-    """What a chunk gets for its name being spelled in the query: the exact spelling before any other case."""
+    """What a chunk gets for its name or place being spelled in the query: the exact spelling before any other case."""
     best = 0.0
     for wanted in question.identifiers:
         bonus = _spelled(chunk.name, wanted)
         if bonus == 0.0:
             bonus = 0.8 * _spelled(chunk.name.lower(), wanted.lower())
         best = max(best, bonus)
+    best += standing_at(question.places, chunk)
     if best and question.by_name:
         return NAMED * best + (1.0 if chunk.parent is None else 0.0)
     return MENTIONED * best

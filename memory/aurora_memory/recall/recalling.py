@@ -15,6 +15,7 @@ from aurora_memory.recall.episodes import COMMITS, Primed, prime
 from aurora_memory.recall.folding import content_terms, fold
 from aurora_memory.recall.fusion import Semantic, fuse
 from aurora_memory.recall.histories import histories_of, levels_of, modified_at
+from aurora_memory.recall.places import meant
 from aurora_memory.recall.question import Question, understand
 from aurora_memory.recall.ranking import WEIGHTS, Hit, Signals, kind_signals, name_bonus, score, strength
 from aurora_memory.recall.spreading import HUB, Spread
@@ -36,6 +37,10 @@ REMEMBERED = 30
 
 SOURCES = 12
 """The question's best matches, which prime what they are related to."""
+
+PLACED_FILES = 5
+PLACED_CHUNKS = 100
+"""Files of the same name, and chunks of each, that a place in a query stands for."""
 
 _LARGE = 60_000
 """Parts from which on words are weighed off the event loop."""
@@ -91,11 +96,17 @@ async def recall(
             matches = match(parts, entries, asked, said, CANDIDATES, places)
         found = _by_chunk(matches)
     exact = await reader.named(question.identifiers) if question.identifiers else []
+    placed = await _placed(reader, question, exact)
+    alone = bool(placed) and question.is_id
+    if alone:
+        found, exact = {}, []
+    exact = [*placed, *exact]
     episodes = await _episodes(reader, question)
     spread, primed = await _spread(reader, _sources(found, exact, focus))
     remembered = sorted(episodes, key=lambda chunk: -episodes[chunk].amount)[:REMEMBERED]
-    by_words = dict.fromkeys([*found, *(chunk.id for chunk in exact), *primed, *remembered])
-    near = await semantic(query) if semantic is not None else ()
+    others = () if alone else (*primed, *remembered)
+    by_words = dict.fromkeys([*found, *(chunk.id for chunk in exact), *others])
+    near = await semantic(query) if semantic is not None and not alone else ()
     ids = list(dict.fromkeys([*by_words, *(chunk for chunk, _ in near)]))
     if not ids:
         return []
@@ -114,6 +125,19 @@ async def weigh(reader: Reader, chunks: Sequence[ChunkView], now: float) -> list
     if not chunks:
         return []
     return await _weighed(reader, _NO_QUESTION, chunks, {}, Spread({}), {}, now)
+
+
+async def _placed(reader: Reader, question: Question, exact: Sequence[ChunkView]) -> list[ChunkView]:
+    """The chunks at the places a query consists of. What may be a name is one where something is called so."""
+    if not question.by_name:
+        return []
+    found: list[ChunkView] = []
+    for place in question.places:
+        if exact and not place.is_certain:
+            continue
+        for path in await reader.files_like(place.path, PLACED_FILES):
+            found += meant([place], await reader.chunks_of(path))[:PLACED_CHUNKS]
+    return found
 
 
 def _by_chunk(matches: Matches) -> dict[int, _Found]:

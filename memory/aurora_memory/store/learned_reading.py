@@ -8,7 +8,7 @@ import msgspec
 
 from aurora_memory.document_making import iso_time
 from aurora_memory.documents import ReasoningDocument
-from aurora_memory.learning import Difficulty, bounded, similar_difficulties
+from aurora_memory.learning import Boost, Difficulty, bounded, similar_difficulties
 from aurora_memory.store.asking import Asking, any_of, marks
 
 WORD_WEIGHTS = (5.0, 4.0, 2.0, 3.0, 1.0)
@@ -73,6 +73,18 @@ class LearnedReading(Asking):
             f"SELECT chunk_id, total(amount) FROM boosts WHERE chunk_id IN ({marks(ids)}) GROUP BY chunk_id", ids
         )
         return {chunk_id: bounded(total) for chunk_id, total in rows}
+
+    async def lessons(self, ids: Sequence[int]) -> dict[int, list[Boost]]:
+        """What each finished run added to those chunks' activation, latest first."""
+        rows = await self._rows(
+            f"""SELECT chunk_id, run_id, amount, at FROM boosts WHERE chunk_id IN ({marks(ids)})
+                ORDER BY at DESC, run_id""",
+            ids,
+        )
+        found: dict[int, list[Boost]] = {}
+        for chunk_id, run, amount, at in rows:
+            found.setdefault(chunk_id, []).append(Boost(run, amount, at))
+        return found
 
     async def difficulties(self) -> list[Difficulty]:
         """The kinds of question that failed and did not succeed since, latest first."""

@@ -66,6 +66,7 @@ async def create_tables(db: aiosqlite.Connection) -> None:
             changed_at REAL, gone_at REAL, archived_at REAL, UNIQUE (path, name, ordinal))""",
         "CREATE INDEX chunks_leaf ON chunks (leaf COLLATE NOCASE) WHERE gone_at IS NULL",
         "CREATE INDEX chunks_shape ON chunks (shape_hash)",
+        "CREATE INDEX chunks_changed ON chunks (changed_at) WHERE changed_at IS NOT NULL",
         "CREATE INDEX chunks_kind ON chunks (kind) WHERE gone_at IS NULL",
         "CREATE INDEX files_language ON files (language)",
         """CREATE TABLE parts (

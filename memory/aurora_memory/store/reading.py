@@ -168,6 +168,24 @@ class Reader(LearnedReading, LogReading, EmbeddingReading):
         )
         return [ChunkView(*row) for row in rows]
 
+    async def changed_since(self, since: float, limit: int) -> list[ChunkView]:
+        """Live chunks whose text was edited at or after a moment (Unix seconds), latest first."""
+        rows = await self._rows(
+            f"""{_CHUNK} WHERE changed_at >= ? AND gone_at IS NULL AND kind != 'reasoning'
+                ORDER BY changed_at DESC, id LIMIT ?""",
+            (since, limit),
+        )
+        return [ChunkView(*row) for row in rows]
+
+    async def files_like(self, ending: str, limit: int = 20) -> list[str]:
+        """Indexed files whose path is `ending`, or ends with it after a `/`; shortest paths first."""
+        rows = await self._rows(
+            """SELECT path FROM files WHERE path = ?1 OR substr(path, -length(?2)) = ?2
+               ORDER BY length(path), path LIMIT ?3""",
+            (ending, f"/{ending}", limit),
+        )
+        return [row[0] for row in rows]
+
     async def accesses(self, ids: Sequence[int]) -> dict[int, list[float]]:
         """Access times (Unix seconds, oldest first) of those chunks that have any."""
         rows = await self._rows(

@@ -26,8 +26,13 @@ ANSWER_WITHIN = 60.0
 @click.option(
     "--type", "types", multiple=True, type=click.Choice(["code", "reas", "know"]), help="Only this type. Repeatable."
 )
-@click.option("--budget", type=click.IntRange(min=1), help="At most this many tokens of content.")
-@click.option("--content", is_flag=True, help="Show the code itself.")
+@click.option(
+    "--budget",
+    metavar="TOKENS",
+    type=click.IntRange(min=1),
+    help="Show the code that fits so many tokens, whole or as excerpts; implies --content.",
+)
+@click.option("--content", is_flag=True, help="Show the code itself, with line numbers.")
 @click.option("--explain", is_flag=True, help="Show why each result ranks where it does.")
 @click.option("--everywhere", is_flag=True, help="Ask every workspace that memory knows.")
 @click.pass_obj
@@ -41,7 +46,11 @@ def mem(
     explain: bool,
     everywhere: bool,
 ) -> None:
-    """Recall what memory knows about QUERY, best first. Also `m`."""
+    """Recall what memory knows about QUERY, best first. Also `m`.
+
+    QUERY is a question in words, a name (AuthService.login), a file (auth.py), a place in one (src/auth.py:login,
+    src/auth.py:45) or the id of a result.
+    """
     text = " ".join(query).strip()
     if not text:
         raise click.UsageError("the query is empty", click.get_current_context())

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from aurora_server.cli.output import Style, snake
+from aurora_server.cli.explain_view import explanation
+from aurora_server.cli.output import Style
 from aurora_server.cli.words import ago, count, plain, plain_lines, shorten, took
 
 _CALLABLE = ("function", "method", "macro")
@@ -31,12 +31,12 @@ def recall_lines(reply: dict[str, Any], *, style: Style, here: Path, now: dateti
         for rank, (item, where, title) in enumerate(zip(results, locations, titles, strict=True), start=1):
             lines += _item_lines(rank, item, where, room, title, style, now)
             if explain:
-                lines += [f"    {line}" for line in explanation(item)]
+                lines += [f"    {line}" for line in explanation(item, now)]
             if isinstance(item.get("content"), str):
-                lines += [f"    {line}".rstrip() for line in plain_lines(item["content"])]
-                lines.append("")
+                lines += [*content_lines(item, style), ""]
         if reply.get("hint"):
             lines.append(plain(reply["hint"]))
+    lines += [plain(_log(each)) for each in reply.get("logs") or ()]
     lines.append(style.dim(footer(reply)))
     return lines
 
@@ -79,18 +79,17 @@ def title(item: dict[str, Any]) -> str:
     return plain(shown if kind in _CALLABLE else f"{kind} {shown}")
 
 
-def explanation(item: dict[str, Any]) -> list[str]:
-    """The terms of a chunk's activation (AURORA §6.3), and the evidence for its score."""
-    terms = item["activation"]
-    lines = [
-        f"activation {terms['total']:.2f} = base level {terms['baseLevel']:.2f} + spreading {terms['spreading']:.2f} "
-        f"+ context {terms['contextBoost']:.2f} − decay {terms['decay']:.2f}"
-        + (f" + learned {terms['learned']:.2f}" if terms.get("learned") else "")
+def content_lines(item: dict[str, Any], style: Style) -> list[str]:
+    """The code of a result with the numbers of its lines; what stands in no file has none."""
+    texts = plain_lines(item["content"])
+    numbers = item.get("contentLines") or range(item["lineStart"], item["lineStart"] + len(texts))
+    if not item["file"]:
+        return [f"    {text}".rstrip() for text in texts]
+    width = len(str(max(numbers, default=0)))
+    return [
+        f"    {style.dim(str(number or '').rjust(width))}  {text}".rstrip()
+        for number, text in zip(numbers, texts, strict=False)
     ]
-    evidence = item.get("evidence")
-    if isinstance(evidence, dict):
-        lines += [plain(f"{snake(str(name)).replace('_', ' ')}: {_said(value)}") for name, value in evidence.items()]
-    return lines
 
 
 def footer(reply: dict[str, Any]) -> str:
@@ -131,6 +130,10 @@ def _facts(item: dict[str, Any], now: datetime) -> str:
         facts.append(f"changed {ago(item['lastModified'], now)}")
     if item.get("callers"):
         facts.append(count(item["callers"], "caller"))
+    if item.get("similar"):
+        facts.append(f"+{len(item['similar'])} alike")
+    if item.get("excerpt"):
+        facts.append("excerpt")
     return " · ".join(facts)
 
 
@@ -145,11 +148,5 @@ def _titles(results: list[dict[str, Any]], locations: list[str], room: int, styl
     return [shorten(text, width).ljust(width) for text, width in zip(titles, left, strict=True)]
 
 
-def _said(value: object) -> str:
-    if isinstance(value, float):
-        return f"{value:.3g}"
-    if isinstance(value, str):
-        return value
-    if isinstance(value, list) and all(isinstance(entry, str) for entry in value):
-        return ", ".join(value)
-    return json.dumps(value, ensure_ascii=False)
+def _log(log: dict[str, Any]) -> str:
+    return f"see also {log['file']}:{log['lineStart']} {log['section']}"

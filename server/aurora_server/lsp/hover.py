@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
-from aurora_protocol.methods import ExplainResult, Link
+from aurora_protocol.methods import ExplainResult, Link, PatternUse
 from aurora_server.lsp.location import in_code_points, place_of
 from aurora_server.lsp.wording import ago, counted, escaped, fenced, file_uri, moment, warmth, within
 
@@ -18,6 +18,11 @@ if TYPE_CHECKING:
 
 NAMED = 3
 """Related chunks named per relation; the rest are counted."""
+
+PATTERNS = 1
+"""Ways of working shown: the one that went best."""
+
+LONGEST_QUERY = 100
 
 _ORDER = ("called by", "calls", "inherits", "inherited by", "edited with")
 _UNMENTIONED = frozenset({"contains", "contained in", "imports", "imported by", "used", "used by"})
@@ -48,14 +53,20 @@ def markdown(explained: ExplainResult, root: Path, now: datetime) -> str:
     chunk = explained.chunk
     lines = [fenced(chunk.signature or chunk.name, chunk.language), f"*{escaped(why(explained, now))}*"]
     related = _related(explained, lambda link: f"[{escaped(link.name)}]({file_uri(root / link.file, link.line)})")
-    return "\n\n".join([*lines, related] if related else lines)
+    if related:
+        lines.append(related)
+    lines += [f"pattern: *{escaped(_quoted(each))}* {_success(each)}" for each in explained.patterns[:PATTERNS]]
+    return "\n\n".join(lines)
 
 
 def plain(explained: ExplainResult, now: datetime) -> str:
     """The hover's text for clients that show no Markdown."""
     chunk = explained.chunk
     related = _related(explained, lambda link: f"{link.name} ({link.file}:{link.line})")
-    return "\n".join(line for line in (chunk.signature or chunk.name, why(explained, now), related) if line)
+    patterns = [
+        f"pattern: {' '.join(_quoted(each).split())} {_success(each)}" for each in explained.patterns[:PATTERNS]
+    ]
+    return "\n".join(line for line in (chunk.signature or chunk.name, why(explained, now), related, *patterns) if line)
 
 
 def why(explained: ExplainResult, now: datetime) -> str:
@@ -86,6 +97,15 @@ def _group(relation: str, links: list[Link], show: Callable[[Link], str]) -> str
     named = ", ".join(show(link) for link in links[:NAMED])
     more = f" and {len(links) - NAMED} more" if len(links) > NAMED else ""
     return f"{relation} {named}{more}"
+
+
+def _quoted(pattern: PatternUse) -> str:
+    query = pattern.query
+    return f'"{query if len(query) <= LONGEST_QUERY else query[: LONGEST_QUERY - 1].rstrip() + "…"}"'
+
+
+def _success(pattern: PatternUse) -> str:
+    return f"({pattern.score:.2f}, {counted(pattern.uses, 'use')})"
 
 
 def _wants_markdown(client: types.ClientCapabilities) -> bool:

@@ -7,15 +7,15 @@ import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-import msgspec
 from lsprotocol.types import ErrorCodes
 
+from aurora_memory.recall.budget import Offer, choose
 from aurora_protocol import methods
-from aurora_protocol.methods import Freshness, Recalled, RecallParams, RecallResult
+from aurora_protocol.methods import EditorContext, Freshness, Recalled, RecallParams, RecallResult
+from aurora_server.attention import Cursor
 from aurora_server.errors import RequestError
 from aurora_server.folders import owner_of
-from aurora_server.lsp.documents import path_of
-from aurora_server.lsp.location import in_code_points
+from aurora_server.lsp.location import place_of
 from aurora_server.lsp.server import params_as
 
 if TYPE_CHECKING:
@@ -26,6 +26,8 @@ TYPES = ("code", "reas", "know")
 MAX_LIMIT = 1000
 MAX_QUERY = 16 * 1024
 """Characters: more than any question, less than a pasted log."""
+
+MAX_LOGS = 5
 
 _STATES = ("ready", "scanning", "indexing", "error")
 """From good to bad; a merged answer is as fresh as its worst part."""
@@ -41,15 +43,9 @@ async def recall(ls: AuroraServer, value: object) -> RecallResult:
     began = time.perf_counter()
     params = checked(params_as(RecallParams, value))
     workspaces = await _asked(ls, everywhere=params.everywhere)
-    focus = None
-    if params.context is not None and (path := path_of(params.context.uri)) is not None:
-        focus = await ls.folders.owner(path)
-        if params.context.position is not None and focus is not None:
-            position = await in_code_points(ls, params.context.uri, params.context.position)
-            params = msgspec.structs.replace(params, context=msgspec.structs.replace(params.context, position=position))
-    elsewhere = msgspec.structs.replace(params, context=None)
+    focus, cursor = await _cursor(ls, params.context)
     answers = await asyncio.gather(
-        *(workspace.recall(params if workspace is focus else elsewhere) for workspace in workspaces)
+        *(workspace.recall(params, cursor if workspace is focus else None) for workspace in workspaces)
     )
     if len(answers) == 1:
         return answers[0]
@@ -76,15 +72,13 @@ def checked(params: RecallParams) -> RecallParams:
 def merged(params: RecallParams, answers: list[tuple[Workspace, RecallResult]], took_ms: float) -> RecallResult:
     """One answer of several: best first, none twice, within the limit and the token budget."""
     found = own_results([(workspace, answer.results) for workspace, answer in answers])
-    results: list[Recalled] = []
-    tokens = 0
-    for one in sorted(found, key=lambda one: -one.score):
-        if len(results) == params.limit:
-            break
-        if params.budget_tokens is not None and tokens + one.tokens > params.budget_tokens:
-            continue
-        results.append(one)
-        tokens += one.tokens
+    found.sort(key=lambda one: -one.score)
+    if params.budget_tokens is None:
+        results = found[: params.limit]
+    else:
+        # Each folder has chosen the form that suits its answer; here only what is delivered can be left out.
+        plan = choose([Offer(one.score, one.tokens) for one in found], params.budget_tokens, params.limit)
+        results = [found[place] for place in sorted(plan)]
     hint = None if results else next((answer.hint for _, answer in answers if answer.hint), None)
     return RecallResult(
         query=params.query,
@@ -92,6 +86,7 @@ def merged(params: RecallParams, answers: list[tuple[Workspace, RecallResult]], 
         freshness=freshness([answer.freshness for _, answer in answers]),
         results=results,
         hint=hint,
+        logs=sorted((log for _, answer in answers for log in answer.logs), key=lambda log: -log.score)[:MAX_LOGS],
     )
 
 
@@ -119,6 +114,15 @@ def freshness(parts: list[Freshness]) -> Freshness:
         chunks=sum(part.chunks for part in parts),
         state=max((part.state for part in parts), key=_STATES.index),
     )
+
+
+async def _cursor(ls: AuroraServer, context: EditorContext | None) -> tuple[Workspace | None, Cursor | None]:
+    """Where the user is, and the workspace that is in; None for files outside the session's folders."""
+    place = await place_of(ls, context.uri) if context is not None else None
+    if context is None or place is None:
+        return None, None
+    line = None if context.position is None else context.position.line
+    return place.workspace, Cursor(place.path, line, place.text)
 
 
 async def _asked(ls: AuroraServer, *, everywhere: bool) -> list[Workspace]:

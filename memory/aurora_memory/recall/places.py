@@ -1,0 +1,92 @@
+"""Places that a query names: files, definitions and lines in them, and ids as people see them. Pure.
+
+`auth.py`, `src/auth.py:login`, `src/auth.py:45`, `code:src/auth.py:login:45-78`, `know:README.md:Shop.Prices`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+
+from msgspec import Struct
+
+from aurora_memory.chunks import MODULE_NAME
+from aurora_memory.store.reading import ChunkView
+
+MAX_PLACES = 4
+MAX_ID = 1000
+MAX_WORD = 300
+"""Characters; longer words are no paths that people spell."""
+
+_ID = re.compile(r"(code|know):([^:]+):(.+?)(?::(\d+)-(\d+))?")
+_PLACE = re.compile(r"(?:\./)?([^\s:]*/[^\s:]*[^\s:/]|[^\s:/]*\.[A-Za-z]\w{0,11})(?::([^\s:][^\s]*))?")
+_LINES = re.compile(r"(\d{1,9})(?:[-:]\d{1,9})?")
+
+
+class Place(Struct, frozen=True):
+    """A file by the end of its path, and what is meant in it: a name, a 1-based line, or all of it.
+
+    `is_id` says that nothing else is meant: it was spelled as an id.
+    """
+
+    path: str
+    name: str | None = None
+    line: int | None = None
+    is_id: bool = False
+
+    @property
+    def is_certain(self) -> bool:
+        """Whether its spelling can mean nothing but a place; `read/write` and `AuthService.login` may be words."""
+        return self.is_id or self.name is not None or self.line is not None or ("/" in self.path and "." in self.path)
+
+
+def places_in(query: str) -> tuple[tuple[Place, ...], str]:
+    """The places a query may name, and its words without those that are certainly places. Whether they exist, the store
+    knows.
+    """
+    whole = _ID.fullmatch(query.strip()[:MAX_ID])
+    if whole is not None:
+        line = int(whole[4]) if whole[4] else None
+        return (Place(whole[2], whole[3], line, is_id=True),), ""
+    found: list[Place] = []
+    words: list[str] = []
+    for word in query.split():
+        match = _PLACE.fullmatch(word.strip("`'\",;()?!")) if len(word) <= MAX_WORD else None
+        if match is None or len(found) == MAX_PLACES:
+            words.append(word)
+            continue
+        path, inner = match[1].removeprefix("/"), match[2]
+        lines = _LINES.fullmatch(inner) if inner else None
+        found.append(Place(path, None if lines else inner, int(lines[1]) if lines else None))
+        if not found[-1].is_certain:
+            words.append(word)
+    return tuple(found), " ".join(words)
+
+
+def within(place: Place, path: str) -> bool:
+    """Whether a path is the place's file."""
+    return path == place.path or path.endswith(f"/{place.path}")
+
+
+def standing_at(places: Sequence[Place], chunk: ChunkView) -> float:
+    """How exactly a chunk is what a place means, in [0, 1]; 0 where none means it."""
+    return max((_exactness(place, chunk) for place in places if within(place, chunk.path)), default=0.0)
+
+
+def meant(places: Sequence[Place], chunks: Collection[ChunkView]) -> list[ChunkView]:
+    """Of the chunks of those files, the ones that a place means."""
+    return [chunk for chunk in chunks if standing_at(places, chunk) > 0.0]
+
+
+def _exactness(place: Place, chunk: ChunkView) -> float:
+    if place.name is not None:
+        if place.name == chunk.name:
+            return 1.0 if place.line in (None, chunk.line_start) else 0.9
+        if place.is_id:
+            return 0.0
+        return 0.8 if chunk.name.lower().endswith((f".{place.name.lower()}", place.name.lower())) else 0.0
+    if place.line is not None:
+        if not chunk.line_start <= place.line <= chunk.line_end:
+            return 0.0
+        return 0.8 if chunk.name == MODULE_NAME else 0.8 + 0.2 / (1 + chunk.line_end - chunk.line_start)
+    return 0.9

@@ -1,0 +1,107 @@
+"""Places and ids in a query: what they mean, and that chunks there come first."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from aurora_memory.recall import recall, understand
+from aurora_memory.recall.places import Place, places_in
+from aurora_memory.store import Store
+from tests.memory.building import chunk, file
+
+NOW = 1_800_000_000.0
+
+
+@pytest.mark.parametrize(
+    ("query", "places", "rest"),
+    [
+        ("auth.py", [Place("auth.py")], "auth.py"),
+        ("AuthService.login", [Place("AuthService.login")], "AuthService.login"),
+        ("src/auth.py", [Place("src/auth.py")], ""),
+        ("./src/auth.py:login", [Place("src/auth.py", "login")], ""),
+        ("where is `src/auth.py:45`?", [Place("src/auth.py", None, 45)], "where is"),
+        ("src/auth.py:45-78", [Place("src/auth.py", None, 45)], ""),
+        ("src/auth.py:45:7", [Place("src/auth.py", None, 45)], ""),
+        ("code:src/auth.py:login", [Place("src/auth.py", "login", None, True)], ""),
+        ("code:src/auth.py:A.login:45-78", [Place("src/auth.py", "A.login", 45, True)], ""),
+        ("know:README.md:Shop.All the prices", [Place("README.md", "Shop.All the prices", None, True)], ""),
+        ("read/write lock", [Place("read/write")], "read/write lock"),
+        ("std::vector push_back", [], "std::vector push_back"),
+        ("a.b::c", [], "a.b::c"),
+        ("https://example.org/a.py", [], "https://example.org/a.py"),
+        ("expand url templates", [], "expand url templates"),
+        ("e.g. 3.14", [], "e.g. 3.14"),
+    ],
+)
+def test_places_are_told_from_words(query: str, places: list[Place], rest: str) -> None:
+    assert places_in(query) == (tuple(places), rest)
+
+
+@given(st.text(st.sampled_from("ab./:-1 code"), max_size=200) | st.text(max_size=200))
+def test_any_text_is_a_query(query: str) -> None:
+    understand(query)
+
+
+def test_hostile_queries_cost_little() -> None:
+    for query in ("/" * 16_000, "a/" * 8_000, ":" * 16_000, "code:" + ":" * 16_000, "." * 16_000, "a.b/ " * 3_000):
+        understand(query)
+
+
+@pytest.fixture
+async def store(tmp_path: Path) -> AsyncIterator[Store]:
+    store = await Store.open(tmp_path / "memory.db")
+    await store.write(
+        [
+            file(
+                "src/auth.py",
+                chunk("src/auth.py", "AuthService", "a service of tokens", kind="class"),
+                chunk("src/auth.py", "AuthService.login", "check the password", line=10, kind="method"),
+                chunk("src/auth.py", "logout", "forget everything", line=20),
+            ),
+            file("src/web.py", chunk("src/web.py", "login", "show the login auth form"), chunk("src/web.py", "auth")),
+            file("old/auth.py", chunk("old/auth.py", "sign", "old way")),
+            file("src/oauth.py", chunk("src/oauth.py", "dance", "auth py login")),
+        ]
+    )
+    yield store
+    await store.close()
+
+
+async def found(store: Store, query: str) -> list[str]:
+    return [f"{hit.chunk.path}:{hit.chunk.name}" for hit in await recall(store.read, query, 10, NOW)]
+
+
+async def test_a_file_name_brings_that_files_chunks_first(store: Store) -> None:
+    assert {each.split(":")[0] for each in (await found(store, "auth.py"))[:4]} == {"src/auth.py", "old/auth.py"}
+    assert {each.split(":")[0] for each in (await found(store, "src/auth.py"))[:3]} == {"src/auth.py"}
+
+
+async def test_a_name_in_a_file_comes_before_that_name_elsewhere(store: Store) -> None:
+    assert (await found(store, "src/auth.py:login"))[:2] == ["src/auth.py:AuthService.login", "src/web.py:login"]
+    assert (await found(store, "auth.py:AuthService.login"))[0] == "src/auth.py:AuthService.login"
+    assert (await found(store, "login in src/web.py"))[0] == "src/web.py:login"
+
+
+async def test_a_line_means_the_smallest_chunk_around_it(store: Store) -> None:
+    assert (await found(store, "src/auth.py:12"))[0] == "src/auth.py:AuthService.login"
+
+
+async def test_names_are_still_names(store: Store) -> None:
+    assert (await found(store, "AuthService.login"))[0] == "src/auth.py:AuthService.login"
+    assert (await found(store, "AuthService"))[0] == "src/auth.py:AuthService"
+
+
+async def test_an_id_means_one_chunk(store: Store) -> None:
+    assert await found(store, "code:src/auth.py:logout") == ["src/auth.py:logout"]
+    assert await found(store, "code:src/auth.py:logout:20-24") == ["src/auth.py:logout"]
+    assert await found(store, "code:src/auth.py:logout:99-120") == ["src/auth.py:logout"], "it has moved"
+
+
+async def test_a_place_that_is_gone_still_asks_for_its_name(store: Store) -> None:
+    assert (await found(store, "src/gone.py:login"))[0] == "src/web.py:login"
+    assert (await found(store, "code:src/gone.py:logout"))[0] == "src/auth.py:logout"
