@@ -63,8 +63,8 @@ WEIGHTS = Signals(
     test=-2.2,
 )
 
-_MIDDLE = 4.0
-_SLOPE = 1.4
+_MIDDLE = 5.5
+_SLOPE = 2.0
 NAMED = 20.0
 """What a chunk gets that a query of nothing but names spells: more than any words can bring."""
 
