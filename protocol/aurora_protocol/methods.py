@@ -14,6 +14,7 @@ INDEX = "aurora/index"
 STATUS = "aurora/status"
 EXPLAIN = "aurora/explain"
 DOCTOR = "aurora/doctor"
+REPAIR = "aurora/repair"
 STOP = "aurora/stop"
 
 COMMANDS = {"aurora.recall": RECALL, "aurora.index": INDEX, "aurora.status": STATUS, "aurora.explain": EXPLAIN}
@@ -205,7 +206,11 @@ class Finding(Wire, frozen=True, kw_only=True):
 
 
 class DoctorResult(Wire, frozen=True, kw_only=True):
-    """`aurora/doctor`: what is wrong here and how to mend it, and every skip by reason (at most 1,000 listed)."""
+    """`aurora/doctor`: what is wrong here and how to mend it, and every skip by reason (at most 1,000 listed).
+
+    `aurora/repair` takes the same params (none), mends what it can, waits until all is indexed anew, and answers with
+    what it did followed by what doctor says then.
+    """
 
     findings: list[Finding]
     skipped: dict[str, int]

@@ -9,7 +9,9 @@ from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 
 from aurora_indexer.indexer import Indexer
+from aurora_memory import StoreCorrupt, StoreForeign
 from aurora_memory.store import Store
+from aurora_memory.store.integrity import Fault
 from aurora_protocol.methods import DoctorResult, Finding, Skipped
 
 MAX_EXAMPLES = 1000
@@ -72,22 +74,34 @@ def _index(root: Path, indexer: Indexer) -> list[Finding]:
 
 
 async def _memory_file(store: Store) -> list[Finding]:
-    findings: list[Finding] = []
-    damage = await store.check()
-    if damage:
-        findings.append(
-            Finding(
-                level="error",
-                what=f"{store.path} is damaged: {damage}",
-                fix="move the file away; indexing makes a new one",
-            )
-        )
+    checked = await store.check()
+    findings = [_fault(store.path, fault) for fault in checked.faults]
+    if not findings:
+        findings.append(Finding(level="ok", what=f"{store.path} is sound (shape {checked.version})"))
     free = (await asyncio.to_thread(shutil.disk_usage, store.path.parent)).free
     if free < LITTLE_SPACE:
         findings.append(
             Finding(level="warning", what=f"only {free >> 20} MiB free for {store.path}", fix="free some space")
         )
     return findings
+
+
+def _fault(path: Path, fault: Fault) -> Finding:
+    if fault.mend == "salvage":
+        fix = "aurora doctor --repair keeps the file, saves what was learned from it and indexes anew"
+        return Finding(level="error", what=f"{path} is damaged: {fault.what}", fix=fix)
+    if fault.mend == "rebuild":
+        fix = "aurora doctor --repair makes the index anew and keeps what was learned"
+        return Finding(level="error", what=f"{path}: {fault.count} {fault.what}", fix=fix)
+    return Finding(level="error", what=f"{path}: {fault.what}", fix="upgrade aurora-context, or report this")
+
+
+def unopened(error: StoreCorrupt) -> DoctorResult:
+    """What doctor says of a workspace whose memory file cannot be opened."""
+    what, _, fix = str(error).rpartition("; ")
+    if not isinstance(error, StoreForeign):
+        fix = "aurora doctor --repair keeps the file, saves what was learned from it and indexes anew"
+    return DoctorResult(findings=[Finding(level="error", what=what, fix=fix)], skipped={}, examples=[])
 
 
 def _policy(problem: str) -> Finding:

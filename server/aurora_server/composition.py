@@ -9,9 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from aurora_server.settings import Settings
+from aurora_server.workspaces import canonical
 
 if TYPE_CHECKING:
     from aurora_indexer.pool import WorkerPool
+    from aurora_protocol.methods import Finding
     from aurora_server.workspace import Workspace
 
 MOST_WORKERS = 4
@@ -25,6 +27,7 @@ class WorkspaceOpener:
         self._settings = settings
         self._environment = environment
         self._pool: WorkerPool | None = None
+        self._mending = asyncio.Lock()
 
     async def open(self, root: Path) -> Workspace:
         """Open the workspace at the canonical `root`. Raises what its memory and its indexer raise."""
@@ -38,6 +41,14 @@ class WorkspaceOpener:
                 max_file_bytes=self._settings.indexing.max_file_bytes,
             )
         return await workspace_class.open(root, self._settings, self._pool)
+
+    async def repair(self, folder: Path) -> list[Finding]:
+        """Set the damaged memory of a workspace that cannot be opened aside; says what was done."""
+        from aurora_server.mending import mend_unopened
+
+        root = await asyncio.to_thread(canonical, folder, Path.home())
+        async with self._mending:
+            return await mend_unopened(root, self._settings)
 
     async def close(self) -> None:
         """End the worker processes."""

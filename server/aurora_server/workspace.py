@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+import msgspec
 from msgspec import UNSET
 
 from aurora_indexer import IndexerError, knowledge, languages
@@ -45,6 +46,8 @@ from aurora_server import answers
 from aurora_server.checkup import checkup
 from aurora_server.lifespans import policies_of
 from aurora_server.looking import chunk_at
+from aurora_server.memory_files import database_path
+from aurora_server.mending import mend
 from aurora_server.settings import Settings
 
 logger = logging.getLogger(__name__)
@@ -235,6 +238,12 @@ class Workspace:
         """What is wrong with this workspace and how to mend it, and every file that is left out."""
         return await checkup(self.root, self._store, self._indexer, self._policy_problems)
 
+    async def repair(self) -> DoctorResult:
+        """Mend the memory file and index everything anew; what was done, then what doctor says."""
+        done = await mend(self.root, self._store, self._indexer)
+        result = await self.doctor()
+        return msgspec.structs.replace(result, findings=[*done, *result.findings])
+
     def files_changed(self, paths: list[Path]) -> None:
         """Hear from an editor that files were saved, created or deleted."""
         self._indexer.changed([self.relative(path) for path in paths])
@@ -363,16 +372,6 @@ class Workspace:
 
 def _parse(path: str, source: bytes) -> ParsedFile | None:
     return parse_source(path, source, OUTLINE_SECONDS)
-
-
-def database_path(root: Path, settings: Settings) -> Path:
-    """Where the memory of `root` is kept: `$AURORA_HOME/memory/<name>-<hash>.db`, or `memory.database_path`."""
-    digest = hashlib.sha256(os.fsencode(root)).hexdigest()[:12]
-    name = "".join(letter if letter.isalnum() or letter in "-_." else "_" for letter in root.name)[:60]
-    workspace = f"{name or 'root'}-{digest}"
-    if settings.memory.database_path is None:
-        return settings.home / "memory" / f"{workspace}.db"
-    return Path(settings.memory.database_path.replace("{workspace}", workspace)).expanduser().absolute()
 
 
 def _taken_apart(chunk_id: str) -> tuple[str, str, str, str]:

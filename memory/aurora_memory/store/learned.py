@@ -8,6 +8,7 @@ speak of: a chunk with any is put aside when it vanishes, and its history moves 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from datetime import datetime
 from typing import Any
 
 import aiosqlite
@@ -38,6 +39,12 @@ KNOWN_OF = """EXISTS (SELECT 1 FROM accesses WHERE accesses.chunk_id = chunks.id
 _COLUMNS = (
     "signature, docstring, complexity, keywords, body_hash, tokens, changed_at"  # of a reasoning chunk, what can change
 )
+
+
+_ADD = f"""INSERT INTO chunks (id, path, name, ordinal, leaf, kind, language, line_start, line_end, branches, loops,
+             shape_hash, part_count, {_COLUMNS})
+           VALUES (?, '', ?, 0, '', '{KIND}', '', 0, 0, 0, 0, x'', 0, ?, ?, ?, ?, ?, ?, ?)"""
+"""A row of `chunks` with no path, no lines and no simple name: nothing that looks for code finds it."""
 
 
 async def keep(db: aiosqlite.Connection, run: FinishedRun, lesson: Lesson) -> Learned:
@@ -115,32 +122,31 @@ async def _keep_reasoning(db: aiosqlite.Connection, new: ReasoningDocument, fing
         name = f"{pattern}:v{len(versions) + 1}" if versions else pattern
         document = msgspec.structs.replace(new, id=f"reas:{name}")
         chunk_id = await _add(db, name, document, fingerprint, at)
-        await _save_document(db, chunk_id, pattern, fingerprint, document)
+        await save_document(db, chunk_id, pattern, fingerprint, document)
     else:
         chunk_id = same[0]
         old = msgspec.json.decode(same[1], type=ReasoningDocument)
         if better(old, new):
             document = msgspec.structs.replace(new, id=old.id, created_at=old.created_at)
             await db.execute(
-                f"UPDATE chunks SET ({_COLUMNS}) = (?, ?, ?, ?, ?, ?, ?), gone_at = NULL WHERE id = ?",
+                f"UPDATE chunks SET ({_COLUMNS}) = (?, ?, ?, ?, ?, ?, ?) WHERE id = ?",
                 (*_values(document, fingerprint, at), chunk_id),
             )
-            await _save_document(db, chunk_id, pattern, fingerprint, document)
-        else:
-            await db.execute("UPDATE chunks SET gone_at = NULL WHERE id = ?", (chunk_id,))
+            await save_document(db, chunk_id, pattern, fingerprint, document)
+        await db.execute("UPDATE chunks SET gone_at = NULL, archived_at = NULL WHERE id = ?", (chunk_id,))
     return chunk_id
 
 
 async def _add(db: aiosqlite.Connection, name: str, document: ReasoningDocument, mark: bytes, at: float) -> int:
-    """A row of `chunks` with no path, no lines and no simple name: nothing that looks for code finds it."""
-    cursor = await db.execute(
-        f"""INSERT INTO chunks (path, name, ordinal, leaf, kind, language, line_start, line_end, branches, loops,
-              shape_hash, part_count, {_COLUMNS})
-            VALUES ('', ?, 0, '', '{KIND}', '', 0, 0, 0, 0, x'', 0, ?, ?, ?, ?, ?, ?, ?)""",
-        (name, *_values(document, mark, at)),
-    )
+    cursor = await db.execute(_ADD, (None, name, *_values(document, mark, at)))
     assert cursor.lastrowid is not None
     return cursor.lastrowid
+
+
+async def recover(db: aiosqlite.Connection, chunk_id: int, document: ReasoningDocument, mark: bytes) -> None:
+    """Make the row of a reasoning chunk of which only the document was left."""
+    at = datetime.fromisoformat(document.metadata.timestamp).timestamp()
+    await db.execute(_ADD, (chunk_id, document.id.removeprefix("reas:"), *_values(document, mark, at)))
 
 
 def _values(document: ReasoningDocument, fingerprint: bytes, at: float) -> tuple[Any, ...]:
@@ -151,9 +157,10 @@ def _values(document: ReasoningDocument, fingerprint: bytes, at: float) -> tuple
     return content.original_query, steps, content.complexity, keywords, fingerprint, size, at
 
 
-async def _save_document(
+async def save_document(
     db: aiosqlite.Connection, chunk_id: int, pattern: str, fingerprint: bytes, document: ReasoningDocument
 ) -> None:
+    """Keep a reasoning chunk's document and the words it is found by, in place of what it had."""
     await db.execute(
         "INSERT INTO documents VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET json = excluded.json",
         (chunk_id, pattern, fingerprint, msgspec.json.encode(document).decode()),

@@ -89,6 +89,15 @@ class Reader(LearnedReading, LogReading):
         super().__init__(db, path)
         self.words = WordIndex(self._rows)
 
+    def turn_to(self, db: aiosqlite.Connection) -> None:
+        """Ask another connection from now on, and keep nothing of what the last one said."""
+        super().turn_to(db)
+        self.forget_words()
+
+    def forget_words(self) -> None:
+        """Read the whole word index anew: it was made again, and nothing in a block says so."""
+        self.words = WordIndex(self._rows)
+
     async def files(self) -> dict[str, FileStat]:
         """Every indexed file with the stat and content hash it was indexed at."""
         rows = await self._rows("SELECT path, size, mtime_ns, content_hash FROM files")
