@@ -29,6 +29,7 @@ async def connect(path: Path, *, read_only: bool = False) -> aiosqlite.Connectio
     except sqlite3.OperationalError as error:
         raise MemoryError_(f"cannot open the memory file {path}: {error}; check its folder's permissions") from error
     try:
+        await _refuse_others(db, path)
         await _use_write_ahead_log(db)
         for pragma in (
             "synchronous = NORMAL",
@@ -41,7 +42,17 @@ async def connect(path: Path, *, read_only: bool = False) -> aiosqlite.Connectio
     except sqlite3.Error as error:
         await db.close()
         raise explained(error, path) from error
+    except BaseException:
+        await db.close()
+        raise
     return db
+
+
+async def _refuse_others(db: aiosqlite.Connection, path: Path) -> None:
+    """Before anything is set: even the journal's mode is written into the file."""
+    application = await pragma_int(db, "application_id")
+    if application not in (0, APPLICATION_ID):
+        raise StoreForeign(f"{path} belongs to another program (application id {application}); choose another path")
 
 
 async def _use_write_ahead_log(db: aiosqlite.Connection) -> None:
@@ -73,9 +84,6 @@ def explained(error: sqlite3.Error, path: Path) -> MemoryError_:
 async def migrate(db: aiosqlite.Connection, path: Path) -> None:
     """Bring the file to today's shape; each step commits with the record that it ran."""
     version = await pragma_int(db, "user_version")
-    application = await pragma_int(db, "application_id")
-    if application not in (0, APPLICATION_ID):
-        raise StoreForeign(f"{path} belongs to another program (application id {application}); choose another path")
     if version > len(MIGRATIONS):
         raise StoreTooNew(f"{path} was written by a newer AURORA (shape {version}); upgrade aurora-context")
     if 0 < version < len(MIGRATIONS):

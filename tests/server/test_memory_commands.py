@@ -1,0 +1,167 @@
+"""`aurora doctor --repair` and `aurora memory …` through a real daemon."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from aurora_memory.store import Store
+from aurora_server.memory_files import database_path
+from aurora_server.settings import Settings
+from tests.memory.runs import retrieved, run
+from tests.server.daemons import Daemon
+
+CODE = '''def authenticate(token):
+    """Check an OAuth2 token."""
+    if token.expired and not token.refreshed:
+        raise ValueError("the token has expired and was not refreshed")
+    return token.valid
+
+
+def unrelated(number):
+    return number + 1
+'''
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    folder = tmp_path / "home"
+    folder.mkdir(mode=0o700)
+    return folder
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    folder = tmp_path / "shop"
+    folder.mkdir()
+    (folder / "auth.py").write_text(CODE)
+    return folder
+
+
+@pytest.fixture
+def daemon(home: Path) -> Iterator[Daemon]:
+    with Daemon(home) as running:
+        yield running
+
+
+def aurora(home: Path, root: Path, *arguments: str, given: str | None = None) -> subprocess.CompletedProcess[str]:
+    """Run the command line in a process of its own."""
+    command = [sys.executable, "-P", "-m", "aurora_server", "--workspace", str(root), *arguments]
+    environment = {**os.environ, "AURORA_HOME": str(home), "PYTHONWARNINGS": "error"}
+    return subprocess.run(
+        command, env=environment, input=given, capture_output=True, text=True, timeout=60, check=False
+    )
+
+
+def told(home: Path, root: Path, *arguments: str) -> Any:
+    """What a command says with --json; it must succeed."""
+    done = aurora(home, root, *arguments, "--json")
+    assert done.returncode == 0, done.stdout + done.stderr
+    return json.loads(done.stdout)
+
+
+def learn(home: Path, root: Path, *numbers: int) -> Path:
+    """Teach the memory of `root` some runs that `authenticate` was of use in; returns the memory file."""
+    path = database_path(root, Settings(home=home))
+
+    async def teach() -> None:
+        store = await Store.open(path)
+        (code,) = await store.read.by_name("auth.py", "authenticate")
+        for number in numbers:
+            await store.learn(run(number, retrieved=retrieved(code.id, helpful=True)))
+        await store.close()
+
+    asyncio.run(teach())
+    return path
+
+
+def histories(home: Path, root: Path) -> tuple[int, list[str]]:
+    """How often `authenticate` was of use, and the reasoning chunks recalled for it."""
+    with_id = told(home, root, "mem", "authenticate", "--type", "code")["results"][0]["id"]
+    assert with_id.startswith("code:")
+    path = database_path(root, Settings(home=home))
+    with closing(sqlite3.connect(path)) as db:
+        (count,) = db.execute(
+            "SELECT count(*) FROM accesses JOIN chunks ON chunks.id = chunk_id WHERE leaf = 'authenticate' "
+            "AND gone_at IS NULL"
+        ).fetchone()
+    return count, [each["id"] for each in told(home, root, "mem", "oauth2 authentication", "--type", "reas")["results"]]
+
+
+PATTERN = "reas:oauth2-authentication-api-implementation"
+
+
+def test_repair_makes_the_index_anew_and_keeps_what_was_learned(daemon: Daemon, home: Path, root: Path) -> None:
+    told(home, root, "index")
+    path = learn(home, root, 1, 2)
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("DELETE FROM postings")
+        db.execute("INSERT INTO accesses (chunk_id, at, kind) VALUES (999, 1.0, 'success')")
+        db.commit()
+    done = aurora(home, root, "doctor")
+    assert done.returncode == 1, done.stdout
+    assert "accesses speak of chunks that are not there" in done.stdout
+    assert "→ aurora doctor --repair" in done.stdout
+    done = aurora(home, root, "doctor", "--repair")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "1 learned rows spoke of nothing" in done.stdout and f"{path} is sound" in done.stdout
+    assert histories(home, root) == (2, [PATTERN])
+    assert aurora(home, root, "doctor").returncode == 0
+
+
+def test_repair_while_it_is_open_saves_a_damaged_file(daemon: Daemon, home: Path, root: Path) -> None:
+    for number in range(40):
+        (root / f"filler_{number}.py").write_text(
+            "\n".join(f"def filler_{number}_{n}(value):\n    return value * {n}\n" for n in range(20))
+        )
+    told(home, root, "index")
+    path = learn(home, root, 1)
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        (page,) = db.execute("SELECT rootpage FROM sqlite_master WHERE name = 'refs'").fetchone()
+    with path.open("r+b") as raw:
+        raw.seek((page - 1) * 4096)
+        raw.write(b"\xaa" * 4096)
+    done = aurora(home, root, "doctor")
+    assert done.returncode == 1 and f"{path} is damaged" in done.stdout and "--repair" in done.stdout
+    done = aurora(home, root, "doctor", "--repair")
+    assert done.returncode == 0, done.stdout + done.stderr
+    (aside,) = path.parent.glob("*.damaged-*Z")
+    assert f"kept as {aside.name}" in done.stdout
+    assert histories(home, root) == (1, [PATTERN])
+
+
+def test_repair_of_a_file_that_cannot_be_opened(daemon: Daemon, home: Path, root: Path) -> None:
+    path = database_path(root, Settings(home=home))
+    path.parent.mkdir()
+    path.write_bytes(b"this is not a database at all" * 400)
+    done = aurora(home, root, "doctor")
+    assert done.returncode == 1 and path.name in done.stdout and "→ aurora doctor --repair" in done.stdout
+    done = aurora(home, root, "doctor", "--repair")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert told(home, root, "mem", "authenticate")["results"]
+    (aside,) = path.parent.glob("*.damaged-*Z")
+    assert aside.read_bytes().startswith(b"this is not")
+
+
+def test_repair_never_touches_another_programs_database(daemon: Daemon, home: Path, root: Path) -> None:
+    path = database_path(root, Settings(home=home))
+    path.parent.mkdir()
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("PRAGMA application_id = 42")
+        db.execute("CREATE TABLE mine (x)")
+    whole = path.read_bytes()
+    done = aurora(home, root, "doctor", "--repair")
+    assert done.returncode == 2 and "another program" in done.stderr
+    assert aurora(home, root, "doctor").returncode == 1
+    assert path.read_bytes() == whole and not list(path.parent.glob("*.damaged*"))
