@@ -15,6 +15,10 @@ STATUS = "aurora/status"
 EXPLAIN = "aurora/explain"
 DOCTOR = "aurora/doctor"
 REPAIR = "aurora/repair"
+MEMORY_EXPORT = "aurora/memory/export"
+MEMORY_IMPORT = "aurora/memory/import"
+MEMORY_ADOPT = "aurora/memory/adopt"
+MEMORY_RESTORE = "aurora/memory/restore"
 STOP = "aurora/stop"
 
 COMMANDS = {"aurora.recall": RECALL, "aurora.index": INDEX, "aurora.status": STATUS, "aurora.explain": EXPLAIN}
@@ -215,3 +219,33 @@ class DoctorResult(Wire, frozen=True, kw_only=True):
     findings: list[Finding]
     skipped: dict[str, int]
     examples: list[Skipped]
+
+
+class MemoryFileParams(Wire, frozen=True, kw_only=True):
+    """`aurora/memory/export` and `aurora/memory/import`: an absolute path that the daemon writes, or reads."""
+
+    path: str
+
+
+class MemoryExportResult(Wire, frozen=True, kw_only=True):
+    """`aurora/memory/export`: lines that were written, by type."""
+
+    workspace: str
+    path: str
+    lines: dict[str, int]
+
+
+class MemoryImportResult(Wire, frozen=True, kw_only=True):
+    """`aurora/memory/import`: lines that were read and what was new among them, by type.
+
+    `moved` chunks stand elsewhere than where they were exported; `waiting` ones are not in the workspace now.
+    `same_repository` is None where one of the two is no repository, or has not been looked at yet.
+    """
+
+    workspace: str
+    source: str
+    lines: dict[str, int]
+    added: dict[str, int]
+    moved: int
+    waiting: int
+    same_repository: bool | None

@@ -37,6 +37,8 @@ from aurora_protocol.methods import (
     Freshness,
     IndexResult,
     Link,
+    MemoryExportResult,
+    MemoryImportResult,
     Recalled,
     RecallParams,
     RecallResult,
@@ -243,6 +245,27 @@ class Workspace:
         done = await mend(self.root, self._store, self._indexer)
         result = await self.doctor()
         return msgspec.structs.replace(result, findings=[*done, *result.findings])
+
+    async def export_memory(self, path: Path) -> MemoryExportResult:
+        """Write what was learned here to a file of JSON lines (`aurora_memory.exchange`)."""
+        done = await self._store.export_learned(path, self.root.name or str(self.root))
+        return MemoryExportResult(workspace=str(self.root), path=str(path), lines=done.lines)
+
+    async def import_memory(self, path: Path) -> MemoryImportResult:
+        """Take in what another memory exported, once the files are known: its chunks are told by them."""
+        await self._indexer.first_run()
+        done = await self._store.import_learned(path)
+        self._indexer.counts = await self._store.counts()
+        mine, theirs = await self._store.read.fact("git_root"), done.header.git_root
+        return MemoryImportResult(
+            workspace=str(self.root),
+            source=done.header.workspace,
+            lines=done.lines,
+            added=done.added,
+            moved=done.moved,
+            waiting=done.waiting,
+            same_repository=mine == theirs if mine and theirs else None,
+        )
 
     def files_changed(self, paths: list[Path]) -> None:
         """Hear from an editor that files were saved, created or deleted."""

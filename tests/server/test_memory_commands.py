@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from aurora_memory.store import Store
+from aurora_protocol import RequestFailed
 from aurora_server.memory_files import database_path
 from aurora_server.settings import Settings
 from tests.memory.runs import retrieved, run
@@ -165,3 +166,76 @@ def test_repair_never_touches_another_programs_database(daemon: Daemon, home: Pa
     assert done.returncode == 2 and "another program" in done.stderr
     assert aurora(home, root, "doctor").returncode == 1
     assert path.read_bytes() == whole and not list(path.parent.glob("*.damaged*"))
+
+
+@pytest.fixture
+def second(tmp_path: Path) -> Path:
+    """The same project elsewhere, with the code in another file."""
+    folder = tmp_path / "elsewhere" / "shop2"
+    folder.mkdir(parents=True)
+    (folder / "login.py").write_text(CODE)
+    return folder
+
+
+def test_learned_memory_goes_through_a_file_to_another_workspace(
+    daemon: Daemon, home: Path, root: Path, second: Path, tmp_path: Path
+) -> None:
+    told(home, root, "index")
+    learn(home, root, 1, 2)
+    target = tmp_path / "out.jsonl"
+    done = aurora(home, root, "memory", "export", str(target))
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == f"{target}: 1 reasoning chunk, 4 accesses, 2 boosts, 1 use, 2 runs\n"
+    header = json.loads(target.read_text().splitlines()[0])
+    assert (header["format"], header["version"], header["workspace"], header["lines"]) == (
+        "aurora-memory",
+        1,
+        "shop",
+        10,
+    )
+    done = aurora(home, second, "memory", "import", str(target))
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines() == [
+        f"{second}: 1 reasoning chunk, 4 accesses, 2 boosts, 1 use, 2 runs, from shop",
+        "  1 chunk found in another place by their shape",
+    ]
+    assert histories(home, second) == (2, [PATTERN])
+    again = told(home, second, "memory", "import", str(target))
+    assert (again["added"], again["moved"], again["same_repository"]) == ({}, 1, None)
+    assert histories(home, second) == (2, [PATTERN])
+
+
+def test_export_and_import_through_pipes(daemon: Daemon, home: Path, root: Path, second: Path) -> None:
+    told(home, root, "index")
+    learn(home, root, 1)
+    done = aurora(home, root, "memory", "export")
+    assert done.returncode == 0 and len(done.stdout.splitlines()) == 7, done.stderr
+    taken = aurora(home, second, "memory", "import", "-", given=done.stdout)
+    assert taken.returncode == 0, taken.stderr
+    assert histories(home, second) == (1, [PATTERN])
+    assert not list(home.glob("memory-*"))
+
+
+def test_bad_imports_are_one_line_and_change_nothing(daemon: Daemon, home: Path, root: Path) -> None:
+    told(home, root, "index")
+    learn(home, root, 1)
+    lines = aurora(home, root, "memory", "export", "-").stdout.splitlines()
+    for given, problem in (
+        ("\n".join([lines[0], '{"type": "access"}', *lines[2:]]), "line 2: Object missing required field"),
+        ("hello\n", "line 1: this is no export of memory"),
+        ("", "line 1: this is no export of memory"),
+    ):
+        done = aurora(home, root, "memory", "import", "-", given=given)
+        assert done.returncode == 2 and done.stdout == ""
+        (line,) = done.stderr.splitlines()
+        assert problem in line
+    done = aurora(home, root, "memory", "import", "missing.jsonl")
+    assert done.returncode == 2 and "missing.jsonl" in done.stderr
+    assert histories(home, root) == (1, [PATTERN])
+
+
+def test_paths_of_requests_must_be_absolute(daemon: Daemon, root: Path) -> None:
+    with daemon.client(root) as client:
+        for method in ("export", "import"):
+            with pytest.raises(RequestFailed, match="absolute path"):
+                client.request(f"aurora/memory/{method}", {"path": "x.jsonl"})

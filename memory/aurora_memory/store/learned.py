@@ -114,27 +114,46 @@ async def _keep_reasoning(db: aiosqlite.Connection, new: ReasoningDocument, fing
     What went best is what is remembered: a later, worse run of the same decomposition takes nothing away.
     """
     pattern = new.id.removeprefix("reas:")
-    versions = await _rows(
-        db, "SELECT chunk_id, fingerprint, json FROM documents WHERE pattern = ? ORDER BY chunk_id", (pattern,)
-    )
-    same = next(((chunk_id, json) for chunk_id, mark, json in versions if mark == fingerprint), None)
-    if same is None:
-        name = f"{pattern}:v{len(versions) + 1}" if versions else pattern
-        document = msgspec.structs.replace(new, id=f"reas:{name}")
-        chunk_id = await _add(db, name, document, fingerprint, at)
-        await save_document(db, chunk_id, pattern, fingerprint, document)
-    else:
-        chunk_id = same[0]
-        old = msgspec.json.decode(same[1], type=ReasoningDocument)
+    for chunk_id, json in await _rows(
+        db, "SELECT chunk_id, json FROM documents WHERE pattern = ? AND fingerprint = ?", (pattern, fingerprint)
+    ):
+        old = msgspec.json.decode(json, type=ReasoningDocument)
         if better(old, new):
-            document = msgspec.structs.replace(new, id=old.id, created_at=old.created_at)
-            await db.execute(
-                f"UPDATE chunks SET ({_COLUMNS}) = (?, ?, ?, ?, ?, ?, ?) WHERE id = ?",
-                (*_values(document, fingerprint, at), chunk_id),
-            )
-            await save_document(db, chunk_id, pattern, fingerprint, document)
-        await db.execute("UPDATE chunks SET gone_at = NULL, archived_at = NULL WHERE id = ?", (chunk_id,))
+            await replace_reasoning(db, chunk_id, pattern, fingerprint, old, new, at)
+        else:
+            await db.execute("UPDATE chunks SET gone_at = NULL, archived_at = NULL WHERE id = ?", (chunk_id,))
+        return int(chunk_id)
+    return await add_reasoning(db, pattern, fingerprint, new, at)
+
+
+async def add_reasoning(
+    db: aiosqlite.Connection, pattern: str, fingerprint: bytes, new: ReasoningDocument, at: float
+) -> int:
+    """Store a reasoning chunk as the next version of its pattern; returns its id."""
+    versions = (await _rows(db, "SELECT count(*) FROM documents WHERE pattern = ?", (pattern,)))[0][0]
+    name = f"{pattern}:v{versions + 1}" if versions else pattern
+    document = msgspec.structs.replace(new, id=f"reas:{name}")
+    chunk_id = await _add(db, name, document, fingerprint, at)
+    await save_document(db, chunk_id, pattern, fingerprint, document)
     return chunk_id
+
+
+async def replace_reasoning(
+    db: aiosqlite.Connection,
+    chunk_id: int,
+    pattern: str,
+    fingerprint: bytes,
+    old: ReasoningDocument,
+    new: ReasoningDocument,
+    at: float,
+) -> None:
+    """Remember a reasoning chunk by another run of it, which also brings it back from wherever it was put."""
+    document = msgspec.structs.replace(new, id=old.id, created_at=old.created_at)
+    await db.execute(
+        f"UPDATE chunks SET ({_COLUMNS}) = (?, ?, ?, ?, ?, ?, ?), gone_at = NULL, archived_at = NULL WHERE id = ?",
+        (*_values(document, fingerprint, at), chunk_id),
+    )
+    await save_document(db, chunk_id, pattern, fingerprint, document)
 
 
 async def _add(db: aiosqlite.Connection, name: str, document: ReasoningDocument, mark: bytes, at: float) -> int:

@@ -10,8 +10,10 @@ from pathlib import Path
 
 import aiosqlite
 
-from aurora_memory.store import integrity, rebuilding, salvage
+from aurora_memory.store import exporting, importing, integrity, rebuilding, salvage
 from aurora_memory.store.connection import connect, explained, migrate
+from aurora_memory.store.exporting import Exported
+from aurora_memory.store.importing import Imported
 from aurora_memory.store.integrity import Checked
 from aurora_memory.store.reading import Reader
 from aurora_memory.store.rebuilding import Rebuilt
@@ -76,6 +78,23 @@ class Maintained:
                 self._reader = await connect(self.path, read_only=True)
                 self.read.turn_to(self._reader)
         return Salvaged(aside, saved, unreadable)
+
+    async def export_learned(self, target: Path, workspace: str, now: float | None = None) -> Exported:
+        """Write what was learned to `target` as JSON lines, as it stands now; `workspace` is a name for people."""
+        db = await connect(self.path, read_only=True)
+        try:
+            await db.execute("BEGIN")
+            git_root = await self.read.fact("git_root") or ""
+            return await exporting.export(db, target, workspace, git_root, time.time() if now is None else now)
+        except sqlite3.Error as error:
+            raise explained(error, self.path) from error
+        finally:
+            await db.close()
+
+    async def import_learned(self, source: Path, now: float | None = None) -> Imported:
+        """Take in what another memory exported: all of it or, after an InvalidExport, nothing. Twice is once."""
+        async with self._transaction() as db:
+            return await importing.take_in(db, source, time.time() if now is None else now)
 
 
 async def salvage_file(path: Path, now: float) -> Salvaged:
