@@ -249,3 +249,16 @@ class MemoryImportResult(Wire, frozen=True, kw_only=True):
     moved: int
     waiting: int
     same_repository: bool | None
+
+
+class MemoryRestoreParams(Wire, frozen=True, kw_only=True):
+    """`aurora/memory/restore`: an archived reasoning chunk, `reas:…`."""
+
+    id: str
+
+
+class MemoryRestoreResult(Wire, frozen=True, kw_only=True):
+    """`aurora/memory/restore`: whether it was in the archive; it is recalled again from now on."""
+
+    id: str
+    restored: bool

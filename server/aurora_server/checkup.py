@@ -12,9 +12,11 @@ from aurora_indexer.indexer import Indexer
 from aurora_memory import StoreCorrupt, StoreForeign
 from aurora_memory.store import Store
 from aurora_memory.store.integrity import Fault
+from aurora_memory.store.lifespan_facts import Kept
 from aurora_protocol.methods import DoctorResult, Finding, Skipped
 
 MAX_EXAMPLES = 1000
+MAX_NAMED = 20
 LITTLE_SPACE = 100 << 20
 UNKNOWN = "no-language"
 """The one reason that is counted by suffix: most files of a workspace may have it."""
@@ -45,7 +47,12 @@ async def checkup(root: Path, store: Store, indexer: Indexer, policy_problems: S
     ]
     skipped[UNKNOWN] += unknown.total()
     return DoctorResult(
-        findings=[*_index(root, indexer), *await _memory_file(store), *map(_policy, policy_problems)],
+        findings=[
+            *_index(root, indexer),
+            *await _memory_file(store),
+            *await _lifespans(store),
+            *map(_policy, policy_problems),
+        ],
         skipped={reason: count for reason, count in skipped.most_common() if count},
         examples=examples[:MAX_EXAMPLES],
     )
@@ -102,6 +109,26 @@ def unopened(error: StoreCorrupt) -> DoctorResult:
     if not isinstance(error, StoreForeign):
         fix = "aurora doctor --repair keeps the file, saves what was learned from it and indexes anew"
     return DoctorResult(findings=[Finding(level="error", what=what, fix=fix)], skipped={}, examples=[])
+
+
+async def _lifespans(store: Store) -> list[Finding]:
+    """What is archived, and what was flagged for what; nothing of it is wrong."""
+    findings: list[Finding] = []
+    archived = await store.read.in_archive()
+    if archived:
+        fix = "aurora memory restore ID brings one back"
+        findings.append(Finding(level="ok", what=f"{len(archived)} in the archive: {_few(archived)}", fix=fix))
+    flagged: dict[str, list[Kept]] = {}
+    for each in await store.read.escalated():
+        flagged.setdefault(each.what, []).append(each)
+    for action, chunks in flagged.items():
+        findings.append(Finding(level="ok", what=f"{len(chunks)} flagged {action}: {_few(chunks)}"))
+    return findings
+
+
+def _few(chunks: Sequence[Kept]) -> str:
+    named = ", ".join(each.shown for each in chunks[:MAX_NAMED])
+    return named if len(chunks) <= MAX_NAMED else f"{named} and {len(chunks) - MAX_NAMED} more"
 
 
 def _policy(problem: str) -> Finding:

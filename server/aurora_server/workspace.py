@@ -51,6 +51,7 @@ from aurora_server.looking import chunk_at
 from aurora_server.memory_files import database_path
 from aurora_server.mending import mend
 from aurora_server.settings import Settings
+from aurora_server.upkeep import Upkeep
 
 logger = logging.getLogger(__name__)
 
@@ -68,6 +69,7 @@ class Workspace:
         self._store = store
         self._indexer = indexer
         self._outlines: OrderedDict[tuple[str, bytes], ParsedFile] = OrderedDict()
+        self._upkeep = Upkeep(root, store, indexer, lifespans.policies)
         self._warming = asyncio.create_task(self._warm(), name=f"warm {root}")
 
     @classmethod
@@ -106,6 +108,7 @@ class Workspace:
     async def close(self) -> None:
         """Stop indexing and close the memory."""
         self._warming.cancel()
+        await self._upkeep.close()
         await self._indexer.close()
         await self._store.close()
 
@@ -134,7 +137,7 @@ class Workspace:
         if types is None or types & STORED:
             hits += await recall(reader, params.query, depth, time.time(), types=types)
         if types is None or "reas" in types:
-            hits += await recall_reasoning(reader, params.query, depth, time.time())
+            hits += await recall_reasoning(reader, params.query, depth, time.time(), self.policies)
         hits.sort(key=lambda hit: -hit.strength)
         hits = answers.within_budget(hits, params.budget_tokens)[: params.limit]
         results = await self._recalled(hits, params)
@@ -246,6 +249,10 @@ class Workspace:
         result = await self.doctor()
         return msgspec.structs.replace(result, findings=[*done, *result.findings])
 
+    async def restore_memory(self, chunk_id: str) -> bool:
+        """Bring a reasoning chunk back from the archive; False where it was not in it. Raises UnknownChunk."""
+        return await self._store.restore(chunk_id, time.time())
+
     async def export_memory(self, path: Path) -> MemoryExportResult:
         """Write what was learned here to a file of JSON lines (`aurora_memory.exchange`)."""
         done = await self._store.export_learned(path, self.root.name or str(self.root))
@@ -344,7 +351,7 @@ class Workspace:
         row = await reader.reasoning_named(chunk_id)
         if row is None:
             raise UnknownChunk(f"no chunk {chunk_id} in {self.root}; 'aur mem' with its words finds what there is")
-        (hit,) = await weigh_reasoning(reader, [row], time.time())
+        (hit,) = await weigh_reasoning(reader, [row], time.time(), policies=self.policies)
         document = (await reader.reasoning([row]))[row]
         recalled = answers.recalled(hit, self.root, 0)
         edges = await reader.edges(row)

@@ -27,7 +27,7 @@ class LearnedReading(Asking):
         rows = await self._rows(
             f"""SELECT chunks.id, -bm25(reasoning_words, {", ".join(map(str, WORD_WEIGHTS))}) AS score
                 FROM reasoning_words JOIN chunks ON chunks.id = reasoning_words.rowid
-                WHERE reasoning_words MATCH ? AND chunks.gone_at IS NULL
+                WHERE reasoning_words MATCH ? AND chunks.gone_at IS NULL AND chunks.archived_at IS NULL
                 ORDER BY score DESC, chunks.id DESC LIMIT ?""",
             (any_of(terms[:MAX_TERMS]), limit),
         )

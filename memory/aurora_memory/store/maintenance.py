@@ -5,12 +5,18 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 import time
+from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
+from typing import Any
 
 import aiosqlite
+from msgspec import Struct
 
-from aurora_memory.store import exporting, importing, integrity, rebuilding, salvage
+from aurora_memory import UnknownChunk
+from aurora_memory.lifespans.maintenance import review
+from aurora_memory.lifespans.policies import Policies
+from aurora_memory.store import exporting, importing, integrity, lifespan_facts, lifespans, rebuilding, salvage
 from aurora_memory.store.connection import connect, explained, migrate
 from aurora_memory.store.exporting import Exported
 from aurora_memory.store.importing import Imported
@@ -18,6 +24,15 @@ from aurora_memory.store.integrity import Checked
 from aurora_memory.store.reading import Reader
 from aurora_memory.store.rebuilding import Rebuilt
 from aurora_memory.store.salvage import Salvaged
+
+
+class Reviewed(Struct, frozen=True):
+    """What a review of lifespans did: chunks it looked at, put into the archive now, flagged, and left to fade."""
+
+    chunks: int
+    archived: int
+    flagged: int
+    decaying: int
 
 
 class Maintained:
@@ -95,6 +110,40 @@ class Maintained:
         """Take in what another memory exported: all of it or, after an InvalidExport, nothing. Twice is once."""
         async with self._transaction() as db:
             return await importing.take_in(db, source, time.time() if now is None else now)
+
+    async def review_lifespans(self, policies: Policies, now: float) -> Reviewed:
+        """Archive what is past its lifespan and flag what policies flag (AURORA §6.7.1), in one transaction.
+
+        The fact `reviewed_at` says when that was. Nothing is deleted.
+        """
+        async with self._transaction() as db:
+
+            async def rows(sql: str, values: Sequence[Any]) -> list[Any]:
+                return list(await db.execute_fetchall(sql, values))
+
+            facts = await lifespan_facts.learned_facts(rows)
+            found = await asyncio.to_thread(review, facts, policies, now)
+            archived = await lifespans.archive(db, [each.id for each in found.archive], now)
+            await lifespans.escalate(db, {each.id: each.verdict.escalations for each in found.escalate}, now)
+            await db.execute("INSERT OR REPLACE INTO facts VALUES ('reviewed_at', ?)", (str(now),))
+        return Reviewed(len(facts), archived, len(found.escalate), len(found.decaying))
+
+    async def restore(self, shown: str, now: float) -> bool:
+        """Bring a reasoning chunk (`reas:…`) back from the archive; False where it was not in it.
+
+        To be wanted back counts as a use: without one the next review would archive it again. Raises UnknownChunk.
+        """
+        async with self._transaction() as db:
+            for (chunk_id,) in await db.execute_fetchall(
+                "SELECT id FROM chunks WHERE path = '' AND name = ? AND kind = 'reasoning'",
+                (shown.removeprefix("reas:"),),
+            ):
+                restored = await lifespans.restore(db, [chunk_id]) > 0
+                if restored:
+                    sql = "INSERT INTO accesses (chunk_id, at, kind) VALUES (?, ?, 'restored')"
+                    await db.execute(sql, (chunk_id, now))
+                return restored
+        raise UnknownChunk(f"no reasoning chunk {shown[:200]!r} in {self.path}; 'aurora doctor' lists what is archived")
 
 
 async def salvage_file(path: Path, now: float) -> Salvaged:

@@ -13,6 +13,7 @@ from msgspec import Struct
 from aurora_memory.chunks import Import
 from aurora_memory.relations import Definition
 from aurora_memory.store.learned_reading import LearnedReading
+from aurora_memory.store.lifespan_facts import LifespanReading
 from aurora_memory.store.logindex import LogReading
 from aurora_memory.store.postings import decode_occurrences
 from aurora_memory.store.rows import FileStat, decode_imports, decode_times
@@ -82,7 +83,7 @@ class Edge(Struct, frozen=True, array_like=True):
     other: ChunkView
 
 
-class Reader(LearnedReading, LogReading):
+class Reader(LearnedReading, LogReading, LifespanReading):
     """Read-only questions to one memory file, on a connection of its own."""
 
     def __init__(self, db: aiosqlite.Connection, path: Path) -> None:

@@ -13,12 +13,13 @@ from typing import Any
 
 import click
 
+from aurora_server.cli.errors import FINE, NO
 from aurora_server.cli.output import print_json
 from aurora_server.cli.session import open_session
 from aurora_server.cli.settings import Settings
 from aurora_server.cli.words import count, plain
 
-EXPORT, IMPORT = "aurora/memory/export", "aurora/memory/import"
+EXPORT, IMPORT, RESTORE = "aurora/memory/export", "aurora/memory/import", "aurora/memory/restore"
 
 _NOUNS = {
     "reasoning": "reasoning chunk",
@@ -70,6 +71,20 @@ def import_(settings: Settings, file: str) -> None:
         print_json(result)
     else:
         print("\n".join(import_lines(result)))
+
+
+@memory.command()
+@click.argument("chunk_id", metavar="ID")
+@click.pass_obj
+def restore(settings: Settings, chunk_id: str) -> int:
+    """Bring the archived reasoning chunk ID (reas:…) back into recall. `aurora doctor` lists the archive."""
+    with open_session(settings, settings.workspace) as client:
+        result = client.request(RESTORE, {"id": chunk_id})
+    if settings.json:
+        print_json(result)
+    else:
+        print(f"{plain(result['id'])}: " + ("is recalled again" if result["restored"] else "was not in the archive"))
+    return FINE if result["restored"] else NO
 
 
 def import_lines(result: Mapping[str, Any]) -> list[str]:

@@ -6,7 +6,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from aurora_protocol import methods
-from aurora_protocol.methods import MemoryExportResult, MemoryFileParams, MemoryImportResult
+from aurora_protocol.methods import (
+    MemoryExportResult,
+    MemoryFileParams,
+    MemoryImportResult,
+    MemoryRestoreParams,
+    MemoryRestoreResult,
+)
 from aurora_server.errors import INVALID_PARAMS, RequestError
 from aurora_server.lsp.server import params_as
 
@@ -16,9 +22,10 @@ if TYPE_CHECKING:
 
 
 def register(server: AuroraServer) -> None:
-    """Answer `aurora/memory/export` and `aurora/memory/import`."""
+    """Answer `aurora/memory/export`, `…/import`, `…/restore`."""
     server.feature(methods.MEMORY_EXPORT)(export)
     server.feature(methods.MEMORY_IMPORT)(import_)
+    server.feature(methods.MEMORY_RESTORE)(restore)
 
 
 async def export(ls: AuroraServer, value: object) -> MemoryExportResult:
@@ -31,6 +38,12 @@ async def import_(ls: AuroraServer, value: object) -> MemoryImportResult:
     """Take what another workspace, or this one on another machine, learned into the session's workspace."""
     path = _absolute(params_as(MemoryFileParams, value).path)
     return await (await _only(ls)).import_memory(path)
+
+
+async def restore(ls: AuroraServer, value: object) -> MemoryRestoreResult:
+    """Bring a reasoning chunk back from the archive."""
+    params = params_as(MemoryRestoreParams, value)
+    return MemoryRestoreResult(id=params.id, restored=await (await _only(ls)).restore_memory(params.id))
 
 
 async def _only(ls: AuroraServer) -> Workspace:
