@@ -20,7 +20,7 @@ from aurora_protocol import RequestFailed
 from aurora_server.memory_files import database_path
 from aurora_server.settings import Settings
 from tests.memory.runs import retrieved, run
-from tests.server.daemons import Daemon
+from tests.server.daemons import Daemon, until
 
 CODE = '''def authenticate(token):
     """Check an OAuth2 token."""
@@ -239,3 +239,30 @@ def test_paths_of_requests_must_be_absolute(daemon: Daemon, root: Path) -> None:
         for method in ("export", "import"):
             with pytest.raises(RequestFailed, match="absolute path"):
                 client.request(f"aurora/memory/{method}", {"path": "x.jsonl"})
+
+
+def test_lifespans_are_reviewed_after_indexing_and_the_archive_is_shown(home: Path, root: Path) -> None:
+    with Daemon(home):
+        told(home, root, "index")
+    path = learn(home, root)
+
+    async def teach() -> None:
+        store = await Store.open(path)
+        await store.learn(run(1, score=0.6))  # in 2025: its year of retention has to be over
+        await store.remember("reviewed_at", "0")
+        await store.close()
+
+    asyncio.run(teach())
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("UPDATE accesses SET at = at - 400 * 86400")
+        db.execute("UPDATE chunks SET changed_at = changed_at - 400 * 86400 WHERE kind = 'reasoning'")
+        db.commit()
+    with Daemon(home):
+        told(home, root, "index")
+        until(lambda: f"1 in the archive: {PATTERN}" in aurora(home, root, "doctor").stdout, what="a review")
+        assert told(home, root, "mem", "oauth2 authentication", "--type", "reas")["results"] == []
+        done = aurora(home, root, "memory", "restore", PATTERN)
+        assert (done.returncode, done.stdout) == (0, f"{PATTERN}: is recalled again\n")
+        assert aurora(home, root, "memory", "restore", PATTERN).returncode == 1
+        assert aurora(home, root, "memory", "restore", "reas:nothing").returncode == 2
+        assert len(told(home, root, "mem", "oauth2 authentication", "--type", "reas")["results"]) == 1
