@@ -120,7 +120,10 @@ class IndexParams(Wire, frozen=True, kw_only=True):
 
 
 class IndexResult(Wire, frozen=True, kw_only=True):
-    """What one `aurora/index` found and did. `definitions` are the chunks of code that are not module remainders."""
+    """What one `aurora/index` found and did. `definitions` are the chunks of code that are not module remainders.
+
+    `adoptable` is the folder, gone now, whose memory could be adopted here; it is said once.
+    """
 
     workspace: str
     files: int
@@ -134,6 +137,7 @@ class IndexResult(Wire, frozen=True, kw_only=True):
     skipped_files: int
     failed_files: int
     took_ms: float
+    adoptable: str | None = None
 
 
 class WorkspaceStatus(Wire, frozen=True, kw_only=True):
@@ -262,3 +266,31 @@ class MemoryRestoreResult(Wire, frozen=True, kw_only=True):
 
     id: str
     restored: bool
+
+
+class MemoryAdoptParams(Wire, frozen=True, kw_only=True):
+    """`aurora/memory/adopt`: the memory of the folder, or in the file, at the absolute path `source`.
+
+    Without it the one that is offered. With `list` nothing is adopted, and `others` says what there is.
+    """
+
+    source: str | None = None
+    list: bool = False
+
+
+class OtherMemory(Wire, frozen=True, kw_only=True):
+    """Another workspace's memory file. `left`: its folder is gone. `learned` counts accesses and reasoning chunks."""
+
+    path: str
+    root: str
+    left: bool
+    same_repository: bool
+    learned: int
+
+
+class MemoryAdoptResult(Wire, frozen=True, kw_only=True):
+    """`aurora/memory/adopt`. The adopted file is kept; `kept_as` is its new name where its folder is gone."""
+
+    others: list[OtherMemory]
+    adopted: MemoryImportResult | None = None
+    kept_as: str | None = None

@@ -13,6 +13,7 @@ from aurora_memory import StoreCorrupt, StoreForeign
 from aurora_memory.store import Store
 from aurora_memory.store.integrity import Fault
 from aurora_memory.store.lifespan_facts import Kept
+from aurora_memory.store.neighbours import MemoryFile
 from aurora_protocol.methods import DoctorResult, Finding, Skipped
 
 MAX_EXAMPLES = 1000
@@ -22,8 +23,13 @@ UNKNOWN = "no-language"
 """The one reason that is counted by suffix: most files of a workspace may have it."""
 
 
-async def checkup(root: Path, store: Store, indexer: Indexer, policy_problems: Sequence[str]) -> DoctorResult:
-    """Look at the index, the watcher, the memory file and its disk, and say what is wrong with policies. Reads only."""
+async def checkup(
+    root: Path, store: Store, indexer: Indexer, policy_problems: Sequence[str], older: MemoryFile | None
+) -> DoctorResult:
+    """Look at the index, the watcher, the memory file and its disk, and say what is wrong with policies. Reads only.
+
+    `older` is the memory that is offered to this workspace, if there is one.
+    """
     scan = indexer.last_scan
     looked_into = await store.read.skips()
     unknown = Counter(PurePosixPath(path).suffix for path, (why, _, _) in looked_into.items() if why == UNKNOWN)
@@ -51,6 +57,7 @@ async def checkup(root: Path, store: Store, indexer: Indexer, policy_problems: S
             *_index(root, indexer),
             *await _memory_file(store),
             *await _lifespans(store),
+            *([_older(older)] if older else []),
             *map(_policy, policy_problems),
         ],
         skipped={reason: count for reason, count in skipped.most_common() if count},
@@ -124,6 +131,13 @@ async def _lifespans(store: Store) -> list[Finding]:
     for action, chunks in flagged.items():
         findings.append(Finding(level="ok", what=f"{len(chunks)} flagged {action}: {_few(chunks)}"))
     return findings
+
+
+def _older(older: MemoryFile) -> Finding:
+    what = (
+        f"memory of {older.root}, the same repository, can be adopted: its folder is gone and nothing is learned here"
+    )
+    return Finding(level="warning", what=what, fix="aurora memory adopt")
 
 
 def _few(chunks: Sequence[Kept]) -> str:

@@ -30,6 +30,8 @@ from aurora_memory.recall import Hit, recall, understand, weigh
 from aurora_memory.recall.reasoning import recall_reasoning, weigh_reasoning
 from aurora_memory.recall.recalling import STORED
 from aurora_memory.store import Counts, Store
+from aurora_memory.store.importing import Imported
+from aurora_memory.store.neighbours import MemoryFile
 from aurora_memory.store.reading import ChunkView
 from aurora_protocol.methods import (
     DoctorResult,
@@ -37,14 +39,17 @@ from aurora_protocol.methods import (
     Freshness,
     IndexResult,
     Link,
+    MemoryAdoptResult,
     MemoryExportResult,
     MemoryImportResult,
+    OtherMemory,
     Recalled,
     RecallParams,
     RecallResult,
     WorkspaceStatus,
 )
 from aurora_server import answers
+from aurora_server.adopting import Adoption
 from aurora_server.checkup import checkup
 from aurora_server.lifespans import policies_of
 from aurora_server.looking import chunk_at
@@ -69,6 +74,7 @@ class Workspace:
         self._store = store
         self._indexer = indexer
         self._outlines: OrderedDict[tuple[str, bytes], ParsedFile] = OrderedDict()
+        self.adoption = Adoption(root, store)
         self._upkeep = Upkeep(root, store, indexer, lifespans.policies)
         self._warming = asyncio.create_task(self._warm(), name=f"warm {root}")
 
@@ -109,6 +115,7 @@ class Workspace:
         """Stop indexing and close the memory."""
         self._warming.cancel()
         await self._upkeep.close()
+        await self.adoption.close()
         await self._indexer.close()
         await self._store.close()
 
@@ -161,6 +168,7 @@ class Workspace:
         whole = wanted is None or "" in wanted or any((self.root / path).is_dir() for path in wanted)
         summary = await self._indexer.run(None if whole else wanted, progress)
         counts = self._counts()
+        older = await self.adoption.offer_once()
         return IndexResult(
             workspace=str(self.root),
             files=counts.files,
@@ -176,6 +184,7 @@ class Workspace:
             skipped_files=self._skipped_files(),
             failed_files=summary.failed,
             took_ms=round((time.perf_counter() - begun) * 1000, 3),
+            adoptable=str(older.root) if older else None,
         )
 
     async def explain(self, chunk_id: str) -> ExplainResult:
@@ -241,7 +250,8 @@ class Workspace:
 
     async def doctor(self) -> DoctorResult:
         """What is wrong with this workspace and how to mend it, and every file that is left out."""
-        return await checkup(self.root, self._store, self._indexer, self._policy_problems)
+        older = await self.adoption.offer()
+        return await checkup(self.root, self._store, self._indexer, self._policy_problems, older)
 
     async def repair(self) -> DoctorResult:
         """Mend the memory file and index everything anew; what was done, then what doctor says."""
@@ -263,6 +273,31 @@ class Workspace:
         await self._indexer.first_run()
         done = await self._store.import_learned(path)
         self._indexer.counts = await self._store.counts()
+        return await self._taken_in(done)
+
+    async def other_memories(self) -> list[OtherMemory]:
+        """Every other memory file there is, those of this repository first."""
+        mine = await self._store.read.fact("git_root")
+        return [
+            OtherMemory(
+                path=str(each.path),
+                root=str(each.root),
+                left=each.left,
+                same_repository=bool(mine) and each.git_root == mine,
+                learned=each.learned,
+            )
+            for each in await self.adoption.others()
+        ]
+
+    async def adopt(self, chosen: MemoryFile) -> MemoryAdoptResult:
+        """Merge the memory of another folder into this one; nobody else may have it open."""
+        await self._indexer.first_run()
+        done, kept_as = await self.adoption.adopt(chosen)
+        self._indexer.counts = await self._store.counts()
+        kept = str(kept_as) if kept_as else None
+        return MemoryAdoptResult(others=[], adopted=await self._taken_in(done), kept_as=kept)
+
+    async def _taken_in(self, done: Imported) -> MemoryImportResult:
         mine, theirs = await self._store.read.fact("git_root"), done.header.git_root
         return MemoryImportResult(
             workspace=str(self.root),

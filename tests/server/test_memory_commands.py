@@ -266,3 +266,79 @@ def test_lifespans_are_reviewed_after_indexing_and_the_archive_is_shown(home: Pa
         assert aurora(home, root, "memory", "restore", PATTERN).returncode == 1
         assert aurora(home, root, "memory", "restore", "reas:nothing").returncode == 2
         assert len(told(home, root, "mem", "oauth2 authentication", "--type", "reas")["results"]) == 1
+
+
+def git(folder: Path, *arguments: str) -> None:
+    """Run git without the user's own settings."""
+    identity = {f"GIT_{who}_{what}": f"{what}@example" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
+    environment = {**os.environ, **identity, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull}
+    subprocess.run(["git", *arguments], cwd=folder, env=environment, check=True, capture_output=True)
+
+
+@pytest.fixture
+def repository(root: Path) -> Path:
+    git(root, "init", "-q")
+    git(root, "add", ".")
+    git(root, "commit", "-q", "-m", "first")
+    return root
+
+
+OFFER = "can be adopted: aurora memory adopt"
+
+
+def test_a_renamed_workspace_is_offered_its_memory_and_adopts_it(
+    daemon: Daemon, home: Path, repository: Path, tmp_path: Path
+) -> None:
+    told(home, repository, "index")
+    path = learn(home, repository, 1, 2)
+    moved = tmp_path / "renamed"
+    repository.rename(moved)
+    (moved / "auth.py").rename(moved / "login.py")
+    done = aurora(home, moved, "mem", "authenticate")
+    assert done.returncode == 0 and f"memory of {repository} {OFFER}" in done.stderr
+    assert OFFER not in aurora(home, moved, "index").stderr, "it is said once"
+    doctor = aurora(home, moved, "doctor")
+    assert (
+        doctor.returncode == 0
+        and f"memory of {repository}" in doctor.stdout
+        and "→ aurora memory adopt" in doctor.stdout
+    )
+    (other,) = told(home, moved, "memory", "adopt", "--list")["others"]
+    assert other == {
+        "path": str(path),
+        "root": str(repository),
+        "left": True,
+        "same_repository": True,
+        "learned": 5,
+    }
+    assert path.exists()
+    done = aurora(home, moved, "memory", "adopt")
+    assert done.returncode == 0, done.stderr
+    assert "1 reasoning chunk, 4 accesses" in done.stdout and f"kept as {path}.adopted" in done.stdout
+    assert not path.exists() and path.with_name(path.name + ".adopted").exists()
+    assert histories(home, moved) == (2, [PATTERN])
+    assert "can be adopted" not in aurora(home, moved, "doctor").stdout
+    again = aurora(home, moved, "memory", "adopt")
+    assert again.returncode == 2 and "--from" in again.stderr
+
+
+def test_a_clone_beside_a_living_one_adopts_only_what_is_named(
+    daemon: Daemon, home: Path, repository: Path, tmp_path: Path
+) -> None:
+    told(home, repository, "index")
+    path = learn(home, repository, 1)
+    clone = tmp_path / "clone"
+    git(tmp_path, "clone", "-q", str(repository), str(clone))
+    done = aurora(home, clone, "index")
+    assert done.returncode == 0 and OFFER not in done.stderr
+    assert aurora(home, clone, "memory", "adopt").returncode == 2
+    with daemon.client(repository):
+        busy = aurora(home, clone, "memory", "adopt", "--from", str(repository))
+        assert busy.returncode == 2 and "close it there" in busy.stderr
+    assert aurora(home, clone, "memory", "adopt", "--from", str(tmp_path / "nowhere")).returncode == 2
+    result = told(home, clone, "memory", "adopt", "--from", str(repository))
+    assert result["kept_as"] is None and result["adopted"]["same_repository"] is True
+    assert path.exists()
+    assert histories(home, clone) == histories(home, repository) == (1, [PATTERN])
+    mine = aurora(home, repository, "memory", "adopt", "--from", str(path))
+    assert mine.returncode == 2 and "already" in mine.stderr

@@ -67,6 +67,10 @@ class LearnedReading(Asking):
         )
         return int(rows[0][0]) if rows else None
 
+    async def has_reasoning(self) -> bool:
+        """Whether any reasoning chunk was ever learned."""
+        return bool(await self._rows("SELECT 1 FROM documents LIMIT 1"))
+
     async def boosts(self, ids: Sequence[int]) -> dict[int, float]:
         """What finished runs added to those chunks' activation, in ±1.0; chunks they did not touch are left out."""
         rows = await self._rows(

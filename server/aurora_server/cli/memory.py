@@ -6,7 +6,7 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,8 @@ from aurora_server.cli.session import open_session
 from aurora_server.cli.settings import Settings
 from aurora_server.cli.words import count, plain
 
-EXPORT, IMPORT, RESTORE = "aurora/memory/export", "aurora/memory/import", "aurora/memory/restore"
+EXPORT, IMPORT = "aurora/memory/export", "aurora/memory/import"
+ADOPT, RESTORE = "aurora/memory/adopt", "aurora/memory/restore"
 
 _NOUNS = {
     "reasoning": "reasoning chunk",
@@ -71,6 +72,40 @@ def import_(settings: Settings, file: str) -> None:
         print_json(result)
     else:
         print("\n".join(import_lines(result)))
+
+
+@memory.command()
+@click.option("--from", "source", type=click.Path(), help="The memory of this folder, or this memory file.")
+@click.option("--list", "listed", is_flag=True, help="Only list the other memories there are.")
+@click.pass_obj
+def adopt(settings: Settings, source: str | None, listed: bool) -> None:
+    """Take over what was learned where this workspace was before it was moved, renamed or cloned anew."""
+    params: dict[str, Any] = {"list": listed}
+    if source is not None:
+        params["source"] = os.path.abspath(source)  # noqa: PTH100 - a folder that is gone cannot be resolved
+    with open_session(settings, settings.workspace) as client:
+        result = client.request(ADOPT, params)
+    if settings.json:
+        print_json(result)
+    elif listed:
+        print("\n".join(other_lines(result["others"])))
+    else:
+        print("\n".join(import_lines(result["adopted"])))
+        if result["keptAs"]:
+            print(f"  the old memory is kept as {plain(result['keptAs'])}")
+
+
+def other_lines(others: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The other memories there are, for people."""
+    lines = []
+    for each in others:
+        notes = [f"{each['learned']:,} learned"]
+        if each["sameRepository"]:
+            notes.append("same repository")
+        if each["left"]:
+            notes.append("folder gone")
+        lines += [f"{plain(each['root'])}  ({', '.join(notes)})", f"    {plain(each['path'])}"]
+    return lines or ["there are no other memories"]
 
 
 @memory.command()

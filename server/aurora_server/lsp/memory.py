@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 from aurora_protocol import methods
 from aurora_protocol.methods import (
+    MemoryAdoptParams,
+    MemoryAdoptResult,
     MemoryExportResult,
     MemoryFileParams,
     MemoryImportResult,
@@ -15,6 +17,7 @@ from aurora_protocol.methods import (
 )
 from aurora_server.errors import INVALID_PARAMS, RequestError
 from aurora_server.lsp.server import params_as
+from aurora_server.workspaces import WorkspaceError
 
 if TYPE_CHECKING:
     from aurora_server.lsp.server import AuroraServer
@@ -22,9 +25,10 @@ if TYPE_CHECKING:
 
 
 def register(server: AuroraServer) -> None:
-    """Answer `aurora/memory/export`, `…/import`, `…/restore`."""
+    """Answer `aurora/memory/export`, `…/import`, `…/adopt`, `…/restore`."""
     server.feature(methods.MEMORY_EXPORT)(export)
     server.feature(methods.MEMORY_IMPORT)(import_)
+    server.feature(methods.MEMORY_ADOPT)(adopt)
     server.feature(methods.MEMORY_RESTORE)(restore)
 
 
@@ -38,6 +42,18 @@ async def import_(ls: AuroraServer, value: object) -> MemoryImportResult:
     """Take what another workspace, or this one on another machine, learned into the session's workspace."""
     path = _absolute(params_as(MemoryFileParams, value).path)
     return await (await _only(ls)).import_memory(path)
+
+
+async def adopt(ls: AuroraServer, value: object) -> MemoryAdoptResult:
+    """Merge the memory of another folder, gone or named, into that of the session's workspace."""
+    params = params_as(MemoryAdoptParams, value)
+    workspace = await _only(ls)
+    if params.list:
+        return MemoryAdoptResult(others=await workspace.other_memories())
+    chosen = await workspace.adoption.chosen(None if params.source is None else _absolute(params.source))
+    if not await ls.core.workspaces.let_go(chosen.root):
+        raise WorkspaceError(f"{chosen.root} is open in an editor or another session; close it there and try again")
+    return await workspace.adopt(chosen)
 
 
 async def restore(ls: AuroraServer, value: object) -> MemoryRestoreResult:

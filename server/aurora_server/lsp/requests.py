@@ -172,4 +172,5 @@ def summed(results: list[IndexResult]) -> IndexResult:
         skipped_files=sum(result.skipped_files for result in results),
         failed_files=sum(result.failed_files for result in results),
         took_ms=round(sum(result.took_ms for result in results), 3),
+        adoptable=next((result.adoptable for result in results if result.adoptable), None),
     )
