@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 WORKSPACE ?= .
 QUERY ?= where is a file split into chunks
 
-.PHONY: run test e2e check bench clean
+.PHONY: run test e2e check bench bench-recall bench-scale clean
 
 $(VENV)/.run: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -35,6 +35,12 @@ check: $(VENV)/.dev
 
 bench: $(VENV)/.dev
 	$(BIN)/python -m tests.benchmarks
+
+bench-recall: $(VENV)/.dev
+	$(BIN)/python -m tests.benchmarks.recall_quality $(REPOS)
+
+bench-scale: $(VENV)/.dev
+	$(BIN)/python -m tests.benchmarks.scale
 
 clean:
 	rm -rf $(VENV) dist build .bench

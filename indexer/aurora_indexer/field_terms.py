@@ -11,6 +11,9 @@ from aurora_memory.tokens import MAX_WORD, terms
 MAX_TERMS = 3000
 """Distinct terms kept of one text."""
 
+_FEW = 12
+"""Words up to which counting them one by one costs less than setting up a counter."""
+
 _MAX_REMEMBERED = 100_000
 """Words; at some 200 bytes each."""
 
@@ -45,5 +48,13 @@ def all_terms(text: str) -> dict[str, int]:
 
 def text_terms(text: bytes) -> dict[str, int]:
     """Count the terms of a text; the first 3,000 distinct ones are kept."""
-    counts = Counter(chain.from_iterable(map(_terms_of, text.translate(_SPACED).split())))
-    return counts if len(counts) <= MAX_TERMS else dict(islice(counts.items(), MAX_TERMS))
+    words = text.translate(_SPACED).split()
+    if len(words) > _FEW:
+        counts: dict[str, int] = Counter(chain.from_iterable(map(_terms_of, words)))
+        return counts if len(counts) <= MAX_TERMS else dict(islice(counts.items(), MAX_TERMS))
+    counts = {}
+    get = counts.get
+    for word in words:
+        for term in _terms_of(word):
+            counts[term] = get(term, 0) + 1
+    return counts

@@ -1,4 +1,4 @@
-"""What git knows of a workspace: HEAD, and when each file was committed (AURORA §9.2, "git signal extraction").
+"""Asking git about a workspace: HEAD, and logs as they stream out (AURORA §9.2, "git signal extraction").
 
 Only the `git` program reads objects. It runs without a shell, with everything a repository's own configuration could
 make it start switched off, at low priority, for a bounded time, with bounded output.
@@ -11,24 +11,22 @@ import contextlib
 import os
 import subprocess
 from asyncio.subprocess import DEVNULL, PIPE, Process
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from pathlib import Path
 
-from msgspec import Struct
-
 from aurora_indexer.gitdir import find_git_directory, is_shallow, read_head
-from aurora_indexer.gitlog import FORMAT, FileHistory, LogReader
-
-__all__ = ["FileHistory", "History", "excludes_file", "head", "history", "root_commit"]
 
 ANSWER_SECONDS = 5.0
-MAX_LOG_BYTES = 256 << 20
+MAX_ANSWER_BYTES = 64 << 20
+MAX_LOG_BYTES = 1 << 30
 _READ_BYTES = 64 << 10
 _NICENESS = 10
 
 _SAFE = (
     "-c core.fsmonitor=false -c core.hooksPath=/dev/null -c core.pager=cat -c core.sshCommand=false -c diff.external="
-    " -c log.showSignature=false -c gpg.program=false -c protocol.allow=never -c credential.helper= --no-pager"
+    " -c log.showSignature=false -c gpg.program=false -c protocol.allow=never -c credential.helper="
+    " -c log.showRoot=true -c core.quotePath=false -c core.bigFileThreshold=4m -c diff.relative=false"
+    " -c diff.orderFile=/dev/null --no-pager"
 )
 _COMMAND = ("git", *_SAFE.split())
 
@@ -40,18 +38,6 @@ _SETTINGS = {
     "GIT_NO_REPLACE_OBJECTS": "1",
     "LC_ALL": "C",
 }
-
-
-class History(Struct, frozen=True):
-    """What one pass over the log gave: `files` by path relative to the root, from the newest `commits` commits.
-
-    `complete` is false when a bound was met first or the clone is shallow. `problem` says why there is nothing.
-    """
-
-    files: dict[str, FileHistory]
-    commits: int = 0
-    complete: bool = False
-    problem: str | None = None
 
 
 def head(root: Path, *, environment: Mapping[str, str] = os.environ) -> str | None:
@@ -75,37 +61,71 @@ def head(root: Path, *, environment: Mapping[str, str] = os.environ) -> str | No
     return done.stdout.decode("ascii", "replace").strip() or None
 
 
-async def history(
-    root: Path,
-    *,
-    max_commits: int = 2000,
-    seconds: float = 10.0,
-    environment: Mapping[str, str] = os.environ,
-) -> History:
-    """Read the newest commits once: for each file below `root` when it was committed, and its last commit.
+class Output:
+    """What a running git says, in pieces; `whole` once it has said everything and succeeded."""
 
-    Merges and renames are not looked into. Never raises for what a repository may be like: see `History.problem`.
-    """
-    repository = find_git_directory(root)
-    if repository is None:
-        return History({}, problem="Not a git repository.")
-    arguments = ["log", "-z", "--name-only", "--no-renames", "--no-merges", "--no-ext-diff", "--no-textconv"]
-    arguments += ["--no-show-signature", "--no-color", "--ignore-submodules=all", f"--max-count={max_commits}"]
-    arguments += [f"--format={FORMAT}", "--relative"]
-    if repository.work_tree != root:
-        arguments += ["--", "."]
-    reader = LogReader()
-    problem = None
-    finished = False
+    def __init__(self, process: Process, deadline: float) -> None:
+        self.whole = False
+        self._process = process
+        self._deadline = deadline
+
+    async def pieces(self) -> AsyncIterator[bytes]:
+        """At most `MAX_LOG_BYTES`, until the time is over. A failing git just stops; what came before holds."""
+        taken = 0
+        while piece := await self._piece():
+            taken += len(piece)
+            if taken > MAX_LOG_BYTES:
+                return
+            yield piece
+        self.whole = self._process.returncode == 0
+
+    async def _piece(self) -> bytes:
+        assert self._process.stdout is not None
+        try:
+            async with asyncio.timeout_at(self._deadline):
+                piece = await self._process.stdout.read(_READ_BYTES)
+                if not piece:
+                    await self._process.wait()
+                return piece
+        except TimeoutError:
+            return b""
+
+
+@contextlib.asynccontextmanager
+async def streaming(
+    root: Path, arguments: Sequence[str], *, deadline: float, environment: Mapping[str, str] = os.environ
+) -> AsyncIterator[Output]:
+    """Run git for the length of the block, and no longer than to `deadline` (event loop time). Raises OSError."""
+    async with _running(root, list(arguments), environment) as process:
+        yield Output(process, deadline)
+
+
+async def answer(
+    root: Path,
+    arguments: Sequence[str],
+    *,
+    send: bytes = b"",
+    seconds: float = ANSWER_SECONDS,
+    environment: Mapping[str, str] = os.environ,
+) -> bytes | None:
+    """All git says on stdout; None where it fails, takes too long, says more than `MAX_ANSWER_BYTES` or isn't there."""
     try:
-        async with asyncio.timeout(seconds), _running(root, arguments, environment) as process:
-            finished, problem = await _follow(process, reader)
-    except TimeoutError:
-        pass
-    except OSError as error:
-        problem = f"git cannot be run: {error.strerror or error}."
-    complete = finished and problem is None and reader.commits < max_commits and not is_shallow(repository)
-    return History(await asyncio.to_thread(reader.files), reader.commits, complete, problem)
+        async with asyncio.timeout(seconds), _running(root, list(arguments), environment, PIPE) as process:
+            assert process.stdin is not None
+            assert process.stdout is not None
+            sending = asyncio.create_task(_send(process, send))
+            try:
+                said = bytearray()
+                while piece := await process.stdout.read(_READ_BYTES):
+                    said += piece
+                    if len(said) > MAX_ANSWER_BYTES:
+                        return None
+                return bytes(said) if await process.wait() == 0 else None
+            finally:
+                sending.cancel()
+                await asyncio.gather(sending, return_exceptions=True)
+    except (OSError, TimeoutError):
+        return None
 
 
 async def root_commit(root: Path, *, environment: Mapping[str, str] = os.environ) -> str | None:
@@ -117,7 +137,8 @@ async def root_commit(root: Path, *, environment: Mapping[str, str] = os.environ
     if repository is None or is_shallow(repository):
         return None
     arguments = ["rev-list", "--first-parent", "--max-parents=0", "HEAD"]
-    return (await _answer(root, arguments, environment)).split("\n", 1)[0] or None
+    said = await answer(root, arguments, environment=environment)
+    return said.decode("ascii", "replace").split("\n", 1)[0] or None if said else None
 
 
 async def excludes_file(*, environment: Mapping[str, str] = os.environ) -> Path | None:
@@ -126,45 +147,34 @@ async def excludes_file(*, environment: Mapping[str, str] = os.environ) -> Path 
     named = ""
     if home:
         arguments = ["config", "--global", "--type=path", "--get", "core.excludesFile"]
-        named = (await _answer(Path(home), arguments, environment)).strip("\n")
+        named = (await answer(Path(home), arguments, environment=environment) or b"").decode("utf-8", "replace")
+        named = named.strip("\n")
     default = Path(environment.get("XDG_CONFIG_HOME") or f"{home}/.config", "git", "ignore")
     file = Path(named) if named else default
     return file if file.is_absolute() and await asyncio.to_thread(file.is_file) else None
 
 
-async def _answer(root: Path, arguments: list[str], environment: Mapping[str, str]) -> str:
-    """What git says on stdout, "" where it fails, takes too long or isn't there."""
-    try:
-        async with asyncio.timeout(ANSWER_SECONDS), _running(root, arguments, environment) as process:
-            assert process.stdout is not None
-            said = await process.stdout.read(_READ_BYTES)
-            return said.decode("utf-8", "replace") if await process.wait() == 0 else ""
-    except (OSError, TimeoutError):
-        return ""
-
-
-async def _follow(process: Process, reader: LogReader) -> tuple[bool, str | None]:
-    """Feed the log to `reader`, in pieces that keep the event loop free; whether it ended, and git's complaint."""
-    assert process.stdout is not None
-    assert process.stderr is not None
-    taken = 0
-    while piece := await process.stdout.read(_READ_BYTES):
-        taken += len(piece)
-        if taken > MAX_LOG_BYTES:
-            return False, None
-        reader.feed(piece)
-    complaint = (await process.stderr.read(_READ_BYTES)).decode("utf-8", "replace").strip()
-    if await process.wait() == 0:
-        return True, None
-    if "does not have any commits" in complaint:
-        return True, "There are no commits yet."
-    return True, f"git log failed: {complaint.splitlines()[0] if complaint else 'no reason given'}"
+async def _send(process: Process, what: bytes) -> None:
+    assert process.stdin is not None
+    with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+        process.stdin.write(what)
+        await process.stdin.drain()
+    process.stdin.close()
 
 
 @contextlib.asynccontextmanager
-async def _running(root: Path, arguments: list[str], environment: Mapping[str, str]) -> AsyncIterator[Process]:
+async def _running(
+    root: Path, arguments: list[str], environment: Mapping[str, str], stdin: int = DEVNULL
+) -> AsyncIterator[Process]:
     process = await asyncio.create_subprocess_exec(
-        *_COMMAND, *arguments, stdin=DEVNULL, stdout=PIPE, stderr=PIPE, cwd=root, env=_clean(environment), limit=1 << 20
+        *_COMMAND,
+        *arguments,
+        stdin=stdin,
+        stdout=PIPE,
+        stderr=DEVNULL,
+        cwd=root,
+        env=_clean(environment),
+        limit=1 << 20,
     )
     if hasattr(os, "setpriority"):
         with contextlib.suppress(OSError):

@@ -90,6 +90,11 @@ def is_shallow(repository: GitDirectory) -> bool:
     return _kind(repository.common / "shallow") != 0
 
 
+def shallow_commits(repository: GitDirectory) -> frozenset[str]:
+    """The commits a shallow clone ends at: git shows them as if they had brought in every file."""
+    return frozenset(_read(repository.common / "shallow", _MAX_PACKED_REFS).split())
+
+
 def _common(directory: Path) -> Path:
     pointer = _read(directory / "commondir").strip()
     return directory / pointer if pointer else directory

@@ -39,7 +39,7 @@ HERE_BYTES = 256 << 10
 HERE_SECONDS = 0.25
 """A save of a few small files is parsed in a thread of the daemon: starting a worker would take longer."""
 
-HISTORY_PATIENCE = 3.0
+HISTORY_PATIENCE = 1.0
 """Seconds that who asked for an index waits for git's history as well, so that the first answer knows it."""
 
 RETRY_SECONDS = 2.0
@@ -180,6 +180,11 @@ class Indexer:
         self._listeners.append(listener)
         return lambda: self._listeners.remove(listener) if listener in self._listeners else None
 
+    @property
+    def learning_history(self) -> bool:
+        """Whether git's history is being read."""
+        return self._history is not None and not self._history.done()
+
     async def first_run(self) -> None:
         """Wait until the first sweep was done (or failed)."""
         await self._first.wait()
@@ -257,10 +262,6 @@ class Indexer:
             self.state = "scanning"
             self._tell(IndexProgress(0, 0, 0, "scanning"))
             await self._watch()
-            if self._history is None or self._history.done():
-                self._history = asyncio.create_task(
-                    learn_history(self.root, self._store, self._first), name=f"history of {self.root}"
-                )
             summary = await self._sweep(wanted.edited)
         else:
             summary = await self._refresh(sorted(wanted.paths))
@@ -280,7 +281,14 @@ class Indexer:
                 },
             )
         self._first.set()
+        if wanted.everything:
+            self._history = asyncio.create_task(self._learn(self._history), name=f"history of {self.root}")
         return summary
+
+    async def _learn(self, earlier: asyncio.Task[None] | None) -> None:
+        if earlier is not None:
+            await asyncio.wait({earlier})
+        await learn_history(self.root, self._store)
 
     async def _sweep(self, edited: bool) -> Summary:
         """Compare every file's stat with what memory knows; look into those that differ."""

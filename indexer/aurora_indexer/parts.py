@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from aurora_indexer.field_terms import all_terms, names_terms, text_terms
 from aurora_memory.chunks import Part
-from aurora_memory.occurrences import Field, packed, together
+from aurora_memory.occurrences import Field, add_field, packed, together
 
 Packed = Mapping[str, int]
 
@@ -33,13 +33,21 @@ def first_part(
 ) -> Part:
     """The part that speaks for its chunk: all fields, and the body or the beginning of it."""
     words = text_terms(body)
-    fields: dict[Field, dict[str, int]] = {
-        "signature": all_terms(heading),
-        "doc": text_terms(docstring),
-        "calls": names_terms(calls),
-    }
-    occurrences = together((packed("body", words), name, path, *(packed(*field) for field in fields.items())))
-    length = sum(words.values()) + sum(sum(counts.values()) for counts in fields.values())
+    length = sum(words.values())
+    occurrences = packed("body", words)
+    fields: tuple[tuple[Field, Mapping[str, int]], ...] = (
+        ("signature", all_terms(heading)),
+        ("doc", text_terms(docstring)),
+        ("calls", names_terms(calls)),
+    )
+    for field, counts in fields:
+        if counts:
+            add_field(occurrences, field, counts)
+            length += sum(counts.values())
+    get = occurrences.get
+    for known in (name, path):
+        for term, value in known.items():
+            occurrences[term] = get(term, 0) | value
     return Part(*lines, occurrences, length, len(name))
 
 

@@ -7,7 +7,6 @@ being parsed, and where a parser holds the interpreter, the kernel's parent-deat
 from __future__ import annotations
 
 import argparse
-import ctypes
 import os
 import queue
 import signal
@@ -17,6 +16,7 @@ from typing import BinaryIO
 
 from aurora_indexer import parse  # noqa: F401 - loaded before the worker says it is ready
 from aurora_indexer.answering import Parse, answer, parse_source
+from aurora_indexer.child_process import claim_pipes, detach
 from aurora_indexer.messages import (
     LENGTH_BYTES,
     MAX_FRAME,
@@ -27,14 +27,12 @@ from aurora_indexer.messages import (
     frame,
 )
 
-_PR_SET_PDEATHSIG = 1
-
 
 def serve(parse_one: Parse, arguments: list[str]) -> None:
     """Answer requests until stdin ends. `arguments`: `--nice N --file-seconds S --parent PID`."""
     options = _options(arguments)
-    _detach_from_terminal_and_parent(options.nice, options.parent)
-    requests, replies = _claim_pipes()
+    detach(options.nice, options.parent)
+    requests, replies = claim_pipes()
     pending: queue.SimpleQueue[ParseRequest] = queue.SimpleQueue()
     threading.Thread(target=_read_requests, args=(requests, pending), daemon=True, name="stdin").start()
     _send(replies, Ready(os.getpid()))
@@ -53,28 +51,6 @@ def _options(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("--file-seconds", type=int, default=0, help="end this process when one file takes longer")
     parser.add_argument("--parent", type=int, default=0, help="end this process when its parent is not this one")
     return parser.parse_args(arguments)
-
-
-def _detach_from_terminal_and_parent(niceness: int, parent: int) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    if niceness and hasattr(os, "nice"):
-        os.nice(niceness)
-    if sys.platform == "linux":
-        ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-        if parent and os.getppid() != parent:
-            os._exit(0)
-
-
-def _claim_pipes() -> tuple[BinaryIO, BinaryIO]:
-    """Take stdin and stdout for the protocol; whatever a library prints goes to stderr."""
-    sys.stdout.flush()
-    requests = os.fdopen(os.dup(0), "rb")
-    replies = os.fdopen(os.dup(1), "wb")
-    null = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(null, 0)
-    os.close(null)
-    os.dup2(2, 1)
-    return requests, replies
 
 
 def _read_requests(requests: BinaryIO, pending: queue.SimpleQueue[ParseRequest]) -> None:

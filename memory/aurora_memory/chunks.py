@@ -50,7 +50,7 @@ MODULE_NAME = "<module>"
 """The qualified name of a file's module-level remainder."""
 
 
-class AstSummary(Struct, frozen=True, array_like=True):
+class AstSummary(Struct, frozen=True, array_like=True, gc=False):
     """How intricate a definition is: branch and loop counts, and what they amount to."""
 
     complexity: Literal["low", "medium", "high"]
@@ -58,7 +58,7 @@ class AstSummary(Struct, frozen=True, array_like=True):
     loops: int
 
 
-class Reference(Struct, frozen=True, array_like=True):
+class Reference(Struct, frozen=True, array_like=True, gc=False):
     """A name a chunk uses, as written: `self.db.get_user(…)` is name `get_user`, qualifier `self.db`."""
 
     kind: ReferenceKind
@@ -66,7 +66,7 @@ class Reference(Struct, frozen=True, array_like=True):
     qualifier: str = ""
 
 
-class Import(Struct, frozen=True, array_like=True):
+class Import(Struct, frozen=True, array_like=True, gc=False):
     """One imported name of a file.
 
     `from a.b import c as d` is module `a.b`, name `c`, alias `d`; `import a.b as x` is module `a.b`, no name,
@@ -79,7 +79,7 @@ class Import(Struct, frozen=True, array_like=True):
     alias: str = ""
 
 
-class Part(Struct, frozen=True, array_like=True):
+class Part(Struct, frozen=True, array_like=True, gc=False):
     """A stretch of a chunk that is searched as one: the whole of it, or a piece cut on syntax borders (cAST).
 
     `occurrences` has, for each term, its counts by field (`aurora_memory.occurrences`); `length` and `name_length` are
@@ -93,7 +93,7 @@ class Part(Struct, frozen=True, array_like=True):
     name_length: int
 
 
-class CodeChunk(Struct, frozen=True, array_like=True):
+class CodeChunk(Struct, frozen=True, array_like=True, gc=False):
     """A definition, the module-level remainder of a file, or a piece of a document. Lines are 1-based and inclusive.
 
     `name` is qualified within the file with dots in every language (`AuthService.login`). `ordinal` counts earlier
@@ -127,7 +127,7 @@ class CodeChunk(Struct, frozen=True, array_like=True):
         return chunk_id(self.path, self.name, self.line_start, self.line_end, self.kind)
 
 
-class ParsedFile(Struct, frozen=True, array_like=True):
+class ParsedFile(Struct, frozen=True, array_like=True, gc=False):
     """One source file or document, cut into chunks. `syntax_errors` counts what its parser had to skip or invent."""
 
     path: str

@@ -27,7 +27,8 @@ from aurora_memory.documents import (
 from aurora_memory.tagging import Tags, code_tags, knowledge_tags
 
 if TYPE_CHECKING:
-    from aurora_memory.store.reading import ChunkView, Commits, Edge
+    from aurora_memory.store.history import Commits
+    from aurora_memory.store.reading import ChunkView, Edge
 
 _DEPENDENCIES = frozenset({"calls", "inherits"})
 _SECURITY = "security"

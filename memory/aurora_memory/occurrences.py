@@ -29,6 +29,14 @@ def packed(field: Field, counts: Mapping[str, int]) -> dict[str, int]:
     return {term: (count if count < limit else limit) << shift for term, count in counts.items()}
 
 
+def add_field(found: dict[str, int], field: Field, counts: Mapping[str, int]) -> None:
+    """Put one field's counts, of which `found` has none yet, among others."""
+    shift, limit = SHIFTS[field], LIMITS[field]
+    get = found.get
+    for term, count in counts.items():
+        found[term] = get(term, 0) | (count if count < limit else limit) << shift
+
+
 def together(fields: Iterable[Mapping[str, int]]) -> dict[str, int]:
     """Packed counts of different fields as one."""
     found: dict[str, int] = {}

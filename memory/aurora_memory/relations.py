@@ -27,7 +27,7 @@ FAMILIES = {"typescript": "ecmascript", "tsx": "ecmascript", "javascript": "ecma
 """Languages whose files call one another."""
 
 
-class Definition(Struct, frozen=True, array_like=True):
+class Definition(Struct, frozen=True, array_like=True, gc=False):
     """A chunk as something to be referred to."""
 
     id: int
@@ -39,7 +39,7 @@ class Definition(Struct, frozen=True, array_like=True):
     language: str
 
 
-class Relation(Struct, frozen=True, array_like=True):
+class Relation(Struct, frozen=True, array_like=True, gc=False):
     """A directed edge between two chunks."""
 
     from_id: int

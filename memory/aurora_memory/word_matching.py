@@ -94,12 +94,13 @@ def match(
     parts: Parts,
     entries: Mapping[str, tuple[Numbers, Numbers]],
     weights: Mapping[str, float],
+    said: Collection[str],
     limit: int,
     types: Collection[int] | None = None,
 ) -> Matches:
     """Weigh every part in which one of the terms stands; keep the `limit` best of those types.
 
-    `weights` says how much each term counts: 1 where the question says it, less where it only suggests it.
+    `weights` says how much each term counts, `said` are those that the question says and does not only suggest.
     """
     import numpy as np
 
@@ -116,8 +117,7 @@ def match(
             known = numbers < count
             numbers, packed = numbers[known], packed[known]
         value = np.float32(weight * rarity(parts.living, len(numbers)))
-        said = weight >= 1
-        total += float(value) if said else 0.0
+        total += float(value) if term in said else 0.0
         counts = low[packed & ((1 << _LOW_BITS) - 1)] + high[packed >> _LOW_BITS]
         words[numbers] += value * counts / (counts + parts.norms[numbers])
         cover[numbers] += value

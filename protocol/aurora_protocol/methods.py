@@ -152,6 +152,7 @@ class WorkspaceStatus(Wire, frozen=True, kw_only=True):
     database_bytes: int
     last_error: str | None
     watching: str = "off"
+    learning_history: bool = False
 
 
 class StatusResult(Wire, frozen=True, kw_only=True):

@@ -17,7 +17,8 @@ from aurora_memory import checking, document_making, tagging
 from aurora_memory.chunks import MODULE_NAME, chunk_id, type_of
 from aurora_memory.documents import Document
 from aurora_memory.recall import Hit, Question
-from aurora_memory.store.reading import ChunkView, Commits, Edge, Reader
+from aurora_memory.store.history import Commits
+from aurora_memory.store.reading import ChunkView, Edge, Reader
 from aurora_memory.tokens import words
 from aurora_protocol.methods import Activation, ExplainResult, Link, Recalled
 
@@ -89,7 +90,7 @@ def explained(
     document: Document,
     accesses: Sequence[float],
     commits: Commits | None,
-    edges: Sequence[Edge],
+    relations: Sequence[Link],
 ) -> ExplainResult:
     """Everything on one chunk for the wire."""
     plain = checking.plain(document)
@@ -99,8 +100,8 @@ def explained(
         content=plain["content"],
         metadata=plain["metadata"],
         accesses=[document_making.iso_time(at) for at in accesses],
-        commits=[document_making.iso_time(at) for at in commits.times] if commits else [],
-        relations=links(edges),
+        commits=[document_making.iso_time(at) for at in commits.times] if commits and commits.last_hash else [],
+        relations=list(relations),
         document=plain,
     )
 
@@ -113,14 +114,16 @@ def summary(chunk: ChunkView) -> str:
     return ", ".join(chunk.keywords.split()[:6])
 
 
-def evidence_of(hit: Hit, commits: Mapping[str, Commits], own: bool) -> dict[str, Any]:
-    """Why a hit scored as it did: the terms that matched, and the accesses its base level comes from."""
-    known = commits.get(hit.chunk.path)
+def evidence_of(hit: Hit, commits: Mapping[int, Commits], own: bool) -> dict[str, Any]:
+    """Why a hit scored as it did: the terms that matched, where an embedding ranks it, whence its base level comes."""
+    known = commits.get(hit.chunk.id)
+    near = hit.nearness
     return {
         "matchedTerms": list(hit.matched),
         "accesses": [iso(time) for time in hit.history[-10:]],
         "accessesFrom": "answers" if own else "git" if known else "file",
         "focus": {"lineStart": hit.focus[0], "lineEnd": hit.focus[1]},
+        **({"semantic": {"rank": near.rank, "similarity": round(near.similarity, 4)}} if near is not None else {}),
     }
 
 

@@ -7,7 +7,9 @@ import shutil
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
 
+from aurora_indexer import IndexerError
 from aurora_indexer.indexer import Indexer
 from aurora_memory import StoreCorrupt, StoreForeign
 from aurora_memory.store import Store
@@ -15,6 +17,9 @@ from aurora_memory.store.integrity import Fault
 from aurora_memory.store.lifespan_facts import Kept
 from aurora_memory.store.neighbours import MemoryFile
 from aurora_protocol.methods import DoctorResult, Finding, Skipped
+
+if TYPE_CHECKING:
+    from aurora_indexer.embedding.embedder import Embedder
 
 MAX_EXAMPLES = 1000
 MAX_NAMED = 20
@@ -24,9 +29,14 @@ UNKNOWN = "no-language"
 
 
 async def checkup(
-    root: Path, store: Store, indexer: Indexer, policy_problems: Sequence[str], older: MemoryFile | None
+    root: Path,
+    store: Store,
+    indexer: Indexer,
+    policy_problems: Sequence[str],
+    older: MemoryFile | None = None,
+    embedder: Embedder | None = None,
 ) -> DoctorResult:
-    """Look at the index, the watcher, the memory file and its disk, and say what is wrong with policies. Reads only.
+    """Look at the index, the watcher, the memory file and its disk, policies and the model. Reads only.
 
     `older` is the memory that is offered to this workspace, if there is one.
     """
@@ -59,6 +69,7 @@ async def checkup(
             *await _lifespans(store),
             *([_older(older)] if older else []),
             *map(_policy, policy_problems),
+            *([await _semantic(embedder)] if embedder is not None else []),
         ],
         skipped={reason: count for reason, count in skipped.most_common() if count},
         examples=examples[:MAX_EXAMPLES],
@@ -148,3 +159,11 @@ def _few(chunks: Sequence[Kept]) -> str:
 def _policy(problem: str) -> Finding:
     fix = "correct it and open the workspace again; until then the policies below it hold"
     return Finding(level="warning", what=problem, fix=fix)
+
+
+async def _semantic(embedder: Embedder) -> Finding:
+    try:
+        return Finding(level="ok", what=await embedder.state())
+    except IndexerError as error:
+        fix = "then restart the daemon; until then recall goes by words alone"
+        return Finding(level="warning", what=f"no semantic recall: {error}", fix=fix)

@@ -1,4 +1,4 @@
-"""Where the rooms come together: how a workspace is opened, and the worker processes all of them share."""
+"""Where the rooms come together: how a workspace is opened, and the processes that all of them share."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from aurora_server.settings import Settings
 from aurora_server.workspaces import canonical
 
 if TYPE_CHECKING:
+    from aurora_indexer.embedding.model_process import ModelProcess
     from aurora_indexer.pool import WorkerPool
     from aurora_protocol.methods import Finding
     from aurora_server.workspace import Workspace
@@ -21,13 +22,14 @@ MOST_WORKERS = 4
 
 
 class WorkspaceOpener:
-    """Opens workspaces around one worker pool, which is made when the first of them is opened."""
+    """Opens workspaces around one worker pool and one model, which are made when the first of them is opened."""
 
     def __init__(self, settings: Settings, environment: Mapping[str, str]) -> None:
         self._settings = settings
         self._environment = environment
         self._pool: WorkerPool | None = None
         self._mending = asyncio.Lock()
+        self._model: ModelProcess | None = None
 
     async def open(self, root: Path) -> Workspace:
         """Open the workspace at the canonical `root`. Raises what its memory and its indexer raise."""
@@ -40,7 +42,10 @@ class WorkspaceOpener:
                 environment=self._environment,
                 max_file_bytes=self._settings.indexing.max_file_bytes,
             )
-        return await workspace_class.open(root, self._settings, self._pool)
+        semantic = self._settings.semantic
+        if self._model is None and semantic.model and semantic.enabled:
+            self._model = await asyncio.to_thread(_model_process, self._settings, semantic.model, self._environment)
+        return await workspace_class.open(root, self._settings, self._pool, self._model)
 
     async def repair(self, folder: Path) -> list[Finding]:
         """Set the damaged memory of a workspace that cannot be opened aside; says what was done."""
@@ -55,6 +60,16 @@ class WorkspaceOpener:
         pool, self._pool = self._pool, None
         if pool is not None:
             await pool.aclose()
+        model, self._model = self._model, None
+        if model is not None:
+            await model.aclose()
+
+
+def _model_process(settings: Settings, model: str, environment: Mapping[str, str]) -> ModelProcess:
+    from aurora_indexer.embedding.model_process import ModelProcess
+
+    name = model if model.startswith("package:") else str(settings.home / Path(model).expanduser())
+    return ModelProcess(name, folder=settings.home, environment=environment)
 
 
 def _classes() -> tuple[type[Workspace], type[WorkerPool]]:

@@ -129,4 +129,5 @@ def _load_sessions() -> type[Session]:
     # What is loaded now stays; full collections need not walk it again and again.
     gc.collect()
     gc.freeze()
+    gc.set_threshold(20_000, 20, 20)  # bulk indexing makes much that lives for a moment and refers to nothing
     return session.Session

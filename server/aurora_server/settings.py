@@ -51,6 +51,16 @@ class MemorySettings(Struct, frozen=True):
     database_path: str | None = None
 
 
+class SemanticSettings(Struct, frozen=True):
+    """`memory.semantic.*`: a model's folder (below the home folder, unless absolute), or `package:NAME`; on or off.
+
+    Only the user's own configuration is asked: a workspace could name a model that was made to hide things.
+    """
+
+    model: str | None = None
+    enabled: bool = True
+
+
 class LoggingSettings(Struct, frozen=True):
     """`logging.*`: how much the daemon's log says."""
 
@@ -75,6 +85,7 @@ class Settings(Struct, frozen=True):
     daemon: DaemonSettings = DaemonSettings()
     indexing: IndexingSettings = IndexingSettings()
     memory: MemorySettings = MemorySettings()
+    semantic: SemanticSettings = SemanticSettings()
     logging: LoggingSettings = LoggingSettings()
     lifespans: LifespanSettings = LifespanSettings()
 
@@ -83,6 +94,7 @@ _SECTIONS: dict[str, type[Struct]] = {
     "daemon": DaemonSettings,
     "indexing": IndexingSettings,
     "memory": MemorySettings,
+    "memory.semantic": SemanticSettings,
     "logging": LoggingSettings,
 }
 
@@ -98,18 +110,20 @@ def load(environ: Mapping[str, str], config_file: Path | None = None) -> Setting
     document = read_document(path, required=named is not None)
     sections: dict[str, Struct] = {}
     for name, kind in _SECTIONS.items():
-        given = document.get(name, {})
+        outer, _, inner = name.partition(".")
+        given = document.get(outer, {})
+        given = given.get(inner, {}) if inner else given  # what is around it was looked at before
         if not isinstance(given, dict):
             raise SettingsError(f"{path}: '{name}' must be an object")
         values = dict(given)
         for field in msgspec.structs.fields(kind):
-            variable = f"{PREFIX}{name}_{field.name}".upper()
+            variable = f"{PREFIX}{name}_{field.name}".replace(".", "_").upper()
             if variable in environ:
                 values[field.name] = environ[variable]
         try:
-            sections[name] = msgspec.convert(values, kind, strict=False)
+            sections[inner or outer] = msgspec.convert(values, kind, strict=False)
         except msgspec.ValidationError as error:
-            raise SettingsError(f"{path} or {PREFIX}{name.upper()}_*: {name}: {error}") from error
+            raise SettingsError(f"{path} or {PREFIX}{name.replace('.', '_').upper()}_*: {name}: {error}") from error
     policies = environ.get("AURORA_LIFESPAN_POLICIES")
     lifespans = LifespanSettings(
         given=document.get("memory", {}).get("lifespan_policies"),

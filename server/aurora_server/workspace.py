@@ -11,7 +11,7 @@ import time
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 from msgspec import UNSET
@@ -58,7 +58,13 @@ from aurora_server.mending import mend
 from aurora_server.settings import Settings
 from aurora_server.upkeep import Upkeep
 
+if TYPE_CHECKING:
+    from aurora_indexer.embedding.embedder import Embedder
+    from aurora_indexer.embedding.model_process import ModelProcess
+
 logger = logging.getLogger(__name__)
+EDITED_WITH = 5
+"""Chunks named as usually edited with another."""
 
 OUTLINES_KEPT = 32
 OUTLINE_SECONDS = 0.5
@@ -67,29 +73,39 @@ OUTLINE_SECONDS = 0.5
 class Workspace:
     """A root folder with its memory. All methods belong to the event loop's thread."""
 
-    def __init__(self, root: Path, store: Store, indexer: Indexer, lifespans: Merged) -> None:
+    def __init__(
+        self, root: Path, store: Store, indexer: Indexer, lifespans: Merged, embedder: Embedder | None = None
+    ) -> None:
         self.root = root
         self.policies = lifespans.policies
         self._policy_problems = lifespans.problems
         self._store = store
         self._indexer = indexer
+        self._embedder = embedder
         self._outlines: OrderedDict[tuple[str, bytes], ParsedFile] = OrderedDict()
         self.adoption = Adoption(root, store)
         self._upkeep = Upkeep(root, store, indexer, lifespans.policies)
         self._warming = asyncio.create_task(self._warm(), name=f"warm {root}")
 
     @classmethod
-    async def open(cls, root: Path, settings: Settings, pool: WorkerPool) -> Workspace:
-        """Open the memory of `root` and begin to bring it up to date. Raises a `MemoryError_`."""
+    async def open(
+        cls, root: Path, settings: Settings, pool: WorkerPool, model: ModelProcess | None = None
+    ) -> Workspace:
+        """Open the memory of `root` and begin to bring it up to date. Raises a `MemoryError_`.
+
+        With a `model`, what memory holds is embedded as well, and recalled by meaning beside words.
+        """
         store = await Store.open(database_path(root, settings))
         try:
-            return await cls._on(store, root, settings, pool)
+            return await cls._on(store, root, settings, pool, model)
         except BaseException:
             await store.close()  # an open connection would keep the whole process from ending
             raise
 
     @classmethod
-    async def _on(cls, store: Store, root: Path, settings: Settings, pool: WorkerPool) -> Workspace:
+    async def _on(
+        cls, store: Store, root: Path, settings: Settings, pool: WorkerPool, model: ModelProcess | None
+    ) -> Workspace:
         owner = await store.read.fact("root")
         if owner is None:
             await store.remember("root", str(root))
@@ -108,14 +124,21 @@ class Workspace:
         for problem in lifespans.problems:
             logger.warning("lifespan policies", extra={"root": str(root), "problem": problem})
         indexer.counts = await store.counts()
+        embedder = None
+        if model is not None:
+            embedder = (await asyncio.to_thread(_embedder_class))(root, store, model)
+            indexer.listen(lambda progress: embedder.wake() if progress is None else None)
+            embedder.start(indexer.first_run)
         indexer.start()
-        return cls(root, store, indexer, lifespans)
+        return cls(root, store, indexer, lifespans, embedder)
 
     async def close(self) -> None:
         """Stop indexing and close the memory."""
         self._warming.cancel()
         await self._upkeep.close()
         await self.adoption.close()
+        if self._embedder is not None:
+            await self._embedder.close()
         await self._indexer.close()
         await self._store.close()
 
@@ -132,6 +155,7 @@ class Workspace:
             database_bytes=_size(self._store.path),
             last_error=self._indexer.last_error,
             watching=self._indexer.watching,
+            learning_history=self._indexer.learning_history,
         )
 
     async def recall(self, params: RecallParams) -> RecallResult:
@@ -142,7 +166,8 @@ class Workspace:
         depth = params.limit if params.budget_tokens is None else max(params.limit, 50)
         types = None if params.types is None else frozenset(params.types)
         if types is None or types & STORED:
-            hits += await recall(reader, params.query, depth, time.time(), types=types)
+            semantic = self._embedder.nearest if self._embedder is not None else None
+            hits += await recall(reader, params.query, depth, time.time(), types=types, semantic=semantic)
         if types is None or "reas" in types:
             hits += await recall_reasoning(reader, params.query, depth, time.time(), self.policies)
         hits.sort(key=lambda hit: -hit.strength)
@@ -251,7 +276,7 @@ class Workspace:
     async def doctor(self) -> DoctorResult:
         """What is wrong with this workspace and how to mend it, and every file that is left out."""
         older = await self.adoption.offer()
-        return await checkup(self.root, self._store, self._indexer, self._policy_problems, older)
+        return await checkup(self.root, self._store, self._indexer, self._policy_problems, older, self._embedder)
 
     async def repair(self) -> DoctorResult:
         """Mend the memory file and index everything anew; what was done, then what doctor says."""
@@ -343,7 +368,7 @@ class Workspace:
             texts = await answers.contents(self.root, [hit.chunk for hit in hits])
         evidence: list[dict[str, Any]] = []
         if params.explain:
-            commits = await reader.commits([hit.chunk.path for hit in hits])
+            commits = await reader.history.chunk_commits([hit.chunk.id for hit in hits])
             own = await reader.accesses([hit.chunk.id for hit in hits])
             evidence = [answers.evidence_of(hit, commits, hit.chunk.id in own) for hit in hits]
         return [
@@ -361,7 +386,7 @@ class Workspace:
         reader = self._store.read
         (hit,) = await weigh(reader, [chunk], time.time())
         edges = await reader.edges(chunk.id)
-        commits = (await reader.commits([chunk.path])).get(chunk.path)
+        commits = (await reader.history.chunk_commits([chunk.id])).get(chunk.id)
         accesses = (await reader.accesses([chunk.id])).get(chunk.id, [])
         document: Document
         if type_of(chunk.kind) == "know":
@@ -377,9 +402,16 @@ class Workspace:
                 accesses,
             )
         callers = await reader.caller_counts([chunk.id])
+        related = [*answers.links(edges), *await self._edited_with(chunk)]
         return answers.explained(
-            answers.recalled(hit, self.root, callers.get(chunk.id, 0)), chunk, document, accesses, commits, edges
+            answers.recalled(hit, self.root, callers.get(chunk.id, 0)), chunk, document, accesses, commits, related
         )
+
+    async def _edited_with(self, chunk: ChunkView) -> list[Link]:
+        """What git says is usually changed together with a chunk."""
+        shared = await self._store.read.history.edited_with(chunk.id, EDITED_WITH)
+        others = await self._store.read.chunks([other for other, _ in shared])
+        return [answers.link("edited with", others[other]) for other, _ in shared if other in others]
 
     async def _explained_reasoning(self, chunk_id: str) -> ExplainResult:
         reader = self._store.read
@@ -390,7 +422,7 @@ class Workspace:
         document = (await reader.reasoning([row]))[row]
         recalled = answers.recalled(hit, self.root, 0)
         edges = await reader.edges(row)
-        return answers.explained(recalled, hit.chunk, document, hit.history, None, edges)
+        return answers.explained(recalled, hit.chunk, document, hit.history, None, answers.links(edges))
 
     async def _parsed(self, relative: str, text: str) -> ParsedFile | None:
         """Parse a buffer once per content, in a thread; a few of the latest are kept."""
@@ -437,6 +469,12 @@ class Workspace:
 
 def _parse(path: str, source: bytes) -> ParsedFile | None:
     return parse_source(path, source, OUTLINE_SECONDS)
+
+
+def _embedder_class() -> type[Embedder]:
+    from aurora_indexer.embedding.embedder import Embedder
+
+    return Embedder
 
 
 def _taken_apart(chunk_id: str) -> tuple[str, str, str, str]:

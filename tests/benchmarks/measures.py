@@ -84,7 +84,12 @@ def index(client: Client) -> tuple[float, dict[str, Any]]:
 
 def settled(client: Client) -> None:
     """Wait until the daemon has nothing left to do in the background."""
-    while any(workspace["state"] != "ready" for workspace in client.request("aurora/status")["workspaces"]):
+
+    def busy() -> bool:
+        workspaces = client.request("aurora/status")["workspaces"]
+        return any(each["state"] != "ready" or each["learningHistory"] for each in workspaces)
+
+    while busy():
         time.sleep(0.1)
 
 

@@ -1,13 +1,15 @@
 """`make bench-recall`: does recall find the right function? Against ripgrep and BM25, in the same run.
 
 `REPOS="path …"` names clones with history, in any language AURORA knows; every second one is for tuning, the others are
-reported apart. Without it, packages from the registry serve, with docstring questions only.
+reported apart. Without it, packages from the registry serve, with docstring questions only. `--model PATH` reports a
+local embedding model as well, alone and fused with AURORA's own ranking.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+import os
 import tempfile
 import time
 from collections.abc import Sequence
@@ -16,13 +18,15 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
+from aurora_indexer.embedding.embedder import Embedder
+from aurora_indexer.embedding.model_process import ModelProcess
 from aurora_memory.recall import Hit, recall
 from aurora_memory.recall.ranking import WEIGHTS, Signals
 from aurora_memory.store import Store
 from tests.benchmarks import measures
 from tests.benchmarks.baselines import Functions, Ranker, bm25, ripgrep
 from tests.benchmarks.corpus import package
-from tests.benchmarks.recall_cases import Case, Function, commit_cases, docstring_cases
+from tests.benchmarks.recall_cases import FUNCTIONS, Case, Function, commit_cases, docstring_cases
 
 PACKAGES = ("rich==13.9.4", "scrapy==2.13.3", "networkx==3.5")
 QUESTIONS = 200
@@ -30,7 +34,7 @@ BACK = 400
 """First-parent commits to go back for commit questions."""
 
 DEPTH = 10
-ACTIVATION = ("spreading", "context_boost", "recency", "learned")
+ACTIVATION = ("spreading", "episodes", "file_episodes", "context_boost", "recency", "learned")
 """The signals that come from activation."""
 
 
@@ -91,12 +95,43 @@ async def ask(
         await store.close()
 
 
+async def ask_model(
+    root: Path, database: Path, cases: Sequence[Case], now: float, model: str
+) -> tuple[list[list[Hit]], list[list[Function]], list[float]]:
+    """Recall fused with the model's ranking, the functions it ranks first by itself, and the seconds each fusion took.
+
+    Embeds what an earlier run has not embedded yet. Raises ModelError.
+    """
+    process = ModelProcess(model, folder=database.parent, environment=os.environ, niceness=0)
+    store = await Store.open(database)
+    embedder = Embedder(root, store, process)
+    try:
+        begun = time.perf_counter()
+        count = await embedder.catch_up()
+        print(f"  {count} chunks embedded in {time.perf_counter() - begun:.1f} s; {await embedder.state()}")
+        await embedder.nearest("anything")  # reads the vectors
+        hits, alone, seconds = [], [], []
+        for case in cases:
+            begun = time.perf_counter()
+            hits.append(await recall(store.read, case.question, DEPTH, now, semantic=embedder.nearest))
+            seconds.append(time.perf_counter() - begun)
+            near = [chunk for chunk, _ in await embedder.nearest(case.question)]
+            views = await store.read.chunks(near)
+            found = [views[chunk] for chunk in near if chunk in views and views[chunk].kind in FUNCTIONS]
+            alone.append([(view.path, view.name) for view in found[:DEPTH]])
+        return hits, alone, seconds
+    finally:
+        await embedder.close()
+        await store.close()
+        await process.aclose()
+
+
 def functions_in(hits: Sequence[Hit]) -> list[Function]:
     """What a list of hits names, as (path, name)."""
     return [(hit.chunk.path, hit.chunk.name) for hit in hits]
 
 
-def measure(kind: str, root: Path, cases: list[Case], database: Path) -> dict[str, Score]:
+def measure(kind: str, root: Path, cases: list[Case], database: Path, model: str | None = None) -> dict[str, Score]:
     """All rankers on one tree."""
     functions = Functions(root)
     rankers: dict[str, Ranker | None] = {"ripgrep": ripgrep(functions), "BM25": bm25(functions)}
@@ -113,6 +148,12 @@ def measure(kind: str, root: Path, cases: list[Case], database: Path) -> dict[st
         off = msgspec.structs.replace(WEIGHTS, **dict.fromkeys(ACTIVATION, 0.0))
         hits, _ = asyncio.run(ask(database, cases, now, off))
         scores["AURORA, activation off"] = scored(cases, [functions_in(found) for found in hits])
+    if model is not None:
+        hits, alone, fused_seconds = asyncio.run(ask_model(root, database, cases, now, model))
+        tokens = sum(hit.chunk.tokens for found in hits for hit in found)
+        scores["AURORA + semantic"] = scored(cases, [functions_in(found) for found in hits], tokens)
+        scores["embeddings alone"] = scored(cases, alone)
+        print(f"  with the model: {measures.Sample(fused_seconds)}")
     print(f"  {len(cases)} {kind} questions, {len(functions.names)} functions; {measures.Sample(seconds)}")
     return scores
 
@@ -121,7 +162,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("repositories", nargs="*", type=Path)
     parser.add_argument("--keep", type=Path, help="folder for trees and databases, reused on the next run")
+    parser.add_argument("--model", help="folder of an embedding model, or package:NAME (the semantic extra)")
     options = parser.parse_args()
+    model = options.model
+    if model and not model.startswith("package:"):
+        model = str(Path(model).absolute())
     with tempfile.TemporaryDirectory(prefix="aurora-recall-") as temporary:
         work = options.keep or Path(temporary)
         results: dict[tuple[str, str], dict[str, list[Score]]] = {}
@@ -132,7 +177,7 @@ def main() -> None:
             for kind in kinds:
                 root, cases, database = prepared(kind, source, work / f"{source.name}-{kind}")
                 print(f"{source.name} ({half})")
-                for name, score in measure(kind, root, cases, database).items():
+                for name, score in measure(kind, root, cases, database, model).items():
                     print(f"    {name:24} {score}")
                     results.setdefault((half, kind), {}).setdefault(name, []).append(score)
         for (half, kind), by_name in results.items():

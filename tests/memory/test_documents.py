@@ -14,7 +14,8 @@ from aurora_memory.document_making import code_document, knowledge_document
 from aurora_memory.documents import CodeDocument
 from aurora_memory.recall import weigh
 from aurora_memory.store import FileStat, IndexedFile, Store
-from aurora_memory.store.reading import ChunkView, Commits
+from aurora_memory.store.history import Commits
+from aurora_memory.store.reading import ChunkView
 from tests.memory.runs import NOON
 
 ROOT = Path(__file__).parents[2]

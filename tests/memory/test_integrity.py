@@ -20,7 +20,13 @@ from tests.memory.runs import NOON, retrieved, run
 
 PAGE = 4096
 FILES = [
-    file(f"{name}.py", *(chunk(f"{name}.py", f"{name}_{n}", f"{name} body {n}", line=n * 10) for n in range(1, 9)))
+    file(
+        f"{name}.py",
+        *(
+            chunk(f"{name}.py", f"{name}_{n}", f"{name} body {n}", line=n * 10, calls=(f"alpha_{n}",))
+            for n in range(1, 9)
+        ),
+    )
     for name in ("alpha", "beta", "gamma")
 ]
 LEARNED = ("accesses", "boosts", "documents", "runs", "difficult", "log_index", "escalations")
@@ -71,6 +77,8 @@ async def test_a_sound_file_has_no_faults(store: Store) -> None:
         ("INSERT INTO boosts VALUES (999, 'r', 1.0, 0.2)", "boosts", 1),
         ("INSERT INTO unresolved VALUES (999)", "unresolved", 1),
         ("INSERT INTO escalations VALUES (999, 'tune', 1.0)", "escalations", 1),
+        ("INSERT INTO changes VALUES (999, 1, 1)", "changes", 1),
+        ("INSERT INTO embeddings VALUES (999, 'm', x'00', x'00')", "embeddings", 1),
         ("INSERT INTO parts VALUES (999, 999, 1, 2, x'80')", "parts", 1),
     ],
 )
@@ -112,8 +120,8 @@ async def test_each_fault_is_found_and_mended(store: Store, statement: str, what
 async def test_a_rebuild_keeps_what_was_learned_and_every_row_id(store: Store) -> None:
     before = dump(store.path, *LEARNED)
     ids = dump(store.path, "(SELECT id, path, name, ordinal, changed_at FROM chunks)")
-    used = dump(store.path, "(SELECT * FROM relations WHERE kind = 'used')")
-    assert all(before[table] for table in LEARNED if table != "escalations") and all(used.values())
+    relations = dump(store.path, "relations", "refs")
+    assert all(before[table] for table in LEARNED if table != "escalations") and relations["relations"]
     done = await store.rebuild()
     assert (done.files, done.recovered, done.dropped) == (3, 0, 0)
     assert await recall(store.read, "beta body", 5, NOON) == []
@@ -122,7 +130,7 @@ async def test_a_rebuild_keeps_what_was_learned_and_every_row_id(store: Store) -
     await store.resolve()
     assert dump(store.path, *LEARNED) == before
     assert dump(store.path, "(SELECT id, path, name, ordinal, changed_at FROM chunks)") == ids
-    assert dump(store.path, "(SELECT * FROM relations WHERE kind = 'used')") == used
+    assert dump(store.path, "relations", "refs") == relations
     assert [hit.chunk.name for hit in await recall(store.read, "beta_3", 1, NOON)] == ["beta_3"]
 
 

@@ -96,7 +96,7 @@ async def test_matching_weighs_rare_words_and_names_most(store: Store) -> None:
     )
     parts = await store.read.words.parts()
     weights = dict.fromkeys(terms("expand template values"), 1.0)
-    found = match(parts, await store.read.words.entries(list(weights)), weights, 10)
+    found = match(parts, await store.read.words.entries(list(weights)), weights, weights, 10)
     views = await store.read.chunks([int(n) for n in found.chunks])
     assert [views[int(n)].name for n in found.chunks] == ["expand_template", "other", "third"]
     assert found.cover[0] == pytest.approx(1.0)
@@ -108,5 +108,5 @@ async def test_entries_written_after_the_parts_were_read_wait_for_the_next_quest
     await store.write([file("a.py", chunk("a.py", "one", "alpha"))])
     parts = await store.read.words.parts()
     await store.write([file("b.py", chunk("b.py", "two", "alpha"))])
-    found = match(parts, await store.read.words.entries(["alpha"]), {"alpha": 1.0}, 10)
+    found = match(parts, await store.read.words.entries(["alpha"]), {"alpha": 1.0}, ["alpha"], 10)
     assert len(found.chunks) == 1

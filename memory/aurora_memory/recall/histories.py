@@ -6,7 +6,8 @@ import math
 from collections.abc import Mapping, Sequence
 
 from aurora_memory.activation import levels_of_histories
-from aurora_memory.store.reading import ChunkView, Commits
+from aurora_memory.store.history import Commits
+from aurora_memory.store.reading import ChunkView
 
 NEVER = -0.5 * math.log(3650.0)
 """The base level of a chunk of which no access is known: as if used once, ten years ago."""
@@ -15,24 +16,18 @@ NEVER = -0.5 * math.log(3650.0)
 def histories_of(
     chunks: Sequence[ChunkView],
     accesses: Mapping[int, Sequence[float]],
-    commits: Mapping[str, Commits],
+    commits: Mapping[int, Commits],
     mtimes: Mapping[str, float],
 ) -> list[tuple[float, ...]]:
-    """Each chunk's access times, oldest first: its own, else its git commits and latest edit, else its file's time.
-
-    Chunks of one file share one tuple wherever their history is the same.
-    """
-    by_path: dict[str, tuple[float, ...]] = {}
+    """Each chunk's access times, oldest first: its own, else its git commits and latest edit, else its file's time."""
     histories: list[tuple[float, ...]] = []
     for chunk in chunks:
         own = accesses.get(chunk.id)
         if own:
             histories.append(tuple(own))
             continue
-        committed = by_path.get(chunk.path)
-        if committed is None:
-            known = commits.get(chunk.path)
-            committed = by_path[chunk.path] = tuple(map(float, reversed(known.times))) if known else ()
+        known = commits.get(chunk.id)
+        committed = tuple(sorted(map(float, known.times))) if known else ()
         if chunk.changed_at is not None:
             histories.append(tuple(sorted((*committed, chunk.changed_at))))
         elif not committed and chunk.path in mtimes:
@@ -42,9 +37,9 @@ def histories_of(
     return histories
 
 
-def modified_at(chunk: ChunkView, commits: Mapping[str, Commits], mtimes: Mapping[str, float]) -> float | None:
-    """When a chunk last changed: the edit memory saw, else its file's last commit, else the file's time."""
-    known = commits.get(chunk.path)
+def modified_at(chunk: ChunkView, commits: Mapping[int, Commits], mtimes: Mapping[str, float]) -> float | None:
+    """When a chunk last changed: the edit memory saw, else its last commit, else the file's time."""
+    known = commits.get(chunk.id)
     committed = float(known.times[0]) if known and known.times else None
     seen = [time for time in (chunk.changed_at, committed) if time is not None]
     return max(seen) if seen else mtimes.get(chunk.path)

@@ -21,10 +21,24 @@ STOP_WORDS = frozenset(
     where which who why will with would you your
     """.split()
 )
+ERRANDS = frozenset(
+    """
+    add added adding adds allow allows bug bugs change changed changes chore cleanup docs ensure ensures feat feature
+    fix fixed fixes fixing fixup handle handles improve improved improves issue issues make makes minor perf refactor
+    refactored refactoring remove removed removes rename renamed revert support supports tidy tweak typo typos update
+    updated updates wip
+    """.split()
+)
+"""What a question wants done, rather than what it is about."""
+
+ERRAND = 0.4
+"""What such a word counts: some functions are called so."""
+
 _DEFINING = frozenset("class declaration declared defined definition implementation implemented struct type".split())
 
 _IDENTIFIER = re.compile(r"[^\W\d]\w*(?:(?:\.|::|#)[^\W\d]\w*)*")
 _WORD = re.compile(r"[^\W_]\w*")
+_QUOTED = re.compile(r"`([^`\n]{1,80})`")
 _LOOKS_LIKE_CODE = re.compile(r"_|[a-z0-9][A-Z]|\.|::|#|\d")
 
 
@@ -51,13 +65,19 @@ def understand(query: str) -> Question:
         found = dict.fromkeys(terms(query))
     said = tuple(found)[:MAX_TERMS]
     weights = dict.fromkeys(said, 1.0)
+    errands = {term for word in telling if word.lower() in ERRANDS for term in stem_word(word)}
+    if len(errands) < len(weights):
+        weights.update(dict.fromkeys(errands & weights.keys(), ERRAND))
     for word in telling[:MAX_TERMS]:
         for form in other_forms(word.lower()):
             for term in stem_word(form):
                 weights.setdefault(term, SUGGESTED)
     spelled = _IDENTIFIER.findall(query)
     rest = [word for word in spelled if word.lower() not in STOP_WORDS | _DEFINING]
-    names = [word for word in spelled if (len(rest) == 1 and word in rest) or _LOOKS_LIKE_CODE.search(word)]
+    quoted = {word for piece in _QUOTED.findall(query) for word in _IDENTIFIER.findall(piece)}
+    names = [
+        word for word in spelled if (len(rest) == 1 and word in rest) or word in quoted or _LOOKS_LIKE_CODE.search(word)
+    ]
     return Question(
         text=query,
         terms=said,

@@ -11,7 +11,8 @@ import re
 from msgspec import Struct
 
 from aurora_memory.activation import Activation
-from aurora_memory.chunks import MODULE_NAME
+from aurora_memory.chunks import KNOWLEDGE_KINDS, MODULE_NAME
+from aurora_memory.recall.episodes import Episode
 from aurora_memory.recall.question import Question
 from aurora_memory.recall.spreading import Step
 from aurora_memory.store.reading import ChunkView
@@ -31,44 +32,57 @@ class Signals(Struct, frozen=True):
     file_cover: float = 0.0
     file_best: float = 0.0
     spreading: float = 0.0
+    episodes: float = 0.0
+    file_episodes: float = 0.0
     context_boost: float = 0.0
     recency: float = 0.0
     learned: float = 0.0
     type_like: float = 0.0
     remainder: float = 0.0
+    document: float = 0.0
     test: float = 0.0
 
 
 WEIGHTS = Signals(
-    words=3.0,
-    cover=1.0,
+    words=2.8,
+    cover=1.3,
     name_cover=1.0,
-    name_share=2.5,
-    file_cover=2.0,
-    file_best=1.5,
-    spreading=2.0,
-    context_boost=0.0,
-    recency=0.15,
+    name_share=2.3,
+    file_cover=0.5,
+    file_best=4.0,
+    spreading=3.5,
+    episodes=5.0,
+    file_episodes=2.8,
+    context_boost=2.0,
+    recency=0.25,
     learned=1.0,
-    type_like=-1.0,
-    remainder=-2.0,
-    test=-1.5,
+    type_like=-2.0,
+    remainder=-3.5,
+    document=-3.0,
+    test=-2.2,
 )
 
-_FIELDS = Signals.__struct_fields__
 _MIDDLE = 4.0
 _SLOPE = 1.4
 NAMED = 20.0
 """What a chunk gets that a query of nothing but names spells: more than any words can bring."""
 
-MENTIONED = 0.7
+MENTIONED = 0.4
 """What a chunk gets whose name stands in a question among other words."""
+
+
+class Nearness(Struct, frozen=True):
+    """Where an embedding ranks a chunk for the question (1 is best), and its cosine with it."""
+
+    rank: int
+    similarity: float
 
 
 class Hit(Struct, frozen=True):
     """One recalled chunk. Times are Unix seconds; `focus` are the lines of its best-matching part.
 
-    `path` is the strongest way activation spread to it; `similar` are near-duplicates that were folded into it.
+    `path` is the strongest way activation spread to it, `episodes` the commits that speak for it; `similar` are
+    near-duplicates that were folded into it; `nearness` is there where a model was asked and finds it near.
     """
 
     chunk: ChunkView
@@ -82,12 +96,32 @@ class Hit(Struct, frozen=True):
     strength: float = 0.0
     signals: Signals = Signals()
     path: tuple[Step, ...] = ()
+    episodes: tuple[Episode, ...] = ()
     similar: tuple[ChunkView, ...] = ()
+    nearness: Nearness | None = None
 
 
 def strength(signals: Signals, bonus: float = 0.0, weights: Signals = WEIGHTS) -> float:
     """What the signals amount to, as log odds."""
-    return bonus + math.fsum(getattr(weights, field) * getattr(signals, field) for field in _FIELDS)
+    return (
+        bonus
+        + weights.words * signals.words
+        + weights.cover * signals.cover
+        + weights.name_cover * signals.name_cover
+        + weights.name_share * signals.name_share
+        + weights.file_cover * signals.file_cover
+        + weights.file_best * signals.file_best
+        + weights.spreading * signals.spreading
+        + weights.episodes * signals.episodes
+        + weights.file_episodes * signals.file_episodes
+        + weights.context_boost * signals.context_boost
+        + weights.recency * signals.recency
+        + weights.learned * signals.learned
+        + weights.type_like * signals.type_like
+        + weights.remainder * signals.remainder
+        + weights.document * signals.document
+        + weights.test * signals.test
+    )
 
 
 def score(strength: float) -> float:
@@ -100,11 +134,13 @@ def is_test(path: str) -> bool:
     return _TEST_PATH.search(path) is not None
 
 
-def kind_signals(chunk: ChunkView, question: Question) -> tuple[float, float, float]:
-    """(type-like, module remainder, test): what ranks behind functions of the source."""
-    type_like = chunk.kind not in ("function", "method", "module", "macro")
+def kind_signals(chunk: ChunkView, question: Question) -> tuple[float, float, float, float]:
+    """(type-like, module remainder, document, test): what ranks behind functions of the source."""
+    document = chunk.kind in KNOWLEDGE_KINDS
+    remainder = chunk.name == MODULE_NAME
+    type_like = not document and not remainder and chunk.kind not in ("function", "method", "macro")
     test = not question.about_tests and is_test(chunk.path)
-    return float(type_like), float(chunk.name == MODULE_NAME), float(test)
+    return float(type_like), float(remainder), float(document), float(test)
 
 
 def name_bonus(chunk: ChunkView, question: Question) -> float:

@@ -11,24 +11,30 @@ from msgspec import Struct
 
 from aurora_memory.activation import Activation, context_boost, decay_penalty
 from aurora_memory.chunks import CHUNK_TYPES, type_of
+from aurora_memory.recall.episodes import COMMITS, Primed, prime
 from aurora_memory.recall.folding import content_terms, fold
+from aurora_memory.recall.fusion import Semantic, fuse
 from aurora_memory.recall.histories import histories_of, levels_of, modified_at
 from aurora_memory.recall.question import Question, understand
 from aurora_memory.recall.ranking import WEIGHTS, Hit, Signals, kind_signals, name_bonus, score, strength
 from aurora_memory.recall.spreading import HUB, Spread
-from aurora_memory.store.reading import ChunkView, Commits, PartView, Reader
+from aurora_memory.store.history import Commits
+from aurora_memory.store.reading import ChunkView, PartView, Reader
 from aurora_memory.word_matching import Matches, match
 
 STORED = frozenset({"code", "know"})
 """The types of chunks that files become."""
 
-CANDIDATES = 300
+CANDIDATES = 120
 """Parts looked at closely."""
 
 FOLDED = 20
 """How far below the asked number near-duplicates are looked for."""
 
-SOURCES = 20
+REMEMBERED = 30
+"""Chunks that similar commits changed and words alone may not have found."""
+
+SOURCES = 12
 """The question's best matches, which prime what they are related to."""
 
 _LARGE = 60_000
@@ -63,10 +69,12 @@ async def recall(
     focus: Focus | None = None,
     types: Collection[str] | None = None,
     weights: Signals = WEIGHTS,
+    semantic: Semantic | None = None,
 ) -> list[Hit]:
     """The `limit` most useful chunks of files for a query, best first, none repeated. `now` is Unix seconds.
 
     `types` are those asked for, `code` and `know`; both where it is None. Reasoning has a recall of its own.
+    `semantic` finds chunks by meaning; its ranking is fused with that of words, relations and history.
     """
     question = understand(query)
     if not question.terms and not question.identifiers:
@@ -75,21 +83,29 @@ async def recall(
     entries = await reader.words.entries(list(question.weights))
     found: dict[int, _Found] = {}
     places = None if types is None else [place for place, name in enumerate(CHUNK_TYPES) if name in types]
+    asked, said = question.weights, question.terms
     if entries:
         if len(parts.chunks) > _LARGE:
-            matches = await asyncio.to_thread(match, parts, entries, question.weights, CANDIDATES, places)
+            matches = await asyncio.to_thread(match, parts, entries, asked, said, CANDIDATES, places)
         else:
-            matches = match(parts, entries, question.weights, CANDIDATES, places)
+            matches = match(parts, entries, asked, said, CANDIDATES, places)
         found = _by_chunk(matches)
     exact = await reader.named(question.identifiers) if question.identifiers else []
+    episodes = await _episodes(reader, question)
     spread, primed = await _spread(reader, _sources(found, exact, focus))
-    ids = list(dict.fromkeys([*found, *(chunk.id for chunk in exact), *primed]))
+    remembered = sorted(episodes, key=lambda chunk: -episodes[chunk].amount)[:REMEMBERED]
+    by_words = dict.fromkeys([*found, *(chunk.id for chunk in exact), *primed, *remembered])
+    near = await semantic(query) if semantic is not None else ()
+    ids = list(dict.fromkeys([*by_words, *(chunk for chunk, _ in near)]))
     if not ids:
         return []
     wanted = STORED if types is None else STORED & frozenset(types)
     chunks = [chunk for chunk in (await reader.chunks(ids)).values() if type_of(chunk.kind) in wanted]
-    hits = await _weighed(reader, question, chunks, found, spread, now, weights)
+    hits = await _weighed(reader, question, chunks, found, spread, episodes, now, weights)
     hits.sort(key=lambda hit: (-hit.strength, hit.chunk.path, hit.chunk.line_start))
+    if near:
+        named = [hit.chunk.id for hit in hits if question.by_name and name_bonus(hit.chunk, question) > 0]
+        hits = fuse(hits, near, by_words, named)
     return await _told(reader, hits, limit, question, found)
 
 
@@ -97,7 +113,7 @@ async def weigh(reader: Reader, chunks: Sequence[ChunkView], now: float) -> list
     """Chunks known by other means (a cursor, a name) with their activation, in the order given."""
     if not chunks:
         return []
-    return await _weighed(reader, _NO_QUESTION, chunks, {}, Spread({}), now)
+    return await _weighed(reader, _NO_QUESTION, chunks, {}, Spread({}), {}, now)
 
 
 def _by_chunk(matches: Matches) -> dict[int, _Found]:
@@ -130,6 +146,13 @@ def _sources(found: Mapping[int, _Found], exact: Sequence[ChunkView], focus: Foc
     return shares
 
 
+async def _episodes(reader: Reader, question: Question) -> dict[int, Primed]:
+    if question.by_name:
+        return {}
+    similar = await reader.history.similar_commits(question.terms, COMMITS)
+    return prime(similar, await reader.history.changed_by([commit.id for commit in similar])) if similar else {}
+
+
 async def _spread(reader: Reader, sources: Mapping[int, float]) -> tuple[Spread, list[int]]:
     spread = Spread(sources)
     while frontier := spread.frontier():
@@ -144,27 +167,32 @@ async def _weighed(
     chunks: Sequence[ChunkView],
     found: Mapping[int, _Found],
     spread: Spread,
+    episodes: Mapping[int, Primed],
     now: float,
     weights: Signals = WEIGHTS,
 ) -> list[Hit]:
     accesses = await reader.accesses([chunk.id for chunk in chunks])
     boosts = await reader.boosts([chunk.id for chunk in chunks])
-    paths = sorted({chunk.path for chunk in chunks})
-    commits = await reader.commits(paths)
-    mtimes = await _uncommitted(reader, paths, commits)
+    commits = await reader.history.chunk_commits([chunk.id for chunk in chunks])
+    mtimes = await _uncommitted(reader, chunks, commits)
     histories = histories_of(chunks, accesses, commits, mtimes)
     levels = levels_of(histories, now)
+    by_file: dict[str, float] = {}
+    for chunk in chunks:
+        if chunk.id in episodes:
+            by_file[chunk.path] = max(episodes[chunk.id].amount, by_file.get(chunk.path, 0.0))
     hits: list[Hit] = []
     for chunk, history, level in zip(chunks, histories, levels, strict=True):
         match = found.get(chunk.id)
+        primed = episodes.get(chunk.id)
         activation = Activation(
             base_level=level,
-            spreading=spread.amounts.get(chunk.id, 0.0),
+            spreading=spread.amounts.get(chunk.id, 0.0) + (primed.amount if primed else 0.0),
             context_boost=context_boost(match.name_cover if match else 0.0),
             decay=decay_penalty((now - history[-1]) / 86_400) if history else 0.0,
             learned=boosts.get(chunk.id, 0.0),
         )
-        type_like, remainder, test = kind_signals(chunk, question)
+        type_like, remainder, document, test = kind_signals(chunk, question)
         signals = Signals(
             words=match.words if match else 0.0,
             cover=match.cover if match else 0.0,
@@ -172,16 +200,20 @@ async def _weighed(
             name_share=match.name_share if match else 0.0,
             file_cover=match.file_cover if match else 0.0,
             file_best=match.file_best if match else 0.0,
-            spreading=math.sqrt(activation.spreading),
+            spreading=math.sqrt(spread.amounts.get(chunk.id, 0.0)),
+            episodes=math.sqrt(primed.amount) if primed else 0.0,
+            file_episodes=math.sqrt(by_file.get(chunk.path, 0.0)),
             context_boost=activation.context_boost,
             recency=activation.base_level - activation.decay,
             learned=activation.learned,
             type_like=type_like,
             remainder=remainder,
+            document=document,
             test=test,
         )
         used = accesses.get(chunk.id)
-        total = strength(signals, name_bonus(chunk, question), weights)
+        bonus = name_bonus(chunk, question)
+        total = strength(signals, bonus, weights)
         hits.append(
             Hit(
                 chunk=chunk,
@@ -195,6 +227,7 @@ async def _weighed(
                 history=history,
                 signals=signals,
                 path=tuple(spread.path_to(chunk.id)),
+                episodes=primed.episodes if primed else (),
             )
         )
     return hits
@@ -231,7 +264,7 @@ def _content(part: PartView) -> frozenset[str]:
     return content_terms(part.occurrences)
 
 
-async def _uncommitted(reader: Reader, paths: Sequence[str], commits: Mapping[str, Commits]) -> dict[str, float]:
-    """Modification times of the files that git knows nothing of."""
-    unknown = [path for path in paths if path not in commits]
+async def _uncommitted(reader: Reader, chunks: Sequence[ChunkView], commits: Mapping[int, Commits]) -> dict[str, float]:
+    """Modification times of the files of chunks that git knows nothing of."""
+    unknown = sorted({chunk.path for chunk in chunks if chunk.id not in commits})
     return await reader.mtimes(unknown) if unknown else {}

@@ -15,10 +15,10 @@ from aurora_memory.store.reading import Link
 
 PER_HOP = 0.7
 MAX_HOPS = 3
-HUB = 64
+HUB = 32
 """A chunk with more relations in one direction than this says nothing about any of them."""
 
-FRONTIER = 40
+FRONTIER = 16
 """Chunks that pass activation on at each hop: the strongest."""
 
 WEIGHTS = {

@@ -33,6 +33,8 @@ ORPHANS = {
     "accesses": "SELECT count(*) FROM accesses WHERE NOT EXISTS (SELECT 1 FROM chunks WHERE id = chunk_id)",
     "boosts": "SELECT count(*) FROM boosts WHERE NOT EXISTS (SELECT 1 FROM chunks WHERE id = chunk_id)",
     "escalations": "SELECT count(*) FROM escalations WHERE NOT EXISTS (SELECT 1 FROM chunks WHERE id = chunk_id)",
+    "changes": "SELECT count(*) FROM changes WHERE NOT EXISTS (SELECT 1 FROM chunks WHERE id = chunk_id)",
+    "embeddings": "SELECT count(*) FROM embeddings WHERE NOT EXISTS (SELECT 1 FROM chunks WHERE id = chunk_id)",
     "documents": "SELECT count(*) FROM documents WHERE NOT EXISTS (SELECT 1 FROM chunks WHERE id = chunk_id)",
 }
 """How many rows of each table speak of a chunk that there is not."""

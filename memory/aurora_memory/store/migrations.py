@@ -37,6 +37,15 @@ LEARNED_TABLES = (
 )
 """What finished runs taught, and where their conversation logs tell of what: nothing here can be made again."""
 
+EMBEDDING_TABLES = (
+    """CREATE TABLE embeddings (
+        chunk_id INTEGER PRIMARY KEY, model TEXT NOT NULL, body_hash BLOB NOT NULL, vector BLOB NOT NULL)""",
+    # Row ids are given anew: a vector must not pass to the chunk that gets a deleted one's id.
+    """CREATE TRIGGER chunks_embeddings AFTER DELETE ON chunks BEGIN
+        DELETE FROM embeddings WHERE chunk_id = OLD.id; END""",
+)
+"""Vectors of chunks; empty unless a model is configured."""
+
 
 async def create_tables(db: aiosqlite.Connection) -> None:
     """Files, chunks with their searchable parts, references and relations, the access history, what runs taught."""
@@ -80,9 +89,6 @@ async def create_tables(db: aiosqlite.Connection) -> None:
             id INTEGER PRIMARY KEY, chunk_id INTEGER NOT NULL REFERENCES chunks (id), at REAL NOT NULL,
             kind TEXT NOT NULL)""",
         "CREATE INDEX accesses_chunk ON accesses (chunk_id, at)",
-        """CREATE TABLE commits (
-            path TEXT PRIMARY KEY, times BLOB NOT NULL, last_hash TEXT NOT NULL, last_subject TEXT NOT NULL)
-            WITHOUT ROWID""",
         "CREATE TABLE facts (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
         "CREATE INDEX chunks_archived ON chunks (archived_at) WHERE archived_at IS NOT NULL",
         """CREATE TABLE escalations (
@@ -92,6 +98,15 @@ async def create_tables(db: aiosqlite.Connection) -> None:
         """CREATE TRIGGER chunks_escalations AFTER DELETE ON chunks BEGIN
             DELETE FROM escalations WHERE chunk_id = OLD.id; END""",
         *LEARNED_TABLES,
+        """CREATE TABLE git_commits (
+            id INTEGER PRIMARY KEY, hash TEXT NOT NULL UNIQUE, at INTEGER NOT NULL, subject TEXT NOT NULL,
+            files INTEGER NOT NULL, sweeping INTEGER NOT NULL, settled INTEGER NOT NULL)""",
+        "CREATE VIRTUAL TABLE git_messages USING fts5 (terms, tokenize = 'unicode61 remove_diacritics 0')",
+        """CREATE TABLE changes (
+            chunk_id INTEGER NOT NULL, commit_id INTEGER NOT NULL, changed INTEGER NOT NULL,
+            PRIMARY KEY (chunk_id, commit_id)) WITHOUT ROWID""",
+        "CREATE INDEX changes_commit ON changes (commit_id, chunk_id)",
+        *EMBEDDING_TABLES,
     ):
         await db.execute(statement)
 

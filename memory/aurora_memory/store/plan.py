@@ -20,7 +20,7 @@ TELLING_TOKENS = 15
 """Chunks shorter than this look like many others; they are known again by name only."""
 
 
-class StoredChunk(Struct, frozen=True, array_like=True):
+class StoredChunk(Struct, frozen=True, array_like=True, gc=False):
     """What the store knows of a chunk, as far as comparing needs it."""
 
     id: int

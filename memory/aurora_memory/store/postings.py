@@ -35,7 +35,7 @@ _encode = msgspec.msgpack.Encoder().encode
 decode_occurrences = msgspec.msgpack.Decoder(dict[str, int]).decode
 
 
-class NewPart(Struct, frozen=True, array_like=True):
+class NewPart(Struct, frozen=True, array_like=True, gc=False):
     """A part to be added, with the rows it belongs to."""
 
     chunk_id: int

@@ -12,11 +12,13 @@ from msgspec import Struct
 
 from aurora_memory.chunks import Import
 from aurora_memory.relations import Definition
+from aurora_memory.store.embeddings import EmbeddingReading
+from aurora_memory.store.history import HistoryReader
 from aurora_memory.store.learned_reading import LearnedReading
 from aurora_memory.store.lifespan_facts import LifespanReading
 from aurora_memory.store.logindex import LogReading
 from aurora_memory.store.postings import decode_occurrences
-from aurora_memory.store.rows import FileStat, decode_imports, decode_times
+from aurora_memory.store.rows import FileStat, decode_imports
 from aurora_memory.store.word_index import WordIndex
 
 _FIELDS = (
@@ -66,14 +68,6 @@ class PartView(Struct, frozen=True, array_like=True):
     occurrences: dict[str, int]
 
 
-class Commits(Struct, frozen=True, array_like=True):
-    """What git knows of a file: commit times (Unix seconds, newest first), last short hash and its subject."""
-
-    times: list[int]
-    last_hash: str
-    last_subject: str
-
-
 class Edge(Struct, frozen=True, array_like=True):
     """A relation seen from one chunk: `outgoing` when that chunk is the one that calls, contains, …"""
 
@@ -83,12 +77,13 @@ class Edge(Struct, frozen=True, array_like=True):
     other: ChunkView
 
 
-class Reader(LearnedReading, LogReading, LifespanReading):
+class Reader(LearnedReading, LogReading, LifespanReading, EmbeddingReading):
     """Read-only questions to one memory file, on a connection of its own."""
 
     def __init__(self, db: aiosqlite.Connection, path: Path) -> None:
         super().__init__(db, path)
         self.words = WordIndex(self._rows)
+        self.history = HistoryReader(self._rows)
 
     def turn_to(self, db: aiosqlite.Connection) -> None:
         """Ask another connection from now on, and keep nothing of what the last one said."""
@@ -192,14 +187,6 @@ class Reader(LearnedReading, LogReading, LifespanReading):
         for chunk_id, at in rows:
             found.setdefault(chunk_id, []).append(at)
         return found
-
-    async def commits(self, paths: Sequence[str]) -> dict[str, Commits]:
-        """What git knows of those files."""
-        rows = await self._rows(
-            f"SELECT path, times, last_hash, last_subject FROM commits WHERE path IN ({', '.join('?' * len(paths))})",
-            paths,
-        )
-        return {path: Commits(decode_times(times), last, subject) for path, times, last, subject in rows}
 
     async def mtimes(self, paths: Sequence[str]) -> dict[str, float]:
         """Modification times (Unix seconds) the files had when they were indexed."""

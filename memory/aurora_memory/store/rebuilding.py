@@ -80,6 +80,8 @@ async def _recover_reasoning(db: aiosqlite.Connection, now: float) -> int:
 
 async def _drop_orphans(db: aiosqlite.Connection) -> int:
     """Row ids are given anew: what speaks of no chunk would one day speak of the wrong one."""
+    for table in ("changes", "embeddings"):  # git and the model tell these again
+        await db.execute(f"DELETE FROM {table} WHERE NOT {_KNOWN_CHUNK}")
     before = await _count(db, "SELECT total_changes()")
     for table in ("accesses", "boosts", "escalations"):
         await db.execute(f"DELETE FROM {table} WHERE NOT {_KNOWN_CHUNK}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 import msgspec
 from msgspec import Struct
@@ -115,13 +115,3 @@ def file_values(entry: IndexedFile, now: float) -> ChunkRow:
 def decode_imports(blob: bytes) -> tuple[Import, ...]:
     """Undo what `file_values` did to a file's imports."""
     return _imports_decoder.decode(blob)
-
-
-def encode_times(times: Sequence[float]) -> bytes:
-    """Commit times of a file as a blob."""
-    return _encoder.encode([int(time) for time in times])
-
-
-def decode_times(blob: bytes) -> list[int]:
-    """Undo `encode_times`."""
-    return msgspec.msgpack.decode(blob, type=list[int])

@@ -20,8 +20,9 @@ from aurora_memory.chunks import CHUNK_TYPES, CodeChunk, type_of
 from aurora_memory.learning import FinishedRun, Learned, lesson_of
 from aurora_memory.logs import LogSection, index_of
 from aurora_memory.occurrences import terms_in
-from aurora_memory.store import learned, logindex, postings, resolving
+from aurora_memory.store import embeddings, learned, logindex, postings, resolving
 from aurora_memory.store.connection import connect, explained, migrate
+from aurora_memory.store.history import HistoryWriter, forget_chunks
 from aurora_memory.store.maintenance import Maintained
 from aurora_memory.store.plan import FilePlan, StoredChunk, claim_orphans, plan_file
 from aurora_memory.store.reading import Reader
@@ -33,7 +34,6 @@ from aurora_memory.store.rows import (
     IndexedFile,
     SkippedFile,
     chunk_values,
-    encode_times,
     file_values,
     leaf,
     prepare,
@@ -80,6 +80,7 @@ class Store(Maintained):
         self._writer = writer
         self._reader = reader
         self._turn = asyncio.Lock()
+        self.history = HistoryWriter(self._transaction)
 
     @classmethod
     async def open(cls, path: Path) -> Store:
@@ -211,7 +212,9 @@ class Store(Maintained):
             "INSERT OR IGNORE INTO unresolved VALUES (?)", [(chunk_id,) for chunk_id, _ in [*numbered, *inserts]]
         )
         if not first_time:
-            names = {leaf(chunk.name) for chunk in added} | {leaf(chunk.name) for _, chunk in rewritten}
+            # What others call stays where it is when only its body changed.
+            moved = [new for old, new in rewritten if old.gone or (old.path, old.name) != (new.path, new.name)]
+            names = {leaf(chunk.name) for chunk in [*added, *moved]}
             await db.executemany(
                 "INSERT OR IGNORE INTO unresolved SELECT DISTINCT chunk_id FROM refs WHERE name = ? LIMIT ?",
                 [(name, _REFERRERS) for name in names],
@@ -227,16 +230,6 @@ class Store(Maintained):
             async with self._transaction() as db:
                 waiting = await resolving.resolve_some(db, catalogue)
             tell(waiting)
-
-    async def save_commits(self, commits: Mapping[str, tuple[Sequence[float], str, str]], head: str | None) -> None:
-        """Keep each file's commit times (newest first), last hash and subject; `head` says up to which commit."""
-        rows = [
-            (path, encode_times(times), last_hash, subject) for path, (times, last_hash, subject) in commits.items()
-        ]
-        async with self._transaction() as db:
-            await db.execute("DELETE FROM commits")
-            await db.executemany("INSERT INTO commits VALUES (?, ?, ?, ?)", rows)
-            await _remember(db, "git_head", head or "")
 
     async def remember(self, key: str, value: str) -> None:
         """Keep a small fact about this memory (`git_head`, `indexed_at`, …)."""
@@ -276,6 +269,16 @@ class Store(Maintained):
         """Drop deleted conversation logs from the index."""
         async with self._transaction() as db:
             await logindex.remove(db, files)
+
+    async def keep_embeddings(self, model: str, entries: Sequence[embeddings.Embedded]) -> None:
+        """Keep the vectors that `model` made of chunks; a chunk that changed meanwhile gets none."""
+        async with self._transaction() as db:
+            await embeddings.keep(db, model, entries)
+
+    async def drop_embeddings_but(self, model: str) -> None:
+        """Forget the vectors that other models made."""
+        async with self._transaction() as db:
+            await embeddings.drop_others(db, model)
 
     async def counts(self) -> Counts:
         """Count what memory holds; milliseconds, even on large ones."""
@@ -361,6 +364,7 @@ async def _vanish(db: aiosqlite.Connection, vanished: Sequence[StoredChunk], mom
         f"UPDATE chunks SET gone_at = ? WHERE id = ? AND ({learned.KNOWN_OF})", [(moment, old.id) for old in vanished]
     )
     await db.executemany("DELETE FROM chunks WHERE id = ? AND gone_at IS NULL", ids)
+    await forget_chunks(db, ids)
     await learned.follow_copies(db, [old.id for old in vanished])
 
 

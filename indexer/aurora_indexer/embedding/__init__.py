@@ -1,0 +1,10 @@
+"""Local embeddings, the `semantic` extra: a model on this machine turns chunks and questions into vectors.
+
+The model runs in a process of its own (`worker.py`); the daemon imports none of the libraries that run it.
+"""
+
+from aurora_indexer import IndexerError
+
+
+class ModelError(IndexerError):
+    """The model that is configured cannot be used; the message says why and the next step."""

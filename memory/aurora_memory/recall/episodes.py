@@ -1,0 +1,57 @@
+"""What was done before: commits whose messages resemble the question prime the functions they changed. Pure."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+from msgspec import Struct
+
+from aurora_memory.recall.spreading import PER_HOP
+from aurora_memory.store.history import SimilarCommit
+
+COMMITS = 60
+"""Commits that are asked; the most alike."""
+
+LEAST = 0.1
+"""Likeness below which a message only shares a word with the question."""
+
+SHOWN = 3
+
+
+class Episode(Struct, frozen=True):
+    """A commit that speaks for a chunk, and how much."""
+
+    hash: str
+    subject: str
+    amount: float
+
+
+class Primed(Struct, frozen=True):
+    """What episodes bring one chunk: the amount in [0, 1], and the commits that brought most."""
+
+    amount: float
+    episodes: tuple[Episode, ...]
+
+
+def prime(similar: Sequence[SimilarCommit], changed: Mapping[int, Sequence[int]]) -> dict[int, Primed]:
+    """Activation of the chunks that similar commits changed.
+
+    One hop from each commit, divided among what it changed by the root of their number; several commits that say the
+    same add up, with less from each.
+    """
+    brought: dict[int, list[Episode]] = {}
+    for commit in similar:
+        chunks = changed.get(commit.id, ())
+        if commit.likeness < LEAST or not chunks:
+            continue
+        amount = PER_HOP * commit.likeness**2 / math.sqrt(len(chunks))
+        for chunk in chunks:
+            brought.setdefault(chunk, []).append(Episode(commit.hash, commit.subject, amount))
+    return {
+        chunk: Primed(
+            min(1.0, math.fsum(episode.amount for episode in episodes)),
+            tuple(sorted(episodes, key=lambda episode: -episode.amount)[:SHOWN]),
+        )
+        for chunk, episodes in brought.items()
+    }

@@ -1,0 +1,83 @@
+"""Reciprocal rank fusion: what two rankings agree on comes first, names stay in front, nothing is lost."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from aurora_memory.activation import Activation
+from aurora_memory.recall.fusion import K, fuse, reciprocal_ranks
+from aurora_memory.recall.ranking import Hit, Nearness, Signals, score
+from aurora_memory.store.reading import ChunkView
+
+NOTHING = Activation(base_level=0.0, spreading=0.0, context_boost=0.0, decay=0.0)
+
+
+def hit(number: int, strength: float, **signals: float) -> Hit:
+    view = ChunkView(
+        number, f"{number}.py", f"f{number}", "function", "python", 1, 2, "", "", None, "low", 0, 0, "", 9, None
+    )
+    return Hit(
+        chunk=view,
+        score=score(strength),
+        strength=strength,
+        activation=NOTHING,
+        last_used=None,
+        last_modified=None,
+        focus=(1, 2),
+        matched=(),
+        history=(),
+        signals=Signals(**signals),
+    )
+
+
+def ranked(*numbers: int) -> list[Hit]:
+    return [hit(number, 10.0 - place) for place, number in enumerate(numbers)]
+
+
+def order(hits: list[Hit]) -> list[int]:
+    return [each.chunk.id for each in hits]
+
+
+def test_a_rank_counts_as_the_paper_says() -> None:
+    sums = reciprocal_ranks([["a", "b"], ["b", "c", "b"]])
+    assert sums == {"a": 1 / (K + 1), "b": 1 / (K + 2) + 1 / (K + 1), "c": 1 / (K + 2)}
+
+
+def test_what_both_find_comes_before_what_one_finds() -> None:
+    near = [(3, 0.9), (9, 0.8), (2, 0.7)]
+    assert order(fuse(ranked(1, 2, 3, 9), near, by_words={1, 2, 3}, share=1.0)) == [3, 2, 1, 9]
+
+
+def test_what_only_meaning_finds_is_not_ranked_by_words() -> None:
+    fused = fuse(ranked(1, 2, 7), [(7, 0.9)], by_words={1, 2}, share=1.0)
+    assert order(fused) == [1, 7, 2]
+    assert [each.nearness for each in fused] == [None, Nearness(1, 0.9), None]
+
+
+def test_at_its_usual_share_meaning_only_moves_what_words_find_too() -> None:
+    assert order(fuse(ranked(1, 2, 7), [(7, 0.9), (2, 0.8)], by_words={1, 2})) == [2, 1, 7]
+
+
+def test_names_that_are_spelled_stay_in_front() -> None:
+    fused = fuse(ranked(1, 2, 3), [(3, 0.9), (1, 0.1)], by_words={1, 2, 3}, pinned={1})
+    assert order(fused) == [1, 3, 2]
+    assert fused[0].nearness == Nearness(2, 0.1)
+
+
+def test_tests_rank_behind_in_both() -> None:
+    hits = [hit(1, 3.0), hit(2, 2.0), hit(3, 1.0, test=1.0)]
+    assert order(fuse(hits, [(3, 0.9), (2, 0.8)], by_words={1, 2, 3})) == [2, 3, 1]
+
+
+@given(st.lists(st.integers(1, 30), unique=True), st.lists(st.integers(1, 40), unique=True), st.data())
+def test_nothing_is_lost_and_strengths_go_down(numbers: list[int], near: list[int], data: st.DataObject) -> None:
+    hits = ranked(*numbers)
+    pinned = set(numbers[: data.draw(st.integers(0, 3))])
+    by_words = data.draw(st.sets(st.sampled_from(numbers))) if numbers else set()
+    fused = fuse(hits, [(number, 1 / (1 + place)) for place, number in enumerate(near)], by_words | pinned, pinned)
+    assert sorted(order(fused)) == sorted(numbers)
+    assert [each.strength for each in fused] == [each.strength for each in hits]
+    assert [each.score for each in fused] == [each.score for each in hits]
+    assert set(order(fused)[: len(pinned)]) == pinned
+    assert order(fuse(hits, [], set(numbers))) == numbers

@@ -1,0 +1,79 @@
+"""Spreading activation: 0.7 a hop, three hops, hubs kept from lighting up everything."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from aurora_memory.recall.episodes import prime
+from aurora_memory.recall.folding import fold
+from aurora_memory.recall.spreading import MAX_HOPS, PER_HOP, WEIGHTS, Spread
+from aurora_memory.store.history import SimilarCommit
+from aurora_memory.store.reading import Link
+
+
+def spread(sources: dict[int, float], links: list[Link]) -> Spread:
+    found = Spread(sources)
+    while frontier := found.frontier():
+        found.follow([link for link in links if link.source in frontier])
+    return found
+
+
+def call(source: int, target: int) -> Link:
+    return Link(source, target, "calls", 1.0, forward=True)
+
+
+def test_a_chain_fades_by_seven_tenths_and_ends_after_three_hops() -> None:
+    found = spread({1: 1.0}, [call(n, n + 1) for n in range(1, 8)])
+    assert found.amounts == pytest.approx({2: PER_HOP, 3: PER_HOP**2, 4: PER_HOP**3})
+    assert [(step.source, step.kind, step.hops) for step in found.path_to(4)] == [
+        (1, "calls", 1),
+        (2, "calls", 2),
+        (3, "calls", 3),
+    ]
+
+
+def test_a_fan_divides_what_is_passed_on() -> None:
+    found = spread({1: 1.0}, [call(1, n) for n in range(2, 18)])
+    assert found.amounts[2] == pytest.approx(PER_HOP / math.sqrt(16))
+
+
+def test_sources_share_one_unit_of_attention_and_kinds_differ() -> None:
+    found = spread({1: 3.0, 2: 1.0}, [call(1, 5), Link(2, 6, "imports", 1.0, forward=False)])
+    assert found.amounts[5] == pytest.approx(0.75 * PER_HOP)
+    assert found.amounts[6] == pytest.approx(0.25 * PER_HOP * WEIGHTS["imports"])
+
+
+edges = st.lists(st.tuples(st.integers(1, 12), st.integers(1, 12), st.floats(0.01, 1.0)), max_size=60)
+
+
+@given(edges, st.dictionaries(st.integers(1, 12), st.floats(0.01, 10.0), min_size=1, max_size=4))
+def test_amounts_stay_bounded_and_every_reached_chunk_has_a_way(
+    raw: list[tuple[int, int, float]], sources: dict[int, float]
+) -> None:
+    links = [Link(a, b, "calls", weight, forward=True) for a, b, weight in raw if a != b]
+    found = spread(sources, links)
+    for chunk, amount in found.amounts.items():
+        assert 0.0 < amount <= sum((PER_HOP * math.sqrt(12)) ** hop for hop in range(1, MAX_HOPS + 1))
+        steps = found.path_to(chunk)
+        assert 1 <= len(steps) <= MAX_HOPS
+        assert steps[0].source in sources or steps[0].hops > 1
+
+
+def test_episodes_prime_what_similar_commits_changed() -> None:
+    alike, vague = SimilarCommit(1, 0.8, "abc", "Expand templates"), SimilarCommit(2, 0.05, "def", "Misc")
+    primed = prime([alike, vague], {1: [10, 11, 12, 13], 2: [14]})
+    assert set(primed) == {10, 11, 12, 13}
+    assert primed[10].amount == pytest.approx(PER_HOP * 0.64 / 2)
+    assert primed[10].episodes[0].subject == "Expand templates"
+
+
+def test_near_duplicates_fold_under_the_first() -> None:
+    words = [f"w{n}" for n in range(20)]
+    one, twin, other = frozenset(words), frozenset([*words[:19], "else"]), frozenset(f"x{n}" for n in range(20))
+    small = frozenset(words[:3])
+    folded = fold([one, other, twin, small, small], enough=4)
+    assert (folded.kept, folded.similar) == ([0, 1, 3, 4], {0: [2]})
