@@ -116,6 +116,8 @@ class Indexer:
         self._history: asyncio.Task[None] | None = None
         self._identity: tuple[int, int] | None = None
         self._first = asyncio.Event()
+        self.between_runs = asyncio.Lock()
+        """Held while a run is under way; who holds it may change under the indexer what it goes by."""
 
     @property
     def watching(self) -> str:
@@ -148,16 +150,24 @@ class Indexer:
         self._wake.set()
 
     async def run(
-        self, paths: Sequence[str] | None, progress: Callable[[IndexProgress], None] | None = None
+        self,
+        paths: Sequence[str] | None,
+        progress: Callable[[IndexProgress], None] | None = None,
+        *,
+        edited: bool = True,
     ) -> Summary:
-        """Bring `paths`, or everything, up to date and wait for it. Raises what keeps the store from being written."""
+        """Bring `paths`, or everything, up to date and wait for it. Raises what keeps the store from being written.
+
+        `edited` false: what differs is not the user's doing, so chunks do not count as changed now.
+        """
         future: asyncio.Future[Summary] = asyncio.get_running_loop().create_future()
-        if paths is None and self._sweeping is not None and not self._first.is_set():
+        if edited and paths is None and self._sweeping is not None and not self._first.is_set():
             self._sweeping.append((future, progress))  # the first sweep, now under way, sees all there is
             if progress is not None:
                 self._current.append(progress)
             return await future
         self._waiters.append((future, progress))
+        self._wanted.edited = self._wanted.edited and edited
         if paths is None:
             self._wanted.everything = True
         else:
@@ -213,7 +223,8 @@ class Indexer:
     async def _attempt(self, wanted: _Wanted, waiters: list[_Waiter]) -> None:
         self._sweeping = waiters if wanted.everything else None
         try:
-            summary = await self._once(wanted)
+            async with self.between_runs:
+                summary = await self._once(wanted)
             if waiters and self._history is not None:
                 await asyncio.wait({self._history}, timeout=HISTORY_PATIENCE)
         except asyncio.CancelledError:

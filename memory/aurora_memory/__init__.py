@@ -13,6 +13,10 @@ class StoreCorrupt(MemoryError_):
     """The database file is not one of ours, or SQLite finds it damaged."""
 
 
+class StoreForeign(StoreCorrupt):
+    """The database is another program's: nothing may be done to it."""
+
+
 class StoreTooNew(MemoryError_):
     """The database was written by a newer AURORA."""
 

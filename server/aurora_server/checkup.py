@@ -11,22 +11,35 @@ from typing import TYPE_CHECKING
 
 from aurora_indexer import IndexerError
 from aurora_indexer.indexer import Indexer
+from aurora_memory import StoreCorrupt, StoreForeign
 from aurora_memory.store import Store
+from aurora_memory.store.integrity import Fault
+from aurora_memory.store.lifespan_facts import Kept
+from aurora_memory.store.neighbours import MemoryFile
 from aurora_protocol.methods import DoctorResult, Finding, Skipped
 
 if TYPE_CHECKING:
     from aurora_indexer.embedding.embedder import Embedder
 
 MAX_EXAMPLES = 1000
+MAX_NAMED = 20
 LITTLE_SPACE = 100 << 20
 UNKNOWN = "no-language"
 """The one reason that is counted by suffix: most files of a workspace may have it."""
 
 
 async def checkup(
-    root: Path, store: Store, indexer: Indexer, policy_problems: Sequence[str], embedder: Embedder | None = None
+    root: Path,
+    store: Store,
+    indexer: Indexer,
+    policy_problems: Sequence[str],
+    older: MemoryFile | None = None,
+    embedder: Embedder | None = None,
 ) -> DoctorResult:
-    """Look at the index, the watcher, the memory file and its disk, policies and the model. Reads only."""
+    """Look at the index, the watcher, the memory file and its disk, policies and the model. Reads only.
+
+    `older` is the memory that is offered to this workspace, if there is one.
+    """
     scan = indexer.last_scan
     looked_into = await store.read.skips()
     unknown = Counter(PurePosixPath(path).suffix for path, (why, _, _) in looked_into.items() if why == UNKNOWN)
@@ -53,6 +66,8 @@ async def checkup(
         findings=[
             *_index(root, indexer),
             *await _memory_file(store),
+            *await _lifespans(store),
+            *([_older(older)] if older else []),
             *map(_policy, policy_problems),
             *([await _semantic(embedder)] if embedder is not None else []),
         ],
@@ -84,22 +99,61 @@ def _index(root: Path, indexer: Indexer) -> list[Finding]:
 
 
 async def _memory_file(store: Store) -> list[Finding]:
-    findings: list[Finding] = []
-    damage = await store.check()
-    if damage:
-        findings.append(
-            Finding(
-                level="error",
-                what=f"{store.path} is damaged: {damage}",
-                fix="move the file away; indexing makes a new one",
-            )
-        )
+    checked = await store.check()
+    findings = [_fault(store.path, fault) for fault in checked.faults]
+    if not findings:
+        findings.append(Finding(level="ok", what=f"{store.path} is sound (shape {checked.version})"))
     free = (await asyncio.to_thread(shutil.disk_usage, store.path.parent)).free
     if free < LITTLE_SPACE:
         findings.append(
             Finding(level="warning", what=f"only {free >> 20} MiB free for {store.path}", fix="free some space")
         )
     return findings
+
+
+def _fault(path: Path, fault: Fault) -> Finding:
+    if fault.mend == "salvage":
+        fix = "aurora doctor --repair keeps the file, saves what was learned from it and indexes anew"
+        return Finding(level="error", what=f"{path} is damaged: {fault.what}", fix=fix)
+    if fault.mend == "rebuild":
+        fix = "aurora doctor --repair makes the index anew and keeps what was learned"
+        return Finding(level="error", what=f"{path}: {fault.count} {fault.what}", fix=fix)
+    return Finding(level="error", what=f"{path}: {fault.what}", fix="upgrade aurora-context, or report this")
+
+
+def unopened(error: StoreCorrupt) -> DoctorResult:
+    """What doctor says of a workspace whose memory file cannot be opened."""
+    what, _, fix = str(error).rpartition("; ")
+    if not isinstance(error, StoreForeign):
+        fix = "aurora doctor --repair keeps the file, saves what was learned from it and indexes anew"
+    return DoctorResult(findings=[Finding(level="error", what=what, fix=fix)], skipped={}, examples=[])
+
+
+async def _lifespans(store: Store) -> list[Finding]:
+    """What is archived, and what was flagged for what; nothing of it is wrong."""
+    findings: list[Finding] = []
+    archived = await store.read.in_archive()
+    if archived:
+        fix = "aurora memory restore ID brings one back"
+        findings.append(Finding(level="ok", what=f"{len(archived)} in the archive: {_few(archived)}", fix=fix))
+    flagged: dict[str, list[Kept]] = {}
+    for each in await store.read.escalated():
+        flagged.setdefault(each.what, []).append(each)
+    for action, chunks in flagged.items():
+        findings.append(Finding(level="ok", what=f"{len(chunks)} flagged {action}: {_few(chunks)}"))
+    return findings
+
+
+def _older(older: MemoryFile) -> Finding:
+    what = (
+        f"memory of {older.root}, the same repository, can be adopted: its folder is gone and nothing is learned here"
+    )
+    return Finding(level="warning", what=what, fix="aurora memory adopt")
+
+
+def _few(chunks: Sequence[Kept]) -> str:
+    named = ", ".join(each.shown for each in chunks[:MAX_NAMED])
+    return named if len(chunks) <= MAX_NAMED else f"{named} and {len(chunks) - MAX_NAMED} more"
 
 
 def _policy(problem: str) -> Finding:

@@ -9,10 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from aurora_server.settings import Settings
+from aurora_server.workspaces import canonical
 
 if TYPE_CHECKING:
     from aurora_indexer.embedding.model_process import ModelProcess
     from aurora_indexer.pool import WorkerPool
+    from aurora_protocol.methods import Finding
     from aurora_server.workspace import Workspace
 
 MOST_WORKERS = 4
@@ -26,6 +28,7 @@ class WorkspaceOpener:
         self._settings = settings
         self._environment = environment
         self._pool: WorkerPool | None = None
+        self._mending = asyncio.Lock()
         self._model: ModelProcess | None = None
 
     async def open(self, root: Path) -> Workspace:
@@ -43,6 +46,14 @@ class WorkspaceOpener:
         if self._model is None and semantic.model and semantic.enabled:
             self._model = await asyncio.to_thread(_model_process, self._settings, semantic.model, self._environment)
         return await workspace_class.open(root, self._settings, self._pool, self._model)
+
+    async def repair(self, folder: Path) -> list[Finding]:
+        """Set the damaged memory of a workspace that cannot be opened aside; says what was done."""
+        from aurora_server.mending import mend_unopened
+
+        root = await asyncio.to_thread(canonical, folder, Path.home())
+        async with self._mending:
+            return await mend_unopened(root, self._settings)
 
     async def close(self) -> None:
         """End the worker processes."""

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from aurora_protocol.methods import StatusResult
+from aurora_protocol.methods import Finding, StatusResult
 from aurora_protocol.version import __version__
 from aurora_server.settings import Settings
 from aurora_server.workspaces import Workspaces
@@ -25,6 +25,8 @@ class Core:
     stop: Callable[[str], None]
     """Asks the daemon to end, cleanly and soon; the argument says why, for the log."""
     close_pool: Callable[[], Awaitable[None]]
+    repair: Callable[[Path], Awaitable[list[Finding]]]
+    """Mends the memory of a workspace that cannot be opened because its file is damaged; says what was done."""
     started: float = field(default_factory=time.monotonic)
     connections: int = 0
 

@@ -81,6 +81,21 @@ class Folders:
                 raise error
         raise WorkspaceError("this session has no workspace; open a folder, or name one with --workspace")
 
+    async def failed(self) -> list[tuple[Path, BaseException]]:
+        """The folders that could not be opened, and why."""
+        await self._settle()
+        return [
+            (folder.path, error)
+            for folder in self._folders.values()
+            if not folder.opening.cancelled() and (error := folder.opening.exception()) is not None
+        ]
+
+    def again(self, path: Path) -> None:
+        """Try at once to open a folder again that could not be opened: what kept it from that is mended."""
+        folder = self._folders.get(path)
+        if folder is not None and folder.opening.done() and folder.workspace is None:
+            folder.opening, folder.tried_at = self._begin(path), self._clock()
+
     async def owner(self, path: Path) -> Workspace | None:
         """The workspace with the deepest root around `path`; None when `path` is outside all of them."""
         await self._settle()

@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import msgspec
 from msgspec import UNSET
 
 from aurora_indexer import IndexerError, knowledge, languages
@@ -30,6 +31,8 @@ from aurora_memory.recall.logs import recall_logs
 from aurora_memory.recall.reasoning import recall_reasoning, weigh_reasoning
 from aurora_memory.recall.recalling import STORED
 from aurora_memory.store import Counts, Store
+from aurora_memory.store.importing import Imported
+from aurora_memory.store.neighbours import MemoryFile
 from aurora_memory.store.reading import ChunkView
 from aurora_protocol.methods import (
     DoctorResult,
@@ -37,19 +40,27 @@ from aurora_protocol.methods import (
     Freshness,
     IndexResult,
     Link,
+    MemoryAdoptResult,
+    MemoryExportResult,
+    MemoryImportResult,
+    OtherMemory,
     Recalled,
     RecallParams,
     RecallResult,
     WorkspaceStatus,
 )
 from aurora_server import answers
+from aurora_server.adopting import Adoption
 from aurora_server.attention import LATELY, MAX_LATELY, Cursor, focus_of
 from aurora_server.checkup import checkup
 from aurora_server.evidence import evidence_of
 from aurora_server.lifespans import policies_of
 from aurora_server.looking import chunk_at, innermost
+from aurora_server.memory_files import database_path
+from aurora_server.mending import mend
 from aurora_server.settings import Settings
 from aurora_server.texts import Text, texts, within_budget
+from aurora_server.upkeep import Upkeep
 from aurora_server.wire import iso
 
 if TYPE_CHECKING:
@@ -80,6 +91,8 @@ class Workspace:
         self._indexer = indexer
         self._embedder = embedder
         self._outlines: OrderedDict[tuple[str, bytes], ParsedFile] = OrderedDict()
+        self.adoption = Adoption(root, store)
+        self._upkeep = Upkeep(root, store, indexer, lifespans.policies)
         self._warming = asyncio.create_task(self._warm(), name=f"warm {root}")
 
     @classmethod
@@ -130,6 +143,8 @@ class Workspace:
     async def close(self) -> None:
         """Stop indexing and close the memory."""
         self._warming.cancel()
+        await self._upkeep.close()
+        await self.adoption.close()
         if self._embedder is not None:
             await self._embedder.close()
         await self._indexer.close()
@@ -191,6 +206,7 @@ class Workspace:
         whole = wanted is None or "" in wanted or any((self.root / path).is_dir() for path in wanted)
         summary = await self._indexer.run(None if whole else wanted, progress)
         counts = self._counts()
+        older = await self.adoption.offer_once()
         return IndexResult(
             workspace=str(self.root),
             files=counts.files,
@@ -206,6 +222,7 @@ class Workspace:
             skipped_files=self._skipped_files(),
             failed_files=summary.failed,
             took_ms=round((time.perf_counter() - begun) * 1000, 3),
+            adoptable=str(older.root) if older else None,
         )
 
     async def explain(self, chunk_id: str) -> ExplainResult:
@@ -271,7 +288,64 @@ class Workspace:
 
     async def doctor(self) -> DoctorResult:
         """What is wrong with this workspace and how to mend it, and every file that is left out."""
-        return await checkup(self.root, self._store, self._indexer, self._policy_problems, self._embedder)
+        older = await self.adoption.offer()
+        return await checkup(self.root, self._store, self._indexer, self._policy_problems, older, self._embedder)
+
+    async def repair(self) -> DoctorResult:
+        """Mend the memory file and index everything anew; what was done, then what doctor says."""
+        done = await mend(self.root, self._store, self._indexer)
+        result = await self.doctor()
+        return msgspec.structs.replace(result, findings=[*done, *result.findings])
+
+    async def restore_memory(self, chunk_id: str) -> bool:
+        """Bring a reasoning chunk back from the archive; False where it was not in it. Raises UnknownChunk."""
+        return await self._store.restore(chunk_id, time.time())
+
+    async def export_memory(self, path: Path) -> MemoryExportResult:
+        """Write what was learned here to a file of JSON lines (`aurora_memory.exchange`)."""
+        done = await self._store.export_learned(path, self.root.name or str(self.root))
+        return MemoryExportResult(workspace=str(self.root), path=str(path), lines=done.lines)
+
+    async def import_memory(self, path: Path) -> MemoryImportResult:
+        """Take in what another memory exported, once the files are known: its chunks are told by them."""
+        await self._indexer.first_run()
+        done = await self._store.import_learned(path)
+        self._indexer.counts = await self._store.counts()
+        return await self._taken_in(done)
+
+    async def other_memories(self) -> list[OtherMemory]:
+        """Every other memory file there is, those of this repository first."""
+        mine = await self._store.read.fact("git_root")
+        return [
+            OtherMemory(
+                path=str(each.path),
+                root=str(each.root),
+                left=each.left,
+                same_repository=bool(mine) and each.git_root == mine,
+                learned=each.learned,
+            )
+            for each in await self.adoption.others()
+        ]
+
+    async def adopt(self, chosen: MemoryFile) -> MemoryAdoptResult:
+        """Merge the memory of another folder into this one; nobody else may have it open."""
+        await self._indexer.first_run()
+        done, kept_as = await self.adoption.adopt(chosen)
+        self._indexer.counts = await self._store.counts()
+        kept = str(kept_as) if kept_as else None
+        return MemoryAdoptResult(others=[], adopted=await self._taken_in(done), kept_as=kept)
+
+    async def _taken_in(self, done: Imported) -> MemoryImportResult:
+        mine, theirs = await self._store.read.fact("git_root"), done.header.git_root
+        return MemoryImportResult(
+            workspace=str(self.root),
+            source=done.header.workspace,
+            lines=done.lines,
+            added=done.added,
+            moved=done.moved,
+            waiting=done.waiting,
+            same_repository=mine == theirs if mine and theirs else None,
+        )
 
     def files_changed(self, paths: list[Path]) -> None:
         """Hear from an editor that files were saved, created or deleted."""
@@ -306,13 +380,13 @@ class Workspace:
         if params.query.strip().startswith("reas:"):
             row = await reader.reasoning_named(params.query.strip())
             if row is not None and (types is None or "reas" in types):
-                return await weigh_reasoning(reader, [row], now, question.terms)
+                return await weigh_reasoning(reader, [row], now, question.terms, policies=self.policies)
         if types is None or types & STORED:
             focus = await self._focus(cursor, now) if cursor is not None else None
             semantic = self._embedder.nearest if self._embedder is not None else None
             hits += await recall(reader, params.query, depth, now, focus, types, semantic=semantic)
         if (types is None or "reas" in types) and not (hits and question.is_id):
-            hits += await recall_reasoning(reader, params.query, depth, now)
+            hits += await recall_reasoning(reader, params.query, depth, now, self.policies)
         return sorted(hits, key=lambda hit: -hit.strength)[:depth]
 
     async def _focus(self, cursor: Cursor, now: float) -> Focus | None:
@@ -386,7 +460,7 @@ class Workspace:
         if row is None:
             raise UnknownChunk(f"no chunk {chunk_id} in {self.root}; 'aur mem' with its words finds what there is")
         now = time.time()
-        (hit,) = await weigh_reasoning(reader, [row], now)
+        (hit,) = await weigh_reasoning(reader, [row], now, policies=self.policies)
         document = (await reader.reasoning([row]))[row]
         (evidence,) = await evidence_of(reader, [hit], None, now)
         recalled = answers.recalled(hit, self.root, 0, evidence=evidence)
@@ -444,16 +518,6 @@ def _embedder_class() -> type[Embedder]:
     from aurora_indexer.embedding.embedder import Embedder
 
     return Embedder
-
-
-def database_path(root: Path, settings: Settings) -> Path:
-    """Where the memory of `root` is kept: `$AURORA_HOME/memory/<name>-<hash>.db`, or `memory.database_path`."""
-    digest = hashlib.sha256(os.fsencode(root)).hexdigest()[:12]
-    name = "".join(letter if letter.isalnum() or letter in "-_." else "_" for letter in root.name)[:60]
-    workspace = f"{name or 'root'}-{digest}"
-    if settings.memory.database_path is None:
-        return settings.home / "memory" / f"{workspace}.db"
-    return Path(settings.memory.database_path.replace("{workspace}", workspace)).expanduser().absolute()
 
 
 def _taken_apart(chunk_id: str) -> tuple[str, str, str, str]:

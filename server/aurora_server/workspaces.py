@@ -101,6 +101,21 @@ class Workspaces:
                 self._leave(entry)
                 return
 
+    async def let_go(self, root: Path) -> bool:
+        """Close the workspace at a canonical `root` if it only lingers; False where somebody uses it."""
+        entry = self._entries.get(root)
+        if entry is None:
+            return True
+        if entry.users:
+            return False
+        if entry.farewell is not None:
+            entry.farewell.cancel()
+            entry.farewell = None
+        if entry.closing is None or entry.closing.done():
+            entry.closing = asyncio.create_task(self._close(entry), name=f"close {root}")
+        await asyncio.wait({entry.closing})
+        return root not in self._entries
+
     def opened(self) -> list[Workspace]:
         """Every workspace that is open now."""
         return [entry.workspace for entry in self._entries.values() if entry.workspace is not None]

@@ -6,9 +6,12 @@ which adds what finished runs taught: `A = B + S + C − D + L`.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 
-from aurora_memory.activation import Activation, context_boost, decay_penalty
+from aurora_memory.activation import Activation, context_boost
+from aurora_memory.lifespans.evaluate import decay_term, judge, ranking_factor
+from aurora_memory.lifespans.policies import BUILT_IN, Policies
 from aurora_memory.recall.histories import levels_of
 from aurora_memory.recall.question import understand
 from aurora_memory.recall.ranking import Hit, Signals, score, strength
@@ -19,19 +22,33 @@ PARTIAL = -0.5
 """What went only partly well counts for less than a pattern."""
 
 
-async def recall_reasoning(reader: Reader, query: str, limit: int, now: float) -> list[Hit]:
-    """The `limit` most useful reasoning chunks for a query, best first, scored as code is. `now` is Unix seconds."""
+FADING = 2.0
+"""By what the logarithm of a verdict's ranking factor counts, as log odds: −0.3 for what fades, −1.0 for expired."""
+
+
+async def recall_reasoning(
+    reader: Reader, query: str, limit: int, now: float, policies: Policies = BUILT_IN
+) -> list[Hit]:
+    """The `limit` most useful reasoning chunks for a query, best first, scored as code is. `now` is Unix seconds.
+
+    `policies` say how fast each fades, and what ranks lower because its lifespan is over (AURORA §6.7.1).
+    """
     asked = understand(query).terms
     matches = await reader.match_reasoning(asked, max(limit, CANDIDATES))
     ids = [chunk_id for chunk_id, _ in matches]
     best = max((score for _, score in matches), default=0.0)
     words = {chunk_id: score / best if best > 0 else 1.0 for chunk_id, score in matches}
-    hits = await weigh_reasoning(reader, ids, now, asked, words)
+    hits = await weigh_reasoning(reader, ids, now, asked, words, policies)
     return sorted(hits, key=lambda hit: (-hit.strength, hit.chunk.name))[:limit]
 
 
 async def weigh_reasoning(
-    reader: Reader, ids: Sequence[int], now: float, asked: Sequence[str] = (), words: Mapping[int, float] | None = None
+    reader: Reader,
+    ids: Sequence[int],
+    now: float,
+    asked: Sequence[str] = (),
+    words: Mapping[int, float] | None = None,
+    policies: Policies = BUILT_IN,
 ) -> list[Hit]:
     """Live reasoning chunks with their activation, in the order given.
 
@@ -42,17 +59,19 @@ async def weigh_reasoning(
     boosts = await reader.boosts(ids)
     documents = await reader.reasoning(ids)
     indexed = await reader.reasoning_terms(ids)
+    facts = await reader.lifespan_facts(ids)
     live = [chunk_id for chunk_id in ids if chunk_id in chunks]
     histories = [tuple(accesses.get(chunk_id, ())) for chunk_id in live]
     hits: list[Hit] = []
     for chunk_id, history, level in zip(live, histories, levels_of(histories, now), strict=True):
         matched = tuple(term for term in asked if term in indexed[chunk_id])
         covered = len(matched) / len(asked) if asked else 0.0
+        verdict = judge(facts[chunk_id], policies, now)
         activation = Activation(
             base_level=level,
             spreading=0.0,
             context_boost=context_boost(covered),
-            decay=decay_penalty((now - history[-1]) / 86_400) if history else 0.0,
+            decay=decay_term((now - history[-1]) / 86_400, verdict.decay_mechanism) if history else 0.0,
             learned=boosts.get(chunk_id, 0.0),
         )
         signals = Signals(
@@ -64,7 +83,8 @@ async def weigh_reasoning(
             recency=activation.base_level - activation.decay,
             learned=activation.learned,
         )
-        total = strength(signals, 0.0 if documents[chunk_id].is_pattern else PARTIAL)
+        bonus = 0.0 if documents[chunk_id].is_pattern else PARTIAL
+        total = strength(signals, bonus + FADING * math.log(ranking_factor(verdict)))
         chunk = chunks[chunk_id]
         hits.append(
             Hit(

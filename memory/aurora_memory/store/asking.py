@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import sqlite3
 from collections.abc import Sequence
 from pathlib import Path
@@ -18,8 +19,22 @@ class Asking:
     def __init__(self, db: aiosqlite.Connection, path: Path) -> None:
         self._db = db
         self._path = path
+        self._there = asyncio.Event()
+        self._there.set()
+
+    async def leave(self) -> None:
+        """Close the connection once what was asked is answered; what is asked from now on waits for `turn_to`."""
+        self._there.clear()
+        await self._db.close()
+
+    def turn_to(self, db: aiosqlite.Connection) -> None:
+        """Ask another connection from now on."""
+        self._db = db
+        self._there.set()
 
     async def _rows(self, sql: str, values: Sequence[Any] = ()) -> list[Any]:
+        if not self._there.is_set():
+            await self._there.wait()
         try:
             return list(await self._db.execute_fetchall(sql, values))
         except sqlite3.Error as error:

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import asyncio
+import glob
+import os
+import shutil
 import sqlite3
 import time
 from pathlib import Path
 
 import aiosqlite
 
-from aurora_memory import MemoryError_, StoreBusy, StoreCorrupt, StoreTooNew
+from aurora_memory import MemoryError_, StoreBusy, StoreCorrupt, StoreForeign, StoreTooNew
 from aurora_memory.store.migrations import APPLICATION_ID, MIGRATIONS
 
 BUSY_SECONDS = 5.0
+
+KEPT_BACKUPS = 2
+_SPARE_BYTES = 16 << 20
+"""What a copy leaves free on the disk, for the migration itself."""
 
 
 async def connect(path: Path, *, read_only: bool = False) -> aiosqlite.Connection:
@@ -22,6 +29,7 @@ async def connect(path: Path, *, read_only: bool = False) -> aiosqlite.Connectio
     except sqlite3.OperationalError as error:
         raise MemoryError_(f"cannot open the memory file {path}: {error}; check its folder's permissions") from error
     try:
+        await _refuse_others(db, path)
         await _use_write_ahead_log(db)
         for pragma in (
             "synchronous = NORMAL",
@@ -34,7 +42,17 @@ async def connect(path: Path, *, read_only: bool = False) -> aiosqlite.Connectio
     except sqlite3.Error as error:
         await db.close()
         raise explained(error, path) from error
+    except BaseException:
+        await db.close()
+        raise
     return db
+
+
+async def _refuse_others(db: aiosqlite.Connection, path: Path) -> None:
+    """Before anything is set: even the journal's mode is written into the file."""
+    application = await pragma_int(db, "application_id")
+    if application not in (0, APPLICATION_ID):
+        raise StoreForeign(f"{path} belongs to another program (application id {application}); choose another path")
 
 
 async def _use_write_ahead_log(db: aiosqlite.Connection) -> None:
@@ -57,7 +75,7 @@ def explained(error: sqlite3.Error, path: Path) -> MemoryError_:
     if "locked" in text or "busy" in text:
         return StoreBusy(f"another process holds {path}; stop it or try again")
     if isinstance(error, sqlite3.DatabaseError) and ("not a database" in text or "malformed" in text):
-        return StoreCorrupt(f"{path} is damaged or not a memory file ({text}); move it away and index again")
+        return StoreCorrupt(f"{path} is damaged or not a memory file ({text}); 'aurora doctor --repair' sets it aside")
     if "full" in text:
         return MemoryError_(f"no space left to write {path}; free some disk space, nothing already learned is lost")
     return MemoryError_(f"cannot use the memory file {path}: {text}; run 'aurora doctor'")
@@ -66,11 +84,10 @@ def explained(error: sqlite3.Error, path: Path) -> MemoryError_:
 async def migrate(db: aiosqlite.Connection, path: Path) -> None:
     """Bring the file to today's shape; each step commits with the record that it ran."""
     version = await pragma_int(db, "user_version")
-    application = await pragma_int(db, "application_id")
-    if application not in (0, APPLICATION_ID):
-        raise StoreCorrupt(f"{path} belongs to another program (application id {application}); choose another path")
     if version > len(MIGRATIONS):
         raise StoreTooNew(f"{path} was written by a newer AURORA (shape {version}); upgrade aurora-context")
+    if 0 < version < len(MIGRATIONS):
+        await back_up(db, path, version)
     for number, step in enumerate(MIGRATIONS[version:], start=version + 1):
         await db.execute("BEGIN IMMEDIATE")
         try:
@@ -82,6 +99,42 @@ async def migrate(db: aiosqlite.Connection, path: Path) -> None:
             await db.execute("ROLLBACK")
             raise
         await db.execute("COMMIT")
+
+
+async def back_up(db: aiosqlite.Connection, path: Path, version: int) -> Path:
+    """Copy the whole file to `<name>.v<version>.bak` beside it before its shape changes; the last two are kept.
+
+    Raises MemoryError_ where there is no room for the copy: nothing is changed then.
+    """
+    target = path.with_name(f"{path.name}.v{version}.bak")
+    unfinished = path.with_name(f"{target.name}.{os.getpid()}")
+    size = await pragma_int(db, "page_count") * await pragma_int(db, "page_size")
+    free = (await asyncio.to_thread(shutil.disk_usage, path.parent)).free
+    if free < size + _SPARE_BYTES:
+        raise MemoryError_(
+            f"{path} must be copied before it is upgraded, which takes {size >> 20} MiB and only {free >> 20} MiB are "
+            "free; free some disk space"
+        )
+    try:
+        unfinished.touch(mode=0o600)
+        async with aiosqlite.connect(unfinished) as copy:
+            await db.backup(copy)
+        unfinished.replace(target)
+    except (sqlite3.Error, OSError) as error:
+        raise MemoryError_(
+            f"cannot copy {path} to {target} before its upgrade: {error}; nothing was changed"
+        ) from error
+    finally:
+        unfinished.unlink(missing_ok=True)
+    older = sorted(path.parent.glob(f"{glob.escape(path.name)}.v*.bak"), key=_version_of_backup)
+    for each in older[:-KEPT_BACKUPS]:
+        each.unlink(missing_ok=True)
+    return target
+
+
+def _version_of_backup(path: Path) -> int:
+    number = path.name.removesuffix(".bak").rpartition(".v")[2]
+    return int(number) if number.isdigit() else 0
 
 
 async def pragma_int(db: aiosqlite.Connection, name: str) -> int:

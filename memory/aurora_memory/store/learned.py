@@ -8,6 +8,7 @@ speak of: a chunk with any is put aside when it vanishes, and its history moves 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from datetime import datetime
 from typing import Any
 
 import aiosqlite
@@ -38,6 +39,12 @@ KNOWN_OF = """EXISTS (SELECT 1 FROM accesses WHERE accesses.chunk_id = chunks.id
 _COLUMNS = (
     "signature, docstring, complexity, keywords, body_hash, tokens, changed_at"  # of a reasoning chunk, what can change
 )
+
+
+_ADD = f"""INSERT INTO chunks (id, path, name, ordinal, leaf, kind, language, line_start, line_end, branches, loops,
+             shape_hash, part_count, {_COLUMNS})
+           VALUES (?, '', ?, 0, '', '{KIND}', '', 0, 0, 0, 0, x'', 0, ?, ?, ?, ?, ?, ?, ?)"""
+"""A row of `chunks` with no path, no lines and no simple name: nothing that looks for code finds it."""
 
 
 async def keep(db: aiosqlite.Connection, run: FinishedRun, lesson: Lesson) -> Learned:
@@ -107,40 +114,58 @@ async def _keep_reasoning(db: aiosqlite.Connection, new: ReasoningDocument, fing
     What went best is what is remembered: a later, worse run of the same decomposition takes nothing away.
     """
     pattern = new.id.removeprefix("reas:")
-    versions = await _rows(
-        db, "SELECT chunk_id, fingerprint, json FROM documents WHERE pattern = ? ORDER BY chunk_id", (pattern,)
-    )
-    same = next(((chunk_id, json) for chunk_id, mark, json in versions if mark == fingerprint), None)
-    if same is None:
-        name = f"{pattern}:v{len(versions) + 1}" if versions else pattern
-        document = msgspec.structs.replace(new, id=f"reas:{name}")
-        chunk_id = await _add(db, name, document, fingerprint, at)
-        await _save_document(db, chunk_id, pattern, fingerprint, document)
-    else:
-        chunk_id = same[0]
-        old = msgspec.json.decode(same[1], type=ReasoningDocument)
+    for chunk_id, json in await _rows(
+        db, "SELECT chunk_id, json FROM documents WHERE pattern = ? AND fingerprint = ?", (pattern, fingerprint)
+    ):
+        old = msgspec.json.decode(json, type=ReasoningDocument)
         if better(old, new):
-            document = msgspec.structs.replace(new, id=old.id, created_at=old.created_at)
-            await db.execute(
-                f"UPDATE chunks SET ({_COLUMNS}) = (?, ?, ?, ?, ?, ?, ?), gone_at = NULL WHERE id = ?",
-                (*_values(document, fingerprint, at), chunk_id),
-            )
-            await _save_document(db, chunk_id, pattern, fingerprint, document)
+            await replace_reasoning(db, chunk_id, pattern, fingerprint, old, new, at)
         else:
-            await db.execute("UPDATE chunks SET gone_at = NULL WHERE id = ?", (chunk_id,))
+            await db.execute("UPDATE chunks SET gone_at = NULL, archived_at = NULL WHERE id = ?", (chunk_id,))
+        return int(chunk_id)
+    return await add_reasoning(db, pattern, fingerprint, new, at)
+
+
+async def add_reasoning(
+    db: aiosqlite.Connection, pattern: str, fingerprint: bytes, new: ReasoningDocument, at: float
+) -> int:
+    """Store a reasoning chunk as the next version of its pattern; returns its id."""
+    versions = (await _rows(db, "SELECT count(*) FROM documents WHERE pattern = ?", (pattern,)))[0][0]
+    name = f"{pattern}:v{versions + 1}" if versions else pattern
+    document = msgspec.structs.replace(new, id=f"reas:{name}")
+    chunk_id = await _add(db, name, document, fingerprint, at)
+    await save_document(db, chunk_id, pattern, fingerprint, document)
     return chunk_id
 
 
-async def _add(db: aiosqlite.Connection, name: str, document: ReasoningDocument, mark: bytes, at: float) -> int:
-    """A row of `chunks` with no path, no lines and no simple name: nothing that looks for code finds it."""
-    cursor = await db.execute(
-        f"""INSERT INTO chunks (path, name, ordinal, leaf, kind, language, line_start, line_end, branches, loops,
-              shape_hash, part_count, {_COLUMNS})
-            VALUES ('', ?, 0, '', '{KIND}', '', 0, 0, 0, 0, x'', 0, ?, ?, ?, ?, ?, ?, ?)""",
-        (name, *_values(document, mark, at)),
+async def replace_reasoning(
+    db: aiosqlite.Connection,
+    chunk_id: int,
+    pattern: str,
+    fingerprint: bytes,
+    old: ReasoningDocument,
+    new: ReasoningDocument,
+    at: float,
+) -> None:
+    """Remember a reasoning chunk by another run of it, which also brings it back from wherever it was put."""
+    document = msgspec.structs.replace(new, id=old.id, created_at=old.created_at)
+    await db.execute(
+        f"UPDATE chunks SET ({_COLUMNS}) = (?, ?, ?, ?, ?, ?, ?), gone_at = NULL, archived_at = NULL WHERE id = ?",
+        (*_values(document, fingerprint, at), chunk_id),
     )
+    await save_document(db, chunk_id, pattern, fingerprint, document)
+
+
+async def _add(db: aiosqlite.Connection, name: str, document: ReasoningDocument, mark: bytes, at: float) -> int:
+    cursor = await db.execute(_ADD, (None, name, *_values(document, mark, at)))
     assert cursor.lastrowid is not None
     return cursor.lastrowid
+
+
+async def recover(db: aiosqlite.Connection, chunk_id: int, document: ReasoningDocument, mark: bytes) -> None:
+    """Make the row of a reasoning chunk of which only the document was left."""
+    at = datetime.fromisoformat(document.metadata.timestamp).timestamp()
+    await db.execute(_ADD, (chunk_id, document.id.removeprefix("reas:"), *_values(document, mark, at)))
 
 
 def _values(document: ReasoningDocument, fingerprint: bytes, at: float) -> tuple[Any, ...]:
@@ -151,9 +176,10 @@ def _values(document: ReasoningDocument, fingerprint: bytes, at: float) -> tuple
     return content.original_query, steps, content.complexity, keywords, fingerprint, size, at
 
 
-async def _save_document(
+async def save_document(
     db: aiosqlite.Connection, chunk_id: int, pattern: str, fingerprint: bytes, document: ReasoningDocument
 ) -> None:
+    """Keep a reasoning chunk's document and the words it is found by, in place of what it had."""
     await db.execute(
         "INSERT INTO documents VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET json = excluded.json",
         (chunk_id, pattern, fingerprint, msgspec.json.encode(document).decode()),

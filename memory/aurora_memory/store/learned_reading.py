@@ -27,7 +27,7 @@ class LearnedReading(Asking):
         rows = await self._rows(
             f"""SELECT chunks.id, -bm25(reasoning_words, {", ".join(map(str, WORD_WEIGHTS))}) AS score
                 FROM reasoning_words JOIN chunks ON chunks.id = reasoning_words.rowid
-                WHERE reasoning_words MATCH ? AND chunks.gone_at IS NULL
+                WHERE reasoning_words MATCH ? AND chunks.gone_at IS NULL AND chunks.archived_at IS NULL
                 ORDER BY score DESC, chunks.id DESC LIMIT ?""",
             (any_of(terms[:MAX_TERMS]), limit),
         )
@@ -66,6 +66,10 @@ class LearnedReading(Asking):
             (shown.removeprefix("reas:"),),
         )
         return int(rows[0][0]) if rows else None
+
+    async def has_reasoning(self) -> bool:
+        """Whether any reasoning chunk was ever learned."""
+        return bool(await self._rows("SELECT 1 FROM documents LIMIT 1"))
 
     async def boosts(self, ids: Sequence[int]) -> dict[int, float]:
         """What finished runs added to those chunks' activation, in ±1.0; chunks they did not touch are left out."""

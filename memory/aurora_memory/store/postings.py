@@ -163,3 +163,23 @@ async def occurrences_of(db: aiosqlite.Connection, chunk_ids: Sequence[int]) -> 
             for term, value in decode_occurrences(blob).items():
                 known[term] = known.get(term, 0) | value
     return found
+
+
+def chunks_of_block(packed: bytes) -> list[int] | None:
+    """The chunks of a block's parts in order, 0 for those struck out; None where it is no block at all."""
+    if len(packed) % ROW_SIZE or len(packed) > BLOCK * ROW_SIZE:
+        return None
+    return [row[0] for row in _ROW.iter_unpack(packed)]
+
+
+async def entries_of(db: aiosqlite.Connection, number: int, terms: Sequence[str]) -> dict[str, list[int]]:
+    """The packed counts that the index has of some terms in one part."""
+    block, place = number >> BLOCK_BITS, number & _PLACE
+    found: dict[str, list[int]] = {}
+    for start in range(0, len(terms), _MANY):
+        some = terms[start : start + _MANY]
+        sql = f"SELECT term, entries FROM postings WHERE block = ? AND term IN ({', '.join('?' * len(some))})"
+        for term, blob in await db.execute_fetchall(sql, (block, *some)):
+            entries = struct.unpack(f"<{len(blob) // 4}I", blob[: len(blob) // 4 * 4])
+            found[term] = [entry >> BLOCK_BITS for entry in entries if entry & _PLACE == place]
+    return found

@@ -15,6 +15,7 @@ from aurora_memory.relations import Definition
 from aurora_memory.store.embeddings import EmbeddingReading
 from aurora_memory.store.history import HistoryReader
 from aurora_memory.store.learned_reading import LearnedReading
+from aurora_memory.store.lifespan_facts import LifespanReading
 from aurora_memory.store.logindex import LogReading
 from aurora_memory.store.postings import decode_occurrences
 from aurora_memory.store.rows import FileStat, decode_imports
@@ -76,13 +77,22 @@ class Edge(Struct, frozen=True, array_like=True):
     other: ChunkView
 
 
-class Reader(LearnedReading, LogReading, EmbeddingReading):
+class Reader(LearnedReading, LogReading, LifespanReading, EmbeddingReading):
     """Read-only questions to one memory file, on a connection of its own."""
 
     def __init__(self, db: aiosqlite.Connection, path: Path) -> None:
         super().__init__(db, path)
         self.words = WordIndex(self._rows)
         self.history = HistoryReader(self._rows)
+
+    def turn_to(self, db: aiosqlite.Connection) -> None:
+        """Ask another connection from now on, and keep nothing of what the last one said."""
+        super().turn_to(db)
+        self.forget_words()
+
+    def forget_words(self) -> None:
+        """Read the whole word index anew: it was made again, and nothing in a block says so."""
+        self.words = WordIndex(self._rows)
 
     async def files(self) -> dict[str, FileStat]:
         """Every indexed file with the stat and content hash it was indexed at."""

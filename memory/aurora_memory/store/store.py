@@ -23,6 +23,7 @@ from aurora_memory.occurrences import terms_in
 from aurora_memory.store import embeddings, learned, logindex, postings, resolving
 from aurora_memory.store.connection import connect, explained, migrate
 from aurora_memory.store.history import HistoryWriter, forget_chunks
+from aurora_memory.store.maintenance import Maintained
 from aurora_memory.store.plan import FilePlan, StoredChunk, claim_orphans, plan_file
 from aurora_memory.store.reading import Reader
 from aurora_memory.store.rows import (
@@ -70,7 +71,7 @@ class Written(Struct, frozen=True):
     vanished: int = 0
 
 
-class Store:
+class Store(Maintained):
     """One workspace's memory file. One writer at a time; readers never wait for it. Close it, or the process hangs."""
 
     def __init__(self, path: Path, writer: aiosqlite.Connection, reader: aiosqlite.Connection) -> None:
@@ -282,11 +283,6 @@ class Store:
     async def counts(self) -> Counts:
         """Count what memory holds; milliseconds, even on large ones."""
         return Counts(**await self.read.counts())
-
-    async def check(self) -> str | None:
-        """What SQLite finds wrong with the file, or None."""
-        rows = await _rows(self._writer, "PRAGMA quick_check(1)")
-        return None if rows[0][0] == "ok" else str(rows[0][0])
 
     async def tidy(self) -> None:
         """Rewrite what is mostly dead, give the write-ahead log back, let SQLite refresh its statistics.

@@ -21,6 +21,7 @@ COMMANDS = {
     "index": ("aurora_server.cli.index", "index"),
     "lsp": ("aurora_server.cli.lsp", "lsp"),
     "mem": ("aurora_server.cli.mem", "mem"),
+    "memory": ("aurora_server.cli.memory", "memory"),
 }
 """Each command's module and its name there."""
 

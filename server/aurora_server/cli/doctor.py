@@ -16,20 +16,23 @@ from aurora_server.cli.session import open_session
 from aurora_server.cli.settings import Settings
 from aurora_server.cli.words import count, plain
 
-DOCTOR = "aurora/doctor"
+DOCTOR, REPAIR = "aurora/doctor", "aurora/repair"
+_ANSWER_WITHIN = 300.0
+"""Seconds: every page of the memory file is read, and that may lie on a slow disk."""
 _SIGNS = {"ok": ("✓", "green"), "warning": ("!", "yellow"), "error": ("✗", "red")}
 _EXAMPLES = 5
 _LOG_LINES = 5
 
 
 @click.command()
+@click.option("--repair", is_flag=True, help="Mend the memory file and index anew; what was learned is kept.")
 @click.pass_obj
-def doctor(settings: Settings) -> int:
+def doctor(settings: Settings, repair: bool) -> int:
     """Say what is wrong here, and how to mend it. Exits 1 when something is broken."""
     code = FINE
     try:
         with open_session(settings, settings.workspace) as client:
-            reply = client.request(DOCTOR, {}, timeout=60)
+            reply = client.request(REPAIR, {}) if repair else client.request(DOCTOR, {}, timeout=_ANSWER_WITHIN)
     except DaemonUnreachable as error:
         reply, code = without_daemon(error, settings.address), NO_DAEMON
     if code == FINE and any(finding["level"] == "error" for finding in reply["findings"]):

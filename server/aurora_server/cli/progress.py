@@ -25,6 +25,8 @@ def index_with_progress(
     with progress_bar(f"Indexing {plain(root.name or str(root))}", settings) as bar:
         result: dict[str, Any] = client.request(INDEX, params, on_progress=bar)
         bar({"kind": "done", "message": done(result)})
+    if older := result.get("adoptable"):
+        print(f"aurora: memory of {plain(older)} can be adopted: aurora memory adopt", file=sys.stderr)
     return result
 
 

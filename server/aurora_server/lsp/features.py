@@ -13,6 +13,7 @@ from aurora_server.lsp import (
     document_symbol,
     hover,
     lifecycle,
+    memory,
     progress,
     recall,
     requests,
@@ -35,6 +36,7 @@ FEATURES = (
     diagnostics,
     recall,
     requests,
+    memory,
     commands,
 )
 

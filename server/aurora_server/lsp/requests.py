@@ -1,4 +1,4 @@
-"""The other `aurora/*` requests: index, status, explain, doctor, stop."""
+"""The other `aurora/*` requests: index, status, explain, doctor, repair, stop."""
 
 from __future__ import annotations
 
@@ -7,9 +7,20 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from aurora_memory import UnknownChunk
+import msgspec
+
+from aurora_memory import StoreCorrupt, StoreForeign, UnknownChunk
 from aurora_protocol import methods
-from aurora_protocol.methods import DoctorResult, ExplainParams, ExplainResult, IndexParams, IndexResult, StatusResult
+from aurora_protocol.methods import (
+    DoctorResult,
+    ExplainParams,
+    ExplainResult,
+    Finding,
+    IndexParams,
+    IndexResult,
+    StatusResult,
+)
+from aurora_server import checkup
 from aurora_server.errors import INVALID_PARAMS, RequestError
 from aurora_server.lsp.documents import path_of
 from aurora_server.lsp.location import in_code_points, place_of
@@ -25,11 +36,12 @@ MAX_EXAMPLES = 1000
 
 
 def register(server: AuroraServer) -> None:
-    """Answer `aurora/index`, `aurora/status`, `aurora/explain`, `aurora/doctor` and `aurora/stop`."""
+    """Answer `aurora/index`, `aurora/status`, `aurora/explain`, `aurora/doctor`, `aurora/repair`, `aurora/stop`."""
     server.feature(methods.INDEX)(index)
     server.feature(methods.STATUS)(status)
     server.feature(methods.EXPLAIN)(explain)
     server.feature(methods.DOCTOR)(doctor)
+    server.feature(methods.REPAIR)(repair)
     server.feature(methods.STOP)(stop)
 
 
@@ -77,7 +89,26 @@ async def explain(ls: AuroraServer, value: object) -> ExplainResult | None:
 
 async def doctor(ls: AuroraServer, _: object) -> DoctorResult:
     """What is wrong in this session's folders, and how to mend it."""
-    results = [await workspace.doctor() for workspace in await ls.folders.opened()]
+    try:
+        workspaces = await ls.folders.opened()
+    except StoreCorrupt as error:
+        return checkup.unopened(error)
+    return _together([await workspace.doctor() for workspace in workspaces])
+
+
+async def repair(ls: AuroraServer, _: object) -> DoctorResult:
+    """Mend what can be mended in this session's folders, then say what doctor says."""
+    begun: list[Finding] = []
+    for root, error in await ls.folders.failed():
+        if isinstance(error, StoreCorrupt) and not isinstance(error, StoreForeign):
+            begun += await ls.core.repair(root)
+            ls.folders.again(root)
+    results = [await workspace.repair() for workspace in await ls.folders.opened()]
+    whole = _together(results)
+    return msgspec.structs.replace(whole, findings=[*begun, *whole.findings])
+
+
+def _together(results: list[DoctorResult]) -> DoctorResult:
     if len(results) == 1:
         return results[0]
     skipped: Counter[str] = Counter()
@@ -141,4 +172,5 @@ def summed(results: list[IndexResult]) -> IndexResult:
         skipped_files=sum(result.skipped_files for result in results),
         failed_files=sum(result.failed_files for result in results),
         took_ms=round(sum(result.took_ms for result in results), 3),
+        adoptable=next((result.adoptable for result in results if result.adoptable), None),
     )

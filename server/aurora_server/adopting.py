@@ -1,0 +1,146 @@
+"""A workspace that was moved, renamed or cloned anew, and the memory it had: found by its repository's first commit.
+
+Nothing is adopted by itself: two clones may be two pieces of work. Doctor and `aurora index` only say what there is.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+from pathlib import Path
+
+from aurora_indexer import git
+from aurora_memory import MemoryError_
+from aurora_memory.store import Store
+from aurora_memory.store.importing import Imported
+from aurora_memory.store.neighbours import MemoryFile, memory_file, memory_files
+
+logger = logging.getLogger(__name__)
+
+OFFER_PATIENCE = 3.0
+"""Seconds that an answer waits for git, the first time, to be able to offer an older memory."""
+
+
+class Adoption:
+    """What one workspace could adopt. It begins to look when it is made; `close` it before the store."""
+
+    def __init__(self, root: Path, store: Store) -> None:
+        self._root = root
+        self._store = store
+        self._offer: MemoryFile | None = None
+        self._looking = asyncio.create_task(self._look(), name=f"older memory of {root}")
+
+    async def close(self) -> None:
+        """Stop looking."""
+        self._looking.cancel()
+        await asyncio.gather(self._looking, return_exceptions=True)
+
+    async def offer(self) -> MemoryFile | None:
+        """The memory of a folder that is gone, of this repository, while nothing was learned here yet; None without."""
+        await asyncio.wait({self._looking}, timeout=OFFER_PATIENCE)
+        return self._offer
+
+    async def offer_once(self) -> MemoryFile | None:
+        """The same, but only the first time that it is asked for, ever."""
+        offer = await self.offer()
+        if offer is None or await self._store.read.fact("offered") == str(offer.path):
+            return None
+        await self._store.remember("offered", str(offer.path))
+        return offer
+
+    async def others(self) -> list[MemoryFile]:
+        """Every other memory file there is, those of this repository first."""
+        mine = await self._git_root()
+        found = await asyncio.to_thread(memory_files, self._store.path.parent)
+        others = [each for each in found if each.path != self._store.path]
+        return sorted(others, key=lambda each: not (mine and each.git_root == mine))
+
+    async def chosen(self, named: Path | None) -> MemoryFile:
+        """The memory to adopt: the one that is offered, or `named` by its file or folder. Raises MemoryError_."""
+        await asyncio.wait({self._looking})
+        if named is not None:
+            return await self._named(named)
+        mine = await self._git_root()
+        fitting = [each for each in await self.others() if mine and each.git_root == mine and each.learned]
+        left = [each for each in fitting if each.left]
+        if len(left) == 1:
+            return left[0]
+        if left:
+            roots = ", ".join(str(each.root) for each in left)
+            raise MemoryError_(f"several memories fit {self._root} ({roots}); name one with --from")
+        raise MemoryError_(
+            f"no memory of a folder that is gone fits {self._root}; see 'aurora memory adopt --list', then name one "
+            "with --from"
+        )
+
+    async def adopt(self, chosen: MemoryFile) -> tuple[Imported, Path | None]:
+        """Merge a memory into this one. Its file is kept: as `….adopted` where its folder is gone, else as it is.
+
+        Nobody else may have it open. Returns what was new, and the file's new place if it has one.
+        """
+        passing = self._store.path.with_name(f".{self._store.path.name}.{os.getpid()}.adopting")
+        try:
+            older = await Store.open(chosen.path)
+            try:
+                await older.export_learned(passing, chosen.root.name or str(chosen.root))
+            finally:
+                await older.close()
+            done = await self._store.import_learned(passing)
+        finally:
+            await asyncio.to_thread(passing.unlink, missing_ok=True)
+        self._offer = None
+        kept_as = await asyncio.to_thread(_put_away, chosen)
+        logger.info("memory adopted", extra={"root": str(self._root), "from": str(chosen.root)})
+        return done, kept_as
+
+    async def _named(self, named: Path) -> MemoryFile:
+        found = await asyncio.to_thread(memory_file, named) if await asyncio.to_thread(named.is_file) else None
+        if found is None:
+            found = next((each for each in await self.others() if each.root == named), None)
+        if found is None:
+            raise MemoryError_(f"{named} is no memory file, nor a folder with one; see 'aurora memory adopt --list'")
+        if await asyncio.to_thread(_same_file, found.path, self._store.path):
+            raise MemoryError_(f"{named} is the memory of {self._root} already; name another with --from")
+        return found
+
+    async def _look(self) -> None:
+        try:
+            mine = await self._git_root()
+            counts = await self._store.counts()
+            if not mine or counts.accesses or await self._store.read.has_reasoning():
+                return
+            for each in await self.others():
+                if each.git_root == mine and each.learned and each.left:
+                    self._offer = each
+                    return
+        except MemoryError_ as error:
+            logger.warning("older memory not looked for", extra={"root": str(self._root), "error": str(error)})
+
+    async def _git_root(self) -> str | None:
+        """The repository's first commit, asked of git once and kept: it never changes."""
+        known = await self._store.read.fact("git_root")
+        if known is None:
+            known = await git.root_commit(self._root)
+            if known is not None:
+                await self._store.remember("git_root", known)
+        return known
+
+
+def _same_file(one: Path, other: Path) -> bool:
+    return one.samefile(other)
+
+
+def _put_away(adopted: MemoryFile) -> Path | None:
+    if not adopted.left:
+        return None
+    target = adopted.path.with_name(f"{adopted.path.name}.adopted")
+    number = 1
+    while target.exists():
+        number += 1
+        target = adopted.path.with_name(f"{adopted.path.name}.adopted-{number}")
+    try:
+        adopted.path.rename(target)
+    except OSError as error:
+        raise MemoryError_(f"adopted, but {adopted.path} cannot be renamed: {error.strerror}; move it away") from error
+    return target

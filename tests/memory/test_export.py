@@ -1,0 +1,301 @@
+"""Learned memory from one file to another: identities, moves, merges, and lines that nobody should believe."""
+
+import json
+import sqlite3
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from aurora_memory import MemoryError_
+from aurora_memory.exchange import MAX_LINE, InvalidExport, read_header, read_line
+from aurora_memory.recall import recall
+from aurora_memory.store import IndexedFile, Store
+from aurora_memory.store.lifespans import archive, escalate
+from tests.memory.building import chunk, file
+from tests.memory.runs import NOON, retrieved, run
+
+AUTH = chunk("src/auth.py", "Auth.login", "check the token and let them in", line=1)
+CACHE = chunk("src/cache.py", "evict", "throw the oldest entry out", line=1)
+FILES = (file("src/auth.py", AUTH), file("src/cache.py", CACHE))
+
+Opener = Callable[..., Awaitable[Store]]
+
+
+@pytest.fixture
+async def opened(tmp_path: Path) -> AsyncIterator[Opener]:
+    """Opens memory files by name, with files in them, and closes them in the end."""
+    stores: list[Store] = []
+
+    async def make(name: str, *files: IndexedFile) -> Store:
+        store = await Store.open(tmp_path / f"{name}.db")
+        stores.append(store)
+        if files:
+            await store.write(files, first_time=True)
+        return store
+
+    yield make
+    for store in stores:
+        await store.close()
+
+
+async def taught(store: Store) -> Store:
+    """One success, one failure, a log, an archived and a flagged chunk."""
+    (login,) = await store.read.by_name("src/auth.py", "Auth.login")
+    (evict,) = await store.read.by_name("src/cache.py", "evict")
+    await store.learn(run(1, retrieved=retrieved(login.id, evict.id, helpful=True)))
+    await store.learn(run(2, score=0.1, query="Why does the login page flicker?", retrieved=retrieved(login.id)))
+    await store.index_log("2025/12/run.md", "# Execution\n\nToken validation was implemented for OAuth2 providers.\n")
+    async with store._transaction() as db:
+        await archive(db, [login.id], NOON + 500)
+        await escalate(db, {evict.id: ("candidate_for_fine_tuning",)}, NOON + 600)
+    return store
+
+
+def learned(path: Path) -> dict[str, list[tuple[Any, ...]]]:
+    """Everything learned, by what chunks are rather than by their rows."""
+    key = "chunks.path, chunks.name, chunks.ordinal"
+    queries = {
+        "accesses": f"SELECT {key}, at, accesses.kind FROM accesses JOIN chunks ON chunks.id = chunk_id",
+        "boosts": f"SELECT {key}, run_id, at, amount FROM boosts JOIN chunks ON chunks.id = chunk_id",
+        "documents": f"SELECT {key}, pattern, fingerprint, json FROM documents JOIN chunks ON chunks.id = chunk_id",
+        "used": f"""SELECT one.name, {key}, weight FROM relations JOIN chunks AS one ON one.id = from_id
+                    JOIN chunks ON chunks.id = to_id WHERE relations.kind = 'used'""",
+        "runs": f"""SELECT runs.id, at, outcome, score, query, {key} FROM runs
+                    LEFT JOIN chunks ON chunks.id = reasoning_id""",
+        "difficult": "SELECT * FROM difficult",
+        "archived": f"SELECT {key}, archived_at FROM chunks WHERE archived_at IS NOT NULL",
+        "escalations": f"SELECT {key}, action, at FROM escalations JOIN chunks ON chunks.id = chunk_id",
+        "log_index": "SELECT * FROM log_index",
+    }
+    with closing(sqlite3.connect(path)) as db:
+        return {name: sorted(db.execute(sql)) for name, sql in queries.items()}
+
+
+async def exported(store: Store, tmp_path: Path, name: str = "memory.jsonl") -> Path:
+    target = tmp_path / name
+    await store.export_learned(target, "shop", NOON + 1000)
+    return target
+
+
+async def test_everything_learned_arrives_and_twice_is_once(opened: Opener, tmp_path: Path) -> None:
+    here = await taught(await opened("here", *FILES))
+    there = await opened("there", file("other.py", chunk("other.py", "noise")), *FILES)
+    path = await exported(here, tmp_path)
+    assert path.stat().st_mode & 0o777 == 0o600
+    done = await there.import_learned(path, NOON + 2000)
+    assert (done.moved, done.waiting) == (0, 0)
+    assert done.header.workspace == "shop" and done.header.lines == sum(done.lines.values())
+    assert done.added == done.lines
+    assert {key: done.lines[key] for key in ("access", "boost", "use", "run", "reasoning")} == {
+        "access": 3,
+        "boost": 2,
+        "use": 2,
+        "run": 2,
+        "reasoning": 1,
+    }
+    everything = learned(here.path)
+    assert all(everything.values())
+    assert learned(there.path) == everything
+    again = await there.import_learned(path, NOON + 3000)
+    assert again.added == {} and again.lines == done.lines
+    assert learned(there.path) == everything
+    assert (await there.check()).faults == ()
+    assert (await exported(there, tmp_path, "again.jsonl")).read_bytes() == path.read_bytes()
+
+
+async def test_an_import_before_the_first_index_waits_for_the_files(opened: Opener, tmp_path: Path) -> None:
+    here = await taught(await opened("here", *FILES))
+    there = await opened("there")
+    done = await there.import_learned(await exported(here, tmp_path), NOON)
+    assert (done.moved, done.waiting) == (0, 2)
+    assert await recall(there.read, "evict", 5, NOON) == []
+    moved = chunk("src/store/cache.py", "evict", "throw the oldest entry out", line=40)
+    await there.write([FILES[0], file("src/store/cache.py", moved)], first_time=True)
+    (hit,) = await recall(there.read, "evict", 1, NOON + 5000)
+    assert (hit.chunk.path, hit.history) == ("src/store/cache.py", (NOON + 1,))
+    (login,) = await there.read.by_name("src/auth.py", "Auth.login")
+    assert (await there.read.accesses([login.id]))[login.id] == [NOON + 1]
+    assert (await there.import_learned(tmp_path / "memory.jsonl", NOON)).added == {}
+
+
+async def test_moved_chunks_are_known_by_their_shape(opened: Opener, tmp_path: Path) -> None:
+    here = await taught(await opened("here", *FILES))
+    renamed = chunk("lib/login.py", "sign_in", "check the token and let them in", line=7)
+    there = await opened("there", file("lib/login.py", renamed))
+    done = await there.import_learned(await exported(here, tmp_path), NOON)
+    assert (done.moved, done.waiting) == (1, 1)
+    (found,) = await there.read.by_name("lib/login.py", "sign_in")
+    assert (await there.read.accesses([found.id]))[found.id] == [NOON + 1]
+    assert (await there.import_learned(tmp_path / "memory.jsonl", NOON)).added == {}
+
+
+async def test_two_memories_are_merged(opened: Opener, tmp_path: Path) -> None:
+    here, there = await taught(await opened("here", *FILES)), await opened("there", *FILES)
+    (login,) = await there.read.by_name("src/auth.py", "Auth.login")
+    await there.learn(run(7, score=0.99, retrieved=retrieved(login.id)))  # the same decomposition, and it went better
+    await there.learn(run(8, query="Why is the login page flickering?", subgoals=()))  # solves what failed here
+    before = learned(there.path)
+    done = await there.import_learned(await exported(here, tmp_path), NOON)
+    after = learned(there.path)
+    (document,) = (json.loads(row[-1]) for row in after["documents"])
+    assert document["content"]["success_score"] == 0.99 and "reasoning" not in done.added
+    assert document["created_at"] < document["metadata"]["timestamp"]
+    assert set(before["accesses"]) | set(learned(here.path)["accesses"]) == set(after["accesses"])
+    assert [row[0] for row in after["runs"]] == ["aurora-1", "aurora-2", "aurora-7", "aurora-8"]
+    assert after["difficult"] == [] and done.lines["difficult"] == 1
+    back = await here.import_learned(await exported(there, tmp_path, "back.jsonl"), NOON)
+    assert back.added["reasoning"] == 1
+    assert learned(here.path) == after
+
+
+async def test_what_was_used_after_it_was_archived_elsewhere_stays(opened: Opener, tmp_path: Path) -> None:
+    here, there = await taught(await opened("here", *FILES)), await opened("there", *FILES)
+    (login,) = await there.read.by_name("src/auth.py", "Auth.login")
+    await there.record_accesses([login.id], "success", NOON + 900)
+    done = await there.import_learned(await exported(here, tmp_path), NOON)
+    assert "archived" not in done.added and learned(there.path)["archived"] == []
+
+
+async def test_other_decompositions_of_a_pattern_become_versions(opened: Opener, tmp_path: Path) -> None:
+    here, there = await taught(await opened("here", *FILES)), await opened("there", *FILES)
+    other = tuple(reversed(run().subgoals))
+    await there.learn(run(7, subgoals=other))
+    await there.import_learned(await exported(here, tmp_path), NOON)
+    names = [row[1] for row in learned(there.path)["documents"]]
+    assert names == ["oauth2-authentication-api-implementation", "oauth2-authentication-api-implementation:v2"]
+    assert (await there.import_learned(tmp_path / "memory.jsonl", NOON)).added == {}
+    runs = {row[0]: row[6] for row in learned(there.path)["runs"]}
+    assert runs["aurora-1"] == names[1] and runs["aurora-7"] == names[0]
+
+
+BAD = {
+    "not JSON": b"{",
+    "no object": b"[1, 2]",
+    "unknown type": b'{"type": "secret", "chunk": 1}',
+    "missing field": b'{"type": "access", "at": 1.0, "kind": "success"}',
+    "wrong type": b'{"type": "run", "id": 7, "at": 1, "outcome": "success", "score": 1, "query": "q"}',
+    "unknown field": b'{"type": "run", "id": "x", "at": 1, "outcome": "success", "score": 1, "query": "q", "more": 1}',
+    "score": b'{"type": "run", "id": "x", "at": 1, "outcome": "success", "score": 1.5, "query": "q"}',
+    "time": b'{"type": "run", "id": "x", "at": 1e300, "outcome": "success", "score": 1, "query": "q"}',
+    "infinite": b'{"type": "run", "id": "x", "at": 1e999, "outcome": "success", "score": 1, "query": "q"}',
+    "not a number": b'{"type": "run", "id": "x", "at": NaN, "outcome": "success", "score": 1, "query": "q"}',
+    "kind": b'{"type": "access", "chunk": {"path": "a", "name": "b", "kind": "x", "shape": ""}, "at": 1, "kind": "k"}',
+    "shape": b'{"type": "access", "chunk": {"path": "a", "name": "b", "kind": "class", "shape": "zz"}, '
+    b'"at": 1, "kind": "k"}',
+    "no path": b'{"type": "access", "chunk": {"path": "", "name": "b", "kind": "class", "shape": ""}, '
+    b'"at": 1, "kind": "k"}',
+    "big integer": b'{"type": "access", "chunk": {"path": "a", "name": "b", "kind": "class", "shape": "", '
+    b'"ordinal": 99999999999999999999999}, "at": 1, "kind": "k"}',
+    "unknown reasoning": b'{"type": "access", "chunk": {"path": "", "name": "b", "kind": "reasoning", "shape": "00"}, '
+    b'"at": 1, "kind": "k"}',
+    "surrogate": b'{"type": "run", "id": "\\ud800", "at": 1, "outcome": "success", "score": 1, "query": "q"}',
+    "not UTF-8": b'{"type": "run", "id": "\xff\xfe", "at": 1, "outcome": "success", "score": 1, "query": "q"}',
+    "deep": b'{"type": "run", "id": ' + b"[" * 100_000,
+    "huge": b'{"type": "run", "id": "' + b"x" * MAX_LINE + b'"}',
+}
+
+
+@pytest.mark.parametrize("bad", BAD.values(), ids=BAD.keys())
+async def test_a_bad_line_is_named_and_nothing_is_written(opened: Opener, tmp_path: Path, bad: bytes) -> None:
+    here, there = await taught(await opened("here", *FILES)), await opened("there", *FILES)
+    path = await exported(here, tmp_path)
+    lines = path.read_bytes().splitlines()
+    path.write_bytes(b"\n".join([*lines, bad]))
+    before = learned(there.path)
+    with pytest.raises(InvalidExport, match=f"^line {len(lines) + 1}: .*nothing was imported") as told:
+        await there.import_learned(path, NOON)
+    assert len(str(told.value)) < 500 and "\n" not in str(told.value)
+    assert learned(there.path) == before
+    await there.record_accesses([1], "success", NOON)  # and the memory goes on
+
+
+@pytest.mark.parametrize(
+    ("header", "problem"),
+    [
+        (b"", "no export"),
+        (b"# Notes\n", "no export"),
+        (b'{"a": 1}\n', "no export"),
+        (b'{"type": "access"}', "no export"),
+        ({"format": "other"}, "its format is 'other'"),
+        ({"version": 2}, "format version 2, and this AURORA reads 1"),
+        ({"version": "1"}, "no export"),
+        ({"lines": -1}, "no export"),
+    ],
+)
+async def test_a_bad_header_is_refused(
+    opened: Opener, tmp_path: Path, header: bytes | dict[str, Any], problem: str
+) -> None:
+    here = await taught(await opened("here", *FILES))
+    path = await exported(here, tmp_path)
+    first, _, rest = path.read_bytes().partition(b"\n")
+    start = header if isinstance(header, bytes) else json.dumps(json.loads(first) | header).encode() + b"\n"
+    path.write_bytes(start + (rest if start else b""))
+    before = learned(here.path)
+    with pytest.raises(InvalidExport, match=r"^line 1: ") as told:
+        await here.import_learned(path, NOON)
+    assert problem in str(told.value)
+    assert learned(here.path) == before
+
+
+async def test_a_file_that_was_cut_off_is_refused(opened: Opener, tmp_path: Path) -> None:
+    here, there = await taught(await opened("here", *FILES)), await opened("there", *FILES)
+    path = await exported(here, tmp_path)
+    lines = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join(lines[:-2]))
+    with pytest.raises(InvalidExport, match=f"^line {len(lines) - 2}: .*cut off"):
+        await there.import_learned(path, NOON)
+    assert not any(learned(there.path).values())
+
+
+async def test_many_lines_are_taken_in_pieces(opened: Opener, tmp_path: Path) -> None:
+    functions = [chunk("a.py", f"f{n}", f"the body of number {n}", line=n * 10 + 1) for n in range(700)]
+    here, there = await opened("here", file("a.py", *functions)), await opened("there", file("a.py", *functions[:350]))
+    for at in range(5):
+        await here.record_accesses(range(1, 701), "success", NOON + at)
+    done = await there.import_learned(await exported(here, tmp_path), NOON)
+    assert (done.added, done.waiting) == ({"access": 3500}, 350)
+    assert learned(there.path)["accesses"] == learned(here.path)["accesses"]
+
+
+async def test_files_that_cannot_be_read_or_written_are_named(opened: Opener, tmp_path: Path) -> None:
+    store = await opened("here", *FILES)
+    with pytest.raises(MemoryError_, match=r"missing\.jsonl"):
+        await store.import_learned(tmp_path / "missing.jsonl")
+    with pytest.raises(MemoryError_, match="no regular file"):
+        await store.import_learned(tmp_path)
+    with pytest.raises(MemoryError_, match="no regular file"):
+        await store.export_learned(tmp_path, "shop")
+    with pytest.raises(MemoryError_, match=r"missing/x\.jsonl"):
+        await store.export_learned(tmp_path / "missing" / "x.jsonl", "shop")
+    assert not list(tmp_path.glob(".*part"))
+
+
+@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(
+    st.binary(max_size=200)
+    | st.recursive(
+        st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20),
+        lambda inner: (
+            st.lists(inner, max_size=4)
+            | st.dictionaries(
+                st.sampled_from(
+                    ["type", "chunk", "path", "name", "kind", "shape", "at", "run", "document", "lines", "format"]
+                ),
+                inner | st.sampled_from(["access", "boost", "reasoning", "run", "aurora-memory"]),
+                max_size=8,
+            )
+        ),
+        max_leaves=20,
+    ).map(lambda value: json.dumps(value).encode())
+)
+def test_whatever_a_line_says_it_is_read_or_refused(raw: bytes) -> None:
+    for read in (lambda: read_header(raw), lambda: read_line(2, raw)):
+        try:
+            read()
+        except InvalidExport as error:
+            assert str(error).startswith("line ")

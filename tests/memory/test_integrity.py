@@ -1,0 +1,279 @@
+"""Memory files looked over, made anew, backed up and saved from damage: real files, really damaged."""
+
+import sqlite3
+from collections.abc import AsyncIterator
+from contextlib import closing
+from pathlib import Path
+
+import aiosqlite
+import pytest
+
+from aurora_memory import MemoryError_
+from aurora_memory.recall import recall
+from aurora_memory.recall.reasoning import recall_reasoning
+from aurora_memory.store import Store, connection
+from aurora_memory.store.integrity import Fault
+from aurora_memory.store.maintenance import salvage_file
+from aurora_memory.store.migrations import create_tables
+from tests.memory.building import chunk, file
+from tests.memory.runs import NOON, retrieved, run
+
+PAGE = 4096
+FILES = [
+    file(
+        f"{name}.py",
+        *(
+            chunk(f"{name}.py", f"{name}_{n}", f"{name} body {n}", line=n * 10, calls=(f"alpha_{n}",))
+            for n in range(1, 9)
+        ),
+    )
+    for name in ("alpha", "beta", "gamma")
+]
+LEARNED = ("accesses", "boosts", "documents", "runs", "difficult", "log_index", "escalations")
+
+
+@pytest.fixture
+async def store(tmp_path: Path) -> AsyncIterator[Store]:
+    """Three files, two runs learned (one of them a failure), a log indexed."""
+    store = await Store.open(tmp_path / "memory.db")
+    await store.write(FILES, first_time=True)
+    await store.resolve()
+    await store.learn(run(1, retrieved=retrieved(1, 2, 3, helpful=True)))
+    await store.learn(run(2, score=0.2, query="Why does the login page flicker?", retrieved=retrieved(9)))
+    await store.index_log("2025/12/run.md", "# Execution\n\nToken validation was implemented for OAuth2 providers.\n")
+    yield store
+    await store.close()
+
+
+def dump(path: Path, *tables: str) -> dict[str, list[tuple[object, ...]]]:
+    with closing(sqlite3.connect(path)) as db:
+        return {table: sorted(db.execute(f"SELECT * FROM {table}")) for table in tables}
+
+
+def change(path: Path, *statements: str) -> None:
+    with closing(sqlite3.connect(path)) as db:
+        for statement in statements:
+            db.execute(statement)
+        db.commit()
+
+
+async def test_a_sound_file_has_no_faults(store: Store) -> None:
+    found = await store.check()
+    assert (found.version, found.faults, found.damaged) == (1, (), False)
+    await store.write(removed=["beta.py"])
+    assert (await store.check()).faults == ()
+
+
+@pytest.mark.parametrize(
+    ("statement", "table", "count"),
+    [
+        ("INSERT INTO relations VALUES (1, 'calls', 999, 1.0), (998, 'used', 1, 1.0)", "relations", 2),
+        ("INSERT INTO refs VALUES (999, 'f', 'calls', '')", "refs", 1),
+        (
+            "INSERT INTO accesses (chunk_id, at, kind) VALUES (999, 1.0, 'success'), (999, 2.0, 'success')",
+            "accesses",
+            2,
+        ),
+        ("INSERT INTO boosts VALUES (999, 'r', 1.0, 0.2)", "boosts", 1),
+        ("INSERT INTO unresolved VALUES (999)", "unresolved", 1),
+        ("INSERT INTO escalations VALUES (999, 'tune', 1.0)", "escalations", 1),
+        ("INSERT INTO changes VALUES (999, 1, 1)", "changes", 1),
+        ("INSERT INTO embeddings VALUES (999, 'm', x'00', x'00')", "embeddings", 1),
+        ("INSERT INTO parts VALUES (999, 999, 1, 2, x'80')", "parts", 1),
+    ],
+)
+async def test_orphans_are_counted_and_go_with_a_rebuild(store: Store, statement: str, table: str, count: int) -> None:
+    change(store.path, statement)
+    assert (
+        Fault(f"rows of {table} speak of chunks that are not there", count, "rebuild") in (await store.check()).faults
+    )
+    await store.rebuild()
+    await store.write(FILES, edited=False)
+    assert (await store.check()).faults == ()
+
+
+@pytest.mark.parametrize(
+    ("statement", "what"),
+    [
+        ("DELETE FROM parts WHERE chunk_id = 3", "chunks lack parts to be found by"),
+        ("UPDATE blocks SET parts = zeroblob(24)", "blocks of the word index do not fit the parts"),
+        ("UPDATE blocks SET block = 7", "blocks of the word index do not fit the parts"),
+        ("UPDATE blocks SET block = 7", "blocks have words but no parts"),
+        ("DELETE FROM postings WHERE term = 'beta'", "of 64 parts looked at lack words in the word index"),
+        ("UPDATE postings SET entries = x'00'", "of 64 parts looked at lack words in the word index"),
+        ("UPDATE chunks SET gone_at = 1 WHERE id = 2", "parts of chunks that are gone can be found"),
+        ("DELETE FROM files WHERE path = 'beta.py'", "chunks belong to files that are not known"),
+        ("DELETE FROM reasoning_words", "reasoning chunks and their searchable words do not match"),
+        ("DELETE FROM reasoning_words_data WHERE id > 10", "the text index reasoning_words does not fit its content"),
+        ("DELETE FROM chunks WHERE kind = 'reasoning'", "rows of documents speak of chunks that are not there"),
+        ("UPDATE documents SET json = '{}'", "reasoning chunks have documents that cannot be read"),
+    ],
+)
+async def test_each_fault_is_found_and_mended(store: Store, statement: str, what: str) -> None:
+    change(store.path, statement)
+    assert what in [fault.what for fault in (await store.check()).faults]
+    await store.rebuild()
+    await store.write(FILES, edited=False)
+    assert (await store.check()).faults == ()
+
+
+async def test_a_rebuild_keeps_what_was_learned_and_every_row_id(store: Store) -> None:
+    before = dump(store.path, *LEARNED)
+    ids = dump(store.path, "(SELECT id, path, name, ordinal, changed_at FROM chunks)")
+    relations = dump(store.path, "relations", "refs")
+    assert all(before[table] for table in LEARNED if table != "escalations") and relations["relations"]
+    done = await store.rebuild()
+    assert (done.files, done.recovered, done.dropped) == (3, 0, 0)
+    assert await recall(store.read, "beta body", 5, NOON) == []
+    assert await recall_reasoning(store.read, "oauth2 authentication", 5, NOON)
+    await store.write(FILES, edited=False)
+    await store.resolve()
+    assert dump(store.path, *LEARNED) == before
+    assert dump(store.path, "(SELECT id, path, name, ordinal, changed_at FROM chunks)") == ids
+    assert dump(store.path, "relations", "refs") == relations
+    assert [hit.chunk.name for hit in await recall(store.read, "beta_3", 1, NOON)] == ["beta_3"]
+
+
+async def test_a_rebuild_with_other_words_in_as_many_blocks_is_seen_at_once(store: Store) -> None:
+    assert await recall(store.read, "alpha", 3, NOON)
+    await store.rebuild()
+    await store.write(list(reversed(FILES)), edited=False)  # block 0 has as many parts as before, in another order
+    assert {hit.chunk.path for hit in await recall(store.read, "gamma_5", 1, NOON)} == {"gamma.py"}
+
+
+async def test_a_reasoning_chunk_comes_back_from_its_document(store: Store) -> None:
+    change(store.path, "DELETE FROM chunks WHERE kind = 'reasoning'")
+    assert (await store.rebuild()).recovered == 1
+    (hit,) = await recall_reasoning(store.read, "oauth2 authentication", 5, NOON)
+    assert hit.chunk.name == "oauth2-authentication-api-implementation"
+    assert hit.history == (NOON + 1,)
+
+
+def corrupt(path: Path, *pages: int) -> None:
+    with path.open("r+b") as raw:
+        for page in pages:
+            raw.seek((page - 1) * PAGE)
+            raw.write(b"\xaa" * PAGE)
+
+
+def pages_of(path: Path, table: str) -> list[int]:
+    """The root page of a table and the pages below it, told by which of them break it."""
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        (root,) = db.execute("SELECT rootpage FROM sqlite_master WHERE name = ?", (table,)).fetchone()
+    return [root, *_children(path.read_bytes(), root)]
+
+
+def _children(raw: bytes, page: int) -> list[int]:
+    start = (page - 1) * PAGE
+    if raw[start] not in (2, 5):
+        return []
+    count = int.from_bytes(raw[start + 3 : start + 5], "big")
+    cells = [int.from_bytes(raw[start + 12 + 2 * n : start + 14 + 2 * n], "big") for n in range(count)]
+    found = [int.from_bytes(raw[start + cell : start + cell + 4], "big") for cell in cells]
+    found.append(int.from_bytes(raw[start + 8 : start + 12], "big"))
+    return [each for child in found for each in (child, *_children(raw, child))]
+
+
+async def many_accesses(path: Path, count: int = 3000) -> None:
+    store = await Store.open(path)
+    await store.write(FILES, first_time=True)
+    for at in range(count // 24):
+        await store.record_accesses(range(1, 25), "success", NOON + at)
+    await store.learn(run(1, retrieved=retrieved(1, 2, 3)))
+    await store.close()
+
+
+async def test_a_damaged_open_file_is_set_aside_and_what_is_readable_saved(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    await many_accesses(path)
+    leaves = pages_of(path, "accesses")[1:]
+    assert len(leaves) > 5
+    corrupt(path, leaves[2], *pages_of(path, "postings")[1:3])
+    damaged = path.read_bytes()
+    store = await Store.open(path)
+    found = await store.check()
+    assert found.damaged and "accesses" not in found.faults[0].what
+    done = await store.salvage(NOON)
+    assert done.aside.name == "memory.db.damaged-20251212T120000Z"
+    assert done.aside.read_bytes()[: len(damaged)] == damaged
+    assert "accesses" in done.unreadable and "boosts" not in done.unreadable
+    assert 2500 < done.saved["accesses"] < 3004
+    assert (done.saved["boosts"], done.saved["documents"], done.saved["runs"]) == (3, 1, 1)
+    assert (await store.check()).faults == ()
+    assert path.stat().st_mode & 0o077 == 0
+    assert await recall_reasoning(store.read, "oauth2 authentication", 5, NOON + 10)
+    await store.write(FILES, first_time=True)
+    (hit,) = await recall(store.read, "gamma_5", 1, NOON + 4000)
+    assert hit.chunk.id == 21 and len(hit.history) > 90
+    await store.close()
+    assert (await _reopened(path)) == ()
+
+
+async def _reopened(path: Path) -> tuple[Fault, ...]:
+    store = await Store.open(path)
+    found = await store.check()
+    await store.close()
+    return found.faults
+
+
+@pytest.mark.parametrize("how", ["garbage", "first page", "short", "interior"])
+async def test_files_that_nobody_can_open_are_set_aside_too(tmp_path: Path, how: str) -> None:
+    path = tmp_path / "memory.db"
+    await many_accesses(path)
+    if how == "garbage":
+        path.write_bytes(b"nothing of the kind" * 1000)
+    elif how == "first page":
+        corrupt(path, 1)
+    elif how == "short":
+        path.write_bytes(path.read_bytes()[: 9 * PAGE + 100])
+    else:
+        corrupt(path, pages_of(path, "accesses")[0], pages_of(path, "documents")[0])
+    raw = path.read_bytes()
+    done = await salvage_file(path, NOON)
+    assert done.aside.read_bytes()[:PAGE] == raw[:PAGE] and done.unreadable
+    assert not list(tmp_path.glob("*.salvaged*"))
+    assert (await _reopened(path)) == ()
+    if how == "interior":
+        assert done.saved["boosts"] == 3 and "accesses" not in done.saved
+    again = await salvage_file(path, NOON)
+    assert again.aside.name == "memory.db.damaged-20251212T120000Z-2"
+
+
+async def add_a_table(db: aiosqlite.Connection) -> None:
+    await db.execute("CREATE TABLE added (x)")
+
+
+async def test_a_migration_is_preceded_by_a_backup(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    await store.close()
+    before = dump(store.path, *LEARNED, "chunks")
+    monkeypatch.setattr(connection, "MIGRATIONS", (create_tables, add_a_table))
+    await (await Store.open(store.path)).close()
+    backup = store.path.with_name("memory.db.v1.bak")
+    assert backup.stat().st_mode & 0o777 == 0o600
+    assert dump(backup, *LEARNED, "chunks") == before == dump(store.path, *LEARNED, "chunks")
+    with closing(sqlite3.connect(backup)) as db:
+        assert db.execute("PRAGMA user_version").fetchone() == (1,)
+    for steps in (3, 4):
+        monkeypatch.setattr(connection, "MIGRATIONS", (create_tables, add_a_table, *[_nothing] * (steps - 2)))
+        await (await Store.open(store.path)).close()
+    assert sorted(each.name for each in store.path.parent.glob("*.bak*")) == ["memory.db.v2.bak", "memory.db.v3.bak"]
+
+
+async def _nothing(_: aiosqlite.Connection) -> None: ...
+
+
+async def test_without_room_for_the_backup_nothing_is_migrated(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    await store.close()
+    monkeypatch.setattr(connection, "MIGRATIONS", (create_tables, add_a_table))
+    monkeypatch.setattr(connection, "_SPARE_BYTES", 1 << 60)
+    with pytest.raises(MemoryError_, match="free some disk space"):
+        await Store.open(store.path)
+    with closing(sqlite3.connect(store.path)) as db:
+        assert db.execute("PRAGMA user_version").fetchone() == (1,)
+    assert not list(store.path.parent.glob("*.bak*"))
+
+
+async def test_a_new_file_needs_no_backup(tmp_path: Path) -> None:
+    await (await Store.open(tmp_path / "memory.db")).close()
+    assert not list(tmp_path.glob("*.bak*"))
