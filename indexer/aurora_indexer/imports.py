@@ -43,7 +43,7 @@ def python(text: str) -> list[Import]:
 
 def ecmascript(text: str) -> list[Import]:
     """Read `import`/`export … from`, `require` and dynamic `import()`; default imports have the name `default`."""
-    found = _required(text)
+    found = _required(text) if "require" in text else []
     if found:
         return found
     source = _ES_SOURCE.search(text)

@@ -39,7 +39,7 @@ HERE_BYTES = 256 << 10
 HERE_SECONDS = 0.25
 """A save of a few small files is parsed in a thread of the daemon: starting a worker would take longer."""
 
-HISTORY_PATIENCE = 1.0
+HISTORY_PATIENCE = 0.2
 """Seconds that who asked for an index waits for git's history as well, so that the first answer knows it."""
 
 RETRY_SECONDS = 2.0

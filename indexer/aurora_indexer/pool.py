@@ -96,7 +96,7 @@ class WorkerPool:
         work = _Work(root, items)
         left = len(work)
         replies = _Replies()
-        runners = [asyncio.create_task(self._run(work, replies)) for _ in range(min(self.size, left))]
+        runners = [asyncio.create_task(self._run(work, replies, number)) for number in range(min(self.size, left))]
         through = asyncio.gather(*runners)
         through.add_done_callback(lambda _: replies.news.set())
         self._calls.update(runners)
@@ -128,10 +128,10 @@ class WorkerPool:
         self._alive.clear()
         self._idle.clear()
 
-    async def _run(self, work: _Work, replies: _Replies) -> None:
+    async def _run(self, work: _Work, replies: _Replies, number: int) -> None:
         while True:
             async with self._slots:
-                batch = work.next_batch()
+                batch = work.next_batch(from_end=number % 2 == 1)
                 if batch:
                     await self._run_batch(work, batch, replies)
             if not batch and await work.settled():
@@ -229,7 +229,8 @@ class _Work:
 
     def __init__(self, root: Path, items: Iterable[WorkItem]) -> None:
         self.root = root
-        self._waiting = deque(items)
+        # By suffix, and workers take from both ends: each then loads few grammars, which take a worker long to load.
+        self._waiting = deque(sorted(items, key=lambda item: item.path.rpartition(".")[2]))
         self._alone: deque[WorkItem] = deque()
         self._suspects: set[WorkItem] = set()
         self._left = len(self._waiting)
@@ -238,14 +239,18 @@ class _Work:
     def __len__(self) -> int:
         return self._left
 
-    def next_batch(self) -> list[WorkItem]:
+    def next_batch(self, *, from_end: bool = False) -> list[WorkItem]:
         """Some items for one worker, empty when none is waiting now. A suspect comes alone, and last."""
         if not self._waiting:
             return [self._alone.popleft()] if self._alone else []
         batch: list[WorkItem] = []
         size = 0
-        while self._waiting and len(batch) < BATCH_FILES and (not batch or size + self._waiting[0].size <= BATCH_BYTES):
-            item = self._waiting.popleft()
+        end = -1 if from_end else 0
+        take = self._waiting.pop if from_end else self._waiting.popleft
+        while (
+            self._waiting and len(batch) < BATCH_FILES and (not batch or size + self._waiting[end].size <= BATCH_BYTES)
+        ):
+            item = take()
             size += item.size
             batch.append(item)
         return batch

@@ -7,6 +7,7 @@ being parsed, and where a parser holds the interpreter, the kernel's parent-deat
 from __future__ import annotations
 
 import argparse
+import gc
 import os
 import queue
 import signal
@@ -34,6 +35,8 @@ def serve(parse_one: Parse, arguments: list[str]) -> None:
     detach(options.nice, options.parent)
     requests, replies = claim_pipes()
     pending: queue.SimpleQueue[ParseRequest] = queue.SimpleQueue()
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 20)  # parsing makes much that lives for a moment and little that refers to itself
     threading.Thread(target=_read_requests, args=(requests, pending), daemon=True, name="stdin").start()
     _send(replies, Ready(os.getpid()))
     while True:

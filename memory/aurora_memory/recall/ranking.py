@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import re
+from functools import lru_cache
 
 from msgspec import Struct
 
@@ -130,6 +131,7 @@ def score(strength: float) -> float:
     return 1.0 / (1.0 + math.exp(min(700.0, (_MIDDLE - strength) / _SLOPE)))
 
 
+@lru_cache(maxsize=4096)
 def is_test(path: str) -> bool:
     """Whether a file is there to test others, by its name or folder."""
     return _TEST_PATH.search(path) is not None

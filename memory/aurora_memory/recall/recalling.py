@@ -26,10 +26,10 @@ from aurora_memory.word_matching import Matches, match
 STORED = frozenset({"code", "know"})
 """The types of chunks that files become."""
 
-CANDIDATES = 120
+CANDIDATES = 90
 """Parts looked at closely."""
 
-FOLDED = 20
+FOLDED = 8
 """How far below the asked number near-duplicates are looked for."""
 
 REMEMBERED = 30
@@ -117,7 +117,7 @@ async def recall(
     if near:
         named = [hit.chunk.id for hit in hits if question.by_name and name_bonus(hit.chunk, question) > 0]
         hits = fuse(hits, near, by_words, named)
-    return await _told(reader, hits, limit, question, found)
+    return await _told(reader, hits, limit, question, found, spread)
 
 
 async def weigh(reader: Reader, chunks: Sequence[ChunkView], now: float) -> list[Hit]:
@@ -250,7 +250,6 @@ async def _weighed(
                 matched=(),
                 history=history,
                 signals=signals,
-                path=tuple(spread.path_to(chunk.id)),
                 episodes=primed.episodes if primed else (),
             )
         )
@@ -258,7 +257,7 @@ async def _weighed(
 
 
 async def _told(
-    reader: Reader, hits: Sequence[Hit], limit: int, question: Question, found: Mapping[int, _Found]
+    reader: Reader, hits: Sequence[Hit], limit: int, question: Question, found: Mapping[int, _Found], spread: Spread
 ) -> list[Hit]:
     """The best hits with what matched and where, near-duplicates folded."""
     few = hits[: limit + FOLDED]
@@ -278,6 +277,7 @@ async def _told(
                 hit,
                 focus=(best.line_start, best.line_end) if best else hit.focus,
                 matched=tuple(term for term in question.terms if any(term in part.occurrences for part in own)),
+                path=tuple(spread.path_to(hit.chunk.id)),
                 similar=tuple(few[other].chunk for other in kept.similar.get(place, ())),
             )
         )

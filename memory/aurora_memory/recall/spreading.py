@@ -18,8 +18,11 @@ MAX_HOPS = 3
 HUB = 32
 """A chunk with more relations in one direction than this says nothing about any of them."""
 
-FRONTIER = 16
+FRONTIER = 12
 """Chunks that pass activation on at each hop: the strongest."""
+
+FAINT = 0.005
+"""Activation too small to be passed on."""
 
 WEIGHTS = {
     "calls": 1.0,
@@ -58,8 +61,8 @@ class Spread:
         """The chunks that pass activation on next; empty when spreading is over."""
         if self.hops == MAX_HOPS:
             return []
-        strongest = sorted(self._front.items(), key=lambda entry: (-entry[1], entry[0]))[:FRONTIER]
-        return [chunk for chunk, _ in strongest]
+        telling = [entry for entry in self._front.items() if entry[1] >= FAINT]
+        return [chunk for chunk, _ in sorted(telling, key=lambda entry: (-entry[1], entry[0]))[:FRONTIER]]
 
     def follow(self, links: Iterable[Link]) -> None:
         """Pass activation from the frontier over its links."""
