@@ -210,7 +210,10 @@ class Indexer:
             if time.monotonic() >= due:
                 self._wanted.everything = True
                 return
-            if await asyncio.to_thread(_identity, self.root) != self._identity:
+            identity = await asyncio.to_thread(_identity, self.root)
+            # A folder made in another's place may get its inode number: the watch on the old one is off then.
+            orphaned = identity is not None and self._watcher is not None and self._watcher.mode == "off"
+            if orphaned or identity != self._identity:
                 await self._stop_watching()
                 self._wanted.everything = True
                 return
