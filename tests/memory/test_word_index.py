@@ -28,7 +28,7 @@ async def store(tmp_path: Path) -> AsyncIterator[Store]:
 async def stands_in(store: Store, word: str) -> set[str]:
     """The names of the living chunks whose body has a word, by the index alone."""
     (term,) = terms(word)
-    parts = await store.read.words.parts()
+    parts = await store.read.words.parts(store.read.writes)
     found = await store.read.words.entries([term])
     if term not in found:
         return set()
@@ -94,7 +94,7 @@ async def test_matching_weighs_rare_words_and_names_most(store: Store) -> None:
             )
         ]
     )
-    parts = await store.read.words.parts()
+    parts = await store.read.words.parts(store.read.writes)
     weights = dict.fromkeys(terms("expand template values"), 1.0)
     found = match(parts, await store.read.words.entries(list(weights)), weights, weights, 10)
     views = await store.read.chunks([int(n) for n in found.chunks])
@@ -106,7 +106,7 @@ async def test_matching_weighs_rare_words_and_names_most(store: Store) -> None:
 
 async def test_entries_written_after_the_parts_were_read_wait_for_the_next_question(store: Store) -> None:
     await store.write([file("a.py", chunk("a.py", "one", "alpha"))])
-    parts = await store.read.words.parts()
+    parts = await store.read.words.parts(store.read.writes)
     await store.write([file("b.py", chunk("b.py", "two", "alpha"))])
     found = match(parts, await store.read.words.entries(["alpha"]), {"alpha": 1.0}, ["alpha"], 10)
     assert len(found.chunks) == 1

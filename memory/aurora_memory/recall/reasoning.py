@@ -54,6 +54,8 @@ async def weigh_reasoning(
 
     `asked` are the question's terms, `words` how well each chunk's words match them, in [0, 1].
     """
+    if not ids:
+        return []
     chunks = await reader.chunks(ids)
     accesses = await reader.accesses(ids)
     boosts = await reader.boosts(ids)

@@ -84,7 +84,7 @@ async def recall(
     question = understand(query)
     if not question.terms and not question.identifiers:
         return []
-    parts = await reader.words.parts()
+    parts = await reader.words.parts(reader.writes)
     entries = await reader.words.entries(list(question.weights))
     found: dict[int, _Found] = {}
     places = None if types is None else [place for place, name in enumerate(CHUNK_TYPES) if name in types]
@@ -195,9 +195,12 @@ async def _weighed(
     now: float,
     weights: Signals = WEIGHTS,
 ) -> list[Hit]:
-    accesses = await reader.accesses([chunk.id for chunk in chunks])
-    boosts = await reader.boosts([chunk.id for chunk in chunks])
-    commits = await reader.history.chunk_commits([chunk.id for chunk in chunks])
+    ids = [chunk.id for chunk in chunks]
+    accesses: Mapping[int, Sequence[float]] = {}
+    boosts: Mapping[int, float] = {}
+    if await reader.has_learned():
+        accesses, boosts = await reader.accesses(ids), await reader.boosts(ids)
+    commits = await reader.history.chunk_commits(ids)
     mtimes = await _uncommitted(reader, chunks, commits)
     histories = histories_of(chunks, accesses, commits, mtimes)
     levels = levels_of(histories, now)

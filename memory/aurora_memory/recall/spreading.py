@@ -21,7 +21,7 @@ HUB = 32
 FRONTIER = 12
 """Chunks that pass activation on at each hop: the strongest."""
 
-FAINT = 0.005
+FAINT = 0.01
 """Activation too small to be passed on."""
 
 WEIGHTS = {

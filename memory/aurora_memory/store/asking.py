@@ -19,6 +19,9 @@ class Asking:
     def __init__(self, db: aiosqlite.Connection, path: Path) -> None:
         self._db = db
         self._path = path
+        self.writes = 0
+        """Counted up by the store at each commit: what is remembered of earlier answers may no longer hold."""
+        self._learned: tuple[int, bool] | None = None
         self._there = asyncio.Event()
         self._there.set()
 
@@ -30,6 +33,7 @@ class Asking:
     def turn_to(self, db: aiosqlite.Connection) -> None:
         """Ask another connection from now on."""
         self._db = db
+        self.writes += 1
         self._there.set()
 
     async def _rows(self, sql: str, values: Sequence[Any] = ()) -> list[Any]:

@@ -71,6 +71,15 @@ class LearnedReading(Asking):
         """Whether any reasoning chunk was ever learned."""
         return bool(await self._rows("SELECT 1 FROM documents LIMIT 1"))
 
+    async def has_learned(self) -> bool:
+        """Whether any finished run left accesses or boosts; asked again only when something was written."""
+        known = self._learned
+        if known is None or known[0] != self.writes:
+            writes = self.writes
+            rows = await self._rows("SELECT EXISTS (SELECT 1 FROM accesses) OR EXISTS (SELECT 1 FROM boosts)")
+            known = self._learned = (writes, bool(rows[0][0]))
+        return known[1]
+
     async def boosts(self, ids: Sequence[int]) -> dict[int, float]:
         """What finished runs added to those chunks' activation, in ±1.0; chunks they did not touch are left out."""
         rows = await self._rows(

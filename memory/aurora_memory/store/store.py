@@ -120,6 +120,7 @@ class Store(Maintained):
                     await asyncio.shield(db.execute("ROLLBACK"))
                     raise
                 await asyncio.shield(db.execute("COMMIT"))
+                self.read.writes += 1
             except sqlite3.Error as error:
                 raise explained(error, self.path) from error
 

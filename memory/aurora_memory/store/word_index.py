@@ -26,9 +26,13 @@ class WordIndex:
         self._rows = rows
         self._blocks: dict[int, tuple[tuple[int, int], bytes]] = {}
         self._parts: Parts | None = None
+        self._writes = -1
 
-    async def parts(self) -> Parts:
-        """What is searchable now."""
+    async def parts(self, writes: int) -> Parts:
+        """What is searchable now; `writes` tells whether anything was written since it was asked last."""
+        if writes == self._writes and self._parts is not None:
+            return self._parts
+        self._writes = writes
         states = await self._rows("SELECT block, dead, length(parts) FROM blocks ORDER BY block", ())
         known = self._blocks
         stale = [block for block, *state in states if block not in known or known[block][0] != tuple(state)]
