@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aurora_memory.recall.episodes import prime
+from aurora_memory.recall.episodes import prime, telling
 from aurora_memory.recall.folding import fold
 from aurora_memory.recall.spreading import MAX_HOPS, PER_HOP, WEIGHTS, Spread
 from aurora_memory.store.history import SimilarCommit
@@ -65,7 +65,8 @@ def test_amounts_stay_bounded_and_every_reached_chunk_has_a_way(
 
 def test_episodes_prime_what_similar_commits_changed() -> None:
     alike, vague = SimilarCommit(1, 0.8, "abc", "Expand templates"), SimilarCommit(2, 0.05, "def", "Misc")
-    primed = prime([alike, vague], {1: [10, 11, 12, 13], 2: [14]})
+    assert telling([alike, vague]) == [alike]
+    primed = prime([alike], {1: [10, 11, 12, 13], 2: [14]})
     assert set(primed) == {10, 11, 12, 13}
     assert primed[10].amount == pytest.approx(PER_HOP * 0.64 / 2)
     assert primed[10].episodes[0].subject == "Expand templates"

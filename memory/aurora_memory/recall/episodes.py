@@ -34,6 +34,11 @@ class Primed(Struct, frozen=True):
     episodes: tuple[Episode, ...]
 
 
+def telling(similar: Sequence[SimilarCommit]) -> list[SimilarCommit]:
+    """The commits that share more than a word with the question."""
+    return [commit for commit in similar if commit.likeness >= LEAST]
+
+
 def prime(similar: Sequence[SimilarCommit], changed: Mapping[int, Sequence[int]]) -> dict[int, Primed]:
     """Activation of the chunks that similar commits changed.
 
@@ -43,7 +48,7 @@ def prime(similar: Sequence[SimilarCommit], changed: Mapping[int, Sequence[int]]
     brought: dict[int, list[Episode]] = {}
     for commit in similar:
         chunks = changed.get(commit.id, ())
-        if commit.likeness < LEAST or not chunks:
+        if not chunks:
             continue
         amount = PER_HOP * commit.likeness**2 / math.sqrt(len(chunks))
         for chunk in chunks:

@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from aurora_memory.activation import Activation, context_boost, decay_penalty
 from aurora_memory.chunks import CHUNK_TYPES, type_of
-from aurora_memory.recall.episodes import COMMITS, Primed, prime
+from aurora_memory.recall.episodes import COMMITS, Primed, prime, telling
 from aurora_memory.recall.folding import content_terms, fold
 from aurora_memory.recall.fusion import Semantic, fuse
 from aurora_memory.recall.histories import histories_of, levels_of, modified_at
@@ -173,7 +173,7 @@ def _sources(found: Mapping[int, _Found], exact: Sequence[ChunkView], focus: Foc
 async def _episodes(reader: Reader, question: Question) -> dict[int, Primed]:
     if question.by_name:
         return {}
-    similar = await reader.history.similar_commits(question.terms, COMMITS)
+    similar = telling(await reader.history.similar_commits(question.terms, COMMITS))
     return prime(similar, await reader.history.changed_by([commit.id for commit in similar])) if similar else {}
 
 
@@ -200,7 +200,7 @@ async def _weighed(
     boosts: Mapping[int, float] = {}
     if await reader.has_learned():
         accesses, boosts = await reader.accesses(ids), await reader.boosts(ids)
-    commits = await reader.history.chunk_commits(ids)
+    commits = await reader.history.commit_times(ids)
     mtimes = await _uncommitted(reader, chunks, commits)
     histories = histories_of(chunks, accesses, commits, mtimes)
     levels = levels_of(histories, now)

@@ -26,6 +26,10 @@ MAX_SUBJECT = 200
 MAX_MESSAGE = 2000
 _COMMITS_COMPARED = 200
 _SHOWN_HASH = 10
+_COMMON = 8
+_POSTINGS = 500
+"""Messages looked at for one question, the rarest words' first: BM25 costs a microsecond for each."""
+
 _BM25_MOST = 2.2
 """What BM25 gives a term at most, by its rarity."""
 
@@ -97,11 +101,28 @@ class HistoryReader:
             by_chunk.setdefault(chunk_id, []).append(row)
         return {chunk_id: _commits(found) for chunk_id, found in by_chunk.items()}
 
+    async def commit_times(self, ids: Sequence[int]) -> dict[int, Commits]:
+        """As `chunk_commits`, the times only: what ranking many chunks needs, for a third of its cost."""
+        rows = await self._rows(
+            f"""SELECT changes.chunk_id, group_concat(CASE WHEN changed AND NOT sweeping THEN at END),
+                  min(CASE WHEN changed THEN at END), min(at)
+                FROM changes JOIN git_commits ON git_commits.id = changes.commit_id
+                WHERE changes.chunk_id IN ({_marks(ids)}) GROUP BY changes.chunk_id""",
+            ids,
+        )
+        found: dict[int, Commits] = {}
+        for chunk_id, telling, first_change, first in rows:
+            times = sorted(map(int, telling.split(",")), reverse=True)[:MAX_TIMES] if telling else []
+            if first_change is not None and first_change not in times[-1:]:
+                times.append(first_change)
+            found[chunk_id] = Commits(times or [first], "", "")
+        return found
+
     async def similar_commits(self, words: Sequence[str], limit: int) -> list[SimilarCommit]:
         """Commits whose messages resemble these terms (`tokens.terms`), most alike first.
 
         Likeness is BM25's score as a share of what a message of nothing but these terms would score, in [0, 1]. Words
-        that stand in every fourth message or more find nothing.
+        that stand in every eighth message or more find nothing.
         """
         counts = await self._rows(
             """SELECT (SELECT count(*) FROM git_messages), value,
@@ -109,8 +130,17 @@ class HistoryReader:
                FROM json_each(?)""",
             (msgspec.json.encode(list(words)).decode(),),
         )
-        rarity = {word: math.log(1 + (total - n + 0.5) / (n + 0.5)) for total, word, n in counts if 4 * n < total + 4}
-        known = [word for total, word, n in counts if n and word in rarity]
+        rarity = {
+            word: math.log(1 + (total - n + 0.5) / (n + 0.5))
+            for total, word, n in counts
+            if _COMMON * n < total + _COMMON
+        }
+        known: list[str] = []
+        spent = 0
+        for _, word, n in sorted(counts, key=lambda count: (count[2], count[1])):
+            if n and word in rarity and (not known or spent + n <= _POSTINGS):
+                known.append(word)
+                spent += n
         if not known:
             return []
         query = " OR ".join('"' + word.replace('"', '""') + '"' for word in known)
