@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -16,27 +15,7 @@ from aurora_indexer.linemoves import Hunk
 from aurora_indexer.messages import content_hash
 from aurora_indexer.worktree import edits, tracked_files
 from aurora_protocol.roots import find_root
-
-ENVIRONMENT = {
-    "PATH": os.environ["PATH"],
-    "GIT_CONFIG_GLOBAL": os.devnull,
-    "GIT_CONFIG_SYSTEM": os.devnull,
-    "GIT_AUTHOR_NAME": "t",
-    "GIT_AUTHOR_EMAIL": "t@example.com",
-    "GIT_COMMITTER_NAME": "t",
-    "GIT_COMMITTER_EMAIL": "t@example.com",
-}
-
-
-def run(folder: Path, *arguments: str, at: int = 1_700_000_000) -> str:
-    done = subprocess.run(
-        ["git", "-c", "init.defaultBranch=main", "-c", "protocol.file.allow=always", *arguments],
-        cwd=folder,
-        env={**ENVIRONMENT, "GIT_COMMITTER_DATE": f"@{at} +0000", "GIT_AUTHOR_DATE": f"@{at} +0000"},
-        capture_output=True,
-        check=True,
-    )
-    return done.stdout.decode().strip()
+from tests.indexer.repository import run
 
 
 def commit(folder: Path, subject: str, at: int, **files: str) -> str:
