@@ -21,10 +21,8 @@ from aurora_indexer.answering import parse_source
 from aurora_indexer.indexer import Indexer, IndexerSettings, IndexProgress
 from aurora_indexer.pool import WorkerPool
 from aurora_indexer.scan import Limits
-from aurora_memory import MemoryError_, UnknownChunk
+from aurora_memory import MemoryError_
 from aurora_memory.chunks import CodeChunk, Import, ParsedFile, type_of
-from aurora_memory.document_making import code_document
-from aurora_memory.documents import Document
 from aurora_memory.lifespans.policies import Merged
 from aurora_memory.recall import Focus, Hit, Question, recall, understand, weigh
 from aurora_memory.recall.logs import recall_logs
@@ -49,7 +47,7 @@ from aurora_protocol.methods import (
     RecallResult,
     WorkspaceStatus,
 )
-from aurora_server import answers
+from aurora_server import answers, explaining
 from aurora_server.adopting import Adoption
 from aurora_server.attention import LATELY, MAX_LATELY, Cursor, focus_of
 from aurora_server.checkup import checkup
@@ -68,9 +66,6 @@ if TYPE_CHECKING:
     from aurora_indexer.embedding.model_process import ModelProcess
 
 logger = logging.getLogger(__name__)
-EDITED_WITH = 5
-"""Chunks named as usually edited with another."""
-
 CHOICE = 50
 """Hits that a budget is filled from, at least."""
 
@@ -227,14 +222,7 @@ class Workspace:
 
     async def explain(self, chunk_id: str) -> ExplainResult:
         """All that memory knows of the chunk of that id, with or without its lines. Raises UnknownChunk."""
-        if chunk_id.startswith("reas:"):
-            return await self._explained_reasoning(chunk_id)
-        kind, path, name, lines = _taken_apart(chunk_id)
-        found = [chunk for chunk in await self._store.read.by_name(path, name) if type_of(chunk.kind) == kind]
-        exact = [chunk for chunk in found if f"{chunk.line_start}-{chunk.line_end}" == lines]
-        if not found:
-            raise UnknownChunk(f"no chunk {chunk_id} in {self.root}; 'aur mem {name}' finds what there is")
-        return await self._explained((exact or found)[0])
+        return await explaining.explain_id(self.root, self._store.read, chunk_id, self.policies)
 
     async def explain_at(self, path: Path, line: int, column: int, text: str | None) -> ExplainResult | None:
         """What the name at a 0-based position (column in code points) means. `text` is the unsaved buffer, if any."""
@@ -246,7 +234,7 @@ class Workspace:
         chunks: Sequence[CodeChunk] = parsed.chunks if parsed else ()
         imports: Sequence[Import] = parsed.imports if parsed else ()
         found = await chunk_at(self._store.read, relative, source, chunks, imports, line, column)
-        return await self._explained(found) if found else None
+        return await explaining.explain_chunk(self.root, self._store.read, found) if found else None
 
     async def outline(self, path: Path, text: str) -> list[CodeChunk]:
         """The definitions or sections of a buffer as it is now; empty for languages not known."""
@@ -422,51 +410,6 @@ class Workspace:
             for n, hit in enumerate(hits)
         ]
 
-    async def _explained(self, chunk: ChunkView) -> ExplainResult:
-        reader, now = self._store.read, time.time()
-        (hit,) = await weigh(reader, [chunk], now)
-        edges = await reader.edges(chunk.id)
-        commits = (await reader.history.chunk_commits([chunk.id])).get(chunk.id)
-        accesses = (await reader.accesses([chunk.id])).get(chunk.id, [])
-        document: Document
-        if type_of(chunk.kind) == "know":
-            document = await answers.knowledge_of(self.root, chunk, hit.last_modified or hit.history[-1])
-        else:
-            document = code_document(
-                chunk,
-                edges,
-                await reader.references(chunk.id),
-                [entry.module for entry in await reader.imports(chunk.path)],
-                commits,
-                hit.last_modified,
-                accesses,
-            )
-        callers = await reader.caller_counts([chunk.id])
-        (evidence,) = await evidence_of(reader, [hit], None, now)
-        found = answers.recalled(hit, self.root, callers.get(chunk.id, 0), evidence=evidence)
-        related = [*answers.links(edges), *await self._edited_with(chunk)]
-        patterns = await answers.patterns_of(reader, edges)
-        return answers.explained(found, chunk, document, accesses, commits, related, patterns)
-
-    async def _edited_with(self, chunk: ChunkView) -> list[Link]:
-        """What git says is usually changed together with a chunk."""
-        shared = await self._store.read.history.edited_with(chunk.id, EDITED_WITH)
-        others = await self._store.read.chunks([other for other, _ in shared])
-        return [answers.link("edited with", others[other]) for other, _ in shared if other in others]
-
-    async def _explained_reasoning(self, chunk_id: str) -> ExplainResult:
-        reader = self._store.read
-        row = await reader.reasoning_named(chunk_id)
-        if row is None:
-            raise UnknownChunk(f"no chunk {chunk_id} in {self.root}; 'aur mem' with its words finds what there is")
-        now = time.time()
-        (hit,) = await weigh_reasoning(reader, [row], now, policies=self.policies)
-        document = (await reader.reasoning([row]))[row]
-        (evidence,) = await evidence_of(reader, [hit], None, now)
-        recalled = answers.recalled(hit, self.root, 0, evidence=evidence)
-        edges = await reader.edges(row)
-        return answers.explained(recalled, hit.chunk, document, hit.history, None, answers.links(edges))
-
     async def _parsed(self, relative: str, text: str) -> ParsedFile | None:
         """Parse a buffer once per content, in a thread; a few of the latest are kept."""
         if languages.for_path(relative) is None and knowledge.for_path(relative) is None:
@@ -518,19 +461,6 @@ def _embedder_class() -> type[Embedder]:
     from aurora_indexer.embedding.embedder import Embedder
 
     return Embedder
-
-
-def _taken_apart(chunk_id: str) -> tuple[str, str, str, str]:
-    """`code:<path>:<name>[:<lines>]`, or `know:…` → type, path, name, lines. Raises UnknownChunk."""
-    kind, _, rest = chunk_id.partition(":")
-    parts = rest.rsplit(":", 2)
-    if kind not in STORED or len(parts) < 2:
-        raise UnknownChunk(f"{chunk_id!r} is not a chunk id; they look like code:src/auth.py:login:45-78")
-    last = parts[-1]
-    if len(parts) == 3 and last.replace("-", "", 1).isdigit():
-        return kind, parts[0], parts[1], last
-    path, _, name = rest.rpartition(":")
-    return kind, path, name, ""
 
 
 def _size(path: Path) -> int:
