@@ -19,9 +19,6 @@ for _field in FIELD_BITS:
     SHIFTS[_field] = sum(FIELD_BITS[earlier] for earlier in SHIFTS)
 LIMITS: dict[Field, int] = {field: (1 << bits) - 1 for field, bits in FIELD_BITS.items()}
 
-PACKED_BITS = sum(FIELD_BITS.values())
-MAX_PACKED = (1 << PACKED_BITS) - 1
-
 
 def packed(field: Field, counts: Mapping[str, int]) -> dict[str, int]:
     """Counts of one field's terms, packed."""

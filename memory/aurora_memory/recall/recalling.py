@@ -141,20 +141,17 @@ async def _placed(reader: Reader, question: Question, exact: Sequence[ChunkView]
 
 
 def _by_chunk(matches: Matches) -> dict[int, _Found]:
-    found: dict[int, _Found] = {}
+    """Each chunk by its best part."""
     best_of_file: dict[int, float] = {}
+    for file, words in zip(matches.files.tolist(), matches.words.tolist(), strict=True):
+        best_of_file[file] = max(words, best_of_file.get(file, 0.0))
+    found: dict[int, _Found] = {}
     columns = [column.tolist() for column in matches]
     for part, chunk, file, words, cover, name_cover, name_share, file_cover in zip(*columns, strict=True):
-        best_of_file[file] = max(words, best_of_file.get(file, 0.0))
         known = found.get(chunk)
         if known is None or words > known.words:
-            found[chunk] = _Found(part, words, cover, name_cover, name_share, file_cover, float(file))
-    return {
-        chunk: _Found(
-            f.part, f.words, f.cover, f.name_cover, f.name_share, f.file_cover, best_of_file[int(f.file_best)]
-        )
-        for chunk, f in found.items()
-    }
+            found[chunk] = _Found(part, words, cover, name_cover, name_share, file_cover, best_of_file[file])
+    return found
 
 
 def _sources(found: Mapping[int, _Found], exact: Sequence[ChunkView], focus: Focus | None) -> dict[int, float]:
