@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     Floats = npt.NDArray[np.float32]
+    Places = npt.NDArray[np.intp]  # numpy turns every other kind of index into this one, at each use
     Numbers = npt.NDArray[np.uint32]
     Bytes = npt.NDArray[np.uint8]
 
@@ -40,7 +41,7 @@ class Parts(NamedTuple):
     """Every part by number: its chunk (0 where it is struck out), file, name's length, length norm, chunk's type."""
 
     chunks: Numbers
-    files: Numbers
+    files: Places
     name_lengths: Floats
     norms: Floats
     types: Bytes
@@ -58,7 +59,7 @@ class Parts(NamedTuple):
         norms = SATURATION * (1 - LENGTH_SHARE + LENGTH_SHARE * lengths.astype(np.float32) / max(1.0, average))
         return cls(
             np.ascontiguousarray(chunks),
-            np.ascontiguousarray(files),
+            files.astype(np.intp),
             np.maximum(names, 1).astype(np.float32),
             norms.astype(np.float32),
             np.ascontiguousarray(types),
@@ -77,7 +78,7 @@ class Matches(NamedTuple):
 
     numbers: npt.NDArray[np.intp]
     chunks: Numbers
-    files: Numbers
+    files: Places
     words: Floats
     cover: Floats
     name_cover: Floats
@@ -92,7 +93,7 @@ def rarity(living: int, stands_in: int) -> float:
 
 def match(
     parts: Parts,
-    entries: Mapping[str, tuple[Numbers, Numbers]],
+    entries: Mapping[str, tuple[Places, Places]],
     weights: Mapping[str, float],
     said: Collection[str],
     limit: int,

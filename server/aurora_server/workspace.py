@@ -9,7 +9,7 @@ import logging
 import os
 import time
 from collections import Counter, OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -169,14 +169,18 @@ class Workspace:
         begun = time.perf_counter()
         reader, now = self._store.read, time.time()
         question = understand(params.query)
-        hits = await self._hits(params, question, cursor, now)
+        focus = await self._focus(cursor, now) if cursor is not None else None
+        near: Sequence[tuple[int, float]] = ()
+        if self._embedder is not None and not question.is_id and (params.types is None or STORED & set(params.types)):
+            near = await self._embedder.nearest(params.query)
+        hits, callers = await reader.at_once(self._hits(params, question, focus, near, now))
         ranked = hits
         chosen: list[Text] | None = None
         if params.budget_tokens is not None:
             hits, chosen = await within_budget(self.root, reader, hits, params.budget_tokens, params.limit)
         elif params.include_content:
             chosen = await texts(self.root, reader, hits)
-        results = await self._recalled(hits, chosen, question if params.explain else None, now)
+        results = await self._recalled(hits, callers, chosen, question if params.explain else None, now)
         hint = None
         if ranked and not results:
             hint = answers.nothing_fits(ranked[0], params.budget_tokens)
@@ -359,8 +363,18 @@ class Workspace:
         await self._indexer.first_run()
         await asyncio.to_thread(importlib.import_module, "numpy")
 
-    async def _hits(self, params: RecallParams, question: Question, cursor: Cursor | None, now: float) -> list[Hit]:
-        """The best hits of all types that are asked for; where they must fit a budget, more to choose from."""
+    async def _hits(
+        self,
+        params: RecallParams,
+        question: Question,
+        focus: Focus | None,
+        near: Sequence[tuple[int, float]],
+        now: float,
+    ) -> tuple[list[Hit], dict[int, int]]:
+        """The best hits of all types that are asked for, and how many chunks call each.
+
+        Where they must fit a budget, there are more to choose from. Asks memory only.
+        """
         reader = self._store.read
         depth = params.limit if params.budget_tokens is None else max(params.limit, CHOICE)
         types = None if params.types is None else frozenset(params.types)
@@ -368,14 +382,13 @@ class Workspace:
         if params.query.strip().startswith("reas:"):
             row = await reader.reasoning_named(params.query.strip())
             if row is not None and (types is None or "reas" in types):
-                return await weigh_reasoning(reader, [row], now, question.terms, policies=self.policies)
+                return await weigh_reasoning(reader, [row], now, question.terms, policies=self.policies), {}
         if types is None or types & STORED:
-            focus = await self._focus(cursor, now) if cursor is not None else None
-            semantic = self._embedder.nearest if self._embedder is not None else None
-            hits += await recall(reader, params.query, depth, now, focus, types, semantic=semantic)
+            hits += await recall(reader, params.query, depth, now, focus, types, near=near)
         if (types is None or "reas" in types) and not (hits and question.is_id):
             hits += await recall_reasoning(reader, params.query, depth, now, self.policies)
-        return sorted(hits, key=lambda hit: -hit.strength)[:depth]
+        hits = sorted(hits, key=lambda hit: -hit.strength)[:depth]
+        return hits, await reader.caller_counts([hit.chunk.id for hit in hits])
 
     async def _focus(self, cursor: Cursor, now: float) -> Focus | None:
         """What the editor shows, as shares of attention."""
@@ -391,14 +404,15 @@ class Workspace:
         return focus_of(around, own, await self._store.read.changed_since(now - LATELY, MAX_LATELY))
 
     async def _recalled(
-        self, hits: Sequence[Hit], chosen: Sequence[Text] | None, question: Question | None, now: float
+        self,
+        hits: Sequence[Hit],
+        callers: Mapping[int, int],
+        chosen: Sequence[Text] | None,
+        question: Question | None,
+        now: float,
     ) -> list[Recalled]:
         """The hits for the wire, with their texts, and with evidence where there is a question to explain them by."""
-        if not hits:
-            return []
-        reader = self._store.read
-        callers = await reader.caller_counts([hit.chunk.id for hit in hits])
-        evidence = await evidence_of(reader, hits, question, now) if question is not None else None
+        evidence = await evidence_of(self._store.read, hits, question, now) if question is not None and hits else None
         return [
             answers.recalled(
                 hit,

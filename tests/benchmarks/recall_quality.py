@@ -113,7 +113,7 @@ async def ask_model(
         hits, alone, seconds = [], [], []
         for case in cases:
             begun = time.perf_counter()
-            hits.append(await recall(store.read, case.question, DEPTH, now, semantic=embedder.nearest))
+            hits.append(await recall(store.read, case.question, DEPTH, now, near=await embedder.nearest(case.question)))
             seconds.append(time.perf_counter() - begun)
             near = [chunk for chunk, _ in await embedder.nearest(case.question)]
             views = await store.read.chunks(near)

@@ -26,7 +26,7 @@ class Folded(Struct, frozen=True):
 
 def content_terms(occurrences: Mapping[str, int]) -> frozenset[str]:
     """What a chunk says, apart from its name and path."""
-    return frozenset(term for term, value in occurrences.items() if value & _CONTENT)
+    return frozenset([term for term, value in occurrences.items() if value & _CONTENT])
 
 
 def fold(contents: Sequence[frozenset[str]], enough: int) -> Folded:

@@ -6,15 +6,12 @@ ranks count, so a cosine and log odds need not be made comparable.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Collection, Hashable, Sequence
+from collections.abc import Collection, Hashable, Sequence
 from typing import TypeVar
 
 import msgspec
 
 from aurora_memory.recall.ranking import Hit, Nearness
-
-Semantic = Callable[[str], Awaitable[Sequence[tuple[int, float]]]]
-"""From a question to the chunks (row ids) nearest to it, best first, each with its similarity."""
 
 K = 60
 """How little the first places count more than those behind them."""

@@ -8,8 +8,10 @@ from __future__ import annotations
 import math
 import re
 from functools import lru_cache
+from operator import mul
 
 from msgspec import Struct
+from msgspec.structs import astuple
 
 from aurora_memory.activation import Activation
 from aurora_memory.chunks import KNOWLEDGE_KINDS, MODULE_NAME
@@ -105,25 +107,7 @@ class Hit(Struct, frozen=True):
 
 def strength(signals: Signals, bonus: float = 0.0, weights: Signals = WEIGHTS) -> float:
     """What the signals amount to, as log odds."""
-    return (
-        bonus
-        + weights.words * signals.words
-        + weights.cover * signals.cover
-        + weights.name_cover * signals.name_cover
-        + weights.name_share * signals.name_share
-        + weights.file_cover * signals.file_cover
-        + weights.file_best * signals.file_best
-        + weights.spreading * signals.spreading
-        + weights.episodes * signals.episodes
-        + weights.file_episodes * signals.file_episodes
-        + weights.context_boost * signals.context_boost
-        + weights.recency * signals.recency
-        + weights.learned * signals.learned
-        + weights.type_like * signals.type_like
-        + weights.remainder * signals.remainder
-        + weights.document * signals.document
-        + weights.test * signals.test
-    )
+    return float(bonus + sum(map(mul, astuple(weights), astuple(signals))))
 
 
 def score(strength: float) -> float:
@@ -148,6 +132,8 @@ def kind_signals(chunk: ChunkView, question: Question) -> tuple[float, float, fl
 
 def name_bonus(chunk: ChunkView, question: Question) -> float:
     """What a chunk gets for its name or place being spelled in the query: the exact spelling before any other case."""
+    if not question.identifiers and not question.places:
+        return 0.0
     best = 0.0
     for wanted in question.identifiers:
         bonus = _spelled(chunk.name, wanted)

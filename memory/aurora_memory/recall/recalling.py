@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 import math
 from collections.abc import Collection, Mapping, Sequence
+from typing import NamedTuple
 
 import msgspec
 from msgspec import Struct
@@ -13,7 +13,7 @@ from aurora_memory.activation import Activation, context_boost, decay_penalty
 from aurora_memory.chunks import CHUNK_TYPES, type_of
 from aurora_memory.recall.episodes import COMMITS, Primed, prime, telling
 from aurora_memory.recall.folding import content_terms, fold
-from aurora_memory.recall.fusion import Semantic, fuse
+from aurora_memory.recall.fusion import fuse
 from aurora_memory.recall.histories import histories_of, levels_of, modified_at
 from aurora_memory.recall.places import meant
 from aurora_memory.recall.question import Question, understand
@@ -42,9 +42,6 @@ PLACED_FILES = 5
 PLACED_CHUNKS = 100
 """Files of the same name, and chunks of each, that a place in a query stands for."""
 
-_LARGE = 60_000
-"""Parts from which on words are weighed off the event loop."""
-
 _NO_QUESTION = Question("", (), {}, (), by_name=False, about_tests=True)
 
 
@@ -54,8 +51,8 @@ class Focus(Struct, frozen=True):
     shares: Mapping[int, float]
 
 
-class _Found(Struct, frozen=True):
-    """What the words say of one chunk, by its best part."""
+class _Found(NamedTuple):
+    """What the words say of one chunk, by its best part: that part, then the first of `Signals`, in their order."""
 
     part: int
     words: float
@@ -66,6 +63,10 @@ class _Found(Struct, frozen=True):
     file_best: float
 
 
+_UNFOUND = (0.0,) * 6
+"""What the words say of a chunk that was found otherwise."""
+
+
 async def recall(
     reader: Reader,
     query: str,
@@ -74,12 +75,14 @@ async def recall(
     focus: Focus | None = None,
     types: Collection[str] | None = None,
     weights: Signals = WEIGHTS,
-    semantic: Semantic | None = None,
+    near: Sequence[tuple[int, float]] = (),
 ) -> list[Hit]:
     """The `limit` most useful chunks of files for a query, best first, none repeated. `now` is Unix seconds.
 
     `types` are those asked for, `code` and `know`; both where it is None. Reasoning has a recall of its own.
-    `semantic` finds chunks by meaning; its ranking is fused with that of words, relations and history.
+    `near` are the chunks (row ids) that an embedding finds nearest to the question, best first, each with its
+    similarity; that ranking is fused with the one of words, relations and history.
+    Awaits nothing but the reader, so that it can run in one go on the reader's thread.
     """
     question = understand(query)
     if not question.terms and not question.identifiers:
@@ -90,11 +93,7 @@ async def recall(
     places = None if types is None else [place for place, name in enumerate(CHUNK_TYPES) if name in types]
     asked, said = question.weights, question.terms
     if entries:
-        if len(parts.chunks) > _LARGE:
-            matches = await asyncio.to_thread(match, parts, entries, asked, said, CANDIDATES, places)
-        else:
-            matches = match(parts, entries, asked, said, CANDIDATES, places)
-        found = _by_chunk(matches)
+        found = _by_chunk(match(parts, entries, asked, said, CANDIDATES, places))
     exact = await reader.named(question.identifiers) if question.identifiers else []
     placed = await _placed(reader, question, exact)
     alone = bool(placed) and question.is_id
@@ -106,14 +105,14 @@ async def recall(
     remembered = sorted(episodes, key=lambda chunk: -episodes[chunk].amount)[:REMEMBERED]
     others = () if alone else (*primed, *remembered)
     by_words = dict.fromkeys([*found, *(chunk.id for chunk in exact), *others])
-    near = await semantic(query) if semantic is not None and not alone else ()
+    near = () if alone else near
     ids = list(dict.fromkeys([*by_words, *(chunk for chunk, _ in near)]))
     if not ids:
         return []
     wanted = STORED if types is None else STORED & frozenset(types)
     chunks = [chunk for chunk in (await reader.chunks(ids)).values() if type_of(chunk.kind) in wanted]
-    hits = await _weighed(reader, question, chunks, found, spread, episodes, now, weights)
-    hits.sort(key=lambda hit: (-hit.strength, hit.chunk.path, hit.chunk.line_start))
+    enough = len(chunks) if near else limit + FOLDED
+    hits = await _weighed(reader, question, chunks, found, spread, episodes, now, weights, enough)
     if near:
         named = [hit.chunk.id for hit in hits if question.by_name and name_bonus(hit.chunk, question) > 0]
         hits = fuse(hits, near, by_words, named)
@@ -191,7 +190,9 @@ async def _weighed(
     episodes: Mapping[int, Primed],
     now: float,
     weights: Signals = WEIGHTS,
+    enough: int | None = None,
 ) -> list[Hit]:
+    """The `enough` best of the chunks, best first; all of them in the order given where it is None."""
     ids = [chunk.id for chunk in chunks]
     accesses: Mapping[int, Sequence[float]] = {}
     boosts: Mapping[int, float] = {}
@@ -205,39 +206,35 @@ async def _weighed(
     for chunk in chunks:
         if chunk.id in episodes:
             by_file[chunk.path] = max(episodes[chunk.id].amount, by_file.get(chunk.path, 0.0))
-    hits: list[Hit] = []
-    for chunk, history, level in zip(chunks, histories, levels, strict=True):
+    weighed: list[tuple[float, int, Activation, Signals]] = []
+    for n, (chunk, history, level) in enumerate(zip(chunks, histories, levels, strict=True)):
         match = found.get(chunk.id)
         primed = episodes.get(chunk.id)
+        reached = spread.amounts.get(chunk.id, 0.0)
         activation = Activation(
-            base_level=level,
-            spreading=spread.amounts.get(chunk.id, 0.0) + (primed.amount if primed else 0.0),
-            context_boost=context_boost(match.name_cover if match else 0.0),
-            decay=decay_penalty((now - history[-1]) / 86_400) if history else 0.0,
-            learned=boosts.get(chunk.id, 0.0),
+            level,
+            reached + (primed.amount if primed else 0.0),
+            context_boost(match.name_cover if match else 0.0),
+            decay_penalty((now - history[-1]) / 86_400) if history else 0.0,
+            boosts.get(chunk.id, 0.0),
         )
-        type_like, remainder, document, test = kind_signals(chunk, question)
         signals = Signals(
-            words=match.words if match else 0.0,
-            cover=match.cover if match else 0.0,
-            name_cover=match.name_cover if match else 0.0,
-            name_share=match.name_share if match else 0.0,
-            file_cover=match.file_cover if match else 0.0,
-            file_best=match.file_best if match else 0.0,
-            spreading=math.sqrt(spread.amounts.get(chunk.id, 0.0)),
-            episodes=math.sqrt(primed.amount) if primed else 0.0,
-            file_episodes=math.sqrt(by_file.get(chunk.path, 0.0)),
-            context_boost=activation.context_boost,
-            recency=activation.base_level - activation.decay,
-            learned=activation.learned,
-            type_like=type_like,
-            remainder=remainder,
-            document=document,
-            test=test,
+            *(match[1:] if match else _UNFOUND),
+            math.sqrt(reached),
+            math.sqrt(primed.amount) if primed else 0.0,
+            math.sqrt(by_file.get(chunk.path, 0.0)) if by_file else 0.0,
+            activation.context_boost,
+            level - activation.decay,
+            activation.learned,
+            *kind_signals(chunk, question),
         )
-        used = accesses.get(chunk.id)
-        bonus = name_bonus(chunk, question)
-        total = strength(signals, bonus, weights)
+        weighed.append((strength(signals, name_bonus(chunk, question), weights), n, activation, signals))
+    if enough is not None:
+        weighed.sort(key=lambda each: (-each[0], chunks[each[1]].path, chunks[each[1]].line_start))
+    hits: list[Hit] = []
+    for total, n, activation, signals in weighed[:enough]:
+        chunk = chunks[n]
+        used, primed = accesses.get(chunk.id), episodes.get(chunk.id)
         hits.append(
             Hit(
                 chunk=chunk,
@@ -248,7 +245,7 @@ async def _weighed(
                 last_modified=modified_at(chunk, commits, mtimes),
                 focus=(chunk.line_start, chunk.line_end),
                 matched=(),
-                history=history,
+                history=histories[n],
                 signals=signals,
                 episodes=primed.episodes if primed else (),
             )

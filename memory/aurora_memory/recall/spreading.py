@@ -7,7 +7,8 @@ Sources share one unit of attention. At each hop what a chunk passes on shrinks 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
@@ -64,21 +65,20 @@ class Spread:
         telling = [entry for entry in self._front.items() if entry[1] >= FAINT]
         return [chunk for chunk, _ in sorted(telling, key=lambda entry: (-entry[1], entry[0]))[:FRONTIER]]
 
-    def follow(self, links: Iterable[Link]) -> None:
+    def follow(self, links: Sequence[Link]) -> None:
         """Pass activation from the frontier over its links."""
         self.hops += 1
-        by_source: dict[int, list[Link]] = {}
-        for link in links:
-            by_source.setdefault(link.source, []).append(link)
+        fans = Counter(link.source for link in links)
+        shares = {source: self._front.get(source, 0.0) * PER_HOP / math.sqrt(fan) for source, fan in fans.items()}
         reached: dict[int, float] = {}
-        for source, fan in by_source.items():
-            share = self._front.get(source, 0.0) * PER_HOP / math.sqrt(len(fan))
-            for link in fan:
-                amount = share * link.weight * WEIGHTS.get(link.kind, 0.5)
-                reached[link.target] = reached.get(link.target, 0.0) + amount
-                known = self._best.get(link.target)
-                if known is None or amount > known.amount:
-                    self._best[link.target] = Step(source, link.kind, link.forward, amount, self.hops)
+        best = self._best
+        for link in links:
+            target = link.target
+            amount = shares[link.source] * link.weight * WEIGHTS.get(link.kind, 0.5)
+            reached[target] = reached.get(target, 0.0) + amount
+            known = best.get(target)
+            if known is None or amount > known.amount:
+                best[target] = Step(link.source, link.kind, link.forward, amount, self.hops)
         for chunk, amount in reached.items():
             self.amounts[chunk] = self.amounts.get(chunk, 0.0) + amount
         self._front = reached

@@ -22,22 +22,44 @@ _SPARE_BYTES = 16 << 20
 """What a copy leaves free on the disk, for the migration itself."""
 
 
+_SHARED_PRAGMAS = ("synchronous = NORMAL", "temp_store = MEMORY", "mmap_size = 0")
+_READING_PRAGMAS = (*_SHARED_PRAGMAS, "cache_size = -16000", "query_only = 1")
+_WRITING_PRAGMAS = (
+    *_SHARED_PRAGMAS,
+    "cache_size = -8000",
+    "wal_autocheckpoint = 2000",
+    "journal_size_limit = 16777216",
+)
+
+
+def connect_to_read(path: Path) -> sqlite3.Connection:
+    """Open a connection that only reads, for the thread that calls: it sees committed data and blocks no writer.
+
+    The file is there and in WAL mode. Raises a `MemoryError_` that says what to do.
+    """
+    try:
+        db = sqlite3.connect(path, isolation_level=None, timeout=BUSY_SECONDS)
+    except sqlite3.OperationalError as error:
+        raise _cannot_open(path, error) from error
+    try:
+        for pragma in _READING_PRAGMAS:
+            db.execute(f"PRAGMA {pragma}")
+    except sqlite3.Error as error:
+        db.close()
+        raise explained(error, path) from error
+    return db
+
+
 async def connect(path: Path, *, read_only: bool = False) -> aiosqlite.Connection:
     """Open one connection in WAL mode. `read_only` connections see committed data only and never block the writer."""
     try:
         db = await aiosqlite.connect(path, isolation_level=None, timeout=BUSY_SECONDS)
     except sqlite3.OperationalError as error:
-        raise MemoryError_(f"cannot open the memory file {path}: {error}; check its folder's permissions") from error
+        raise _cannot_open(path, error) from error
     try:
         await _refuse_others(db, path)
         await _use_write_ahead_log(db)
-        for pragma in (
-            "synchronous = NORMAL",
-            "temp_store = MEMORY",
-            "cache_size = -16000" if read_only else "cache_size = -8000",
-            "mmap_size = 0",
-            *(["query_only = 1"] if read_only else ["wal_autocheckpoint = 2000", "journal_size_limit = 16777216"]),
-        ):
+        for pragma in _READING_PRAGMAS if read_only else _WRITING_PRAGMAS:
             await db.execute(f"PRAGMA {pragma}")
     except sqlite3.Error as error:
         await db.close()
@@ -67,6 +89,10 @@ async def _use_write_ahead_log(db: aiosqlite.Connection) -> None:
             await asyncio.sleep(0.02)
         else:
             return
+
+
+def _cannot_open(path: Path, error: sqlite3.Error) -> MemoryError_:
+    return MemoryError_(f"cannot open the memory file {path}: {error}; check its folder's permissions")
 
 
 def explained(error: sqlite3.Error, path: Path) -> MemoryError_:

@@ -90,8 +90,7 @@ class Maintained:
                 aside = await asyncio.to_thread(_exchange, self.path, fresh, now)
             finally:
                 self._writer = await connect(self.path)
-                self._reader = await connect(self.path, read_only=True)
-                self.read.turn_to(self._reader)
+                await self.read.open()
         return Salvaged(aside, saved, unreadable)
 
     async def export_learned(self, target: Path, workspace: str, now: float | None = None) -> Exported:

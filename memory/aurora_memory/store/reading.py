@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import aiosqlite
 import msgspec
 from msgspec import Struct
 
@@ -80,14 +79,14 @@ class Edge(Struct, frozen=True, array_like=True):
 class Reader(LearnedReading, LogReading, LifespanReading, EmbeddingReading):
     """Read-only questions to one memory file, on a connection of its own."""
 
-    def __init__(self, db: aiosqlite.Connection, path: Path) -> None:
-        super().__init__(db, path)
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
         self.words = WordIndex(self._rows)
         self.history = HistoryReader(self._rows)
 
-    def turn_to(self, db: aiosqlite.Connection) -> None:
-        """Ask another connection from now on, and keep nothing of what the last one said."""
-        super().turn_to(db)
+    async def open(self) -> None:
+        """Connect to the file as it is now, and keep nothing of what an earlier one said."""
+        await super().open()
         self.forget_words()
 
     def forget_words(self) -> None:

@@ -74,11 +74,10 @@ class Written(Struct, frozen=True):
 class Store(Maintained):
     """One workspace's memory file. One writer at a time; readers never wait for it. Close it, or the process hangs."""
 
-    def __init__(self, path: Path, writer: aiosqlite.Connection, reader: aiosqlite.Connection) -> None:
+    def __init__(self, path: Path, writer: aiosqlite.Connection, reader: Reader) -> None:
         self.path = path
-        self.read = Reader(reader, path)
+        self.read = reader
         self._writer = writer
-        self._reader = reader
         self._turn = asyncio.Lock()
         self.history = HistoryWriter(self._transaction)
 
@@ -90,14 +89,17 @@ class Store(Maintained):
         except OSError as error:
             raise MemoryError_(f"cannot create the folder {path.parent}: {error.strerror}; set AURORA_HOME") from error
         writer = await connect(path)
+        reader = Reader(path)
         try:
             await migrate(writer, path)
             await asyncio.to_thread(path.chmod, 0o600)
-            reader = await connect(path, read_only=True)
+            await reader.open()
         except sqlite3.Error as error:
+            await reader.close()
             await writer.close()
             raise explained(error, path) from error
         except BaseException:
+            await reader.close()
             await writer.close()
             raise
         return cls(path, writer, reader)
@@ -105,7 +107,7 @@ class Store(Maintained):
     async def close(self) -> None:
         """Close both connections; a write under way finishes first."""
         async with self._turn:
-            await self._reader.close()
+            await self.read.close()
             await self._writer.close()
 
     @asynccontextmanager

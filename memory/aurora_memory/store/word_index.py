@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    Numbers = npt.NDArray[np.uint32]
+    Places = npt.NDArray[np.intp]
 
 Rows = Callable[[str, Sequence[Any]], Awaitable[list[Any]]]
 
@@ -45,7 +45,7 @@ class WordIndex:
             self._parts = _arrays(self._blocks)
         return self._parts
 
-    async def entries(self, terms: Sequence[str]) -> dict[str, tuple[Numbers, Numbers]]:
+    async def entries(self, terms: Sequence[str]) -> dict[str, tuple[Places, Places]]:
         """For each term that stands anywhere: part numbers, and the packed counts there."""
         import numpy as np
 
@@ -58,13 +58,13 @@ class WordIndex:
         found: dict[str, list[tuple[int, bytes]]] = {}
         for term, block, blob in rows:
             found.setdefault(term, []).append((block, blob))
-        result: dict[str, tuple[Numbers, Numbers]] = {}
+        result: dict[str, tuple[Places, Places]] = {}
         for term, pieces in found.items():
             sizes = [len(blob) // 4 for _, blob in pieces]
             packed = np.frombuffer(b"".join(blob for _, blob in pieces), dtype="<u4").astype(np.uint32, copy=False)
-            starts = np.repeat(np.array([block * BLOCK for block, _ in pieces], dtype=np.uint32), sizes)
+            starts = np.repeat(np.array([block * BLOCK for block, _ in pieces], dtype=np.intp), sizes)
             places = (packed & np.uint32(BLOCK - 1)) + starts
-            result[term] = places.astype(np.uint32, copy=False), (packed >> np.uint32(BLOCK_BITS)).astype(np.uint32)
+            result[term] = places, (packed >> np.uint32(BLOCK_BITS)).astype(np.intp)
         return result
 
 
