@@ -6,6 +6,7 @@ was done.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
@@ -23,7 +24,7 @@ CHAIN_SECONDS = 20.0
 _TRAILER = ("signed-off-by:", "co-authored-by:", "reviewed-by:", "acked-by:", "tested-by:", "change-id:")
 
 
-class Link(Struct, frozen=True):
+class Link(Struct, frozen=True, gc=False):
     """A commit of the first-parent line. `at` in Unix seconds."""
 
     hash: str
@@ -35,7 +36,11 @@ async def first_parents(root: Path, head: str) -> list[Link]:
     """The first-parent line from `head` on, newest first; empty where git cannot tell."""
     arguments = ["log", "--first-parent", "--no-show-signature", f"--max-count={MAX_CHAIN}", "--format=%H %ct %P", head]
     said = await git.answer(root, arguments, seconds=CHAIN_SECONDS)
-    lines = (line.split() for line in (said or b"").decode("ascii", "replace").splitlines())
+    return await asyncio.to_thread(_line, said or b"")
+
+
+def _line(said: bytes) -> list[Link]:
+    lines = (line.split() for line in said.decode("ascii", "replace").splitlines())
     return [Link(words[0], int(words[1]), len(words) > 3) for words in lines if len(words) > 1 and words[1].isdigit()]
 
 
@@ -49,9 +54,13 @@ async def merged_subjects(root: Path, line: Sequence[Link], before: str | None) 
     arguments = ["log", "--no-show-signature", "--encoding=UTF-8", f"--max-count={MAX_SIDE_COMMITS}"]
     arguments += ["--format=%x00%H%x00%P%x00%s", line[0].hash, *([f"^{before}"] if before else [])]
     said = await git.answer(root, arguments, seconds=CHAIN_SECONDS)
-    fields = (said or b"").decode("utf-8", "replace").split("\0")[1:]
-    graph = {fields[n]: (fields[n + 1].split(), fields[n + 2].removesuffix("\n")) for n in range(0, len(fields) - 2, 3)}
-    return branches([link.hash for link in line if link.merge], graph)
+    return await asyncio.to_thread(lambda: branches([link.hash for link in line if link.merge], _graph(said or b"")))
+
+
+def _graph(said: bytes) -> dict[str, tuple[list[str], str]]:
+    """Each commit's parents and subject."""
+    fields = said.decode("utf-8", "replace").split("\0")[1:]
+    return {fields[n]: (fields[n + 1].split(), fields[n + 2].removesuffix("\n")) for n in range(0, len(fields) - 2, 3)}
 
 
 def branches(merges: Sequence[str], graph: Mapping[str, tuple[Sequence[str], str]]) -> dict[str, list[str]]:

@@ -11,6 +11,8 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from msgspec import Struct
+
 NEW_FACTOR = 3
 """A span inside a hunk that put so many times more lines than it took away was written by that change."""
 
@@ -23,7 +25,7 @@ class Hunk(NamedTuple):
     new_lines: int
 
 
-class Span(NamedTuple):
+class Span(Struct, frozen=True, gc=False):
     """Lines of a chunk, 1-based and inclusive; empty when `end` is before `start`."""
 
     chunk_id: int
@@ -50,7 +52,7 @@ class LineMap:
 
     def before(self, span: Span) -> tuple[bool, Span]:
         """Whether the change touched the span, and the span before it: empty when the change brought it in."""
-        chunk_id, start, end = span
+        chunk_id, start, end = span.chunk_id, span.start, span.end
         low = bisect_left(self._lasts, start)
         high = bisect_right(self._firsts, end)
         if low >= high:

@@ -71,7 +71,7 @@ class SimilarCommit(Struct, frozen=True, array_like=True):
     subject: str
 
 
-class Place(Struct, frozen=True, array_like=True):
+class Place(Struct, frozen=True, array_like=True, gc=False):
     """Where a live chunk stands, to follow it through git's history. Lines are 1-based, inclusive."""
 
     path: str

@@ -11,6 +11,8 @@ from __future__ import annotations
 
 import asyncio
 import struct
+import sys
+from array import array
 from collections.abc import Iterable, Sequence
 
 import aiosqlite
@@ -74,7 +76,7 @@ def _rows(first: int, parts: Iterable[NewPart]) -> _Rows:
     """The rows of parts numbered from `first` on."""
     part_rows: list[tuple[int, int, int, int, bytes]] = []
     blocks: dict[int, bytearray] = {}
-    entries: dict[int, dict[str, list[int]]] = {}
+    entries: dict[int, dict[str, array[int]]] = {}  # arrays are nothing the garbage collector looks at
     for number, new in enumerate(parts, start=first):
         part = new.part
         block, place = number >> BLOCK_BITS, number & _PLACE
@@ -89,18 +91,24 @@ def _rows(first: int, parts: Iterable[NewPart]) -> _Rows:
             entry = value << BLOCK_BITS | place
             known = of_block.get(term)
             if known is None:
-                of_block[term] = [entry]
+                of_block[term] = array("I", (entry,))
             else:
                 known.append(entry)
     return _Rows(
         part_rows,
         [(block, bytes(rows)) for block, rows in blocks.items()],
         [
-            (block, term, struct.pack(f"<{len(values)}I", *values))
+            (block, term, _packed(values))
             for block, of_block in entries.items()
             for term, values in sorted(of_block.items())
         ],
     )
+
+
+def _packed(entries: array[int]) -> bytes:
+    if sys.byteorder == "big":
+        entries.byteswap()
+    return entries.tobytes()
 
 
 async def forget(db: aiosqlite.Connection, chunk_ids: Sequence[int]) -> None:
