@@ -55,6 +55,8 @@ class Catalogue:
         self._named: dict[tuple[str, str], list[Definition]] = {}
         self._placed: dict[tuple[str, str], list[Definition]] = {}
         self._files: dict[str, set[str]] = {}
+        self._stems: dict[str, list[str]] = {}
+        self._folders: dict[str, list[str]] = {}
         self._known_modules: dict[tuple[str, str], list[str]] = {}
         self._by_path: dict[str, list[Definition]] = {}
         self._families: list[str] = []
@@ -63,10 +65,16 @@ class Catalogue:
             self._named.setdefault((family(definition.language), definition.leaf), []).append(definition)
             mates = self._placed.setdefault((definition.path, definition.leaf), [])
             mates.append(definition)
-            if len(mates) == 1:
-                for segment in _without_suffix(definition.path).split("/")[-3:]:
-                    self._files.setdefault(segment, set()).add(definition.path)
+            if len(self._by_path[definition.path]) == 1:
+                self._add_file(definition.path)
         self._families = sorted({known for known, _ in self._named})
+
+    def _add_file(self, path: str) -> None:
+        stem = _without_suffix(path)
+        for segment in stem.split("/")[-3:]:
+            self._files.setdefault(segment, set()).add(path)
+        self._stems.setdefault(stem, []).append(path)
+        self._folders.setdefault(path.rpartition("/")[0], []).append(path)
 
     def named(self, name: str, language: str) -> Sequence[Definition]:
         """Every definition of that simple name in the language's family."""
@@ -89,14 +97,20 @@ class Catalogue:
         key = (module, importer.rpartition("/")[0] if module.startswith(".") else "")
         files = self._known_modules.get(key)
         if files is None:
-            last = _segments(module)[-1:] or importer.split("/")[-2:-1] or ["__init__"]
-            near = self._files.get(_without_suffix(last[0]), set())
-            if module.startswith(".") and not _segments(module):
-                near = near | self._files.get("__init__", set()) | self._files.get("index", set())
-            files = sorted(path for path in near if module_is(module, importer, path))
-            self._known_modules[key] = files
+            files = self._known_modules[key] = sorted(self._module(module, importer))
         wanted = family(language)
         return [found for path in files for found in self.in_file(path, name) if family(found.language) == wanted]
+
+    def _module(self, module: str, importer: str) -> set[str]:
+        """The files that `module`, as written in the file `importer`, can be; those of a package's own folder too."""
+        segments = _segments(module)
+        if module.startswith("."):
+            wanted = "/".join(part for part in (_relative_base(module, importer), *segments) if part)
+            stems = (_without_suffix(wanted), f"{wanted}/index", f"{wanted}/__init__")
+            found = {path for stem in stems for path in self._stems.get(stem, ())}
+            return found.union(self._folders.get(wanted, ()))
+        last = segments[-1:] or importer.split("/")[-2:-1] or ["__init__"]
+        return {path for path in self._files.get(_without_suffix(last[0]), ()) if module_is(module, path)}
 
 
 def family(language: str) -> str:
@@ -242,16 +256,11 @@ def _segments(module: str) -> list[str]:
     return [part for part in cleaned.split("/") if part not in ("", ".", "..", "crate", "self", "super")]
 
 
-def module_is(module: str, importer: str, path: str) -> bool:
-    """Whether `module`, as written in the file `importer`, can be the file or package folder of `path`."""
+def module_is(module: str, path: str) -> bool:
+    """Whether a module that is no relative one can be the file or package folder of `path`."""
     segments = _segments(module)
-    relative = module.startswith(".")
     stem = _without_suffix(path)
     folder = path.rsplit("/", 1)[0] if "/" in path else ""
-    if relative:
-        base = _relative_base(module, importer)
-        wanted = "/".join(part for part in (base, *segments) if part)
-        return wanted in (stem, folder) or stem in (f"{wanted}/index", f"{wanted}/__init__")
     if not segments:
         return False
     wanted = _without_suffix("/".join(segments))

@@ -3,7 +3,7 @@
 import pytest
 
 from aurora_memory.chunks import Import, Reference
-from aurora_memory.relations import Catalogue, Definition, Relation, bindings, module_is, resolve
+from aurora_memory.relations import Catalogue, Definition, Relation, bindings, resolve
 
 
 def definition(number: int, path: str, name: str, kind: str = "function", language: str = "python") -> Definition:
@@ -69,6 +69,9 @@ def test_typescript_and_tsx_do() -> None:
         (".auth", "pkg/web.py", "pkg/auth.py"),
         ("..auth", "pkg/sub/web.py", "pkg/auth.py"),
         ("./auth", "src/web.ts", "src/auth.ts"),
+        ("./auth.js", "src/web.ts", "src/auth.ts"),
+        ("./auth.service", "src/web.ts", "src/auth.service.ts"),
+        (".", "pkg/web.py", "pkg/__init__.py"),
         ("../auth", "src/web/page.ts", "src/auth/index.ts"),
         ("github.com/org/repo/pkg/store", "main.go", "pkg/store/file.go"),
         ("crate::store::file", "src/main.rs", "src/store/file.rs"),
@@ -77,7 +80,7 @@ def test_typescript_and_tsx_do() -> None:
     ],
 )
 def test_modules_name_files(module: str, importer: str, path: str) -> None:
-    assert module_is(module, importer, path)
+    assert named_by(module, importer, path)
 
 
 @pytest.mark.parametrize(
@@ -85,7 +88,12 @@ def test_modules_name_files(module: str, importer: str, path: str) -> None:
     [("a.b", "main.py", "a/c.py"), (".auth", "pkg/web.py", "other/auth.py"), ("./auth", "src/web.ts", "lib/auth.ts")],
 )
 def test_and_not_others(module: str, importer: str, path: str) -> None:
-    assert not module_is(module, importer, path)
+    assert not named_by(module, importer, path)
+
+
+def named_by(module: str, importer: str, path: str) -> list[Definition]:
+    """What `module` names of a workspace with one function in the file `path`."""
+    return Catalogue([definition(1, path, "found")]).imported(module, importer, "found", "python")
 
 
 MENTIONS = [
