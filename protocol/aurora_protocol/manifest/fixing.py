@@ -1,0 +1,66 @@
+"""Applying fixes to a text: all that do not touch each other, again and again, until none is left."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+from msgspec import Struct
+
+from aurora_protocol.manifest.findings import Edit, Finding
+
+MAX_ROUNDS = 25
+"""A fix may bring another finding to light; so often a text is looked at again."""
+
+
+class Fixed(Struct, frozen=True):
+    """A text after its fixes: the findings that were mended, in the order it was done, and those that are left."""
+
+    text: str
+    applied: tuple[Finding, ...]
+    left: tuple[Finding, ...]
+
+
+def fix_all(text: str, check: Callable[[str], Sequence[Finding]]) -> Fixed:
+    """Apply the fixes of what `check` finds until it finds nothing that can be fixed.
+
+    Fixes that undo each other end it as soon as a text comes up again.
+    """
+    applied: list[Finding] = []
+    seen = {text}
+    found = check(text)
+    for _ in range(MAX_ROUNDS):
+        chosen = apart(found)
+        changed = edited(text, (edit for each in chosen if each.fix for edit in each.fix.edits))
+        if not chosen or changed in seen:
+            break
+        text = changed
+        seen.add(text)
+        applied += chosen
+        found = check(text)
+    return Fixed(text, tuple(applied), tuple(found))
+
+
+def apart(findings: Iterable[Finding]) -> list[Finding]:
+    """Those with a fix whose edits touch no edit of an earlier one, so that all of them can be made at once."""
+    chosen: list[Finding] = []
+    taken: list[Edit] = []
+    for each in findings:
+        edits = each.fix.edits if each.fix else ()
+        if edits and not any(_touch(edit, other) for edit in edits for other in taken):
+            chosen.append(each)
+            taken += edits
+    return chosen
+
+
+def edited(text: str, edits: Iterable[Edit]) -> str:
+    """The text with these edits made; they must lie apart."""
+    pieces = []
+    at = 0
+    for edit in sorted(edits, key=lambda each: (each.start, each.end)):
+        pieces += (text[at : edit.start], edit.text)
+        at = edit.end
+    return "".join((*pieces, text[at:]))
+
+
+def _touch(one: Edit, other: Edit) -> bool:
+    return one.start <= other.end and other.start <= one.end
