@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right, insort
 from collections.abc import Callable, Iterable, Sequence
 
 from msgspec import Struct
@@ -43,18 +44,19 @@ def fix_all(text: str, check: Callable[[str], Sequence[Finding]]) -> Fixed:
 def apart(findings: Iterable[Finding]) -> list[Finding]:
     """Those with a fix whose edits touch no edit of an earlier one, so that all of them can be made at once."""
     chosen: list[Finding] = []
-    taken: list[Edit] = []
+    taken: list[tuple[int, int]] = []
     for each in findings:
-        edits = each.fix.edits if each.fix else ()
-        if edits and not any(_touch(edit, other) for edit in edits for other in taken):
+        places = [(edit.start, edit.end) for edit in each.fix.edits] if each.fix else []
+        if places and all(_is_free(place, taken) for place in places):
             chosen.append(each)
-            taken += edits
+            for place in places:
+                insort(taken, place)
     return chosen
 
 
 def edited(text: str, edits: Iterable[Edit]) -> str:
     """The text with these edits made; they must lie apart."""
-    pieces = []
+    pieces: list[str] = []
     at = 0
     for edit in sorted(edits, key=lambda each: (each.start, each.end)):
         pieces += (text[at : edit.start], edit.text)
@@ -62,5 +64,8 @@ def edited(text: str, edits: Iterable[Edit]) -> str:
     return "".join((*pieces, text[at:]))
 
 
-def _touch(one: Edit, other: Edit) -> bool:
-    return one.start <= other.end and other.start <= one.end
+def _is_free(place: tuple[int, int], taken: list[tuple[int, int]]) -> bool:
+    """Whether a place lies apart from those taken, which are sorted and lie apart from each other."""
+    start, end = place
+    after = bisect_right(taken, (start, end))
+    return not (after and taken[after - 1][1] >= start) and not (after < len(taken) and taken[after][0] <= end)
