@@ -32,7 +32,7 @@ def check(text: str, *, uri: str = "") -> list[Finding]:
 
 def check_document(document: Document) -> list[Finding]:
     """As `check`, for a text already parsed."""
-    findings = [_from_problem(document, problem) for problem in document.problems]
+    findings = [from_problem(document, problem) for problem in document.problems]
     schema, guesses = manifest_schema(), Guesses()
     misspelt = list(misspelt_members(document, schema.shapes.root, guesses))
     findings += (each.finding for each in misspelt)
@@ -47,7 +47,8 @@ def manifest_schema() -> SchemaCheck:
     return SchemaCheck(aurora_schemas.load("manifest-1.0"), "the manifest")
 
 
-def _from_problem(document: Document, problem: Problem) -> Finding:
+def from_problem(document: Document, problem: Problem) -> Finding:
+    """What the scanner has noticed, as a finding."""
     severity = _MILDER.get(problem.rule, "error")
     return finding(
         problem.rule, problem.message, document.pointer_at(problem.start), problem.start, problem.end, severity

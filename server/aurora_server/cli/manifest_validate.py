@@ -67,7 +67,8 @@ def validate(
     """Check manifests: syntax, schema, and what AURA manifests mean.
 
     FILE may be a folder (every aura.json in it), a quoted pattern ('**/aura.json') or - (standard input). Without any,
-    it is .well-known/aura.json of the workspace. Exits 0 when all are valid, 1 when one is not, 2 when one cannot be read.
+    it is .well-known/aura.json of the workspace. Exits 0 when all are valid, 1 when one is not, 2 when one
+    cannot be read.
     """
     formats = [name for name, on in (("--json", settings.json), ("--sarif", sarif), ("--concise", concise)) if on]
     if len(formats) > 1:
