@@ -63,6 +63,8 @@ def _excerpt(text: str, begin: int, stop: int, start: int, end: int, room: int) 
     ahead_cells, cut_ahead = _fitting(ahead[::-1], left - for_behind)
     behind_cells, cut_behind = _fitting(behind, for_behind)
     cut_ahead = cut_ahead or start - len(ahead) > begin
+    while cut_ahead and ahead_cells and not columns(ahead_cells[-1]):
+        ahead_cells.pop()  # an accent whose letter was cut off
     cut_behind = cut_behind or cut_within or end + len(behind) < stop
     before = "".join(ahead_cells[::-1])
     shown = (_ELLIPSIS if cut_ahead else "") + before + "".join(meant) + "".join(behind_cells)
