@@ -35,8 +35,8 @@ class Source(Struct, frozen=True):
 def matching(argument: str) -> list[Path]:
     """The files an argument names, sorted where it names several. Raises Unreadable when there are none.
 
-    A folder stands for every aura.json in it, a pattern for what it matches, `**` for any depth; neither goes into
-    `.git`, `node_modules` or linked folders. A file whose name only looks like a pattern is itself.
+    A folder stands for every aura.json in it, a pattern for what it matches, `**` for any depth, and on the way to any
+    depth `.git`, `node_modules` and linked folders are left out. A file whose name looks like a pattern is itself.
     """
     path = Path(argument)
     if path.is_dir():
