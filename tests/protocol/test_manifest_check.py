@@ -21,7 +21,9 @@ TEXT = json.dumps(manifest(), indent=2, ensure_ascii=False)
 
 
 def only(text: str) -> Finding:
+    """The only error or, where there is none, the only finding."""
     findings = check(text)
+    findings = [each for each in findings if each.severity == "error"] or findings
     assert len(findings) == 1, findings
     return findings[0]
 

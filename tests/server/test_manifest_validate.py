@@ -59,7 +59,7 @@ def test_errors_in_json_have_exact_ranges_in_utf_16(site: Path) -> None:
     (file,) = report["files"]
     assert (file["file"], file["valid"], file["summary"]) == ("<stdin>", False, {"resources": 0, "capabilities": 0})
     (wrong,) = [each for each in file["diagnostics"] if each["rule"] == "schema-const"]
-    assert set(wrong) == {"rule", "severity", "message", "path", "range", "fix"}
+    assert set(wrong) == {"rule", "severity", "message", "path", "range", "fix", "fixable"}
     assert (wrong["severity"], wrong["path"]) == ("error", "/protocol")
     assert wrong["range"] == {"start": {"line": 1, "character": 14}, "end": {"line": 1, "character": 18}}
     (junk,) = [each for each in file["diagnostics"] if "nonsense" in each["message"]]

@@ -13,6 +13,10 @@ MAX_ROUNDS = 25
 """A fix may bring another finding to light; so often a text is looked at again."""
 
 
+_FOR_PEOPLE = frozenset({"schema-required"})
+"""Rules whose fixes put in something to begin with (`https://example.com`): to be offered, not to be just made."""
+
+
 class Fixed(Struct, frozen=True):
     """A text after its fixes: the findings that were mended, in the order it was done, and those that are left."""
 
@@ -22,7 +26,7 @@ class Fixed(Struct, frozen=True):
 
 
 def fix_all(text: str, check: Callable[[str], Sequence[Finding]]) -> Fixed:
-    """Apply the fixes of what `check` finds until it finds nothing that can be fixed.
+    """Apply the fixes of what `check` finds until it finds nothing that can be fixed without asking.
 
     Fixes that undo each other end it as soon as a text comes up again.
     """
@@ -41,12 +45,17 @@ def fix_all(text: str, check: Callable[[str], Sequence[Finding]]) -> Fixed:
     return Fixed(text, tuple(applied), tuple(found))
 
 
+def is_fixable(finding: Finding) -> bool:
+    """Whether a finding can be fixed without asking: it has a fix, and nobody has to fill in what it puts there."""
+    return finding.fix is not None and finding.rule not in _FOR_PEOPLE
+
+
 def apart(findings: Iterable[Finding]) -> list[Finding]:
-    """Those with a fix whose edits touch no edit of an earlier one, so that all of them can be made at once."""
+    """Those that can be fixed and whose edits touch no edit of an earlier one: they can all be made at once."""
     chosen: list[Finding] = []
     taken: list[tuple[int, int]] = []
     for each in findings:
-        places = [(edit.start, edit.end) for edit in each.fix.edits] if each.fix else []
+        places = [(edit.start, edit.end) for edit in each.fix.edits] if each.fix and is_fixable(each) else []
         if places and all(_is_free(place, taken) for place in places):
             chosen.append(each)
             for place in places:

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
 
+from msgspec.structs import replace
+
 import aurora_schemas
-from aurora_protocol.manifest.check import check, from_problem, manifest_schema
+from aurora_protocol.manifest.check import check, manifest_schema
 from aurora_protocol.manifest.document import Document, Object
+from aurora_protocol.manifest.edits import renaming
 from aurora_protocol.manifest.findings import Finding, in_order
 from aurora_protocol.manifest.kinds import DELIVERABLE, DELIVERABLE_STATE, MANIFEST, METRICS_OUTPUT, DocumentKind
+from aurora_protocol.manifest.rules.registry import RULES
+from aurora_protocol.manifest.rules.subject import Subject
 from aurora_protocol.manifest.scanner import parse
-from aurora_protocol.manifest.spelling import Guesses, misspelt_members
+from aurora_protocol.manifest.spelling import Guesses, Misspelt, misspelt_members
 from aurora_protocol.manifest.violations import SchemaCheck
 
 
@@ -30,22 +36,28 @@ def schema_of(kind: DocumentKind, document: Document | None = None) -> SchemaChe
     return _schema(kind)
 
 
-def check_text(text: str, kind: DocumentKind, *, uri: str = "") -> list[Finding]:
+def check_text(text: str, kind: DocumentKind, *, uri: str = "", severities: Mapping[str, str] = {}) -> list[Finding]:
     """Everything that is wrong with a document of any kind, in the order of the text. Never raises, whatever the text.
 
-    Of documents that are no manifests that is what is wrong with them as JSON and by their schema.
+    Of documents that are no manifests that is what is wrong with them as JSON and by their schema. `severities` is
+    about manifests only.
     """
-    return check(text, uri=uri) if kind is MANIFEST else against_schema(parse(text), kind)
+    return check(text, uri=uri, severities=severities) if kind is MANIFEST else against_schema(parse(text), kind)
 
 
 def against_schema(document: Document, kind: DocumentKind) -> list[Finding]:
     """What is wrong with a document as JSON and by the schema of its kind, in the order of the text."""
-    schema, guesses = schema_of(kind, document), Guesses()
-    misspelt = list(misspelt_members(document, schema.shapes.root, guesses))
-    findings = [from_problem(document, problem) for problem in document.problems]
-    findings += (each.finding for each in misspelt)
+    subject, schema = Subject(document), schema_of(kind, document)
+    misspelt = list(misspelt_members(document, schema.shapes.root, Guesses()))
+    findings = [each for rule in RULES.values() if rule.info.scope == "text" for each in rule.findings(subject)]
+    findings += (_with_fix(each) for each in misspelt)
     findings += schema.findings(document, frozenset(each.explains for each in misspelt if each.explains))
     return in_order(findings)
+
+
+def _with_fix(misspelt: Misspelt) -> Finding:
+    found = misspelt.finding
+    return replace(found, fix=renaming(found.start, found.end, misspelt.meant)) if misspelt.meant else found
 
 
 @cache

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from functools import cached_property
 
 from aurora_protocol.manifest.document import Array, Document, Member, Node, Object, Scalar
+from aurora_protocol.manifest.subschemas import Subschema, subschemas
 from aurora_protocol.manifest.templates import Template, parse_template
 
 _ESCAPE = re.compile(r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|.)|.", re.DOTALL)
@@ -47,6 +48,11 @@ class Capability:
     def properties(self) -> dict[str, Member]:
         """The parameters by name, as members of `parameters.properties`."""
         return {each.name: each for each in members(value(self.parameters, "properties"))}
+
+    @cached_property
+    def schemas(self) -> tuple[Subschema, ...]:
+        """`parameters` and every schema in it."""
+        return tuple(subschemas((*self.path, "parameters"), self.parameters)) if self.parameters else ()
 
     @cached_property
     def required(self) -> tuple[Scalar, ...]:

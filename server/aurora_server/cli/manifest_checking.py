@@ -65,15 +65,4 @@ def _checked(path: Path | None, name: str, levels: Mapping[str, str], *, fix: bo
 
 
 def _findings(document: Document, levels: Mapping[str, str]) -> list[Finding]:
-    return with_levels(check_document(document), levels)
-
-
-def with_levels(findings: list[Finding], levels: Mapping[str, str]) -> list[Finding]:
-    """The findings with the severities that were asked for; those of rules that are `off` are left out."""
-    if not levels:
-        return findings
-    return [
-        msgspec.structs.replace(each, severity=levels.get(each.rule, each.severity))
-        for each in findings
-        if levels.get(each.rule) != "off"
-    ]
+    return check_document(document, severities=levels)

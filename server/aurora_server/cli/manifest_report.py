@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from msgspec import Struct
 
 from aurora_protocol.manifest.findings import Finding, Severity
+from aurora_protocol.manifest.fixing import is_fixable
 from aurora_protocol.manifest.model import Manifest
 from aurora_protocol.positions import LineIndex, Range
 from aurora_server.cli.manifest_files import Source
@@ -33,7 +34,10 @@ class Checked(Struct, frozen=True):
 
 
 class Diagnostic(Struct, frozen=True):
-    """A finding; `range` is 0-based and counts UTF-16 units. `fix` says what `--fix` would do, if anything."""
+    """A finding; `range` is 0-based and counts UTF-16 units. `fix` says what could be done about it, if that is clear.
+
+    `--fix` does it where `fixable`.
+    """
 
     rule: str
     severity: Severity
@@ -41,6 +45,7 @@ class Diagnostic(Struct, frozen=True):
     path: str
     range: Range
     fix: str | None
+    fixable: bool
 
 
 class Summary(Struct, frozen=True):
@@ -103,4 +108,6 @@ def _file(checked: Checked) -> FileReport:
 
 def _diagnostic(finding: Finding, lines: LineIndex) -> Diagnostic:
     title = finding.fix.title if finding.fix else None
-    return Diagnostic(finding.rule, finding.severity, finding.message, finding.path, finding.range(lines), title)
+    return Diagnostic(
+        finding.rule, finding.severity, finding.message, finding.path, finding.range(lines), title, is_fixable(finding)
+    )

@@ -11,6 +11,7 @@ from typing import TextIO, get_args
 import click
 import msgspec
 
+from aurora_protocol.manifest.check import unknown_rules
 from aurora_server.cli.errors import BAD_INPUT, FINE, NO
 from aurora_server.cli.manifest_checking import checks
 from aurora_server.cli.manifest_files import STANDARD_INPUT, WELL_KNOWN, Unreadable
@@ -76,6 +77,8 @@ def validate(
     if fix and STANDARD_INPUT in files:
         raise click.UsageError("--fix needs a file to write to, and standard input is none: name the file")
     style = style_of(sys.stdout, os.environ, no_color=settings.no_color)
+    if wrong := unknown_rules(chosen):
+        raise click.UsageError(f"--severity: {wrong[0]}")
     levels = {**_configured(settings), **chosen}
     checked: list[Checked] = []
     unreadable: list[str] = []
@@ -109,10 +112,14 @@ def _print_lines(lines: Iterable[str], stream: TextIO | None = None) -> None:
 
 
 def _configured(settings: Settings) -> dict[str, Level]:
+    """What the user's configuration says of severities. A rule it names that is none (any more) is told, no more."""
     try:
-        return load_manifest(os.environ, settings.config).severities
+        levels = load_manifest(os.environ, settings.config).severities
     except SettingsError as error:
         raise click.ClickException(str(error)) from error
+    for each in unknown_rules(levels):
+        print(f"aurora: manifest.severities in your configuration: {plain(each)}", file=sys.stderr)
+    return levels
 
 
 def _well_known(settings: Settings) -> str:
@@ -124,6 +131,7 @@ def _well_known(settings: Settings) -> str:
 
 
 def _print_sarif(checked: Sequence[Checked], unreadable: Sequence[str], root: Path) -> None:
+    from aurora_protocol.manifest.rules import catalogue
     from aurora_server.cli.sarif import log  # a dozen structs that no other format needs
 
-    print_document(msgspec.to_builtins(log(checked, unreadable, (), root)))
+    print_document(msgspec.to_builtins(log(checked, unreadable, catalogue(), root)))

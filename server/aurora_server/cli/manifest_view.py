@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 
 from aurora_protocol.manifest.findings import Finding
+from aurora_protocol.manifest.fixing import is_fixable
 from aurora_server.cli.code_frame import code_frame
 from aurora_server.cli.manifest_report import Checked, severities, summary
 from aurora_server.cli.output import Style
@@ -29,7 +30,7 @@ def framed_lines(checked: Checked, style: Style) -> Iterator[str]:
         yield from code_frame(
             checked.lines, finding.start, finding.end, style.width or PIPED_WIDTH, mark=color, dim=style.dim
         )
-        if finding.fix:
+        if finding.fix and is_fixable(finding):
             yield f"  {style.dim('=')} --fix can mend this: {plain(finding.fix.title)}"
         yield ""
 
@@ -60,7 +61,7 @@ def summary_line(checked: Sequence[Checked], style: Style) -> str:
     bad = sum(not each.valid for each in checked)
     verdict = "valid" if not bad else "not valid" if len(checked) == 1 else f"{bad:,} not valid"
     found = ", ".join(_findings(numbers[each], each) for each in _SEVERITIES if numbers[each])
-    fixable = sum(finding.fix is not None for each in checked for finding in each.findings)
+    fixable = sum(is_fixable(finding) for each in checked for finding in each.findings)
     advice = f"; --fix can mend {fixable:,}" if fixable else ""
     sign = style.colored("✗", "red") if bad else style.colored("!", "yellow")
     return f"{sign} {name}: {verdict}, {found}{advice}"

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -58,7 +59,7 @@ async def pull(
     result_id = hashlib.sha256(index.text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
     if params.previous_result_id == result_id:
         return types.RelatedUnchangedDocumentDiagnosticReport(result_id)
-    items = await asyncio.to_thread(diagnostics_of, index, kind, uri, ls.documents.encoding)
+    items = await asyncio.to_thread(diagnostics_of, index, kind, uri, ls.documents.encoding, severities_of(ls))
     return types.RelatedFullDocumentDiagnosticReport(items=items, result_id=result_id)
 
 
@@ -68,7 +69,14 @@ def checked_kind(ls: AuroraServer, uri: str) -> DocumentKind | None:
     return kind_of(path.as_posix(), ls.core.settings.home.as_posix()) if path is not None else None
 
 
-def diagnostics_of(index: LineIndex, kind: DocumentKind, uri: str, encoding: Encoding) -> list[types.Diagnostic]:
+def severities_of(ls: AuroraServer) -> Mapping[str, str]:
+    """The severities of rules as the user has configured them."""
+    return ls.core.settings.manifest.severities
+
+
+def diagnostics_of(
+    index: LineIndex, kind: DocumentKind, uri: str, encoding: Encoding, severities: Mapping[str, str]
+) -> list[types.Diagnostic]:
     """Check one text. Runs in a thread: a large manifest takes a while."""
     from aurora_protocol.manifest.kind_checks import check_text  # brings the checks, which most sessions never need
 
@@ -77,7 +85,10 @@ def diagnostics_of(index: LineIndex, kind: DocumentKind, uri: str, encoding: Enc
         start = types.Position(0, 0)
         severity = types.DiagnosticSeverity.Information
         return [types.Diagnostic(types.Range(start, start), note, severity, code="too-large", source=SOURCE)]
-    return [_diagnostic(finding, index, encoding) for finding in check_text(index.text, kind, uri=uri)]
+    return [
+        _diagnostic(finding, index, encoding)
+        for finding in check_text(index.text, kind, uri=uri, severities=severities)
+    ]
 
 
 def _diagnostic(finding: Finding, index: LineIndex, encoding: Encoding) -> types.Diagnostic:
@@ -146,7 +157,9 @@ class _Pushing:
         await asyncio.sleep(delay)
         # A change cancels this task, so the index and the version still belong together afterwards.
         index, version = document.index, document.version
-        items = await asyncio.to_thread(diagnostics_of, index, kind, document.uri, self._ls.documents.encoding)
+        items = await asyncio.to_thread(
+            diagnostics_of, index, kind, document.uri, self._ls.documents.encoding, severities_of(self._ls)
+        )
         self._publish(document.uri, version, items)
         self._checks.pop(document.uri, None)
 
