@@ -62,6 +62,15 @@ def test_the_users_configuration_wherever_home_is(daemon: Daemon, tmp_path: Path
         assert wire.notification("textDocument/publishDiagnostics")["uri"] == (home / "agents.json").as_uri()
 
 
+def test_the_users_severities_hold_in_editors(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    home.mkdir()
+    severities = {"manifest": {"severities": {"schema-required": "off", "schema-const": "hint"}}}
+    (home / "config.json").write_text(json.dumps(severities))
+    with Daemon(home) as daemon:
+        assert diagnosed(daemon, tmp_path / "aura.json", '{"version": "2.0"}') == [("schema-const", 4, '"2.0"')]
+
+
 def test_a_registry_of_agents(daemon: Daemon, tmp_path: Path) -> None:
     agents = {"agent_registry": {"agents": [{"id": "remote", "type": "http", "endpoint": None}]}}
     assert diagnosed(daemon, tmp_path / ".aurora" / "agents.json", agents) == [("schema-type", 1, "null")]

@@ -11,6 +11,7 @@ from urllib.parse import unquote, urlsplit
 import pytest
 from jsonschema import Draft7Validator
 
+from aurora_protocol.manifest.rules import catalogue
 from aurora_protocol.positions import LineIndex, Pos
 from tests.server.validating import BAD, make_site, validate
 
@@ -138,6 +139,23 @@ def test_standard_input_has_a_place_too(site: Path) -> None:
     done = validate(site, "--sarif", "-", "--stdin-filename", "a b.json", given=TEXT)
     (run,) = json.loads(done.stdout)["runs"]
     assert run["results"][0]["locations"][0]["physicalLocation"]["artifactLocation"] == {"uri": "a%20b.json"}
+
+
+def test_every_rule_is_described(site: Path) -> None:
+    rules = sarif(site, code=0)["tool"]["driver"]["rules"]
+    assert [each["id"] for each in rules] == [each.id for each in catalogue()]
+    assert all(each["help"]["markdown"] and each["shortDescription"]["text"].endswith(".") for each in rules)
+
+
+def test_fixes_are_told_as_replacements(site: Path) -> None:
+    text = TEXT.replace('"protocol": "AURA"', '"x-é😀": 1, "protocol": "aura"')
+    (site / "bad.json").write_text(text, encoding="utf-8")
+    results = sarif(site, "bad.json", code=1)["results"]
+    (wrong,) = [each for each in results if each["ruleId"] == "schema-const"]
+    (change,) = wrong["fixes"][0]["artifactChanges"]
+    (replacement,) = change["replacements"]
+    assert replacement["insertedContent"] == {"text": '"AURA"'}
+    assert replacement["deletedRegion"] == wrong["locations"][0]["physicalLocation"]["region"]
 
 
 def test_a_valid_manifest_has_no_results(site: Path) -> None:

@@ -181,6 +181,10 @@ def test_severities_come_from_configuration_variables_and_options(site: Path) ->
     (home / "config.json").write_text('{"manifest": {"severities": {"schema-type": "warning"}}, "daemon": 5}')
     assert severity(code=0) == ["warning"]
     assert severity("--severity", "schema-type=error", code=1) == ["error"]
+    (home / "config.json").write_text('{"manifest": {"severities": {"schema-typ": "off"}}}')
+    done = validate(site)
+    assert done.returncode == 0
+    assert done.stderr.endswith('there is no rule "schema-typ"; did you mean "schema-type"?\n')
     (home / "config.json").write_text('{"manifest": {"severities": {"schema-type": "loud"}}}')
     done = validate(site, "-", given=text)
     assert done.returncode == 2
@@ -198,6 +202,7 @@ def test_a_workspaces_own_configuration_silences_nothing(site: Path) -> None:
     ("arguments", "says"),
     [
         (("--json", "--sarif"), "--json and --sarif exclude each other: choose one"),
+        (("--severity", "schema-typ=off"), 'there is no rule "schema-typ"; did you mean "schema-type"?'),
         (("--severity", "x"), '"x" is not RULE=LEVEL with one of error, warning, info, hint, off'),
         (("--severity", "x=loud"), '"x=loud" is not RULE=LEVEL'),
         (("--fix", "-"), "--fix needs a file to write to"),
