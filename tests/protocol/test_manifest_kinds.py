@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 import subprocess
 import sys
 from typing import Any
@@ -22,7 +23,7 @@ from aurora_protocol.manifest.kinds import (
     kind_of,
 )
 from aurora_protocol.manifest.scanner import parse
-from tests.manifests import manifest
+from tests.manifests import damaged, manifest, mutated
 
 STATE = {"change_id": "add-dark-mode", "status": "executing", "started_at": "2026-02-26T10:00:00Z"}
 METRICS = {
@@ -143,3 +144,19 @@ def test_what_stands_where_can_be_looked_up_for_hover_and_completion() -> None:
     assert "model" in models["solving_llm"].members
     assert "metrics" in schema_of(DELIVERABLE, parse('{"metrics": {}}')).shapes.root.members
     assert "phases" in schema_of(DELIVERABLE, parse("{")).shapes.root.members
+
+
+def test_damaged_documents_are_answered_with_findings_inside_the_text() -> None:
+    chance = random.Random(11)
+    config = {"memory": {"lifespan_policies": {"policies": {"a": {"condition": "x", "lifespan": "decay"}}}}}
+    originals = [(CONFIGURATION, config), (AGENTS, agent()), (DELIVERABLE, STATE), (METRICS_OUTPUT, METRICS)]
+    some = 0
+    for number in range(1200):
+        kind, document = originals[number % len(originals)]
+        changed = mutated(document, chance) if number % 2 else document
+        text = damaged(json.dumps(changed, ensure_ascii=False), chance)
+        for each in check_text(text, kind):
+            assert 0 <= each.start <= each.end <= len(text)
+            assert each.message.isprintable()
+            some += 1
+    assert some > 1000
