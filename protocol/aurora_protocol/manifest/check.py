@@ -6,11 +6,12 @@ from collections.abc import Mapping
 
 from msgspec.structs import replace
 
-from aurora_protocol.manifest.document import Document, Member
+from aurora_protocol.manifest.document import Document
 from aurora_protocol.manifest.findings import Edit, Finding, Fix, Severity, in_order
+from aurora_protocol.manifest.model import Capability, Resource
 from aurora_protocol.manifest.rules.ignoring import without_ignored
 from aurora_protocol.manifest.rules.registry import RULES, Rule, Scope
-from aurora_protocol.manifest.rules.subject import Subject
+from aurora_protocol.manifest.rules.subject import Part, Subject
 from aurora_protocol.manifest.scanner import parse
 from aurora_protocol.manifest.schema import manifest_schema
 from aurora_protocol.manifest.wording import alternatives, closest, quoted
@@ -76,6 +77,7 @@ class Checker:
         self._whole = [*self._rules("text"), *self._rules("manifest")]
         self._capability = self._rules("capability")
         self._resource = self._rules("resource")
+        self._part = self._rules("part")
 
     def check(self, document: Document) -> list[Finding]:
         """Everything that is wrong with the document, in the order of the text."""
@@ -85,12 +87,14 @@ class Checker:
         for rule in self._whole:
             findings += rule.findings(subject)
         known: dict[tuple[Scope, str], list[Finding]] = {}
+        for rule in self._part:
+            findings += rule.findings(subject.rest, document)
         for capability in subject.manifest.capabilities.values():
-            findings += self._local("capability", self._capability, capability.member, capability, document, known)
+            findings += self._local("capability", self._capability, capability, document, known)
         for resource in subject.manifest.resources:
-            findings += self._local("resource", self._resource, resource.member, resource, document, known)
+            findings += self._local("resource", self._resource, resource, document, known)
         self._known = known
-        return in_order(self._as_set(without_ignored(document, findings)))
+        return in_order(self._as_set(without_ignored(document, _with_safe_fixes(document, findings))))
 
     def _rules(self, scope: Scope) -> list[Rule]:
         return [
@@ -103,17 +107,19 @@ class Checker:
         self,
         scope: Scope,
         asked: list[Rule],
-        member: Member,
-        part: object,
+        subject: Capability | Resource,
         document: Document,
         known: dict[tuple[Scope, str], list[Finding]],
     ) -> list[Finding]:
         """What the rules say of one part; kept with offsets from where the part begins."""
+        member = subject.member
         base = member.name_start
         key = (scope, document.text[base : member.value.end])
         kept = self._known.get(key)
         if kept is None:
-            found = [each for rule in asked for each in rule.findings(part, document)]
+            found = [each for rule in asked for each in rule.findings(subject, document)]
+            part = Part(subject.path[:1], (member,))
+            found += (each for rule in self._part for each in rule.findings(part, document))
             known[key] = [_moved(each, -base) for each in found]
             return found
         known[key] = kept
@@ -128,6 +134,30 @@ class Checker:
             if severity is not None:
                 wanted.append(each if severity == each.severity else replace(each, severity=severity))
         return wanted
+
+
+def _with_safe_fixes(document: Document, findings: list[Finding]) -> list[Finding]:
+    """Without fixes where the text is broken: what is put right there could land in the wrong place.
+
+    Fixes of the broken text itself stay, and those in other capabilities and resources.
+    """
+    broken = {_part_of(document.pointer_at(each.start)) for each in document.problems if each.rule == "json-syntax"}
+    if not broken:
+        return findings
+    return [
+        replace(each, fix=None)
+        if each.fix is not None
+        and not each.rule.startswith("json-")
+        and ("" in broken or _part_of(each.path) in broken)
+        else each
+        for each in findings
+    ]
+
+
+def _part_of(pointer: str) -> str:
+    """The first two steps of a path; nothing when it has fewer."""
+    steps = pointer.split("/")
+    return "/".join(steps[:3]) if len(steps) > 2 else ""
 
 
 def _moved(each: Finding, by: int) -> Finding:

@@ -9,12 +9,14 @@ from typing import Any
 from aurora_protocol.manifest.document import Array, Document, Node, Object
 from aurora_protocol.manifest.findings import Edit, Fix
 
+_HALF = re.compile("[\ud800-\udfff]")
 _INDENT = re.compile(r"[\n\r]([ \t]*)\Z")
 
 
 def spelt(value: Any) -> str:
     """A value as JSON text on one line."""
-    return json.dumps(value, ensure_ascii=False)
+    text = json.dumps(value, ensure_ascii=False)
+    return text if text.isascii() or _HALF.search(text) is None else json.dumps(value)
 
 
 def replacing(title: str, start: int, end: int, text: str) -> Fix:
@@ -58,20 +60,23 @@ def adding_item(document: Document, node: Array | None, value: Any, title: str =
 
 def removing_member(node: Object, index: int, title: str) -> Fix | None:
     """Take a member out, with the comma it needed; None where the object is damaged."""
-    spans = [(each.name_start, each.value.end) for each in node.members]
-    return None if node.broken else Fix(title, (_cut(spans, index),))
+    if node.broken:
+        return None
+    this = node.members[index]
+    if index + 1 < len(node.members):
+        return Fix(title, (Edit(this.name_start, node.members[index + 1].name_start, ""),))
+    start = node.members[index - 1].value.end if index else this.name_start
+    return Fix(title, (Edit(start, this.value.end, ""),))
 
 
 def removing_item(node: Array, index: int, title: str) -> Fix | None:
     """Take an item out, with the comma it needed; None where the array is damaged."""
-    spans = [(each.start, each.end) for each in node.items]
-    return None if node.broken else Fix(title, (_cut(spans, index),))
-
-
-def _cut(spans: list[tuple[int, int]], index: int) -> Edit:
-    if index + 1 < len(spans):
-        return Edit(spans[index][0], spans[index + 1][0], "")
-    return Edit(spans[index - 1][1] if index else spans[0][0], spans[index][1], "")
+    if node.broken:
+        return None
+    this = node.items[index]
+    if index + 1 < len(node.items):
+        return Fix(title, (Edit(this.start, node.items[index + 1].start, ""),))
+    return Fix(title, (Edit(node.items[index - 1].end if index else this.start, this.end, ""),))
 
 
 def _lead(text: str, opened: int, first: int) -> str:

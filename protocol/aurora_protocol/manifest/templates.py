@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from msgspec import Struct
 
@@ -68,6 +69,7 @@ class Template(Struct, frozen=True):
         return tuple(variable for expression in self.expressions for variable in expression.variables)
 
 
+@lru_cache(maxsize=4096)
 def parse_template(text: str) -> Template:
     """Read a URI template; what is wrong with it is in `mistakes`. Never raises."""
     expressions: list[Expression] = []

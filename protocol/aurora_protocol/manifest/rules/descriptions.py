@@ -21,7 +21,8 @@ from aurora_protocol.manifest.rules.subject import Subject
 from aurora_protocol.manifest.schema import sentence
 from aurora_protocol.manifest.wording import quoted
 
-_PLACEHOLDER = re.compile(r"(?:to ?do|tbd|fixme|xxx+|\.{2,}|…|n/?a|none|description|lorem ipsum.*|-+|\?+)[.!:]?", re.I)
+_LONGEST = 16
+_PLACEHOLDER = re.compile(r"(?:to ?do|tbd|fixme|xxx+|\.{2,}|…|n/?a|none|description|lorem ipsum|-+|\?+)[.!:]?", re.I)
 
 
 @capability_rule("capability-description", "warning")
@@ -94,4 +95,5 @@ def _empty(node: Scalar | None, name: str, path: Path) -> Iterator[Found]:
 
 
 def _is_placeholder(node: Scalar) -> bool:
-    return _PLACEHOLDER.fullmatch(str(node.value)[:100].strip()) is not None
+    text = str(node.value).strip()
+    return len(text) <= _LONGEST and _PLACEHOLDER.fullmatch(text) is not None

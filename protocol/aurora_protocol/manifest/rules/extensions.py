@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 
 from aurora_protocol.manifest.document import Broken, Object
 from aurora_protocol.manifest.edits import renaming
@@ -44,6 +45,7 @@ def unnamespaced(subject: Subject) -> Iterator[Found]:
             yield at_name(member, message, (*path, name), fix)
 
 
+@cache
 def _known() -> dict[str, frozenset[str]]:
     root = manifest_schema().shapes
     shapes = {name: root.at(f"#/$defs/{name}") for name in ("resource", "operation", "capability", "action", "policy")}

@@ -10,7 +10,7 @@ from aurora_protocol.manifest.edits import adding_item, adding_member, spelt, wr
 from aurora_protocol.manifest.findings import Edit, Fix
 from aurora_protocol.manifest.model import Capability, members, value, within
 from aurora_protocol.manifest.pointers import PointerError, from_pointer, to_pointer
-from aurora_protocol.manifest.rules.places import IGNORE, first_steps, mapped, placed, reach
+from aurora_protocol.manifest.rules.places import IGNORE, first_steps, placed, reach
 from aurora_protocol.manifest.rules.registry import Found, Path, at, at_name, capability_rule
 from aurora_protocol.manifest.wording import closest, described, quoted
 
@@ -93,17 +93,15 @@ def pointer_unresolvable(capability: Capability, document: Document) -> Iterator
     Bad: {"action": {"parameterMapping": {"text": "/texts"}}}
     Good: {"action": {"parameterMapping": {"text": "/text"}}}
     """
-    for member, pointer in mapped(capability):
-        try:
-            reached = reach(capability, pointer)
-        except PointerError:
+    for each in capability.mapped:
+        if each.steps is None or each.member.name == IGNORE:
             continue
+        member, pointer, steps, reached = each.member, each.pointer, each.steps, reach(capability, each.steps)
         if not reached.known or reached.schema is not None or reached.in_array:
             continue
-        steps = from_pointer(pointer)
         wrong = steps[reached.step]
-        unused = set(first_steps(capability))
-        free = [each for each in reached.choices if each not in unused]
+        used = first_steps(capability)
+        free = [name for name in reached.choices if name not in used]
         meant = closest(wrong, free, 0.6) or closest(wrong, reached.choices)
         advice = f"; did you mean {quoted(meant)}?" if meant else ""
         node = member.value
@@ -124,16 +122,15 @@ def array_index(capability: Capability, document: Document) -> Iterator[Found]:
     Bad: {"action": {"parameterMapping": {"text": "/tags/first"}}}
     Good: {"action": {"parameterMapping": {"text": "/tags/0"}}}
     """
-    for member, pointer in mapped(capability):
-        try:
-            reached = reach(capability, pointer)
-        except PointerError:
+    for each in capability.mapped:
+        if each.steps is None or each.member.name == IGNORE:
             continue
+        member, pointer, reached = each.member, each.pointer, reach(capability, each.steps)
         if not reached.in_array or not isinstance(member.value, Scalar):
             continue
-        steps = pointer.split("/")[1:]
-        wrong = steps[reached.step]
-        first = sum(len(each) + 1 for each in steps[: reached.step]) + 1
+        raw = pointer.split("/")[1:]
+        wrong = raw[reached.step]
+        first = sum(len(step) + 1 for step in raw[: reached.step]) + 1
         start, end = within(document, member.value, first, first + len(wrong))
         fix = None
         if wrong.isascii() and wrong.isdigit() and len(wrong) < 20:
@@ -196,13 +193,9 @@ def path_variable_optional(capability: Capability, document: Document) -> Iterat
         return
     required = {each.value for each in capability.required}
     for name, (part, variable, operator) in placed(capability.template).items():
-        member = mapping.member(name)
-        if part != "path" or operator not in ("", "+") or member is None or not isinstance(member.value.value, str):
+        if part != "path" or operator not in ("", "+"):
             continue
-        try:
-            steps = from_pointer(member.value.value)
-        except PointerError:
-            continue
+        steps = next((each.steps for each in capability.mapped if each.member.name == name), None)
         if not steps or steps[0] in required or steps[0] not in capability.properties:
             continue
         schema = capability.properties[steps[0]].value
@@ -223,18 +216,10 @@ def _unmapped(capability: Capability) -> list[str]:
     mapping = capability.mapping
     if mapping is None or mapping.broken or not capability.properties:
         return []
-    used = set(first_steps(capability))
-    if "" in used or any(_unreadable(pointer) for _, pointer in mapped(capability)):
+    used = first_steps(capability)
+    if "" in used or any(each.steps is None for each in capability.mapped):
         return []
     return [name for name in capability.properties if name not in used and name != IGNORE]
-
-
-def _unreadable(pointer: str) -> bool:
-    try:
-        from_pointer(pointer)
-    except PointerError:
-        return True
-    return False
 
 
 def _mapping_fix(capability: Capability, document: Document, name: str) -> Fix | None:

@@ -62,4 +62,5 @@ def _table() -> str:
 def _section(info: RuleInfo) -> str:
     decides = ", decides validity" if info.decides else ""
     about = {"text": "a text", "manifest": "a manifest", "capability": "a capability", "resource": "a resource"}
+    about["part"] = "a manifest"
     return f"## {info.id}\n\n*{info.severity}{decides}; about {about[info.scope]}*\n\n{info.documentation}\n"

@@ -104,6 +104,8 @@ def required_undeclared(capability: Capability, document: Document) -> Iterator[
     Bad: {"parameters": {"required": ["id", "txt"]}}
     Good: {"parameters": {"required": ["id", "text"]}}
     """
+    if "required" not in capability.keywords:
+        return
     for schema in capability.schemas:
         names = value(schema.node, "required")
         if not isinstance(names, Array):
@@ -139,6 +141,8 @@ def malformed_pattern(capability: Capability, document: Document) -> Iterator[Fo
     Bad: {"parameters": {"properties": {"text": {"type": "string", "pattern": "^[a-z+$"}}}}
     Good: {"parameters": {"properties": {"text": {"type": "string", "pattern": "^[a-z]+$"}}}}
     """
+    if "pattern" not in capability.keywords:
+        return
     for schema in capability.schemas:
         node = string(schema.node, "pattern")
         if node is None:
@@ -182,6 +186,8 @@ def format_misspelt(capability: Capability, document: Document) -> Iterator[Foun
     Bad: {"parameters": {"properties": {"text": {"type": "string", "format": "e-mail"}}}}
     Good: {"parameters": {"properties": {"text": {"type": "string", "format": "email"}}}}
     """
+    if "format" not in capability.keywords:
+        return
     for schema in capability.schemas:
         node = string(schema.node, "format")
         if node is not None and node.value not in _FORMATS and (meant := closest(str(node.value), _FORMATS, 0.85)):

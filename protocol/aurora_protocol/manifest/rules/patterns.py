@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from msgspec import Struct
 
@@ -25,6 +26,7 @@ class BadPattern(Struct, frozen=True):
     end: int
 
 
+@lru_cache(maxsize=1024)
 def bad_pattern(pattern: str) -> BadPattern | None:
     """What makes a regular expression malformed, or None. Reads it only: nothing is matched."""
     if len(pattern) > MAX_PATTERN:

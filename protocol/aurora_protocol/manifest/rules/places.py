@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from typing import Literal
 
 from msgspec import Struct
 
-from aurora_protocol.manifest.document import Array, Member, Node, Object, Scalar
-from aurora_protocol.manifest.model import Capability, members, obj, value
-from aurora_protocol.manifest.pointers import PointerError, from_pointer
+from aurora_protocol.manifest.document import Array, Object
+from aurora_protocol.manifest.model import Capability, obj, value
 from aurora_protocol.manifest.templates import Template, Variable
 
 Part = Literal["path", "query", "fragment"]
@@ -37,16 +35,6 @@ class Reached(Struct, frozen=True):
     in_array: bool = False
 
 
-def mapped(capability: Capability) -> list[tuple[Member, str]]:
-    """The members of `parameterMapping` whose value is text, with that text. Of repeated names the last."""
-    found = {each.name: each for each in members(capability.mapping) if each.name != IGNORE}
-    return [(each, each.value.value) for each in found.values() if _text(each.value)]  # type: ignore[misc]
-
-
-def _text(node: Node) -> bool:
-    return isinstance(node, Scalar) and isinstance(node.value, str)
-
-
 def placed(template: Template | None) -> dict[str, tuple[Part, Variable, str]]:
     """The variables of a template: in which part of the address each stands first, and by which operator."""
     found: dict[str, tuple[Part, Variable, str]] = {}
@@ -67,9 +55,8 @@ def placed(template: Template | None) -> dict[str, tuple[Part, Variable, str]]:
     return found
 
 
-def reach(capability: Capability, pointer: str) -> Reached:
-    """Follow a JSON Pointer into the arguments that `parameters` describes. Raises PointerError."""
-    steps = from_pointer(pointer)
+def reach(capability: Capability, steps: tuple[str, ...]) -> Reached:
+    """Follow the steps of a JSON Pointer into the arguments that `parameters` describes."""
     schema = capability.parameters
     if schema is None:
         return Reached(None, value(capability.node, "parameters") is None and bool(steps))
@@ -109,23 +96,12 @@ def _is_array(schema: Object) -> bool:
 
 def types_of_variable(capability: Capability, name: str) -> frozenset[str]:
     """The JSON types of the parameter that fills a variable; empty where that is not known."""
-    mapping = capability.mapping
-    member = mapping.member(name) if mapping else None
-    if member is None or not isinstance(member.value.value, str):
-        return frozenset()
-    try:
-        schema = reach(capability, member.value.value).schema
-    except PointerError:
-        return frozenset()
+    steps = next((each.steps for each in capability.mapped if each.member.name == name), None)
+    schema = reach(capability, steps).schema if steps is not None else None
     kind = schema.value.get("type") if schema else None
     return frozenset({kind}) if isinstance(kind, str) else frozenset()
 
 
-def first_steps(capability: Capability) -> Iterator[str]:
+def first_steps(capability: Capability) -> set[str]:
     """The names of the parameters that the mapping uses, in whole or in part; "" when it uses all arguments at once."""
-    for _, pointer in mapped(capability):
-        try:
-            steps = from_pointer(pointer)
-        except PointerError:
-            continue
-        yield steps[0] if steps else ""
+    return {each.steps[0] if each.steps else "" for each in capability.mapped if each.steps is not None}

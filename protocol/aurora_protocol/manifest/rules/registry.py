@@ -5,18 +5,19 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Iterator
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal
 
 from msgspec import Struct
 
-from aurora_protocol.manifest.findings import Finding, Fix, Severity, finding
+from aurora_protocol.manifest.findings import MAX_FINDINGS, Finding, Fix, Severity, finding
 
 if TYPE_CHECKING:
     from aurora_protocol.manifest.document import Document, Member, Node
     from aurora_protocol.manifest.model import Capability, Resource
-    from aurora_protocol.manifest.rules.subject import Subject
+    from aurora_protocol.manifest.rules.subject import Part, Subject
 
-Scope = Literal["text", "manifest", "capability", "resource"]
+Scope = Literal["text", "manifest", "capability", "resource", "part"]
 Path = tuple[str | int, ...]
 _PARTS = re.compile(r"\nBad:(?P<bad>.*?)\nGood:(?P<good>.*)\Z", re.DOTALL)
 
@@ -58,7 +59,7 @@ class Rule(Struct, frozen=True):
     def findings(self, *subject: Any) -> Iterator[Finding]:
         """What the function finds, as findings of this rule."""
         rule, usual = self.info.id, self.info.severity
-        for each in self.look(*subject):
+        for each in islice(self.look(*subject), MAX_FINDINGS):
             yield finding(rule, each.message, each.path, each.start, each.end, each.severity or usual, each.fix)
 
 
@@ -67,6 +68,7 @@ RULES: dict[str, Rule] = {}
 
 LookAtSubject = Callable[["Subject"], Iterator[Found]]
 LookAtCapability = Callable[["Capability", "Document"], Iterator[Found]]
+LookAtPart = Callable[["Part", "Document"], Iterator[Found]]
 LookAtResource = Callable[["Resource", "Document"], Iterator[Found]]
 
 
@@ -90,6 +92,11 @@ def capability_rule(rule_id: str, severity: Severity) -> Callable[[LookAtCapabil
 def resource_rule(rule_id: str, severity: Severity) -> Callable[[LookAtResource], LookAtResource]:
     """Register a rule that looks at nothing but one resource: asked again only when the resource's text changes."""
     return lambda look: _register(rule_id, severity, "resource", look, False)
+
+
+def part_rule(rule_id: str, severity: Severity) -> Callable[[LookAtPart], LookAtPart]:
+    """Register a rule that looks for something anywhere: in each capability, each resource, and the rest."""
+    return lambda look: _register(rule_id, severity, "part", look, False)
 
 
 def _register(rule_id: str, severity: Severity, scope: Scope, look: Any, decides: bool) -> Any:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from aurora_protocol.manifest.document import Array, Node, Object, Scalar
+from aurora_protocol.manifest.document import Array, Document, Member, Node, Object, Scalar
 from aurora_protocol.manifest.findings import Edit, Fix
-from aurora_protocol.manifest.rules.registry import Found, Path, manifest_rule
-from aurora_protocol.manifest.rules.subject import Subject
+from aurora_protocol.manifest.rules.registry import Found, Path, part_rule
+from aurora_protocol.manifest.rules.subject import Part
 from aurora_protocol.manifest.wording import excerpt, quoted
 
 _TOKENS: tuple[tuple[str, str, str], ...] = (
@@ -55,12 +55,13 @@ _PLACEHOLDER = re.compile(
     r"|none|null|todo|string|password|secret|token|api.?key",
     re.IGNORECASE | re.DOTALL,
 )
+_MOST = 100
 _VALUES = ("default", "const", "example", "examples", "enum")
 _STRUCTURE = frozenset({"parameterMapping", "parameterLocation", "required", "properties"})
 
 
-@manifest_rule("secret-token", "warning")
-def token(subject: Subject) -> Iterator[Found]:
+@part_rule("secret-token", "warning")
+def token(part: Part, document: Document) -> Iterator[Found]:
     """A text has the form of a key, a token or a private key.
 
     A manifest is public and cached. A secret that was in it is known: take it out, and replace it where it is valid.
@@ -68,52 +69,48 @@ def token(subject: Subject) -> Iterator[Found]:
     Bad: {"site": {"description": "Uses AKIAIOSFODNN7EXAMPLE for now."}}
     Good: {"site": {"description": "Keeps your notes."}}
     """
-    text = subject.document.text
-    taken: list[tuple[int, int]] = []
-    for lead, noun, pattern in _FORMATS:
-        if lead not in text:
-            continue
-        for match in pattern.finditer(text):
-            start, end = match.span()
-            if any(first < end and start < last for first, last in taken):
+    for base, text in _texts(part, document):
+        taken: list[tuple[int, int]] = []
+        for lead, noun, pattern in _FORMATS:
+            if lead not in text:
                 continue
-            taken.append((start, end))
-            shown = excerpt(match[0][: len(lead) + 3])
-            yield Found(
-                f"this looks like {noun} ({shown}…): manifests are public",
-                subject.document.pointer_at(start),
-                start,
-                end,
-            )
-            if len(taken) >= 100:
-                return
+            for match in pattern.finditer(text):
+                start, end = match.span()
+                if any(first < end and start < last for first, last in taken):
+                    continue
+                taken.append((start, end))
+                shown = excerpt(match[0][: len(lead) + 3])
+                message = f"this looks like {noun} ({shown}…): manifests are public"
+                yield Found(message, document.pointer_at(base + start), base + start, base + end)
+                if len(taken) >= _MOST:
+                    return
 
 
-@manifest_rule("secret-in-url", "warning")
-def credentials_in_url(subject: Subject) -> Iterator[Found]:
+@part_rule("secret-in-url", "warning")
+def credentials_in_url(part: Part, document: Document) -> Iterator[Found]:
     """An address has a user's name and password, or a key, in it.
 
     Bad: {"site": {"url": "https://admin:hunter22@notes.example.com"}}
     Good: {"site": {"url": "https://notes.example.com"}}
     """
-    text = subject.document.text
-    if "@" in text and "://" in text:
-        for match in _IN_URL.finditer(text):
-            start, end = match.span("who")
-            if ":" in match["who"]:
-                fix = Fix("Remove the credentials", (Edit(start, end + 1, ""),))
-                message = "this address has credentials in it: manifests are public"
-                yield Found(message, subject.document.pointer_at(start), start, end, fix)
-    if "?" in text or "&" in text:
-        for match in _IN_QUERY.finditer(text):
-            if _PLACEHOLDER.fullmatch(match["value"]) is None:
-                start, end = match.span("value")
-                message = "this address has a key in its query: manifests are public"
-                yield Found(message, subject.document.pointer_at(start), start, end)
+    for base, text in _texts(part, document):
+        if "@" in text and "://" in text:
+            for match in _IN_URL.finditer(text):
+                start, end = base + match.start("who"), base + match.end("who")
+                if ":" in match["who"]:
+                    fix = Fix("Remove the credentials", (Edit(start, end + 1, ""),))
+                    message = "this address has credentials in it: manifests are public"
+                    yield Found(message, document.pointer_at(start), start, end, fix)
+        if "=" in text:
+            for match in _IN_QUERY.finditer(text):
+                if _PLACEHOLDER.fullmatch(match["value"]) is None:
+                    start, end = base + match.start("value"), base + match.end("value")
+                    message = "this address has a key in its query: manifests are public"
+                    yield Found(message, document.pointer_at(start), start, end)
 
 
-@manifest_rule("secret-value", "warning")
-def secret_value(subject: Subject) -> Iterator[Found]:
+@part_rule("secret-value", "warning")
+def secret_value(part: Part, document: Document) -> Iterator[Found]:
     """A member that is named like a secret has a value, or a secret parameter has a default or an example.
 
     An example of a password is tried by someone, and a default one is used by everyone. Placeholders such as
@@ -124,30 +121,41 @@ def secret_value(subject: Subject) -> Iterator[Found]:
     Good: {"capabilities": {"update_note": {"parameters": {"properties":
             {"password": {"type": "string", "minLength": 8}}}}}}
     """
-    if _ANY_SECRET.search(subject.document.text) is None:
-        return
-    pending: list[tuple[Path, Node]] = [((), subject.document.root)] if subject.document.root else []
+    for base, text in _texts(part, document):
+        lowered = text.lower()
+        if not any(word in lowered for word in _WORDS):
+            continue
+        member = next(each for each in part.members if each.name_start == base)
+        pending: list[tuple[Path, Member]] = [(part.path, member)]
+        while pending:
+            path, member = pending.pop()
+            node, here = member.value, (*path, member.name)
+            if isinstance(node, Scalar):
+                if path and path[-1] not in _STRUCTURE and _is_secret(member.name):
+                    yield from _telling(node, here, member.name)
+                continue
+            if path[-1:] == ("properties",) and isinstance(node, Object) and _is_secret(member.name):
+                yield from _given(node, here)
+            pending.extend(_members_of(here, node))
+
+
+_WORDS = ("passw", "passphrase", "pwd", "secret", "key", "token", "credential")
+
+
+def _texts(part: Part, document: Document) -> Iterator[tuple[int, str]]:
+    """Each member's text, and where it begins."""
+    return ((each.name_start, document.text[each.name_start : each.value.end]) for each in part.members)
+
+
+def _members_of(path: Path, node: Node) -> Iterator[tuple[Path, Member]]:
+    """The members in a value: an object's own, or those of the objects in an array."""
+    pending: list[tuple[Path, Node]] = [(path, node)]
     while pending:
-        path, node = pending.pop()
-        if isinstance(node, Array):
-            pending.extend(
-                ((*path, index), each) for index, each in enumerate(node.items) if not isinstance(each, Scalar)
-            )
-            continue
-        if not isinstance(node, Object):
-            continue
-        in_structure = bool(path) and path[-1] in _STRUCTURE
-        for member in node.members:
-            value, here = member.value, (*path, member.name)
-            if isinstance(value, Object | Array):
-                if path[-1:] == ("properties",) and isinstance(value, Object) and _is_secret(member.name):
-                    yield from _given(value, here)
-                pending.append((here, value))
-            elif not in_structure and len(path) != 0 and isinstance(value, Scalar) and _is_secret(member.name):
-                yield from _telling(value, here, member.name)
-
-
-_ANY_SECRET = re.compile(r"passw|passphrase|pwd|secret|key|token|credential", re.IGNORECASE)
+        here, each = pending.pop()
+        if isinstance(each, Object):
+            yield from ((here, member) for member in each.members)
+        elif isinstance(each, Array):
+            pending.extend(((*here, index), item) for index, item in enumerate(each.items))
 
 
 def _given(schema: Object, path: Path) -> Iterator[Found]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator
 
 from aurora_protocol.manifest.document import Document, Object, Problem, SyntaxRule
@@ -67,8 +68,9 @@ def duplicate_key(subject: Subject) -> Iterator[Found]:
     Bad: {"version": "1.0", "version": "1.0"}
     Good: {"version": "1.0"}
     """
+    seen: dict[int, dict[str, list[int]]] = {}
     for problem in _of(subject, "json-duplicate-key"):
-        yield _found(subject, problem, _without_earlier(subject.document, problem))
+        yield _found(subject, problem, _without_earlier(subject.document, problem, seen))
 
 
 @text_rule("json-byte-order-mark", "warning", decides=False)
@@ -127,20 +129,22 @@ def _put_right(problem: Problem) -> Fix | None:
     return Fix(title, (Edit(problem.start, problem.end, problem.instead),))
 
 
-def _without_earlier(document: Document, problem: Problem) -> Fix | None:
-    """Take out the member before that has the same name: the later one is what counts."""
+def _without_earlier(document: Document, problem: Problem, seen: dict[int, dict[str, list[int]]]) -> Fix | None:
+    """Take out the member before that has the same name: the later one is what counts.
+
+    `seen` keeps the places of each name by object, so that a thousand repeats do not cost a thousand searches.
+    """
     place = document.place(problem.start)
     around = document.follow(place.path[:-1])[0] if place else None
-    if not isinstance(around, Object) or place is None:
+    if not isinstance(around, Object) or place is None or not around.start <= problem.start < around.end:
         return None
-    name, found = str(place.path[-1]), -1
-    for index, member in enumerate(around.members):
-        if member.name_start >= problem.start:
-            break
-        if member.name == name:
-            found = index
-    return (
-        removing_member(around, found, f"Remove the earlier {spelt(name)}, which does not count")
-        if found >= 0
-        else None
-    )
+    if around.start not in seen:
+        places = seen.setdefault(around.start, {})
+        for index, member in enumerate(around.members):
+            places.setdefault(member.name, []).append(index)
+    name = str(place.path[-1])
+    indices = seen[around.start].get(name, [])
+    at = bisect_left(indices, problem.start, key=lambda index: around.members[index].name_start)
+    if not at:
+        return None
+    return removing_member(around, indices[at - 1], f"Remove the earlier {spelt(name)}, which does not count")

@@ -14,6 +14,8 @@ from aurora_protocol.manifest.rules.keywords import LIMITS, TYPES, is_count, is_
 from aurora_protocol.manifest.rules.registry import Found, at, capability_rule
 from aurora_protocol.manifest.wording import described, quoted, type_in_words
 
+_LEAST = frozenset(least for least, _ in LIMITS)
+
 
 @capability_rule("parameters-range", "warning")
 def empty_range(capability: Capability, document: Document) -> Iterator[Found]:
@@ -22,6 +24,8 @@ def empty_range(capability: Capability, document: Document) -> Iterator[Found]:
     Bad: {"parameters": {"properties": {"text": {"type": "string", "minLength": 20, "maxLength": 10}}}}
     Good: {"parameters": {"properties": {"text": {"type": "string", "minLength": 10, "maxLength": 20}}}}
     """
+    if not _LEAST & capability.keywords:
+        return
     for schema in capability.schemas:
         keywords = schema.node.value
         for least, most in LIMITS:
@@ -48,6 +52,8 @@ def useless_choices(capability: Capability, document: Document) -> Iterator[Foun
     Bad: {"parameters": {"properties": {"text": {"type": "string", "enum": ["a", 1]}}}}
     Good: {"parameters": {"properties": {"text": {"type": "string", "enum": ["a", "b"]}}}}
     """
+    if "enum" not in capability.keywords:
+        return
     for schema in capability.schemas:
         choices = value(schema.node, "enum")
         if not isinstance(choices, Array):
@@ -79,6 +85,8 @@ def unfit_default(capability: Capability, document: Document) -> Iterator[Found]
     Bad: {"parameters": {"properties": {"text": {"type": "string", "default": 5}}}}
     Good: {"parameters": {"properties": {"text": {"type": "string", "default": "five"}}}}
     """
+    if "default" not in capability.keywords:
+        return
     for schema in capability.schemas:
         if "default" not in schema.node.value:
             continue
