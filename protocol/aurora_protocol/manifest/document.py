@@ -30,12 +30,13 @@ _INDEX = re.compile(r"0|[1-9][0-9]{0,17}")
 
 
 class Problem(Struct, frozen=True, gc=False):
-    """Something in the text that JSON does not allow, and where."""
+    """Something in the text that JSON does not allow, and where; `instead` is what was meant, where that is clear."""
 
     rule: SyntaxRule
     message: str
     start: int
     end: int
+    instead: str | None = None
 
 
 class Scalar(Struct, frozen=True, gc=False):

@@ -7,7 +7,6 @@ from typing import Literal
 
 from msgspec import Struct
 
-from aurora_protocol.manifest.document import SyntaxRule
 from aurora_protocol.manifest.pointers import to_pointer
 from aurora_protocol.positions import Encoding, LineIndex, Range
 
@@ -17,21 +16,36 @@ Severity = Literal["error", "warning", "info", "hint"]
 SchemaRule = Literal[
     "schema-required", "schema-type", "schema-enum", "schema-const", "schema-unknown-member", "schema-constraint"
 ]
-Rule = SyntaxRule | SchemaRule | Literal["manifest-undefined-capability"]
 
 MAX_FINDINGS = 1_000
 """More findings than this are not listed: errors stay before warnings, then the first in the text."""
 
 
-class Finding(Struct, frozen=True, gc=False):
+class Edit(Struct, frozen=True):
+    """Text to put in place of what lies between two offsets (code points)."""
+
+    start: int
+    end: int
+    text: str
+
+
+class Fix(Struct, frozen=True):
+    """The one obvious way to mend a finding: what it does, in a few words, and the edits that do it."""
+
+    title: str
+    edits: tuple[Edit, ...]
+
+
+class Finding(Struct, frozen=True):
     """One thing that is wrong, in one sentence. `path` is a JSON Pointer; offsets are code points."""
 
-    rule: Rule
+    rule: str
     severity: Severity
     message: str
     path: str
     start: int
     end: int
+    fix: Fix | None = None
 
     def range(self, lines: LineIndex, encoding: Encoding = "utf-16") -> Range:
         """The finding's place as an LSP range; `lines` is the index of the text that was checked."""
@@ -39,11 +53,17 @@ class Finding(Struct, frozen=True, gc=False):
 
 
 def finding(
-    rule: Rule, message: str, path: Iterable[str | int] | str, start: int, end: int, severity: Severity = "error"
+    rule: str,
+    message: str,
+    path: Iterable[str | int] | str,
+    start: int,
+    end: int,
+    severity: Severity = "error",
+    fix: Fix | None = None,
 ) -> Finding:
     """A finding whose path can be sent as UTF-8 whatever the text held (JSON can spell half a surrogate pair)."""
     pointer = path if isinstance(path, str) else to_pointer(path)
-    return Finding(rule, severity, message, pointer.encode("utf-8", "replace").decode(), start, end)
+    return Finding(rule, severity, message, pointer.encode("utf-8", "replace").decode(), start, end, fix)
 
 
 def in_order(findings: list[Finding]) -> list[Finding]:

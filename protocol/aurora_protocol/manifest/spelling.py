@@ -38,9 +38,13 @@ class Guesses:
 
 
 class Misspelt(Struct, frozen=True):
-    """A finding about a name and, where a required member is missing because of it, (start of object, that member)."""
+    """A finding about a name, what it was meant to be, and what it accounts for.
+
+    `explains` is (start of object, name) of the required member that is missing because of it.
+    """
 
     finding: Finding
+    meant: str | None
     explains: tuple[int, str] | None
 
 
@@ -91,5 +95,6 @@ def _about(document: Document, node: Object, member: Member, shape: Shape, guess
             end,
             "error" if shape.closed or needed else "warning",
         ),
+        meant,
         (node.start, needed) if needed else None,
     )

@@ -1,0 +1,185 @@
+"""A manifest's parts by what they mean: capabilities, resources, and who uses what (AURA-P "Core Concepts").
+
+A view of a `Document`: every part keeps its node, so that rules and editors know the exact place. What is missing or of
+another type is None or empty here; saying so is the schema's affair.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cached_property
+
+from msgspec import Struct
+
+from aurora_protocol.manifest.document import Array, Document, Member, Node, Object, Scalar
+from aurora_protocol.manifest.pointers import PointerError, from_pointer
+from aurora_protocol.manifest.subschemas import Subschema, subschemas
+from aurora_protocol.manifest.templates import Template, parse_template
+
+_ESCAPE = re.compile(r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|.)|.", re.DOTALL)
+
+
+class Mapped(Struct, frozen=True, gc=False):
+    """A member of `parameterMapping`: its pointer as written, and the steps; None when it is no JSON Pointer."""
+
+    member: Member
+    pointer: str
+    steps: tuple[str, ...] | None
+
+
+class Capability:
+    """One member of `capabilities`."""
+
+    def __init__(self, member: Member) -> None:
+        self.member = member
+        self.name = member.name
+        self.node = member.value
+        self.id = string(member.value, "id")
+        self.description = string(member.value, "description")
+        self.parameters = obj(member.value, "parameters")
+        self.action = obj(member.value, "action")
+        self.method = string(self.action, "method")
+        self.url_template = string(self.action, "urlTemplate")
+        self.encoding = string(self.action, "encoding")
+        self.mapping = obj(self.action, "parameterMapping")
+        self.location = obj(self.action, "parameterLocation")
+
+    @property
+    def path(self) -> tuple[str, ...]:
+        """The way to it from the root."""
+        return ("capabilities", self.name)
+
+    @cached_property
+    def template(self) -> Template | None:
+        """`urlTemplate` as RFC 6570 reads it; its offsets are within the decoded string (see `within`)."""
+        return parse_template(str(self.url_template.value)) if self.url_template else None
+
+    @cached_property
+    def properties(self) -> dict[str, Member]:
+        """The parameters by name, as members of `parameters.properties`."""
+        return {each.name: each for each in members(value(self.parameters, "properties"))}
+
+    @cached_property
+    def keywords(self) -> frozenset[str]:
+        """Every name that is a member of some schema in `parameters`."""
+        return frozenset[str]().union(*(each.node.value for each in self.schemas))
+
+    @cached_property
+    def mapped(self) -> tuple[Mapped, ...]:
+        """The names in `parameterMapping` with a text as value; of a name that is repeated, the last."""
+        named = {each.name: each for each in members(self.mapping)}
+        return tuple(_mapped(each) for each in named.values() if isinstance(each.value.value, str))
+
+    @cached_property
+    def schemas(self) -> tuple[Subschema, ...]:
+        """`parameters` and every schema in it."""
+        return tuple(subschemas((*self.path, "parameters"), self.parameters)) if self.parameters else ()
+
+    @cached_property
+    def required(self) -> tuple[Scalar, ...]:
+        """The names in `parameters.required`."""
+        names = value(self.parameters, "required")
+        items = names.items if isinstance(names, Array) else []
+        return tuple(each for each in items if isinstance(each, Scalar) and isinstance(each.value, str))
+
+
+class Operation:
+    """One member of a resource's `operations`: a method and the capability it calls."""
+
+    def __init__(self, resource: Resource, member: Member) -> None:
+        self.resource = resource
+        self.member = member
+        self.method = member.name
+        self.capability_id = string(member.value, "capabilityId")
+
+    @property
+    def path(self) -> tuple[str, ...]:
+        """The way to it from the root."""
+        return ("resources", self.resource.name, "operations", self.method)
+
+
+class Resource:
+    """One member of `resources`."""
+
+    def __init__(self, member: Member) -> None:
+        self.member = member
+        self.name = member.name
+        self.node = member.value
+        self.uri_pattern = string(member.value, "uriPattern")
+        self.description = string(member.value, "description")
+        self.path: tuple[str, ...] = ("resources", self.name)
+        self.operations = [Operation(self, each) for each in members(value(member.value, "operations"))]
+
+
+class Manifest:
+    """A whole manifest."""
+
+    def __init__(self, document: Document) -> None:
+        self.document = document
+        self.root = document.root
+        self.site = obj(document.root, "site")
+        self.policy = obj(document.root, "policy")
+        self.capabilities_node = value(document.root, "capabilities")
+        self.resources_node = value(document.root, "resources")
+        self.capabilities = {each.name: Capability(each) for each in members(self.capabilities_node)}
+        self.resources = [Resource(each) for each in members(self.resources_node)]
+
+    def operations(self) -> Iterator[Operation]:
+        """Every operation of every resource, in the order of the text."""
+        for resource in self.resources:
+            yield from resource.operations
+
+    @cached_property
+    def uses(self) -> dict[str, list[Operation]]:
+        """The operations that name a capability, by the id they name (defined or not)."""
+        found: dict[str, list[Operation]] = {}
+        for operation in self.operations():
+            if operation.capability_id is not None:
+                found.setdefault(str(operation.capability_id.value), []).append(operation)
+        return found
+
+
+def _mapped(member: Member) -> Mapped:
+    pointer = str(member.value.value)
+    try:
+        return Mapped(member, pointer, from_pointer(pointer))
+    except PointerError:
+        return Mapped(member, pointer, None)
+
+
+def value(node: Node | None, name: str) -> Node | None:
+    """The value of an object's member."""
+    member = node.member(name) if isinstance(node, Object) else None
+    return member.value if member else None
+
+
+def obj(node: Node | None, name: str) -> Object | None:
+    """The value of an object's member where it is an object."""
+    found = value(node, name)
+    return found if isinstance(found, Object) else None
+
+
+def string(node: Node | None, name: str) -> Scalar | None:
+    """The value of an object's member where it is a string."""
+    found = value(node, name)
+    return found if isinstance(found, Scalar) and isinstance(found.value, str) else None
+
+
+def members(node: Node | None) -> list[Member]:
+    """An object's members in the order of the text; none of anything else."""
+    return node.members if isinstance(node, Object) else []
+
+
+def within(document: Document, node: Scalar, start: int, end: int) -> tuple[int, int]:
+    """Offsets in a string's decoded value as offsets in the document's text, whatever escapes are in between."""
+    decoded = str(node.value)
+    first = node.start + 1
+    if node.end - node.start - 2 == len(decoded):
+        return first + start, first + end
+    starts = [match.start() for match in _ESCAPE.finditer(document.text, first, node.end - 1)]
+    starts.append(max(node.end - 1, first))
+    last = len(starts) - 1
+    found = starts[min(start, last)], starts[min(end, last)]
+    # A string that is not properly closed or escaped has no exact inside.
+    return found if found[0] < found[1] or start == end else (node.start, node.end)
