@@ -20,6 +20,7 @@ COMMANDS = {
     "doctor": ("aurora_server.cli.doctor", "doctor"),
     "index": ("aurora_server.cli.index", "index"),
     "lsp": ("aurora_server.cli.lsp", "lsp"),
+    "manifest": ("aurora_server.cli.manifest", "manifest"),
     "mem": ("aurora_server.cli.mem", "mem"),
     "memory": ("aurora_server.cli.memory", "memory"),
 }
