@@ -86,7 +86,7 @@ def _misfit(error: ValidationError) -> Misfit:
             bound = "at least" if rule.startswith("min") else "at most"
             message = f"must {'have' if unit else 'be'} {bound} {expected}{unit}"
         case "additionalProperties":
-            message = "has members that the parameters do not name"
+            message = f"may not have {', '.join(_extra(error))}: the parameters do not name it"
         case rule:
             message = f"breaks {rule}: {str(expected)[:100]}"
     return Misfit(to_pointer(path), message)
@@ -95,6 +95,11 @@ def _misfit(error: ValidationError) -> Misfit:
 def _missing(error: ValidationError) -> str:
     """The name an error is about: jsonschema reports each missing member by itself, and names it in words only."""
     return error.message.removesuffix(" is a required property").strip("'\"")
+
+
+def _extra(error: ValidationError) -> list[str]:
+    schema: Any = error.schema
+    return [name for name in error.instance if name not in schema.get("properties", {})][:10]
 
 
 def lookup(arguments: Any, pointer: str) -> tuple[bool, Any]:
