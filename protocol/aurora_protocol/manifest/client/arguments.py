@@ -99,7 +99,8 @@ def _missing(error: ValidationError) -> str:
 
 def _extra(error: ValidationError) -> list[str]:
     schema: Any = error.schema
-    return [name for name in error.instance if name not in schema.get("properties", {})][:10]
+    instance: Any = error.instance
+    return [name for name in instance if name not in schema.get("properties", {})][:10]
 
 
 def lookup(arguments: Any, pointer: str) -> tuple[bool, Any]:

@@ -114,6 +114,7 @@ def _places(capability: Capability, template: Template, values: dict[str, Any], 
 
 def _url(name: str, template: Template, values: dict[str, Any], query: list[tuple[str, str]], origin: Origin) -> URL:
     import uritemplate
+    from httpx2 import InvalidURL
 
     for expression in template.expressions:
         _require_path_values(name, template, expression, values)
@@ -124,7 +125,10 @@ def _url(name: str, template: Template, values: dict[str, Any], query: list[tupl
     path = re.split(r"[?#]", expanded, maxsplit=1)[0]
     if any(_DOTS.fullmatch(step) for step in re.split(r"[/\\]", path)):
         raise Blocked(f'{name}: an argument turns the path into {path}; "." and ".." would lead elsewhere')
-    url = parse_url(f"{origin}/").join(expanded)
+    try:
+        url = parse_url(f"{origin}/").join(expanded)
+    except (InvalidURL, ValueError) as error:
+        raise SiteError(f"{name}: its urlTemplate makes no URL: {expanded[:200]!r}") from error
     url = parse_url(str(url.copy_with(fragment=None)))
     if origin_of(url) != origin:
         raise Blocked(f"{name}: its URL belongs to {origin_of(url)}, not to {origin}, where the manifest is from")
