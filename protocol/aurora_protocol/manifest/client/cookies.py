@@ -44,8 +44,7 @@ class Jar:
     def save(self) -> None:
         """Write the cookies back, readable by the user only; expired ones are gone."""
         self._jar.clear_expired_cookies()
-        if not len(self._jar):
-            self.file.unlink(missing_ok=True)
+        if not len(self._jar) and not self.file.exists():
             return
         make_private(self.file.parent)
         write_private(self.file, self._text().encode("utf-8"))
