@@ -7,6 +7,11 @@ import click
 from aurora_server.cli.commands import LazyGroup
 
 COMMANDS = {
+    "call": ("aurora_server.cli.manifest_call", "call"),
+    "crawl": ("aurora_server.cli.manifest_crawl", "crawl"),
+    "fetch": ("aurora_server.cli.manifest_fetch", "fetch"),
+    "serve": ("aurora_server.cli.manifest_serve", "serve"),
+    "state": ("aurora_server.cli.manifest_state", "state"),
     "validate": ("aurora_server.cli.manifest_validate", "validate"),
 }
 """Each command's module and its name there."""
@@ -14,4 +19,4 @@ COMMANDS = {
 
 @click.group(cls=LazyGroup, places=COMMANDS, no_args_is_help=False)
 def manifest() -> None:
-    """Check and use the manifests that sites publish for agents (aura.json)."""
+    """Check manifests (aura.json), and use the sites that publish them."""
