@@ -87,11 +87,15 @@ def parameter_description(capability: Capability, document: Document) -> Iterato
 def _empty(node: Scalar | None, name: str, path: Path) -> Iterator[Found]:
     if node is None:
         return
-    fix = writing(node, sentence(name)) if name and sentence(name) != "What it is." else None
     if not str(node.value).strip():
-        yield at(node, "the description is empty: it is what agents choose by", path, fix)
+        message = "the description is empty: it is what agents choose by"
     elif _is_placeholder(node):
-        yield at(node, f"{quoted(str(node.value))} is no description: it is what agents choose by", path, fix)
+        message = f"{quoted(str(node.value))} is no description: it is what agents choose by"
+    else:
+        return
+    words = sentence(name)
+    fix = writing(node, words) if words != sentence("") and words != node.value else None
+    yield at(node, message, path, fix)
 
 
 def _is_placeholder(node: Scalar) -> bool:

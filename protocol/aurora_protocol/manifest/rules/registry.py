@@ -56,11 +56,13 @@ class Rule(Struct, frozen=True):
     info: RuleInfo
     look: Callable[..., Iterator[Found]]
 
-    def findings(self, *subject: Any) -> Iterator[Finding]:
+    def findings(self, *subject: Any) -> list[Finding]:
         """What the function finds, as findings of this rule."""
         rule, usual = self.info.id, self.info.severity
-        for each in islice(self.look(*subject), MAX_FINDINGS):
-            yield finding(rule, each.message, each.path, each.start, each.end, each.severity or usual, each.fix)
+        return [
+            finding(rule, each.message, each.path, each.start, each.end, each.severity or usual, each.fix)
+            for each in islice(self.look(*subject), MAX_FINDINGS)
+        ]
 
 
 RULES: dict[str, Rule] = {}
