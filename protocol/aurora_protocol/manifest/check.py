@@ -11,7 +11,7 @@ from aurora_protocol.manifest.findings import Edit, Finding, Fix, Severity, in_o
 from aurora_protocol.manifest.model import Capability, Resource
 from aurora_protocol.manifest.reparsing import reparse
 from aurora_protocol.manifest.rules.ignoring import without_ignored
-from aurora_protocol.manifest.rules.registry import RULES, Rule, Scope
+from aurora_protocol.manifest.rules.registry import RULES, Rule, Scope, ask
 from aurora_protocol.manifest.rules.subject import Part, Subject
 from aurora_protocol.manifest.scanner import parse
 from aurora_protocol.manifest.schema import manifest_schema
@@ -96,12 +96,9 @@ class Checker:
         """
         told = self._severities.get(_MISSPELT, "error") == "error"
         subject = Subject(document, names_may_explain=told, fine=self._fine)
-        findings: list[Finding] = []
-        for rule in self._whole:
-            findings += rule.findings(subject)
+        findings = ask(self._whole, subject)
         known: dict[tuple[Scope, str], list[Finding]] = {}
-        for rule in self._part:
-            findings += rule.findings(subject.rest, document)
+        findings += ask(self._part, subject.rest, document)
         for capability in subject.manifest.capabilities.values():
             findings += self._local("capability", self._capability, capability, document, known)
         for resource in subject.manifest.resources:
@@ -134,12 +131,8 @@ class Checker:
         key = (scope, document.text[base : member.value.end])
         kept = self._known.get(key)
         if kept is None:
-            found: list[Finding] = []
-            for rule in asked:
-                found += rule.findings(subject, document)
-            part = Part(subject.path[:1], (member,))
-            for rule in self._part:
-                found += rule.findings(part, document)
+            found = ask(asked, subject, document)
+            found += ask(self._part, Part(subject.path[:1], (member,)), document)
             known[key] = [_moved(each, -base) for each in found]
             return found
         known[key] = kept

@@ -88,7 +88,7 @@ class Object(Struct, frozen=True, gc=False):
     def member(self, name: str) -> Member | None:
         """The member that counts: the last of that name."""
         if not self.by_name:
-            self.by_name.update((member.name, member) for member in self.members)
+            self.by_name.update({member.name: member for member in self.members})
         return self.by_name.get(name)
 
 

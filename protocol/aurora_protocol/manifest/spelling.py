@@ -6,7 +6,7 @@ from collections.abc import Collection, Container, Hashable, Iterator
 
 from msgspec import Struct
 
-from aurora_protocol.manifest.document import Array, Broken, Document, Member, Object
+from aurora_protocol.manifest.document import Array, Broken, Document, Member, Object, Scalar
 from aurora_protocol.manifest.findings import Finding, finding
 from aurora_protocol.manifest.shape import Shape
 from aurora_protocol.manifest.wording import closest, quoted
@@ -64,8 +64,10 @@ def misspelt_members(
                 pending.extend((item, shape.items) for item in node.items if isinstance(item, Object | Array))
         elif isinstance(node, Object) and id(node.value) not in fine:
             known, others = shape.members, shape.others
-            named = bool(known or shape.closed) and others is None
+            named = bool(known or shape.closed) and others is None and not node.value.keys() <= known.keys()
             for member in node.members:
+                if not named and isinstance(member.value, Scalar):
+                    continue
                 inner = known.get(member.name)
                 if inner is None:
                     if named and not isinstance(member.value, Broken):

@@ -73,7 +73,7 @@ def parameter_description(capability: Capability, document: Document) -> Iterato
     Good: {"parameters": {"properties": {"text": {"description": "The new text.", "type": "string"}}}}
     """
     for schema in capability.schemas:
-        if schema.path[-2:-1] != ("properties",):
+        if "description" not in schema.node.value or schema.path[-2] != "properties":
             continue
         description = string(schema.node, "description")
         if description is not None:

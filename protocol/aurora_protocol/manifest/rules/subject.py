@@ -61,7 +61,7 @@ class Subject:
     @cached_property
     def against_schema(self) -> list[Finding]:
         """What makes the document invalid by its schema."""
-        if manifest_schema().shapes.root.accepts(self._without_fine()):
+        if self._fine and manifest_schema().shapes.root.accepts(self._without_fine()):
             return []
         told = frozenset(each.explains for each in self.misspelt if each.explains and self._names_may_explain)
         return list(manifest_schema().findings(self.document, told))
