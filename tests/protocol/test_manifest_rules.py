@@ -184,3 +184,10 @@ def test_findings_can_be_ignored_where_they_are() -> None:
 def test_what_decides_validity_cannot_be_ignored() -> None:
     text = spelt(patched(BASE, {"protocol": "aura", "x-aurora-ignore": ["schema-const", "json-syntax"]}))
     assert [each.rule for each in check(text)] == ["schema-const", "ignore-unknown", "ignore-unknown"]
+
+
+def test_a_guess_can_be_ignored_but_not_one_that_explains_what_is_missing() -> None:
+    guess = patched(BASE, {"site": {"descripton": "x", "x-aurora-ignore": "schema-unknown-member"}})
+    assert check(spelt(guess)) == []
+    missing = patched(BASE, {"site": {"nam": "x", "name": None, "x-aurora-ignore": "schema-unknown-member"}})
+    assert [each.rule for each in check(spelt(missing))] == ["schema-unknown-member"]

@@ -29,13 +29,20 @@ _BREAK = re.compile(r"[\n\r]").search
 
 def parse(text: str) -> Document:
     """Read `text` as JSON. Never raises: what is wrong is in `Document.problems`, in the order of the text."""
-    if len(text) > MAX_BYTES or (len(text) * 4 > MAX_BYTES and len(text.encode("utf-8", "surrogatepass")) > MAX_BYTES):
+    if too_large(text):
         return _refused(text, [], f"the file is larger than {MAX_BYTES // 1024**2} MiB and was not checked")
     scan = Scan(text)
     scan.document()
     if scan.nodes > MAX_NODES:
         return _refused(text, scan.problems, f"the file holds more than {MAX_NODES:,} values and was not checked")
-    return Document(text, scan.root, tuple(sorted(scan.problems, key=lambda problem: (problem.start, problem.end))))
+    problems = tuple(sorted(scan.problems, key=lambda problem: (problem.start, problem.end)))
+    return Document(text, scan.root, problems, scan.nodes)
+
+
+def too_large(text: str) -> bool:
+    """Whether the text is longer than may be looked at."""
+    size = len(text)
+    return size > MAX_BYTES or (size * 4 > MAX_BYTES and len(text.encode("utf-8", "surrogatepass")) > MAX_BYTES)
 
 
 def _refused(text: str, problems: list[Problem], message: str) -> Document:

@@ -30,6 +30,8 @@ def usual_value(document: Document, path: tuple[str | int, ...], node: Object, n
     match path, name:
         case (), "site":
             return {"name": "Example Site", "url": "https://example.com"}
+        case (), "capabilities" if node.value.get("resources"):
+            return None
         case (), _:
             return _AT_ROOT.get(name)
         case ("site",), "name":

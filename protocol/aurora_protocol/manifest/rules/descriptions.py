@@ -73,7 +73,7 @@ def parameter_description(capability: Capability, document: Document) -> Iterato
     Good: {"parameters": {"properties": {"text": {"description": "The new text.", "type": "string"}}}}
     """
     for schema in capability.schemas:
-        if schema.path[-2:-1] != ("properties",):
+        if "description" not in schema.node.value or schema.path[-2] != "properties":
             continue
         description = string(schema.node, "description")
         if description is not None:
@@ -87,11 +87,15 @@ def parameter_description(capability: Capability, document: Document) -> Iterato
 def _empty(node: Scalar | None, name: str, path: Path) -> Iterator[Found]:
     if node is None:
         return
-    fix = writing(node, sentence(name)) if name and sentence(name) != "What it is." else None
     if not str(node.value).strip():
-        yield at(node, "the description is empty: it is what agents choose by", path, fix)
+        message = "the description is empty: it is what agents choose by"
     elif _is_placeholder(node):
-        yield at(node, f"{quoted(str(node.value))} is no description: it is what agents choose by", path, fix)
+        message = f"{quoted(str(node.value))} is no description: it is what agents choose by"
+    else:
+        return
+    words = sentence(name)
+    fix = writing(node, words) if words != sentence("") and words != node.value else None
+    yield at(node, message, path, fix)
 
 
 def _is_placeholder(node: Scalar) -> bool:

@@ -34,21 +34,21 @@ def unknown_rule(subject: Subject) -> Iterator[Found]:
             items = [(path, node)]
         for place, each in items:
             rule = each.value
-            if each.start == each.end or (isinstance(rule, str) and rule in RULES and not RULES[rule].info.decides):
+            if each.start == each.end or (isinstance(rule, str) and _can_be_ignored(rule)):
                 continue
             if not isinstance(rule, str):
                 yield at(each, f"{quoted(IGNORE)} takes ids of rules, not {described(rule)}", place)
             elif rule in RULES:
                 yield at(each, f"{quoted(rule)} decides whether the manifest is valid: it cannot be ignored", place)
             else:
-                meant = closest(rule, [name for name in RULES if not RULES[name].info.decides])
+                meant = closest(rule, [name for name in RULES if _can_be_ignored(name)])
                 advice = f"; did you mean {quoted(meant)}?" if meant else ""
                 message = f"there is no rule {quoted(rule)}{advice}"
                 yield at(each, message, place, writing(each, meant) if meant else None)
 
 
 def without_ignored(document: Document, findings: list[Finding]) -> list[Finding]:
-    """The findings that no `x-aurora-ignore` silences.
+    """The findings that no `x-aurora-ignore` silences; errors, by the rules' own severities, are never silenced.
 
     Such a member speaks for the object it stands in, from that object's own name on.
     """
@@ -56,15 +56,20 @@ def without_ignored(document: Document, findings: list[Finding]) -> list[Finding
     for start, end, _, node in _members(document):
         named = node.value if isinstance(node.value, list) else [node.value]
         for rule in named:
-            if isinstance(rule, str) and rule in RULES and not RULES[rule].info.decides:
+            if isinstance(rule, str) and _can_be_ignored(rule):
                 silenced.setdefault(rule, []).append((start, end))
     if not silenced:
         return findings
     return [
         each
         for each in findings
-        if not any(start <= each.start and each.end <= end for start, end in silenced.get(each.rule, ()))
+        if each.severity == "error"
+        or not any(start <= each.start and each.end <= end for start, end in silenced.get(each.rule, ()))
     ]
+
+
+def _can_be_ignored(rule: str) -> bool:
+    return rule in RULES and RULES[rule].info.severity != "error"
 
 
 def _members(document: Document) -> Iterator[tuple[int, int, Path, Node]]:

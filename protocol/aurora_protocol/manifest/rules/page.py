@@ -19,7 +19,7 @@ A manifest is valid when nothing is an *error*. Rules marked “decides validity
 advise. Every severity can be set to `error`, `warning`, `info`, `hint` or `off`.
 
 A member `"x-aurora-ignore": ["rule-id"]` (or `"x-aurora-ignore": "rule-id"`) in an object silences those rules for that
-object and all that is in it; rules that decide validity cannot be silenced this way.
+object and all that is in it. Errors cannot be silenced this way: other validators would still refuse the file.
 
 The examples show only what matters: they are merged into a manifest, a capability or a resource that has nothing else
 wrong; examples of `json-…` rules are whole texts.

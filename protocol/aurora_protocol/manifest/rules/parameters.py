@@ -39,8 +39,11 @@ def unknown_type(capability: Capability, document: Document) -> Iterator[Found]:
     Good: {"parameters": {"properties": {"text": {"type": "string"}}}}
     """
     for schema in capability.schemas:
+        kind = schema.node.value.get("type", "object")
+        if isinstance(kind, str) and kind in TYPES:
+            continue
         node = value(schema.node, "type")
-        if node is None or (isinstance(node.value, str) and node.value in TYPES):
+        if node is None:
             continue
         if isinstance(node.value, str):
             meant = _OTHER_WORDS.get(node.value.lower()) or closest(node.value, TYPES)
@@ -107,7 +110,7 @@ def required_undeclared(capability: Capability, document: Document) -> Iterator[
     if "required" not in capability.keywords:
         return
     for schema in capability.schemas:
-        names = value(schema.node, "required")
+        names = value(schema.node, "required") if "required" in schema.node.value else None
         if not isinstance(names, Array):
             continue
         properties = value(schema.node, "properties")
@@ -144,7 +147,7 @@ def malformed_pattern(capability: Capability, document: Document) -> Iterator[Fo
     if "pattern" not in capability.keywords:
         return
     for schema in capability.schemas:
-        node = string(schema.node, "pattern")
+        node = string(schema.node, "pattern") if "pattern" in schema.node.value else None
         if node is None:
             continue
         pattern = str(node.value)
@@ -189,7 +192,7 @@ def format_misspelt(capability: Capability, document: Document) -> Iterator[Foun
     if "format" not in capability.keywords:
         return
     for schema in capability.schemas:
-        node = string(schema.node, "format")
+        node = string(schema.node, "format") if "format" in schema.node.value else None
         if node is not None and node.value not in _FORMATS and (meant := closest(str(node.value), _FORMATS, 0.85)):
             message = f"{quoted(str(node.value))} is not a known format; did you mean {quoted(meant)}?"
             yield at(node, message, (*schema.path, "format"), writing(node, meant))

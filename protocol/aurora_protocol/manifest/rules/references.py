@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 from aurora_protocol.manifest.document import Document, Object
 from aurora_protocol.manifest.edits import renaming, writing
@@ -175,6 +176,7 @@ def _capability(subject: Subject, operation: Operation) -> Capability | None:
     return subject.manifest.capabilities.get(str(target.value)) if target is not None else None
 
 
+@lru_cache(maxsize=4096)
 def _path_of(template: str) -> str | None:
     """The path a template leads to, as a pattern; None for one that is damaged."""
     parsed: Template = parse_template(template)

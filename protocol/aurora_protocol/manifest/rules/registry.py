@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Iterator
-from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal
 
 from msgspec import Struct
@@ -37,7 +36,7 @@ class RuleInfo(Struct, frozen=True):
     """One rule as people read of it. `documentation` is Markdown; `bad` and `good` are its two examples.
 
     The examples are a whole text (scope `text`), or what to merge into a manifest, a capability or a resource.
-    `decides` tells that the rule is part of the verdict of validity: `x-aurora-ignore` cannot silence it.
+    `decides` tells that the rule is part of the verdict of validity: `x-aurora-ignore` cannot silence its errors.
     """
 
     id: str
@@ -56,11 +55,21 @@ class Rule(Struct, frozen=True):
     info: RuleInfo
     look: Callable[..., Iterator[Found]]
 
-    def findings(self, *subject: Any) -> Iterator[Finding]:
-        """What the function finds, as findings of this rule."""
-        rule, usual = self.info.id, self.info.severity
-        for each in islice(self.look(*subject), MAX_FINDINGS):
-            yield finding(rule, each.message, each.path, each.start, each.end, each.severity or usual, each.fix)
+    def finding(self, found: Found) -> Finding:
+        """What the function found, as a finding of this rule."""
+        severity = found.severity or self.info.severity
+        return finding(self.info.id, found.message, found.path, found.start, found.end, severity, found.fix)
+
+
+def ask(rules: list[Rule], *subject: Any) -> list[Finding]:
+    """What some rules find in one subject. Most find nothing most of the time: that costs little."""
+    findings: list[Finding] = []
+    for rule in rules:
+        for number, each in enumerate(rule.look(*subject)):
+            if number == MAX_FINDINGS:
+                break
+            findings.append(rule.finding(each))
+    return findings
 
 
 RULES: dict[str, Rule] = {}

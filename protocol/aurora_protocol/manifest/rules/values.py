@@ -55,7 +55,7 @@ def useless_choices(capability: Capability, document: Document) -> Iterator[Foun
     if "enum" not in capability.keywords:
         return
     for schema in capability.schemas:
-        choices = value(schema.node, "enum")
+        choices = value(schema.node, "enum") if "enum" in schema.node.value else None
         if not isinstance(choices, Array):
             continue
         path = (*schema.path, "enum")
