@@ -7,17 +7,19 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import threading
 from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
-from aurora_protocol.manifest.kinds import DocumentKind, kind_of
+from aurora_protocol.manifest.kinds import MANIFEST, DocumentKind, kind_of
 from aurora_protocol.positions import Encoding, LineIndex
 from aurora_server.lsp.documents import MAX_PARSED, Document, path_of
 
 if TYPE_CHECKING:
+    from aurora_protocol.manifest.check import Checker
     from aurora_protocol.manifest.findings import Finding
     from aurora_server.lsp.server import AuroraServer
 
@@ -59,7 +61,7 @@ async def pull(
     result_id = hashlib.sha256(index.text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
     if params.previous_result_id == result_id:
         return types.RelatedUnchangedDocumentDiagnosticReport(result_id)
-    items = await asyncio.to_thread(diagnostics_of, index, kind, uri, ls.documents.encoding, severities_of(ls))
+    items = await asyncio.to_thread(diagnostics_of, index, kind, checks_of(ls, uri), ls.documents.encoding)
     return types.RelatedFullDocumentDiagnosticReport(items=items, result_id=result_id)
 
 
@@ -69,29 +71,54 @@ def checked_kind(ls: AuroraServer, uri: str) -> DocumentKind | None:
     return kind_of(path.as_posix(), ls.core.settings.home.as_posix()) if path is not None else None
 
 
-def severities_of(ls: AuroraServer) -> Mapping[str, str]:
-    """The severities of rules as the user has configured them."""
-    return ls.core.settings.manifest.severities
+class Checks:
+    """The checks of one document, one after the other: of a manifest, only what an edit changed is checked again."""
+
+    def __init__(self, severities: Mapping[str, str]) -> None:
+        self._severities = severities
+        self._turn = threading.Lock()
+        self._checker: Checker | None = None
+
+    def findings(self, text: str, kind: DocumentKind) -> list[Finding]:
+        """Everything that is wrong with the text. Runs in a thread: a large manifest takes a while."""
+        # The checks are imported here: most sessions never need them.
+        if kind is not MANIFEST:
+            from aurora_protocol.manifest.kind_checks import check_text
+
+            return check_text(text, kind)
+        from aurora_protocol.manifest.check import Checker
+
+        with self._turn:
+            if self._checker is None:
+                self._checker = Checker(self._severities)
+            return self._checker.check(self._checker.read(text))
 
 
-def diagnostics_of(
-    index: LineIndex, kind: DocumentKind, uri: str, encoding: Encoding, severities: Mapping[str, str]
-) -> list[types.Diagnostic]:
-    """Check one text. Runs in a thread: a large manifest takes a while."""
-    from aurora_protocol.manifest.kind_checks import check_text  # brings the checks, which most sessions never need
+def checks_of(ls: AuroraServer, uri: str) -> Checks:
+    """The checks of a document: kept while it is open, new each time where it is not."""
+    document = ls.documents.open(uri)
+    severities = ls.core.settings.manifest.severities
+    if document is None:
+        return Checks(severities)
+    if document.checks is None:
+        document.checks = Checks(severities)
+    return document.checks
 
+
+def diagnostics_of(index: LineIndex, kind: DocumentKind, checks: Checks, encoding: Encoding) -> list[types.Diagnostic]:
+    """Check one text. Runs in a thread."""
     if len(index.text) > MAX_PARSED:
         note = f"not checked: a document of more than {MAX_PARSED} characters"
         start = types.Position(0, 0)
         severity = types.DiagnosticSeverity.Information
         return [types.Diagnostic(types.Range(start, start), note, severity, code="too-large", source=SOURCE)]
-    return [
-        _diagnostic(finding, index, encoding)
-        for finding in check_text(index.text, kind, uri=uri, severities=severities)
-    ]
+    return [_diagnostic(finding, index, encoding) for finding in checks.findings(index.text, kind)]
 
 
 def _diagnostic(finding: Finding, index: LineIndex, encoding: Encoding) -> types.Diagnostic:
+    from aurora_protocol.manifest.rules import link
+
+    page = link(finding.rule)
     found = index.range(finding.start, finding.end, encoding)
     return types.Diagnostic(
         range=types.Range(
@@ -100,6 +127,7 @@ def _diagnostic(finding: Finding, index: LineIndex, encoding: Encoding) -> types
         message=finding.message,
         severity=_SEVERITIES[finding.severity],
         code=finding.rule,
+        code_description=types.CodeDescription(page) if page else None,
         source=SOURCE,
     )
 
@@ -158,7 +186,7 @@ class _Pushing:
         # A change cancels this task, so the index and the version still belong together afterwards.
         index, version = document.index, document.version
         items = await asyncio.to_thread(
-            diagnostics_of, index, kind, document.uri, self._ls.documents.encoding, severities_of(self._ls)
+            diagnostics_of, index, kind, checks_of(self._ls, document.uri), self._ls.documents.encoding
         )
         self._publish(document.uri, version, items)
         self._checks.pop(document.uri, None)

@@ -20,13 +20,16 @@ from aurora_server.errors import INVALID_PARAMS, RequestError
 
 if TYPE_CHECKING:
     from aurora_protocol.methods import Position
+    from aurora_server.lsp.diagnostics import Checks
 
 MAX_PARSED = 1024 * 1024
 """Characters; larger buffers are kept but not parsed."""
 
 
 class Document(TextDocument):
-    """One open document."""
+    """One open document; `checks` are those of `lsp.diagnostics`, once it was checked."""
+
+    checks: Checks | None = None
 
     def apply_change(self, change: types.TextDocumentContentChangeEvent) -> None:
         """Replace a range, or everything."""
