@@ -68,6 +68,26 @@ class Shape:
         return members | {name: Shape(schema, self._shapes) for name, schema in properties.items()}
 
     @cached_property
+    def kinds(self) -> tuple[str, ...]:
+        """The JSON types the schema names, in its order; none where it names none."""
+        kinds = self._schema.get("type", ())
+        own = (kinds,) if isinstance(kinds, str) else tuple(kinds)
+        if not own and self._target:
+            own = self._target.kinds
+        return own or tuple(dict.fromkeys(kind for branch in self._branches for kind in branch.kinds))
+
+    @cached_property
+    def choices(self) -> tuple[Any, ...]:
+        """The only values allowed, in the schema's order; none where any value of its types is."""
+        own = self._schema.get("enum", [self._schema["const"]] if "const" in self._schema else ())
+        return tuple(own) or (self._target.choices if self._target else ())
+
+    @cached_property
+    def needed_in_order(self) -> tuple[str, ...]:
+        """The names of the members that must be there, in the schema's order."""
+        return self.required or (self._target.needed_in_order if self._target else ())
+
+    @cached_property
     def needed(self) -> frozenset[str]:
         """The names of the members that must be there."""
         return frozenset(self.required) | (self._target.needed if self._target else frozenset())
