@@ -54,7 +54,7 @@ def manifest(capabilities: int = 3) -> dict[str, Any]:
     """A valid manifest with that many capabilities, each with a resource, of four kinds in turn."""
     ids = [f"note_{number}" for number in range(capabilities)]
     return {
-        "$schema": "https://example.org/aura-1.0.schema.json",
+        "$schema": "https://unpkg.com/aura-protocol@1.0.5/dist/aura-v1.0.schema.json",
         "id": "https://notes.example.org/.well-known/aura.json",
         "protocol": "AURA",
         "version": "1.0",

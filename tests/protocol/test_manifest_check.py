@@ -21,7 +21,9 @@ TEXT = json.dumps(manifest(), indent=2, ensure_ascii=False)
 
 
 def only(text: str) -> Finding:
+    """The only error or, where there is none, the only finding."""
     findings = check(text)
+    findings = [each for each in findings if each.severity == "error"] or findings
     assert len(findings) == 1, findings
     return findings[0]
 
@@ -104,7 +106,7 @@ def test_an_optional_member_spelt_wrongly_is_only_a_warning() -> None:
 
 @pytest.mark.parametrize("name", ["x-polic", "x-owner", "owner", "$comment", "📝", ""])
 def test_members_of_ones_own_are_allowed(name: str) -> None:
-    assert check(json.dumps({**manifest(), name: 1})) == []
+    assert {each.rule for each in check(json.dumps({**manifest(), name: 1}))} <= {"extension-name"}
 
 
 def test_names_the_author_chooses_are_never_misspelt() -> None:
@@ -112,7 +114,7 @@ def test_names_the_author_chooses_are_never_misspelt() -> None:
     document["capabilities"]["methods"] = {**document["capabilities"]["note_0"], "id": "methods"}
     document["capabilities"]["note_0"]["parameters"]["properties"] = {"typ": {"type": "string"}, "descriptio": {}}
     document["capabilities"]["note_0"]["action"]["parameterMapping"] = {"metod": "/metod"}
-    assert check(json.dumps(document)) == []
+    assert "schema-unknown-member" not in {each.rule for each in check(json.dumps(document))}
 
 
 @pytest.mark.parametrize(
@@ -130,7 +132,7 @@ def test_a_manifest_is_an_object(text: str, message: str) -> None:
 
 def test_several_errors_of_all_kinds_are_told_together_in_order() -> None:
     text = edited('"v": 1,', '"v": "1" "x": 01,').replace('"cors": false', '"cors": "no"').replace("bearer", "basic")
-    findings = check(text)
+    findings = [each for each in check(text) if each.severity == "error"]
     assert [(each.rule, text[each.start : each.end]) for each in findings] == [
         ("schema-type", '"1"'),
         ("json-syntax", '"x"'),
@@ -149,7 +151,7 @@ def test_what_could_not_be_read_is_not_also_called_missing_or_wrong() -> None:
         edited('"v": 1,', '"v": NaN,'),
         edited('"note_0": {', '"note_9": {').replace('"capabilities": {', '"capabilities": { @@@'),
     ):
-        assert {each.rule for each in check(text)} == {"json-syntax"}
+        assert {each.rule for each in check(text) if each.severity == "error"} == {"json-syntax"}
     assert {each.rule for each in check(TEXT[: len(TEXT) // 2])} == {"json-syntax"}
 
 

@@ -1,19 +1,29 @@
-"""From the text of a manifest to its findings: syntax, schema, references (AURA-P "Validation and Tooling")."""
+"""From the text of a manifest to its findings: the rules, asked one by one (AURA-P "Validation and Tooling")."""
 
 from __future__ import annotations
 
-from functools import cache
+from collections.abc import Mapping
 
-import aurora_schemas
-from aurora_protocol.manifest.document import Document, Problem, SyntaxRule
-from aurora_protocol.manifest.findings import Finding, Severity, finding, in_order
-from aurora_protocol.manifest.references import undefined_capabilities
+from msgspec.structs import replace
+
+from aurora_protocol.manifest.document import Document
+from aurora_protocol.manifest.findings import Edit, Finding, Fix, Severity, in_order
+from aurora_protocol.manifest.model import Capability, Resource
+from aurora_protocol.manifest.reparsing import reparse
+from aurora_protocol.manifest.rules.ignoring import without_ignored
+from aurora_protocol.manifest.rules.registry import RULES, Rule, Scope, ask
+from aurora_protocol.manifest.rules.subject import Part, Subject
 from aurora_protocol.manifest.scanner import parse
-from aurora_protocol.manifest.spelling import Guesses, misspelt_members
-from aurora_protocol.manifest.violations import SchemaCheck
+from aurora_protocol.manifest.schema import manifest_schema
+from aurora_protocol.manifest.wording import alternatives, closest, quoted
+
+__all__ = ["Checker", "check", "check_document", "is_manifest", "manifest_schema", "unknown_rules"]
+
+SEVERITIES = ("error", "warning", "info", "hint", "off")
+"""What a rule can be set to."""
 
 _FILE_NAME = "aura.json"
-_MILDER: dict[SyntaxRule, Severity] = {"json-byte-order-mark": "warning"}
+_MISSPELT = "schema-unknown-member"
 
 
 def is_manifest(path: str) -> bool:
@@ -21,34 +31,150 @@ def is_manifest(path: str) -> bool:
     return path.replace("\\", "/").rpartition("/")[2] == _FILE_NAME
 
 
-def check(text: str, *, uri: str = "") -> list[Finding]:
+def check(text: str, *, uri: str = "", severities: Mapping[str, str] = {}) -> list[Finding]:
     """Everything that is wrong with a manifest, in the order of the text. Never raises, whatever the text.
 
-    `uri` tells where the text is from; no rule looks at it yet. Takes some 100 ms for a thousand capabilities: call it
-    off the event loop.
+    `uri` tells where the text is from; no rule looks at it yet. `severities` sets rules to `error`, `warning`, `info`,
+    `hint` or `off`; what it says of unknown rules, or in unknown words, has no effect (`unknown_rules` tells). Takes
+    some 100 ms for a thousand capabilities: call it off the event loop.
     """
-    return check_document(parse(text))
+    return check_document(parse(text), severities=severities)
 
 
-def check_document(document: Document) -> list[Finding]:
+def check_document(document: Document, *, severities: Mapping[str, str] = {}) -> list[Finding]:
     """As `check`, for a text already parsed."""
-    findings = [_from_problem(document, problem) for problem in document.problems]
-    schema, guesses = manifest_schema(), Guesses()
-    misspelt = list(misspelt_members(document, schema.shapes.root, guesses))
-    findings += (each.finding for each in misspelt)
-    findings += schema.findings(document, frozenset(each.explains for each in misspelt if each.explains))
-    findings += undefined_capabilities(document, guesses)
-    return in_order(findings)
+    return Checker(severities).check(document)
 
 
-@cache
-def manifest_schema() -> SchemaCheck:
-    """The check against the manifest schema, with the shapes that hover and completion read."""
-    return SchemaCheck(aurora_schemas.load("manifest-1.0"), "the manifest")
+def unknown_rules(severities: Mapping[str, str]) -> list[str]:
+    """What is wrong with a setting of severities, one sentence each: rules that do not exist, words that are none."""
+    wrong = []
+    for rule in severities:
+        if rule not in RULES:
+            meant = closest(rule, RULES)
+            wrong.append(f"there is no rule {quoted(rule)}" + (f"; did you mean {quoted(meant)}?" if meant else ""))
+    wrong += [
+        f"{quoted(severity)} is not a severity for {quoted(rule)}: use {alternatives(SEVERITIES)}"
+        for rule, severity in severities.items()
+        if severity not in SEVERITIES
+    ]
+    return wrong
 
 
-def _from_problem(document: Document, problem: Problem) -> Finding:
-    severity = _MILDER.get(problem.rule, "error")
-    return finding(
-        problem.rule, problem.message, document.pointer_at(problem.start), problem.start, problem.end, severity
-    )
+class Checker:
+    """Checks one manifest again and again as it changes.
+
+    Rules about one capability or resource look at nothing but its text, so their answers are kept with that text and
+    used again while it stays the same. Not for several threads at once.
+    """
+
+    def __init__(self, severities: Mapping[str, str] = {}) -> None:
+        self._severities: dict[str, Severity | None] = {
+            rule: None if severity == "off" else severity  # type: ignore[misc]
+            for rule, severity in severities.items()
+            if severity in SEVERITIES
+        }
+        self._known: dict[tuple[Scope, str], list[Finding]] = {}
+        self._sound: Document | None = None
+        self._fine: dict[int, object] = {}
+        self._whole = [*self._rules("text"), *self._rules("manifest")]
+        self._capability = self._rules("capability")
+        self._resource = self._rules("resource")
+        self._part = self._rules("part")
+
+    def read(self, text: str) -> Document:
+        """The text as a document; quick when it differs a little from the last sound one."""
+        document = parse(text) if self._sound is None else reparse(self._sound, text)
+        if not document.problems:
+            self._sound = document
+        return document
+
+    def check(self, document: Document) -> list[Finding]:
+        """Everything that is wrong with the document, in the order of the text.
+
+        After an edit inside one capability, a document from `read` takes a third of the time of a first one.
+        """
+        told = self._severities.get(_MISSPELT, "error") == "error"
+        subject = Subject(document, names_may_explain=told, fine=self._fine)
+        findings = ask(self._whole, subject)
+        known: dict[tuple[Scope, str], list[Finding]] = {}
+        findings += ask(self._part, subject.rest, document)
+        for capability in subject.manifest.capabilities.values():
+            findings += self._local("capability", self._capability, capability, document, known)
+        for resource in subject.manifest.resources:
+            findings += self._local("resource", self._resource, resource, document, known)
+        self._known = known
+        listed: list[Capability | Resource] = [*subject.manifest.capabilities.values(), *subject.manifest.resources]
+        clean = not subject.misspelt and not subject.against_schema
+        # The values are kept, so that no other object can have the same id.
+        self._fine = {id(each.node.value): each.node.value for each in listed} if clean else {}
+        return in_order(self._as_set(without_ignored(document, _with_safe_fixes(document, findings))))
+
+    def _rules(self, scope: Scope) -> list[Rule]:
+        return [
+            rule
+            for rule in RULES.values()
+            if rule.info.scope == scope and self._severities.get(rule.info.id, "error") is not None
+        ]
+
+    def _local(
+        self,
+        scope: Scope,
+        asked: list[Rule],
+        subject: Capability | Resource,
+        document: Document,
+        known: dict[tuple[Scope, str], list[Finding]],
+    ) -> list[Finding]:
+        """What the rules say of one part; kept with offsets from where the part begins."""
+        member = subject.member
+        base = member.name_start
+        key = (scope, document.text[base : member.value.end])
+        kept = self._known.get(key)
+        if kept is None:
+            found = ask(asked, subject, document)
+            found += ask(self._part, Part(subject.path[:1], (member,)), document)
+            known[key] = [_moved(each, -base) for each in found]
+            return found
+        known[key] = kept
+        return [_moved(each, base) for each in kept]
+
+    def _as_set(self, findings: list[Finding]) -> list[Finding]:
+        if not self._severities:
+            return findings
+        wanted = []
+        for each in findings:
+            severity = self._severities.get(each.rule, each.severity)
+            if severity is not None:
+                wanted.append(each if severity == each.severity else replace(each, severity=severity))
+        return wanted
+
+
+def _with_safe_fixes(document: Document, findings: list[Finding]) -> list[Finding]:
+    """Without fixes where the text is broken: what is put right there could land in the wrong place.
+
+    Fixes of the broken text itself stay, and those in other capabilities and resources.
+    """
+    broken = {_part_of(document.pointer_at(each.start)) for each in document.problems if each.rule == "json-syntax"}
+    if not broken:
+        return findings
+    return [
+        replace(each, fix=None)
+        if each.fix is not None
+        and not each.rule.startswith("json-")
+        and ("" in broken or _part_of(each.path) in broken)
+        else each
+        for each in findings
+    ]
+
+
+def _part_of(pointer: str) -> str:
+    """The first two steps of a path; nothing when it has fewer."""
+    steps = pointer.split("/")
+    return "/".join(steps[:3]) if len(steps) > 2 else ""
+
+
+def _moved(each: Finding, by: int) -> Finding:
+    fix = each.fix
+    if fix is not None:
+        fix = Fix(fix.title, tuple(Edit(edit.start + by, edit.end + by, edit.text) for edit in fix.edits))
+    return replace(each, start=each.start + by, end=each.end + by, fix=fix)

@@ -30,12 +30,13 @@ _INDEX = re.compile(r"0|[1-9][0-9]{0,17}")
 
 
 class Problem(Struct, frozen=True, gc=False):
-    """Something in the text that JSON does not allow, and where."""
+    """Something in the text that JSON does not allow, and where; `instead` is what was meant, where that is clear."""
 
     rule: SyntaxRule
     message: str
     start: int
     end: int
+    instead: str | None = None
 
 
 class Scalar(Struct, frozen=True, gc=False):
@@ -80,10 +81,14 @@ class Object(Struct, frozen=True, gc=False):
     by_name: dict[str, Member]
     broken: bool = False
 
+    def index_at(self, offset: int) -> int:
+        """The index of the last member that begins at or before `offset`; -1 when there is none."""
+        return bisect_right(self.members, offset, key=_name_start) - 1
+
     def member(self, name: str) -> Member | None:
         """The member that counts: the last of that name."""
         if not self.by_name:
-            self.by_name.update((member.name, member) for member in self.members)
+            self.by_name.update({member.name: member for member in self.members})
         return self.by_name.get(name)
 
 
@@ -118,9 +123,13 @@ class Place(Struct, frozen=True):
 
 
 class Document:
-    """A text read as JSON. `root` is None when the text holds no value, or more than may be looked at."""
+    """A text read as JSON. `root` is None when the text holds no value, or more than may be looked at.
 
-    def __init__(self, text: str, root: Node | None, problems: tuple[Problem, ...]) -> None:
+    `nodes` is how many values there are, or a few more.
+    """
+
+    def __init__(self, text: str, root: Node | None, problems: tuple[Problem, ...], nodes: int = 0) -> None:
+        self.nodes = nodes
         self.text = text
         self.root = root
         self.problems = problems
@@ -143,7 +152,7 @@ class Document:
         within: Member | None = None
         while True:
             if isinstance(node, Object):
-                index = bisect_right(node.members, offset, key=_name_start) - 1
+                index = node.index_at(offset)
                 if index < 0 or reach > node.members[index].value.end:
                     return Place(tuple(path), node, within, False)
                 within = node.members[index]

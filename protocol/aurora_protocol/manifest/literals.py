@@ -81,7 +81,7 @@ def read_number(text: str, start: int) -> ReadNumber | None:
         return ReadNumber(number_value(raw), end, [])
     meant = _meant_number(raw)
     advice = f": write {excerpt(meant)}" if meant else ""
-    problem = Problem("json-syntax", f"{excerpt(raw)} is not a JSON number{advice}", start, end)
+    problem = Problem("json-syntax", f"{excerpt(raw)} is not a JSON number{advice}", start, end, meant)
     return ReadNumber(number_value(meant) if meant else 0, end, [problem])
 
 
@@ -113,7 +113,8 @@ def read_word(text: str, start: int) -> ReadWord | None:
         message = f"JSON has no {word}: numbers are finite"
     else:
         message = f"{excerpt(word)} is not JSON: text needs double quotes"
-    problem = Problem("json-syntax", message, start, end)
+    instead = meant or (None if message.startswith("JSON has no") else f'"{word}"')
+    problem = Problem("json-syntax", message, start, end, instead)
     return ReadWord(_WORDS[meant] if meant else None, meant is not None, end, [problem])
 
 
@@ -137,13 +138,15 @@ def read_string(text: str, start: int, quote: str = '"') -> ReadString:
         if char == quote:
             pos += 1
             if quote == "'":
-                problems.append(Problem("json-syntax", 'JSON strings need double quotes: "…"', start, pos))
+                instead = json.dumps(_joined(pieces), ensure_ascii=False)
+                problems.append(Problem("json-syntax", 'JSON strings need double quotes: "…"', start, pos, instead))
             return ReadString(_joined(pieces), pos, problems)
         if char == "\\" and text[pos + 1 : pos + 2] not in ("", "\n", "\r"):
             pos = _escape(text, pos, quote, pieces, problems)
         elif match := _CONTROLS(text, pos):
             message = _CONTROL_NAMES.get(match[0][0], f"a control character must be written \\u{ord(match[0][0]):04x}")
-            problems.append(Problem("json-syntax", message, pos, match.end()))
+            instead = json.dumps(match[0])[1:-1]
+            problems.append(Problem("json-syntax", message, pos, match.end(), instead))
             pieces.append(match[0])
             pos = match.end()
         else:
@@ -167,7 +170,7 @@ def _escape(text: str, pos: int, quote: str, pieces: list[str], problems: list[P
         end = pos + 2
         if char != quote:
             message = rf"\{excerpt(char)} is not a JSON escape: write \\ for a backslash"
-            problems.append(Problem("json-syntax", message, pos, end))
+            problems.append(Problem("json-syntax", message, pos, end, "\\" + text[pos:end]))
     pieces.append(text[pos + 1 : end])
     return end
 

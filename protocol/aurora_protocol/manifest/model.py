@@ -10,10 +10,22 @@ import re
 from collections.abc import Iterator
 from functools import cached_property
 
+from msgspec import Struct
+
 from aurora_protocol.manifest.document import Array, Document, Member, Node, Object, Scalar
+from aurora_protocol.manifest.pointers import PointerError, from_pointer
+from aurora_protocol.manifest.subschemas import Subschema, subschemas
 from aurora_protocol.manifest.templates import Template, parse_template
 
 _ESCAPE = re.compile(r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|.)|.", re.DOTALL)
+
+
+class Mapped(Struct, frozen=True, gc=False):
+    """A member of `parameterMapping`: its pointer as written, and the steps; None when it is no JSON Pointer."""
+
+    member: Member
+    pointer: str
+    steps: tuple[str, ...] | None
 
 
 class Capability:
@@ -49,6 +61,22 @@ class Capability:
         return {each.name: each for each in members(value(self.parameters, "properties"))}
 
     @cached_property
+    def keywords(self) -> frozenset[str]:
+        """Every name that is a member of some schema in `parameters`."""
+        return frozenset[str]().union(*(each.node.value for each in self.schemas))
+
+    @cached_property
+    def mapped(self) -> tuple[Mapped, ...]:
+        """The names in `parameterMapping` with a text as value; of a name that is repeated, the last."""
+        named = {each.name: each for each in members(self.mapping)}
+        return tuple(_mapped(each) for each in named.values() if isinstance(each.value.value, str))
+
+    @cached_property
+    def schemas(self) -> tuple[Subschema, ...]:
+        """`parameters` and every schema in it."""
+        return tuple(subschemas((*self.path, "parameters"), self.parameters)) if self.parameters else ()
+
+    @cached_property
     def required(self) -> tuple[Scalar, ...]:
         """The names in `parameters.required`."""
         names = value(self.parameters, "required")
@@ -80,6 +108,7 @@ class Resource:
         self.node = member.value
         self.uri_pattern = string(member.value, "uriPattern")
         self.description = string(member.value, "description")
+        self.path: tuple[str, ...] = ("resources", self.name)
         self.operations = [Operation(self, each) for each in members(value(member.value, "operations"))]
 
 
@@ -109,6 +138,14 @@ class Manifest:
             if operation.capability_id is not None:
                 found.setdefault(str(operation.capability_id.value), []).append(operation)
         return found
+
+
+def _mapped(member: Member) -> Mapped:
+    pointer = str(member.value.value)
+    try:
+        return Mapped(member, pointer, from_pointer(pointer))
+    except PointerError:
+        return Mapped(member, pointer, None)
 
 
 def value(node: Node | None, name: str) -> Node | None:
@@ -141,6 +178,8 @@ def within(document: Document, node: Scalar, start: int, end: int) -> tuple[int,
     if node.end - node.start - 2 == len(decoded):
         return first + start, first + end
     starts = [match.start() for match in _ESCAPE.finditer(document.text, first, node.end - 1)]
-    starts.append(node.end - 1)
+    starts.append(max(node.end - 1, first))
     last = len(starts) - 1
-    return starts[min(start, last)], starts[min(end, last)]
+    found = starts[min(start, last)], starts[min(end, last)]
+    # A string that is not properly closed or escaped has no exact inside.
+    return found if found[0] < found[1] or start == end else (node.start, node.end)

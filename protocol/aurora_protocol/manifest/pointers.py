@@ -23,6 +23,7 @@ def from_pointer(pointer: str) -> tuple[str, ...]:
         return ()
     if not pointer.startswith("/"):
         raise PointerError(f'"{pointer}" is not a JSON Pointer: begin it with "/"')
-    if _BAD_ESCAPE.search(pointer):
+    if "~" in pointer and _BAD_ESCAPE.search(pointer):
         raise PointerError(f'"{pointer}" is not a JSON Pointer: write "~" as "~0" and "/" as "~1"')
-    return tuple(step.replace("~1", "/").replace("~0", "~") for step in pointer[1:].split("/"))
+    steps = pointer[1:].split("/")
+    return tuple(step.replace("~1", "/").replace("~0", "~") for step in steps) if "~" in pointer else tuple(steps)

@@ -29,13 +29,20 @@ _BREAK = re.compile(r"[\n\r]").search
 
 def parse(text: str) -> Document:
     """Read `text` as JSON. Never raises: what is wrong is in `Document.problems`, in the order of the text."""
-    if len(text) > MAX_BYTES or (len(text) * 4 > MAX_BYTES and len(text.encode("utf-8", "surrogatepass")) > MAX_BYTES):
+    if too_large(text):
         return _refused(text, [], f"the file is larger than {MAX_BYTES // 1024**2} MiB and was not checked")
     scan = Scan(text)
     scan.document()
     if scan.nodes > MAX_NODES:
         return _refused(text, scan.problems, f"the file holds more than {MAX_NODES:,} values and was not checked")
-    return Document(text, scan.root, tuple(sorted(scan.problems, key=lambda problem: (problem.start, problem.end))))
+    problems = tuple(sorted(scan.problems, key=lambda problem: (problem.start, problem.end)))
+    return Document(text, scan.root, problems, scan.nodes)
+
+
+def too_large(text: str) -> bool:
+    """Whether the text is longer than may be looked at."""
+    size = len(text)
+    return size > MAX_BYTES or (size * 4 > MAX_BYTES and len(text.encode("utf-8", "surrogatepass")) > MAX_BYTES)
 
 
 def _refused(text: str, problems: list[Problem], message: str) -> Document:
@@ -86,7 +93,7 @@ class Scan(Reading):
         char = self.peek()
         if char in ",;":
             if char == ";":
-                self.problem("json-syntax", 'JSON separates with ",", not ";"', self.pos, self.pos + 1)
+                self.problem("json-syntax", 'JSON separates with ",", not ";"', self.pos, self.pos + 1, ",")
             self.comma = self.pos
             self.expects_comma = self.panic = False
             self.pos += 1
@@ -96,7 +103,8 @@ class Scan(Reading):
             self.unclosed()
         elif self.begins_next(char):
             end = _end(_TOKEN(self.text, self.pos), self.pos)
-            self.structural(f"a comma is missing before {excerpt(self.text[self.pos : end])}", self.pos, end)
+            token = self.text[self.pos : end]
+            self.structural(f"a comma is missing before {excerpt(token)}", self.pos, end, f",{token}")
             self.expects_comma = False
             self.comma = -1
         else:
@@ -119,7 +127,11 @@ class Scan(Reading):
         elif _NAME_AND_COLON(self.text, start) and (bare := _BARE_NAME(self.text, start)):
             name, self.pos = bare[0], bare.end()
             self.problem(
-                "json-syntax", f'the name {excerpt(name)} needs double quotes: "{excerpt(name)}"', start, self.pos
+                "json-syntax",
+                f'the name {excerpt(name)} needs double quotes: "{excerpt(name)}"',
+                start,
+                self.pos,
+                f'"{name}"',
             )
         else:
             self.junk()
@@ -129,7 +141,9 @@ class Scan(Reading):
         char = self.peek()
         if char and char in ":=":
             if char == "=":
-                self.problem("json-syntax", 'JSON puts ":" between name and value, not "="', self.pos, self.pos + 1)
+                self.problem(
+                    "json-syntax", 'JSON puts ":" between name and value, not "="', self.pos, self.pos + 1, ":"
+                )
             self.pos += 1
             after_colon = self.pos
             self.trivia()
@@ -143,7 +157,8 @@ class Scan(Reading):
             return
         else:
             end = _end(_TOKEN(self.text, self.pos), self.pos)
-            self.structural(f'":" is missing after {quoted(name)}', self.pos, end)
+            instead = f": {self.text[self.pos : end]}"
+            self.structural(f'":" is missing after {quoted(name)}', self.pos, end, instead)
         if name in top.value:
             self.duplicate(name, self.name[1], self.name[2])
         self.value()
@@ -168,7 +183,7 @@ class Scan(Reading):
                 self.problem("json-trailing-comma", f'no comma before "{char}"', self.comma, self.comma + 1)
             self.close(char)
         elif char == ",":
-            self.structural("a value is missing before this comma", self.pos, self.pos + 1)
+            self.structural("a value is missing before this comma", self.pos, self.pos + 1, "")
             self.comma = -1
             self.pos += 1
         else:
@@ -198,7 +213,7 @@ class Scan(Reading):
         elif word := read_word(text, start):
             self.pos = word.end
             for problem in word.problems:
-                self.structural(problem.message, problem.start, problem.end)
+                self.structural(problem.message, problem.start, problem.end, problem.instead)
             self.attach(Scalar(start, word.end, word.value) if word.known else Broken(start, word.end))
         else:
             self.junk()
@@ -326,19 +341,19 @@ class Scan(Reading):
 
     def lexical(self, problems: list[Problem]) -> None:
         for each in problems:
-            self.problem(each.rule, each.message, each.start, each.end)
+            self.problem(each.rule, each.message, each.start, each.end, each.instead)
 
     def is_consequence(self, start: int) -> bool:
         return self.panic and not _BREAK(self.text, min(self.last_error, start), start)
 
-    def structural(self, message: str, start: int, end: int) -> None:
+    def structural(self, message: str, start: int, end: int, instead: str | None = None) -> None:
         consequence = self.is_consequence(start)
         self.panic = True
         self.last_error = end
         if consequence:
             self.syntax_errors += 1
         else:
-            self.problem("json-syntax", message, start, end)
+            self.problem("json-syntax", message, start, end, instead)
 
 
 def _closer(node: Object | Array) -> str:

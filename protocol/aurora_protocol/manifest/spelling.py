@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Iterator
+from collections.abc import Collection, Container, Hashable, Iterator
 
 from msgspec import Struct
 
-from aurora_protocol.manifest.document import Array, Broken, Document, Member, Object
+from aurora_protocol.manifest.document import Array, Broken, Document, Member, Object, Scalar
 from aurora_protocol.manifest.findings import Finding, finding
 from aurora_protocol.manifest.shape import Shape
 from aurora_protocol.manifest.wording import closest, quoted
@@ -38,17 +38,23 @@ class Guesses:
 
 
 class Misspelt(Struct, frozen=True):
-    """A finding about a name and, where a required member is missing because of it, (start of object, that member)."""
+    """A finding about a name, what it was meant to be, and what it accounts for.
+
+    `explains` is (start of object, name) of the required member that is missing because of it.
+    """
 
     finding: Finding
+    meant: str | None
     explains: tuple[int, str] | None
 
 
-def misspelt_members(document: Document, shape: Shape, guesses: Guesses) -> Iterator[Misspelt]:
+def misspelt_members(
+    document: Document, shape: Shape, guesses: Guesses, fine: Container[int] = ()
+) -> Iterator[Misspelt]:
     """`schema-unknown-member`: a name close to one the schema knows, and, in a closed object, any unknown name.
 
     An error where the object is closed or the known member is required and missing; a warning elsewhere, since
-    manifests may have members of their own (AURA-P "FAQ").
+    manifests may have members of their own (AURA-P "FAQ"). `fine` holds the `id` of plain objects known to have none.
     """
     pending = [(document.root, shape)]
     while pending:
@@ -56,10 +62,12 @@ def misspelt_members(document: Document, shape: Shape, guesses: Guesses) -> Iter
         if isinstance(node, Array):
             if shape.items is not None:
                 pending.extend((item, shape.items) for item in node.items if isinstance(item, Object | Array))
-        elif isinstance(node, Object):
+        elif isinstance(node, Object) and id(node.value) not in fine:
             known, others = shape.members, shape.others
-            named = bool(known or shape.closed) and others is None
+            named = bool(known or shape.closed) and others is None and not node.value.keys() <= known.keys()
             for member in node.members:
+                if not named and isinstance(member.value, Scalar):
+                    continue
                 inner = known.get(member.name)
                 if inner is None:
                     if named and not isinstance(member.value, Broken):
@@ -91,5 +99,6 @@ def _about(document: Document, node: Object, member: Member, shape: Shape, guess
             end,
             "error" if shape.closed or needed else "warning",
         ),
+        meant,
         (node.start, needed) if needed else None,
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from msgspec import Struct
 
@@ -68,6 +69,7 @@ class Template(Struct, frozen=True):
         return tuple(variable for expression in self.expressions for variable in expression.variables)
 
 
+@lru_cache(maxsize=4096)
 def parse_template(text: str) -> Template:
     """Read a URI template; what is wrong with it is in `mistakes`. Never raises."""
     expressions: list[Expression] = []
@@ -128,9 +130,11 @@ def _expression(text: str, start: int, end: int, mistakes: list[Mistake]) -> Exp
 def _variable(text: str, start: int, end: int, mistakes: list[Mistake]) -> Variable | None:
     match = _NAME.match(text, start, end)
     if match is None:
-        shown = text[start:end]
-        message = f'"{shown}" is no variable name' if shown else "a variable is missing here"
-        mistakes.append(Mistake(message, start if shown else max(0, start - 1), end if shown else end + 1))
+        if start == end:
+            comma = start - 1 if text[start - 1] == "," else start
+            mistakes.append(Mistake("a variable is missing beside this comma", comma, comma + 1))
+        else:
+            mistakes.append(Mistake(f'"{text[start:end]}" is no variable name', start, end))
         return None
     name, name_end = match[0], match.end()
     modifier = text[name_end:end]

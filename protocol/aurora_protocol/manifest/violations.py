@@ -3,18 +3,31 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from aurora_protocol.manifest.document import Broken, Document, Member, Node, Object, Scalar
-from aurora_protocol.manifest.findings import MAX_FINDINGS, Finding, SchemaRule, finding
+from aurora_protocol.manifest.edits import adding_member, writing
+from aurora_protocol.manifest.findings import MAX_FINDINGS, Finding, Fix, SchemaRule, finding
 from aurora_protocol.manifest.shape import Shapes
-from aurora_protocol.manifest.wording import alternatives, described, excerpt, quoted, type_in_words, with_article
+from aurora_protocol.manifest.wording import (
+    alternatives,
+    closest,
+    described,
+    excerpt,
+    quoted,
+    type_in_words,
+    with_article,
+)
 
 if TYPE_CHECKING:
     from jsonschema import ValidationError
     from jsonschema.protocols import Validator
+
+UsualValue = Callable[[Document, tuple[str | int, ...], Object, str], Any]
+"""From the document, the path and node of an object, and the name it lacks, to the value to put in; None for none."""
 
 _RULES: dict[str, SchemaRule] = {
     "required": "schema-required",
@@ -22,18 +35,22 @@ _RULES: dict[str, SchemaRule] = {
     "enum": "schema-enum",
     "const": "schema-const",
 }
+_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(\.[0-9]+)?").fullmatch
 _SAID_BY_SPELLING = {"additionalProperties", "unevaluatedProperties"}
 
 
 class SchemaCheck:
     """The check of documents against one schema. `noun` is what such a document is called: `the manifest`.
 
+    `usual` gives the value to put in for a missing member, where there is a sensible one.
+
     `jsonschema` decides; the shapes only spare it what is surely valid, and it is not even imported until something is
     not.
     """
 
-    def __init__(self, schema: dict[str, Any], noun: str) -> None:
+    def __init__(self, schema: dict[str, Any], noun: str, usual: UsualValue | None = None) -> None:
         self._schema = schema
+        self._usual = usual
         self._noun = noun
         self._validator: Validator | None = None
         self.shapes = Shapes(schema)
@@ -58,15 +75,17 @@ class SchemaCheck:
             if error.validator in ("enum", "const") and path in wrong_type:
                 continue
             if error.validator == "required" and isinstance(node, Object):
-                yield from self._missing(error, path, node, member, explained)
+                yield from self._missing(error, path, document, node, member, explained)
                 continue
             message = self._message(error, path, document, node)
-            yield finding(_RULES.get(str(error.validator), "schema-constraint"), message, path, node.start, node.end)
+            rule, fix = _RULES.get(str(error.validator), "schema-constraint"), _fix(error, document, node)
+            yield finding(rule, message, path, node.start, node.end, fix=fix)
 
     def _missing(
         self,
         error: ValidationError,
         path: tuple[str | int, ...],
+        document: Document,
         node: Object,
         member: Member | None,
         explained: frozenset[tuple[int, str]],
@@ -77,7 +96,9 @@ class SchemaCheck:
         name = _missing_name(error)
         if (node.start, name) not in explained:
             message = f"{self._subject(path)} lacks the required member {quoted(name)}"
-            yield finding("schema-required", message, path, start, end)
+            value = self._usual(document, path, node, name) if self._usual else None
+            fix = adding_member(document, node, name, value) if value is not None else None
+            yield finding("schema-required", message, path, start, end, fix=fix)
 
     def _message(self, error: ValidationError, path: tuple[str | int, ...], document: Document, node: Node) -> str:
         expected: Any = error.validator_value
@@ -107,6 +128,28 @@ class SchemaCheck:
         if isinstance(last, str):
             return quoted(last)
         return f"item {last + 1} of {self._subject(path[:-1])}"
+
+
+def _fix(error: ValidationError, document: Document, node: Node) -> Fix | None:
+    """The one value that was meant: the constant, a choice spelt much alike, or the same value as the other type."""
+    schema = error.schema if isinstance(error.schema, dict) else {}
+    if "const" in schema:
+        return writing(node, schema["const"])
+    if "enum" in schema:
+        names = [each for each in schema["enum"] if isinstance(each, str)]
+        meant = closest(node.value, names) if isinstance(node.value, str) else None
+        return writing(node, meant) if meant else None
+    wanted = error.validator_value if error.validator == "type" else None
+    if wanted in ("number", "integer") and isinstance(node.value, str) and len(node.value) < 20:
+        number = _NUMBER(node.value.strip())
+        return writing(node, json.loads(number[0])) if number and (wanted == "number" or number[1] is None) else None
+    if wanted == "string" and isinstance(node, Scalar) and isinstance(node.value, int | float):
+        return writing(node, document.text[node.start : node.end])
+    if wanted == "boolean" and isinstance(node.value, str) and node.value.lower() in ("true", "false"):
+        return writing(node, node.value.lower() == "true")
+    if wanted == "array" and isinstance(node, Scalar) and isinstance(node.value, str):
+        return writing(node, [node.value])
+    return None
 
 
 def _missing_name(error: ValidationError) -> str:

@@ -1,0 +1,76 @@
+"""Rules about members of one's own (AURA-P "FAQ": prefer namespacing extensions)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+
+from aurora_protocol.manifest.document import Broken, Object
+from aurora_protocol.manifest.edits import renaming
+from aurora_protocol.manifest.model import value
+from aurora_protocol.manifest.rules.registry import Found, Path, at_name, manifest_rule
+from aurora_protocol.manifest.rules.subject import Subject
+from aurora_protocol.manifest.schema import manifest_schema
+from aurora_protocol.manifest.wording import quoted
+
+_ALLOWED = ("x-", "$comment")
+
+
+@manifest_rule("extension-name", "hint")
+def unnamespaced(subject: Subject) -> Iterator[Found]:
+    """A member of your own has a name that a later version of AURA may give a meaning to.
+
+    Names that begin with `x-`, such as `x-your-org`, stay yours. Members of `parameters` are JSON Schema's affair and
+    are not looked at.
+
+    Bad: {"site": {"owner": "Ann"}}
+    Good: {"site": {"x-owner": "Ann"}}
+    """
+    misspelt = {each.finding.start for each in subject.misspelt}
+    known = _known()
+    for path, node, names in _objects(subject, known):
+        for member in node.members:
+            name = member.name
+            if (
+                name in names
+                or name.startswith(_ALLOWED)
+                or member.name_start in misspelt
+                or isinstance(member.value, Broken)
+            ):
+                continue
+            fix = None
+            if name and name.isascii() and name.isprintable() and f"x-{name}" not in node.value:
+                fix = renaming(member.name_start, member.name_end, f"x-{name}")
+            message = f'{quoted(name)} is not a member AURA knows: name your own "x-…"'
+            yield at_name(member, message, (*path, name), fix)
+
+
+@cache
+def _known() -> dict[str, frozenset[str]]:
+    root = manifest_schema().shapes
+    shapes = {name: root.at(f"#/$defs/{name}") for name in ("resource", "operation", "capability", "action", "policy")}
+    known = {name: frozenset(shape.members) for name, shape in shapes.items()}
+    known["root"] = frozenset(root.root.members)
+    known["site"] = frozenset(root.root.members["site"].members)
+    known["rateLimit"] = frozenset(shapes["policy"].members["rateLimit"].members)
+    return known
+
+
+def _objects(subject: Subject, known: dict[str, frozenset[str]]) -> Iterator[tuple[Path, Object, frozenset[str]]]:
+    """Every object whose members the manifest's schema names."""
+    root, manifest = subject.document.root, subject.manifest
+    places: list[tuple[Path, object, str]] = [
+        ((), root, "root"),
+        (("site",), manifest.site, "site"),
+        (("policy",), manifest.policy, "policy"),
+        (("policy", "rateLimit"), value(manifest.policy, "rateLimit"), "rateLimit"),
+    ]
+    for resource in manifest.resources:
+        places.append((("resources", resource.name), resource.node, "resource"))
+        places.extend((each.path, each.member.value, "operation") for each in resource.operations)
+    for capability in manifest.capabilities.values():
+        places.append((capability.path, capability.node, "capability"))
+        places.append(((*capability.path, "action"), capability.action, "action"))
+    for path, node, kind in places:
+        if isinstance(node, Object) and not node.value.keys() <= known[kind]:
+            yield path, node, known[kind]

@@ -1,0 +1,107 @@
+"""Where an action's names come from and go to: parameters by pointer, and the parts of a request."""
+
+from __future__ import annotations
+
+import re
+from typing import Literal
+
+from msgspec import Struct
+
+from aurora_protocol.manifest.document import Array, Object
+from aurora_protocol.manifest.model import Capability, obj, value
+from aurora_protocol.manifest.templates import Template, Variable
+
+Part = Literal["path", "query", "fragment"]
+IGNORE = "x-aurora-ignore"
+
+_INDEX = re.compile(r"0|[1-9][0-9]*")
+_OPEN_ENDED = frozenset(
+    {"$ref", "$dynamicRef", "allOf", "anyOf", "oneOf", "if", "patternProperties", "dependentSchemas"}
+)
+
+
+class Reached(Struct, frozen=True):
+    """How far a pointer leads into `parameters`.
+
+    `schema` is the schema it ends at. None with `known` means that there is no such parameter: `step` is the step that
+    fails, `choices` the names it could have been, and `in_array` tells that an index was due. Without `known`, nothing
+    can be said.
+    """
+
+    schema: Object | None
+    known: bool
+    step: int = 0
+    choices: tuple[str, ...] = ()
+    in_array: bool = False
+
+
+def placed(template: Template | None) -> dict[str, tuple[Part, Variable, str]]:
+    """The variables of a template: in which part of the address each stands first, and by which operator."""
+    found: dict[str, tuple[Part, Variable, str]] = {}
+    if template is None:
+        return found
+    text = template.text
+    query, fragment = text.find("?"), text.find("#")
+    for expression in template.expressions:
+        part: Part = "path"
+        if expression.operator in ("?", "&"):
+            part = "query"
+        elif expression.operator == "#" or (0 <= fragment < expression.start and text[fragment - 1 : fragment] != "{"):
+            part = "fragment"
+        elif 0 <= query < expression.start and text[query - 1 : query] != "{":
+            part = "query"
+        for variable in expression.variables:
+            found.setdefault(variable.name, (part, variable, expression.operator))
+    return found
+
+
+def reach(capability: Capability, steps: tuple[str, ...]) -> Reached:
+    """Follow the steps of a JSON Pointer into the arguments that `parameters` describes."""
+    schema = capability.parameters
+    if schema is None:
+        return Reached(None, value(capability.node, "parameters") is None and bool(steps))
+    for number, step in enumerate(steps):
+        if schema.broken or _OPEN_ENDED & schema.value.keys():
+            return Reached(None, False)
+        properties, items = obj(schema, "properties"), value(schema, "items")
+        if _is_array(schema):
+            if not _INDEX.fullmatch(step):
+                return Reached(None, True, number, (), True)
+            listed = value(schema, "prefixItems")
+            if isinstance(listed, Array) and len(step) < 4 and int(step) < len(listed.items):
+                items = listed.items[int(step)]
+            if not isinstance(items, Object):
+                return Reached(None, False)
+            schema = items
+            continue
+        member = properties.member(step) if properties else None
+        if member is None:
+            others = value(schema, "additionalProperties")
+            if isinstance(others, Object):
+                schema = others
+                continue
+            if (others is not None and others.value is not False) or (properties is not None and properties.broken):
+                return Reached(None, False)
+            return Reached(None, True, number, tuple(properties.value) if properties else ())
+        if not isinstance(member.value, Object):
+            return Reached(None, False)
+        schema = member.value
+    return Reached(schema, True)
+
+
+def _is_array(schema: Object) -> bool:
+    kind = schema.value.get("type")
+    return kind == "array" or (kind is None and "items" in schema.value and "properties" not in schema.value)
+
+
+def types_of_variable(capability: Capability, name: str) -> frozenset[str]:
+    """The JSON types of the parameter that fills a variable; empty where that is not known."""
+    steps = next((each.steps for each in capability.mapped if each.member.name == name), None)
+    schema = reach(capability, steps).schema if steps is not None else None
+    kind = schema.value.get("type") if schema else None
+    return frozenset({kind}) if isinstance(kind, str) else frozenset()
+
+
+def first_steps(capability: Capability) -> set[str]:
+    """The names of the parameters that the mapping uses, in whole or in part; "" when it uses all arguments at once."""
+    return {each.steps[0] if each.steps else "" for each in capability.mapped if each.steps is not None}
