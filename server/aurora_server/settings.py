@@ -11,7 +11,7 @@ import os
 import stat
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal, TypeVar
 
 import msgspec
 from msgspec import Meta, Struct
@@ -20,6 +20,8 @@ from aurora_protocol.address import home as aurora_home
 
 MAX_CONFIG_BYTES = 1 << 20
 PREFIX = "AURORA_"
+
+Section = TypeVar("Section", bound=Struct)
 
 Positive = Annotated[float, Meta(gt=0)]
 
@@ -67,6 +69,19 @@ class LoggingSettings(Struct, frozen=True):
     level: Annotated[str, Meta(pattern="^(DEBUG|INFO|WARNING|ERROR)$")] = "INFO"
 
 
+Level = Literal["error", "warning", "info", "hint", "off"]
+
+
+class ManifestSettings(Struct, frozen=True):
+    """`manifest.*`: the severity of rules, by rule, where it is to be another than the usual one.
+
+    In AURORA_MANIFEST_SEVERITIES they are spelt `rule=level,rule=level`. Only the user's own configuration is asked: a
+    workspace could silence what is wrong with it.
+    """
+
+    severities: dict[str, Level] = {}
+
+
 class LifespanSettings(Struct, frozen=True):
     """`memory.lifespan_policies` as it was given, in which file, and the file that `AURORA_LIFESPAN_POLICIES` names.
 
@@ -87,6 +102,7 @@ class Settings(Struct, frozen=True):
     memory: MemorySettings = MemorySettings()
     semantic: SemanticSettings = SemanticSettings()
     logging: LoggingSettings = LoggingSettings()
+    manifest: ManifestSettings = ManifestSettings()
     lifespans: LifespanSettings = LifespanSettings()
 
 
@@ -96,6 +112,7 @@ _SECTIONS: dict[str, type[Struct]] = {
     "memory": MemorySettings,
     "memory.semantic": SemanticSettings,
     "logging": LoggingSettings,
+    "manifest": ManifestSettings,
 }
 
 
@@ -104,33 +121,55 @@ def load(environ: Mapping[str, str], config_file: Path | None = None) -> Setting
 
     Raises SettingsError, also where a file that was named is missing.
     """
-    home = aurora_home(environ)
-    named = config_file or (Path(environ["AURORA_CONFIG"]) if environ.get("AURORA_CONFIG") else None)
-    path = named or home / "config.json"
-    document = read_document(path, required=named is not None)
-    sections: dict[str, Struct] = {}
-    for name, kind in _SECTIONS.items():
-        outer, _, inner = name.partition(".")
-        given = document.get(outer, {})
-        given = given.get(inner, {}) if inner else given  # what is around it was looked at before
-        if not isinstance(given, dict):
-            raise SettingsError(f"{path}: '{name}' must be an object")
-        values = dict(given)
-        for field in msgspec.structs.fields(kind):
-            variable = f"{PREFIX}{name}_{field.name}".replace(".", "_").upper()
-            if variable in environ:
-                values[field.name] = environ[variable]
-        try:
-            sections[inner or outer] = msgspec.convert(values, kind, strict=False)
-        except msgspec.ValidationError as error:
-            raise SettingsError(f"{path} or {PREFIX}{name.replace('.', '_').upper()}_*: {name}: {error}") from error
+    path, document = _users_document(environ, config_file)
+    sections = {
+        name.rpartition(".")[2]: _section(name, kind, document, path, environ) for name, kind in _SECTIONS.items()
+    }
     policies = environ.get("AURORA_LIFESPAN_POLICIES")
     lifespans = LifespanSettings(
         given=document.get("memory", {}).get("lifespan_policies"),
         place=str(path),
         file=Path(policies).expanduser().absolute() if policies else None,
     )
-    return msgspec.structs.replace(Settings(home), **sections, lifespans=lifespans)
+    return msgspec.structs.replace(Settings(aurora_home(environ)), **sections, lifespans=lifespans)
+
+
+def load_manifest(environ: Mapping[str, str], config_file: Path | None = None) -> ManifestSettings:
+    """Read `manifest.*` alone, as `load` does: what is wrong elsewhere does not matter. Raises SettingsError."""
+    path, document = _users_document(environ, config_file)
+    return _section("manifest", ManifestSettings, document, path, environ)
+
+
+def _users_document(environ: Mapping[str, str], config_file: Path | None) -> tuple[Path, dict[str, Any]]:
+    named = config_file or (Path(environ["AURORA_CONFIG"]) if environ.get("AURORA_CONFIG") else None)
+    path = named or aurora_home(environ) / "config.json"
+    return path, read_document(path, required=named is not None)
+
+
+def _section(
+    name: str, kind: type[Section], document: dict[str, Any], path: Path, environ: Mapping[str, str]
+) -> Section:
+    """One section of the document, with what variables say laid over it. Raises SettingsError."""
+    given: Any = document
+    for step in name.split("."):
+        given = given.get(step, {})
+        if not isinstance(given, dict):
+            raise SettingsError(f"{path}: '{name}' must be an object")
+    values = dict(given)
+    for field in msgspec.structs.fields(kind):
+        variable = f"{PREFIX}{name}_{field.name}".replace(".", "_").upper()
+        if variable in environ:
+            pairs = isinstance(field.default, dict) or field.default_factory is dict
+            values[field.name] = _pairs(environ[variable]) if pairs else environ[variable]
+    try:
+        return msgspec.convert(values, kind, strict=False)
+    except msgspec.ValidationError as error:
+        raise SettingsError(f"{path} or {PREFIX}{name.replace('.', '_').upper()}_*: {name}: {error}") from error
+
+
+def _pairs(text: str) -> dict[str, str]:
+    """`a=1,b=2` as a mapping; what has no `=` stands for nothing that any setting takes."""
+    return {key.strip(): value.strip() for key, _, value in (each.partition("=") for each in text.split(",") if each)}
 
 
 def read_document(path: Path, *, required: bool, named_by: str = "--config") -> dict[str, Any]:

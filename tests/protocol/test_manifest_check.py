@@ -214,7 +214,7 @@ def test_a_schema_with_choices_tells_the_branch_that_was_meant() -> None:
         ("schema-constraint", '"both" fits more than one of the forms it may have: only one may fit'),
     ]
     low = [*SchemaCheck(schema, "the file").findings(parse('{"port": 0}'))]
-    assert [each.message for each in low] == ['"port" does not meet "minimum": 1']
+    assert [each.message for each in low] == ['"port" must be at least 1, not the number 0']
     word = [*SchemaCheck(schema, "the file").findings(parse('{"port": "x"}'))]
     assert [each.message for each in word] == ['"port" must be a whole number or an object, not the string "x"']
 

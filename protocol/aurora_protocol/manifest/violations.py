@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from aurora_protocol.manifest.constraints import broken_constraint
 from aurora_protocol.manifest.document import Broken, Document, Member, Node, Object, Scalar
 from aurora_protocol.manifest.edits import adding_member, writing
 from aurora_protocol.manifest.findings import MAX_FINDINGS, Finding, Fix, SchemaRule, finding
@@ -119,7 +120,8 @@ class SchemaCheck:
                 return f"{subject} must be {_spelt(expected)}, not {_named(document, node)}"
             case "oneOf":
                 return f"{subject} fits more than one of the forms it may have: only one may fit"
-        return f"{subject} does not meet {quoted(str(error.validator))}: {excerpt(_spelt(expected))}"
+        within = error.schema if isinstance(error.schema, dict) else {}
+        return f"{subject} {broken_constraint(str(error.validator), expected, within, _described(document, node))}"
 
     def _subject(self, path: tuple[str | int, ...]) -> str:
         if not path:

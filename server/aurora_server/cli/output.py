@@ -31,8 +31,8 @@ class Style:
         return f"\x1b[2m{text}\x1b[22m" if self.rich else text
 
     def colored(self, text: str, color: str) -> str:
-        """`color` is `red`, `green` or `yellow`."""
-        code = {"red": 31, "green": 32, "yellow": 33}[color]
+        """`color` is `red`, `green`, `yellow` or `cyan`."""
+        code = {"red": 31, "green": 32, "yellow": 33, "cyan": 36}[color]
         return f"\x1b[{code}m{text}\x1b[39m" if self.rich else text
 
     def link(self, text: str, path: Path, line: int) -> str:
@@ -71,6 +71,11 @@ def snake(name: str) -> str:
 
 def print_json(value: Any) -> None:
     """Print a reply of the daemon as one JSON document."""
+    print_document(snake_keys(value))
+
+
+def print_document(value: Any) -> None:
+    """Print plain data as one JSON document, its keys as they are."""
     encoding = (getattr(sys.stdout, "encoding", None) or "").lower().replace("-", "")
     indent = 2 if sys.stdout.isatty() else None
-    print(json.dumps(snake_keys(value), ensure_ascii=encoding != "utf8", indent=indent))
+    print(json.dumps(value, ensure_ascii=encoding != "utf8", indent=indent))

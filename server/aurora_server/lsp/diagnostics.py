@@ -1,4 +1,4 @@
-"""Diagnostics of manifests (`aura.json`), pushed as the user types and saves, or pulled by editors that prefer that.
+"""Diagnostics of manifests and AURORA's other documents, pushed as the user types and saves, or pulled.
 
 A client that announces pull diagnostics is not pushed to as well: it would show everything twice.
 """
@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
+from aurora_protocol.manifest.kinds import DocumentKind, kind_of
 from aurora_protocol.positions import Encoding, LineIndex
 from aurora_server.lsp.documents import MAX_PARSED, Document, path_of
 
@@ -19,9 +21,8 @@ if TYPE_CHECKING:
     from aurora_protocol.manifest.findings import Finding
     from aurora_server.lsp.server import AuroraServer
 
-MANIFEST = "aura.json"
 DEBOUNCE = 0.15
-"""Seconds without typing before a manifest is checked again."""
+"""Seconds without typing before a document is checked again."""
 SOURCE = "aurora"
 
 _SEVERITIES = {
@@ -51,32 +52,43 @@ async def pull(
     """The diagnostics of one document; "unchanged" when its text is the one the client last got them for."""
     uri = params.text_document.uri
     path = path_of(uri)
-    if not ls.preferences.diagnostics or not is_manifest(uri) or path is None:
+    kind = checked_kind(ls, uri)
+    if not ls.preferences.diagnostics or kind is None or path is None:
         return types.RelatedFullDocumentDiagnosticReport(items=[])
     index = await asyncio.to_thread(ls.documents.line_index, uri, path)
     result_id = hashlib.sha256(index.text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
     if params.previous_result_id == result_id:
         return types.RelatedUnchangedDocumentDiagnosticReport(result_id)
-    items = await asyncio.to_thread(diagnostics_of, index, uri, ls.documents.encoding)
+    items = await asyncio.to_thread(diagnostics_of, index, kind, uri, ls.documents.encoding, severities_of(ls))
     return types.RelatedFullDocumentDiagnosticReport(items=items, result_id=result_id)
 
 
-def is_manifest(uri: str) -> bool:
-    """Whether a document is checked: `aura.json`, wherever it lies."""
+def checked_kind(ls: AuroraServer, uri: str) -> DocumentKind | None:
+    """What kind of document a URI names; None for those that are not checked, and for what is no file."""
     path = path_of(uri)
-    return path is not None and path.name == MANIFEST
+    return kind_of(path.as_posix(), ls.core.settings.home.as_posix()) if path is not None else None
 
 
-def diagnostics_of(index: LineIndex, uri: str, encoding: Encoding) -> list[types.Diagnostic]:
+def severities_of(ls: AuroraServer) -> Mapping[str, str]:
+    """The severities of rules as the user has configured them."""
+    return ls.core.settings.manifest.severities
+
+
+def diagnostics_of(
+    index: LineIndex, kind: DocumentKind, uri: str, encoding: Encoding, severities: Mapping[str, str]
+) -> list[types.Diagnostic]:
     """Check one text. Runs in a thread: a large manifest takes a while."""
-    from aurora_protocol.manifest.check import check  # brings jsonschema, which most sessions never need
+    from aurora_protocol.manifest.kind_checks import check_text  # brings the checks, which most sessions never need
 
     if len(index.text) > MAX_PARSED:
-        note = f"not checked: a manifest of more than {MAX_PARSED} characters"
+        note = f"not checked: a document of more than {MAX_PARSED} characters"
         start = types.Position(0, 0)
         severity = types.DiagnosticSeverity.Information
         return [types.Diagnostic(types.Range(start, start), note, severity, code="too-large", source=SOURCE)]
-    return [_diagnostic(finding, index, encoding) for finding in check(index.text, uri=uri)]
+    return [
+        _diagnostic(finding, index, encoding)
+        for finding in check_text(index.text, kind, uri=uri, severities=severities)
+    ]
 
 
 def _diagnostic(finding: Finding, index: LineIndex, encoding: Encoding) -> types.Diagnostic:
@@ -93,7 +105,7 @@ def _diagnostic(finding: Finding, index: LineIndex, encoding: Encoding) -> types
 
 
 class _Pushing:
-    """Checks a session's open manifests and publishes what it finds, at most one check per document at a time."""
+    """Checks a session's open documents and publishes what it finds, at most one check per document at a time."""
 
     def __init__(self, server: AuroraServer) -> None:
         self._ls = server
@@ -118,33 +130,36 @@ class _Pushing:
         for document in self._ls.documents.text_documents.values():
             if self._ls.preferences.diagnostics:
                 self._schedule(document.uri, 0.0)
-            elif is_manifest(document.uri) and not self._pulls():
+            elif checked_kind(self._ls, document.uri) is not None and not self._pulls():
                 self._drop(document.uri)
                 self._publish(document.uri, document.version, [])
 
     def _wanted(self, uri: str) -> bool:
-        return self._ls.preferences.diagnostics and is_manifest(uri) and not self._pulls()
+        return self._ls.preferences.diagnostics and checked_kind(self._ls, uri) is not None and not self._pulls()
 
     def _pulls(self) -> bool:
         client = self._ls.client.text_document
         return client is not None and client.diagnostic is not None
 
     def _schedule(self, uri: str, delay: float) -> None:
-        if not self._wanted(uri) or (document := self._ls.documents.open(uri)) is None:
+        kind = checked_kind(self._ls, uri)
+        if kind is None or not self._wanted(uri) or (document := self._ls.documents.open(uri)) is None:
             return
         self._drop(uri)
-        self._checks[uri] = self._ls.spawn(self._check(document, delay), f"check {MANIFEST}")
+        self._checks[uri] = self._ls.spawn(self._check(document, kind, delay), f"check {kind.name}")
 
     def _drop(self, uri: str) -> None:
         check = self._checks.pop(uri, None)
         if check is not None:
             check.cancel()
 
-    async def _check(self, document: Document, delay: float) -> None:
+    async def _check(self, document: Document, kind: DocumentKind, delay: float) -> None:
         await asyncio.sleep(delay)
         # A change cancels this task, so the index and the version still belong together afterwards.
         index, version = document.index, document.version
-        items = await asyncio.to_thread(diagnostics_of, index, document.uri, self._ls.documents.encoding)
+        items = await asyncio.to_thread(
+            diagnostics_of, index, kind, document.uri, self._ls.documents.encoding, severities_of(self._ls)
+        )
         self._publish(document.uri, version, items)
         self._checks.pop(document.uri, None)
 

@@ -1,0 +1,116 @@
+"""Which files a command is about: names, folders, patterns (`**/aura.json`) and standard input; and reading them."""
+
+from __future__ import annotations
+
+import fnmatch
+import os
+import re
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from msgspec import Struct
+
+from aurora_protocol.manifest.reading import MAX_BYTES
+
+NAME = "aura.json"
+WELL_KNOWN = Path(".well-known", NAME)
+STANDARD_INPUT = "-"
+_LEFT_OUT = frozenset({".git", "node_modules"})
+_MAGIC = re.compile(r"[*?[]")
+
+
+class Unreadable(Exception):
+    """What was named cannot be looked at; the message says what, why and the next step, in one line."""
+
+
+class Source(Struct, frozen=True):
+    """One text to check. `path` is None for standard input; `name` is what people call it."""
+
+    name: str
+    path: Path | None
+    text: str
+
+
+def matching(argument: str) -> list[Path]:
+    """The files an argument names, sorted where it names several. Raises Unreadable when there are none.
+
+    A folder stands for every aura.json in it, a pattern for what it matches, `**` for any depth, and on the way to any
+    depth `.git`, `node_modules` and linked folders are left out. A file whose name looks like a pattern is itself.
+    """
+    path = Path(argument)
+    if path.is_dir():
+        found = sorted(set(_below(path, ("**", NAME))))
+        if not found:
+            raise Unreadable(f"there is no {NAME} in {argument}; name the file")
+        return found
+    if _MAGIC.search(argument) and not os.path.lexists(path):
+        parts = path.parts
+        fixed = next(number for number, part in enumerate(parts) if _MAGIC.search(part))
+        found = sorted(set(_below(Path(*parts[:fixed]), parts[fixed:])))
+        if not found:
+            raise Unreadable(f'no file matches "{argument}"; "**/{NAME}" finds them at any depth')
+        return found
+    return [path]
+
+
+def read(path: Path, name: str) -> Source:
+    """The text of a file. Raises Unreadable, also for what is not UTF-8. A pipe may be named: it is read to its end."""
+    try:
+        with path.open("rb") as file:
+            content = file.read(MAX_BYTES + 1)
+    except FileNotFoundError as error:
+        raise Unreadable(f"{name}: there is no such file; check the path") from error
+    except OSError as error:
+        raise Unreadable(f"{name}: {error.strerror or error}") from error
+    return Source(name, path, decoded(content, name))
+
+
+def read_standard_input(name: str) -> Source:
+    """What is on standard input, to be called `name`. Raises Unreadable."""
+    return Source(name, None, decoded(sys.stdin.buffer.read(MAX_BYTES + 1), name))
+
+
+def decoded(content: bytes, name: str) -> str:
+    """Bytes as text, with line ends and byte order mark as they are. Raises Unreadable for what is not UTF-8."""
+    if content.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise Unreadable(f"{name}: this is UTF-16; save it as UTF-8")
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        if len(content) > MAX_BYTES:  # cut off within a character, perhaps; it is too large to be checked anyway
+            return content.decode("utf-8", "replace")
+        line = content.count(b"\n", 0, error.start) + 1
+        raise Unreadable(f"{name}: line {line} is not UTF-8 (byte {error.start}); save it as UTF-8") from error
+
+
+def shown(path: Path, here: Path) -> str:
+    """A path as people know it: relative to the working folder where it is below, with `/`."""
+    absolute = Path(os.path.abspath(path))  # noqa: PTH100 - links are to keep the names they were called by
+    return (absolute.relative_to(here) if absolute.is_relative_to(here) else absolute).as_posix()
+
+
+def _below(folder: Path, parts: tuple[str, ...]) -> Iterator[Path]:
+    """The files below `folder` that the parts of a pattern match, some perhaps more than once."""
+    part, rest = parts[0], parts[1:]
+    if part == "**":
+        for at, folders, _ in os.walk(folder):
+            folders[:] = [name for name in folders if name not in _LEFT_OUT]
+            yield from _below(Path(at), rest or ("*",))
+        return
+    for name in _names(folder, part):
+        found = folder / name
+        if rest and found.is_dir():
+            yield from _below(found, rest)
+        elif not rest and found.is_file():
+            yield found
+
+
+def _names(folder: Path, part: str) -> Iterable[str]:
+    """The names in a folder that one part of a pattern matches; those that begin with a dot are names like others."""
+    if not _MAGIC.search(part):
+        return [part] if os.path.lexists(folder / part) else []
+    try:
+        return fnmatch.filter(os.listdir(folder), part)  # noqa: PTH208 - names are what is compared
+    except OSError:  # a folder that may not be listed has nothing for us
+        return []

@@ -1,0 +1,267 @@
+"""The schemas of configuration, agents and deliverables: described, true to what is read, and to the references."""
+
+from __future__ import annotations
+
+import copy
+import json
+import random
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, get_args
+
+import msgspec
+import pytest
+from jsonschema import Draft202012Validator
+from msgspec.inspect import FloatType, IntType, StrType, UnionType, type_info
+
+import aurora_schemas
+from aurora_memory.lifespans.policies import BUILT_IN, Layer, merged
+from aurora_server import settings
+from tests.manifests import SHARED
+
+NAMES = ("configuration", "agents", "deliverable-state", "metrics-output")
+LATER = "Not read yet by this version."
+REFERENCES = {"deliverable-state": ["deliverable-state"], "metrics-output": ["metrics-output", "metrics-output-failed"]}
+STRANGE: list[Any] = [None, True, 0, -1, 1.5, "", "x", "0.1.0", "2026-02-26T09:00:00Z", "failed", [], ["a"], [1], {}]
+
+
+def validator(name: str) -> Draft202012Validator:
+    return Draft202012Validator(aurora_schemas.load(name))
+
+
+def members(schema: Any, place: str = "#") -> Iterator[tuple[str, dict[str, Any]]]:
+    """Every member that a schema names, with the descriptions of what it refers to."""
+    if isinstance(schema, dict):
+        for name, member in schema.get("properties", {}).items():
+            yield f"{place}/{name}", member
+        for keyword, inner in schema.items():
+            if keyword in ("if", "then"):
+                continue
+            for key, value in inner.items() if keyword in ("properties", "$defs") else [("", inner)]:
+                yield from members(value, f"{place}/{keyword}/{key}")
+    elif isinstance(schema, list):
+        for number, each in enumerate(schema):
+            yield from members(each, f"{place}/{number}")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_member_is_described_in_a_sentence(name: str) -> None:
+    schema = aurora_schemas.load(name)
+    described = list(members(schema))
+    assert len(described) > 10
+    for place, member in described:
+        said = member if "description" in member else schema["$defs"][member["$ref"].rpartition("/")[2]]
+        assert said["description"].endswith((".", ".*")), place
+
+
+# Configuration: what the daemon reads
+
+
+def sections() -> Iterator[tuple[str, str, msgspec.inspect.Type, Any]]:
+    for name, kind in settings._SECTIONS.items():
+        info = type_info(kind)
+        assert isinstance(info, msgspec.inspect.StructType)
+        for field in info.fields:
+            yield name, field.name, field.type, field.default
+
+
+def described(path: str) -> dict[str, Any]:
+    place: dict[str, Any] = aurora_schemas.load("configuration")
+    for step in path.split("."):
+        place = place["properties"][step]
+    return place
+
+
+@pytest.mark.parametrize(("section", "name", "kind", "default"), list(sections()))
+def test_every_setting_is_in_the_schema_with_its_bounds(
+    section: str, name: str, kind: msgspec.inspect.Type, default: Any
+) -> None:
+    said = described(f"{section}.{name}")
+    assert LATER not in said["description"] + described(section)["description"]
+    assert f"AURORA_{section}_{name}".replace(".", "_").upper() in said["description"]
+    if default is not msgspec.NODEFAULT and default is not None:
+        assert said["default"] == default
+    plain = next(each for each in kind.types if isinstance(each, StrType)) if isinstance(kind, UnionType) else kind
+    if isinstance(plain, IntType | FloatType):
+        assert (said.get("minimum"), said.get("maximum"), said.get("exclusiveMinimum")) == (
+            plain.ge,
+            plain.le,
+            plain.gt,
+        )
+    if isinstance(plain, StrType) and plain.pattern:
+        assert all(re.fullmatch(plain.pattern, each) for each in said["enum"])
+        assert len(said["enum"]) == plain.pattern.count("|") + 1
+    if name == "severities":
+        assert set(said["additionalProperties"]["enum"]) == set(get_args(settings.Level))
+
+
+def test_what_nothing_reads_says_so() -> None:
+    read = {name.partition(".")[0] for name in settings._SECTIONS} | {"$schema", "version", "retention_policies"}
+    for name, member in aurora_schemas.load("configuration")["properties"].items():
+        assert (LATER in member["description"]) == (name not in read), name
+
+
+def test_what_the_schema_accepts_the_daemon_reads(tmp_path: Path) -> None:
+    ours = validator("configuration")
+    chance = random.Random(5)
+    values: list[Any] = [
+        0,
+        1,
+        2,
+        64,
+        65,
+        1024,
+        1 << 26,
+        -3,
+        0.5,
+        True,
+        False,
+        None,
+        "INFO",
+        "DEBUG",
+        "info",
+        "x",
+        {},
+        {"a": "off"},
+    ]
+    accepted = 0
+    for number in range(600):
+        section, name, _, _ = chance.choice(list(sections()))
+        document: dict[str, Any] = {}
+        place = document
+        for step in section.split("."):
+            place = place.setdefault(step, {})
+        place[name] = chance.choice(values)
+        if ours.is_valid(document):
+            file = tmp_path / f"{number}.json"
+            file.write_text(json.dumps(document))
+            settings.load({"AURORA_HOME": str(tmp_path)}, file)
+            accepted += 1
+    assert accepted > 100
+
+
+POLICY = {"condition": "score >= 0.5", "lifespan": "90_days", "decay_mechanism": "none"}
+
+
+@pytest.mark.parametrize(
+    "policies",
+    [
+        {"a": POLICY},
+        {"a": {"condition": "score >= 0.5", "lifespan": "decay", "escalation_action": None}},
+        {"a": {**POLICY, "lifespan": "5 days"}},
+        {"a": {**POLICY, "lifespan": "0_days"}},
+        {"a": {**POLICY, "lifespan": "00007_days"}},
+        {"a": {**POLICY, "decay_mechanism": "slow"}},
+        {"a": {**POLICY, "description": "x" * 501}},
+        {"a": {**POLICY, "escalation_action": "no spaces"}},
+        {"a": {**POLICY, "colour": "red"}},
+        {"a": {"lifespan": "decay"}},
+        {"a": []},
+        {str(number): POLICY for number in range(65)},
+        [],
+    ],
+)
+def test_policies_get_the_verdict_that_reading_them_gives(policies: Any) -> None:
+    given = {"policies": policies}
+    document = {"memory": {"lifespan_policies": given}}
+    assert validator("configuration").is_valid(document) == (not merged([Layer("here", given)]).problems)
+
+
+def test_the_built_in_policies_are_what_the_schema_allows() -> None:
+    policies = {
+        each.name: {
+            "condition": "score > 0",
+            "lifespan": each.lifespan.spelled,
+            "decay_mechanism": each.decay_mechanism,
+        }
+        for each in (*BUILT_IN.policies, *BUILT_IN.fallbacks)
+    }
+    document = {"memory": {"lifespan_policies": {"policies": policies}}}
+    assert validator("configuration").is_valid(document)
+
+
+def spec_blocks(*words: str) -> list[Any]:
+    path = SHARED / "seeds" / "aurora-context-spec.md"
+    if not path.is_file():
+        pytest.skip(f"no specification at {path}: set AURORA_SHARED")
+    found = []
+    for block in re.findall(r"```json\n(.*?)```", path.read_text(encoding="utf-8"), re.DOTALL):
+        try:
+            value = json.loads(block)
+        except ValueError:
+            continue
+        if isinstance(value, dict) and any(word in value for word in words):
+            found.append(value)
+    return found
+
+
+def test_the_specifications_own_configurations_are_valid() -> None:
+    blocks = spec_blocks("llm", "memory", "logging", "cost_budgets", "headless", "agents")
+    examples = [each for each in blocks if set(each) <= set(aurora_schemas.load("configuration")["properties"])]
+    assert len(examples) >= 8
+    for each in examples:
+        problems = [error.json_path for error in validator("configuration").iter_errors(each)]
+        # App. C.2 lists the fields of a policy as a policy called `policy_name`, with all their values at once.
+        assert [at for at in problems if ".policy_name." not in at] == [], each
+
+
+def test_the_specifications_own_registry_is_valid() -> None:
+    (registry,) = spec_blocks("agent_registry")
+    assert validator("agents").is_valid(registry)
+    agents = registry["agent_registry"]["agents"]
+    for wrong in ({"type": "mpc"}, {"path": None}, {"success_rate": 1.5}, {"id": 5}):
+        broken = copy.deepcopy(registry)
+        broken["agent_registry"]["agents"][0] = {**agents[0], **wrong}
+        assert not validator("agents").is_valid(broken), wrong
+
+
+# Deliverables: the references
+
+
+def references(name: str) -> tuple[Draft202012Validator, list[dict[str, Any]]]:
+    folder = SHARED / "reference" / "aura-metrics"
+    if not folder.is_dir():
+        pytest.skip(f"no reference schemas at {folder}: set AURORA_SHARED")
+    theirs = json.loads((folder / "schemas" / f"{name}.schema.json").read_text(encoding="utf-8"))
+    examples = [folder / "examples" / f"{each}.json" for each in REFERENCES[name]]
+    return Draft202012Validator(theirs), [json.loads(each.read_text(encoding="utf-8")) for each in examples]
+
+
+def mutated(original: dict[str, Any], names: list[str], chance: random.Random) -> Any:
+    changed = copy.deepcopy(original)
+    for _ in range(chance.choice((1, 1, 2, 3))):
+        objects = [changed]
+        for each in objects:
+            objects += [value for value in each.values() if isinstance(value, dict)]
+        inside = chance.choice(objects)
+        name = chance.choice([*inside, chance.choice(names)])
+        if chance.random() < 0.3:
+            inside.pop(name, None)
+        else:
+            inside[name] = copy.deepcopy(chance.choice(STRANGE))
+    return changed
+
+
+@pytest.mark.parametrize("name", list(REFERENCES))
+def test_deliverable_documents_get_the_verdict_of_the_reference(name: str) -> None:
+    theirs, examples = references(name)
+    ours = validator(name)
+    assert all(ours.is_valid(each) for each in examples)
+    names = [place.rpartition("/")[2] for place, _ in members(theirs.schema)]
+    chance = random.Random(2026)
+    verdicts = {True: 0, False: 0}
+    for number in range(3000):
+        document = mutated(examples[number % len(examples)], names, chance)
+        verdict = theirs.is_valid(document)
+        assert ours.is_valid(document) == verdict, json.dumps(document)
+        verdicts[verdict] += 1
+    assert min(verdicts.values()) > 300
+
+
+@pytest.mark.parametrize("name", list(REFERENCES))
+def test_they_describe_every_member_of_the_reference(name: str) -> None:
+    theirs, _ = references(name)
+    assert {place.rpartition("/")[2] for place, _ in members(theirs.schema)} == {
+        place.rpartition("/")[2] for place, _ in members(aurora_schemas.load(name))
+    }
