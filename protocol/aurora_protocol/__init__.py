@@ -19,3 +19,11 @@ class RequestFailed(ProtocolError):
     def __init__(self, message: str, code: int) -> None:
         super().__init__(message)
         self.code = code
+
+
+class SiteError(ProtocolError):
+    """A site, its manifest or a call of it cannot be used as asked; the message says what, where and the next step."""
+
+
+class Blocked(ProtocolError):
+    """A safety rule of ours forbids it; the message says which, and what allows it."""

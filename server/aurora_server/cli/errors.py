@@ -7,7 +7,7 @@ from typing import TextIO
 
 import click
 
-from aurora_protocol import ProtocolError, RequestFailed
+from aurora_protocol import Blocked, ProtocolError, RequestFailed, SiteError
 
 FINE, NO, BAD_INPUT, NO_DAEMON, BLOCKED = 0, 1, 2, 3, 4
 INTERRUPTED = 130
@@ -23,7 +23,9 @@ def exit_code(error: BaseException) -> int:
         if error.code == _CANCELLED:
             return INTERRUPTED
         return BAD_INPUT if error.code in (_INVALID_PARAMS, _INVALID_REQUEST, _REQUEST_FAILED) else NO_DAEMON
-    if isinstance(error, click.ClickException | OSError):
+    if isinstance(error, Blocked):
+        return BLOCKED
+    if isinstance(error, click.ClickException | OSError | SiteError):
         return BAD_INPUT
     return NO_DAEMON
 

@@ -1,0 +1,54 @@
+"""What needs a person's word, and what nobody should see printed (AURA-P "Security model")."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from aurora_protocol.manifest.model import Capability
+
+MASK = "***"
+
+_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[0-9]+")
+_DESTRUCTIVE = frozenset(
+    "cancel clear close deactivate delete destroy disable drop erase kill purge remove reset revoke terminate "
+    "truncate uninstall unpublish unsubscribe void wipe".split()
+)
+_SECRET = frozenset(
+    "apikey auth authorization bearer credential credentials otp passcode passphrase passwd password "
+    "pin pwd secret session token".split()
+)
+
+
+def words(name: str) -> list[str]:
+    """The words of an identifier in any style: `deletePost`, `delete_post`, `delete-post`."""
+    return [word.lower() for word in _WORD.findall(name)]
+
+
+def destructive(capability: Capability) -> str | None:
+    """Why calling it may destroy something, or None: its method is DELETE, or its id says so."""
+    if capability.method is not None and capability.method.value == "DELETE":
+        return "its method is DELETE"
+    said = next((word for word in words(capability.name) if word in _DESTRUCTIVE), None)
+    return f'its name says "{said}"' if said else None
+
+
+def secret(name: str, schema: Any = None) -> bool:
+    """Whether a value of this name, or of this JSON Schema, is one to hide."""
+    if isinstance(schema, Mapping) and (schema.get("format") == "password" or schema.get("writeOnly") is True):
+        return True
+    parts = words(name)
+    return any(part in _SECRET for part in parts) or ("key" in parts and ("api" in parts or "private" in parts))
+
+
+def masked(value: Any, properties: Mapping[str, Any]) -> Any:
+    """`value` with what is secret by name or schema replaced, all the way down."""
+    if isinstance(value, Mapping):
+        return {
+            name: MASK if secret(name, properties.get(name)) and each is not None else masked(each, {})
+            for name, each in value.items()
+        }
+    if isinstance(value, list):
+        return [masked(each, {}) for each in value]
+    return value

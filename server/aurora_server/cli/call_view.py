@@ -1,0 +1,72 @@
+"""A request that is not sent (`call --dry-run`): all of it, with secrets hidden."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+from urllib.parse import quote
+
+from aurora_protocol.manifest.client.calling import Call
+from aurora_protocol.manifest.client.caution import MASK, destructive, masked, secret
+from aurora_protocol.manifest.client.transport import Request
+from aurora_protocol.manifest.model import Capability
+from aurora_server.cli.words import plain, plain_lines
+
+_ALWAYS_SECRET = frozenset({"authorization", "proxy-authorization"})
+
+
+def preview_document(planned: Call, request: Request, capability: Capability) -> dict[str, Any]:
+    """What `call --dry-run --json` prints."""
+    return {
+        "capability": planned.capability,
+        "method": request.method,
+        "url": _url(planned, request, capability),
+        "headers": dict(_headers(planned, request, capability)),
+        "body": _body(planned, capability),
+        "destructive": destructive(capability) is not None,
+        "sent": False,
+    }
+
+
+def preview_lines(planned: Call, request: Request, capability: Capability) -> list[str]:
+    """The request as HTTP writes it."""
+    lines = [f"{request.method} {plain(_url(planned, request, capability))}"]
+    lines += [f"{plain(name)}: {plain(value)}" for name, value in _headers(planned, request, capability)]
+    body = _body(planned, capability)
+    if body is not None:
+        lines += ["", *plain_lines(json.dumps(body, ensure_ascii=False, indent=2))]
+    return lines
+
+
+def _schemas(capability: Capability) -> dict[str, Any]:
+    """The schema of each value by the name it is sent under, where the mapping is a plain one."""
+    mapping = capability.mapping.value if capability.mapping else {}
+    properties = {name: member.value.value for name, member in capability.properties.items()}
+    return {**properties, **{name: properties.get(str(pointer)[1:]) for name, pointer in mapping.items()}}
+
+
+def _body(planned: Call, capability: Capability) -> Any:
+    return None if planned.body is None else masked(dict(planned.body), _schemas(capability))
+
+
+def _headers(planned: Call, request: Request, capability: Capability) -> list[tuple[str, str]]:
+    schemas = _schemas(capability)
+    hidden = {name.lower() for name in planned.header_names if secret(name, schemas.get(name))} | _ALWAYS_SECRET
+    return [(name, _hide(name, value, hidden)) for name, value in request.headers]
+
+
+def _hide(name: str, value: str, hidden: set[str] | frozenset[str]) -> str:
+    if name.lower() == "cookie":
+        return "; ".join(f"{pair.partition('=')[0]}={MASK}" for pair in value.split("; "))
+    if name.lower() in hidden:
+        scheme, space, _ = value.partition(" ")
+        return f"{scheme} {MASK}" if space else MASK
+    return value
+
+
+def _url(planned: Call, request: Request, capability: Capability) -> str:
+    url, schemas = request.url, _schemas(capability)
+    for name, value in planned.url_values.items():
+        if secret(name, schemas.get(name)) and isinstance(value, str) and value:
+            url = url.replace(quote(value, safe=""), MASK).replace(value, MASK)
+    return url

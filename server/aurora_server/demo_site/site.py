@@ -1,0 +1,148 @@
+"""The demo site as an ASGI application: what holds for every request, then the capability's own answer."""
+
+from __future__ import annotations
+
+import base64
+import json
+import logging
+import re
+import time
+import uuid
+from datetime import UTC, datetime
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.routing import Route
+
+from aurora_protocol.manifest.model import Capability
+from aurora_server.demo_site.answering import HANDLERS, Site, Visit
+from aurora_server.demo_site.asking import Refused, read_arguments
+from aurora_server.demo_site.contract import NEEDS_LOGIN, Contract
+from aurora_server.demo_site.people import SESSION_SECONDS
+from aurora_server.demo_site.rate import RateLimit
+
+COOKIE = "session"
+_REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
+_SAFE_METHODS = frozenset({"GET", "HEAD"})
+logger = logging.getLogger(__name__)
+
+
+class Door:
+    """Every request to the API comes through here: request id, limits, origin, session, state, log."""
+
+    def __init__(self, contract: Contract, origin: str, per_minute: int) -> None:
+        self._contract = contract
+        self._origin = origin
+        self._host = origin.partition("://")[2]
+        self._rate = RateLimit(per_minute)
+        self._site = Site()
+
+    async def answer(self, request: Request) -> Response:
+        """Answer a call of the API."""
+        started = time.monotonic()
+        named = request.headers.get("x-request-id", "")
+        request_id = named if _REQUEST_ID.fullmatch(named) else uuid.uuid4().hex
+        capability = self._contract.routes.get(request.scope["route"].path, {}).get(request.method)
+        token = request.cookies.get(COOKIE)
+        client = request.client.host if request.client else "?"
+        visit = Visit(client, self._site.people.of(token, started), token)
+        try:
+            response = await self._call(request, capability, visit)
+        except Refused as refusal:
+            response = JSONResponse(refusal.document(request_id), refusal.status, headers=refusal.headers)
+        if visit.token != token:
+            _set_cookie(response, visit.token)
+        response.headers["X-Request-Id"] = request_id
+        response.headers["AURA-State"] = self._state(request, visit)
+        response.headers["Cache-Control"] = "no-store"
+        response.headers["X-Content-Type-Options"] = "nosniff"
+        logger.info(
+            "%s %s %s %s %s as %s: %d, %.0f ms",
+            request_id,
+            client,
+            request.method,
+            request.url.path,
+            capability.name if capability else "-",
+            visit.person.id if visit.person else "-",
+            response.status_code,
+            1000 * (time.monotonic() - started),
+        )
+        return response
+
+    async def _call(self, request: Request, capability: Capability | None, visit: Visit) -> Response:
+        self._admit(request, visit)
+        if capability is None:
+            allowed = ", ".join(sorted(self._contract.routes[request.scope["route"].path]))
+            raise Refused(405, "wrong_method", f"use {allowed} here", headers={"Allow": allowed})
+        if capability.name in NEEDS_LOGIN and visit.person is None:
+            raise Refused(401, "not_logged_in", "log in first, with the capability login")
+        arguments = await read_arguments(request, capability)
+        answer = await HANDLERS[capability.name](self._site, visit, arguments)
+        return Response(status_code=204) if answer.status == 204 else JSONResponse(answer.body, answer.status)
+
+    def _admit(self, request: Request, visit: Visit) -> None:
+        """Raise Refused for a request too many, and for one that a page of another site made a browser send."""
+        wait = self._rate.wait(visit.client, time.monotonic())
+        if wait:
+            detail = f"too many requests; try again in {wait} s"
+            raise Refused(429, "too_many_requests", detail, headers={"Retry-After": str(wait)})
+        if request.headers.get("host", "") not in self._hosts():
+            raise Refused(421, "wrong_host", f"this is {self._origin}")
+        if request.method in _SAFE_METHODS:
+            return
+        origin = request.headers.get("origin")
+        foreign = origin is not None and origin.partition("://")[2] not in self._hosts()
+        if foreign or request.headers.get("sec-fetch-site") in ("cross-site", "same-site"):
+            raise Refused(403, "foreign_origin", "a page of another site may not do this")
+
+    def _hosts(self) -> tuple[str, str]:
+        return self._host, self._host.replace("127.0.0.1", "localhost")
+
+    def _state(self, request: Request, visit: Visit) -> str:
+        """Advice for the next call. No names, no secrets: whether logged in, and what is open."""
+        moment = datetime.now(UTC).isoformat(timespec="seconds")
+        document = {
+            "isAuthenticated": visit.person is not None,
+            "context": {"path": request.url.path[:200], "timestamp": moment},
+            "capabilities": self._contract.allowed(visit.person is not None),
+        }
+        return base64.b64encode(json.dumps(document, separators=(",", ":")).encode()).decode()
+
+
+def _set_cookie(response: Response, token: str | None) -> None:
+    """No `Secure`: the demo site speaks http, on this machine only."""
+    if token is None:
+        response.delete_cookie(COOKIE, httponly=True, samesite="strict")
+    else:
+        response.set_cookie(COOKIE, token, max_age=SESSION_SECONDS, httponly=True, samesite="strict")
+
+
+def make_site(origin: str, per_minute: int) -> Starlette:
+    """The application for `origin`, `http://127.0.0.1:8765`."""
+    contract = Contract(origin, per_minute)
+    door = Door(contract, origin, per_minute)
+
+    async def manifest(request: Request) -> Response:
+        headers = {
+            "ETag": contract.etag,
+            "Cache-Control": "public, max-age=300",
+            "Access-Control-Allow-Origin": "*",
+            "X-Content-Type-Options": "nosniff",
+        }
+        if contract.matches(request.headers.get("if-none-match")):
+            return Response(status_code=304, headers=headers)
+        return Response(contract.body, headers=headers, media_type="application/json")
+
+    async def front(request: Request) -> Response:
+        return PlainTextResponse(f"The AURORA demo site. Its manifest: {origin}/.well-known/aura.json\n")
+
+    async def missing(request: Request, error: Exception) -> Response:
+        status = error.status_code if isinstance(error, HTTPException) else 500
+        return JSONResponse({"code": "not_found" if status == 404 else "refused", "detail": "nothing here"}, status)
+
+    routes = [Route("/.well-known/aura.json", manifest), Route("/", front)]
+    methods = ["GET", "POST", "PUT", "DELETE", "PATCH"]
+    routes += [Route(path, door.answer, methods=methods) for path in contract.routes]
+    return Starlette(routes=routes, exception_handlers={HTTPException: missing})

@@ -1,0 +1,259 @@
+"""The client's pure parts: which URL, which request, which state, how long a copy is fresh."""
+
+from __future__ import annotations
+
+import base64
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from aurora_protocol import Blocked, SiteError
+from aurora_protocol.manifest.client.arguments import lookup, misfits, read_arguments
+from aurora_protocol.manifest.client.cache import fresh_until
+from aurora_protocol.manifest.client.calling import Call, build_call
+from aurora_protocol.manifest.client.caution import destructive, masked, secret
+from aurora_protocol.manifest.client.origins import Origin, manifest_url, origin_of, parse_url
+from aurora_protocol.manifest.client.state import MAX_HEADER, read_state
+from aurora_protocol.manifest.model import Capability, Manifest
+from aurora_protocol.manifest.scanner import parse
+
+SITE = Origin("https", "example.com", 443)
+
+
+def capability(name: str = "x", parameters: dict[str, Any] | None = None, **action: Any) -> Capability:
+    mapping = action.pop("mapping", None)
+    action = {"type": "HTTP", "method": "GET", "urlTemplate": "/", **action}
+    action["parameterMapping"] = mapping if mapping is not None else {each: f"/{each}" for each in "abcd"}
+    document = {"capabilities": {name: {"id": name, "v": 1, "parameters": parameters, "action": action}}}
+    return Manifest(parse(json.dumps(document))).capabilities[name]
+
+
+def request(arguments: dict[str, Any], **action: Any) -> Call:
+    return build_call(capability(**action), SITE, arguments)
+
+
+@pytest.mark.parametrize(
+    ("typed", "url"),
+    [
+        ("example.com", "https://example.com/.well-known/aura.json"),
+        ("https://example.com/blog/page?x#y", "https://example.com/.well-known/aura.json"),
+        ("https://EXAMPLE.com:443", "https://example.com/.well-known/aura.json"),
+        ("localhost:3000", "http://localhost:3000/.well-known/aura.json"),
+        ("http://[::1]:80/", "http://[::1]/.well-known/aura.json"),
+        ("https://example.com/my/aura.JSON?v=1#x", "https://example.com/my/aura.JSON?v=1"),
+    ],
+)
+def test_where_a_manifest_is_looked_for(typed: str, url: str) -> None:
+    assert str(manifest_url(typed)) == url
+
+
+def test_origins_are_equal_only_when_all_three_parts_are() -> None:
+    def same(one: str, other: str) -> bool:
+        return origin_of(parse_url(one)) == origin_of(parse_url(other))
+
+    assert same("https://example.com", "https://EXAMPLE.com.:443/x")
+    assert not same("https://example.com", "http://example.com")
+    assert not same("https://example.com", "https://example.com:8443")
+    assert not same("https://example.com", "https://www.example.com")
+    loopback = {host: origin_of(parse_url(f"http://{host}")).loopback for host in ("localhost", "127.9.9.9", "[::1]")}
+    assert all(loopback.values())
+    assert not origin_of(parse_url("http://localhost.example.com")).loopback
+
+
+@pytest.mark.parametrize(
+    ("action", "arguments", "url", "body"),
+    [
+        ({"urlTemplate": "/p{?a,b*}"}, {"a": True, "b": ["x y", 2]}, "/p?a=true&b=x%20y&b=2", None),
+        ({"urlTemplate": "/p{?a,b,c}"}, {"a": 10.0, "b": [], "c": None}, "/p?a=10", None),
+        ({"urlTemplate": "/p{?a*}"}, {"a": {"k": "v w", "n": 1}}, "/p?k=v%20w&n=1", None),
+        ({"urlTemplate": "/p/{a}{/b*}{;c}"}, {"a": "x/y", "b": ["l", "m"], "c": "é"}, "/p/x%2Fy/l/m;c=%C3%A9", None),
+        ({"urlTemplate": "/p/{a:3}{#b}"}, {"a": "abcdef", "b": "f"}, "/p/abc", None),
+        ({"urlTemplate": "/p"}, {"a": [1, 2], "b": "&="}, "/p?a=1&a=2&b=%26%3D", None),
+        ({"urlTemplate": "/p{?a}"}, {"a": 1, "b": 2}, "/p?a=1&b=2", None),
+        ({"urlTemplate": "/p/{a}", "method": "PUT"}, {"a": 1, "b": {"c": [None]}}, "/p/1", {"b": {"c": [None]}}),
+        ({"method": "POST", "encoding": "query"}, {"a": 1}, "/?a=1", None),
+        ({"method": "DELETE", "encoding": "json"}, {"a": 1}, "/", {"a": 1}),
+        ({"method": "POST"}, {}, "/", {}),
+        ({"method": "POST", "mapping": {}}, {}, "/", None),
+        ({"method": "POST", "mapping": {"city": "/to/0/city", "all": ""}}, {"to": [{"city": "B"}]}, "/", "nested"),
+    ],
+)
+def test_what_a_call_sends(action: dict[str, Any], arguments: dict[str, Any], url: str, body: Any) -> None:
+    sent = request(arguments, **action).request
+    assert sent.url == f"https://example.com{url}"
+    expected = {"city": "B", "all": arguments} if body == "nested" else body
+    assert (None if sent.body is None else json.loads(sent.body)) == expected
+
+
+def test_the_manifest_says_where_a_value_goes() -> None:
+    location = {"a": "header", "b": "query", "c": "body", "d": "path"}
+    action = {"method": "POST", "urlTemplate": "/p/{d}", "parameterLocation": location}
+    sent = request({"a": ["x", 1], "b": "q", "c": "c", "d": "d"}, **action).request
+    assert sent.url == "https://example.com/p/d?b=q"
+    assert dict(sent.headers) == {"Content-Type": "application/json", "a": "x, 1"}
+    assert json.loads(sent.body or b"") == {"c": "c"}
+
+
+@pytest.mark.parametrize(
+    ("action", "arguments", "error"),
+    [
+        ({"urlTemplate": "/p/{a}", "method": "DELETE"}, {}, SiteError),
+        ({"urlTemplate": "/p/{a}", "method": "DELETE"}, {"a": ""}, SiteError),
+        ({"urlTemplate": "/p/{a}", "method": "DELETE"}, {"a": None}, SiteError),
+        ({"urlTemplate": "/p/{a}"}, {"a": ".."}, Blocked),
+        ({"urlTemplate": "/p/{+a}"}, {"a": "../x"}, Blocked),
+        ({"urlTemplate": "/p/{+a}"}, {"a": "%2e%2E/x"}, Blocked),
+        ({"urlTemplate": "{+a}"}, {"a": "//evil.example/"}, Blocked),
+        ({"urlTemplate": "https://example.com:444/{a}"}, {"a": "x"}, Blocked),
+        ({"urlTemplate": "https://example.com{+a}"}, {"a": "@evil.example"}, SiteError),
+        ({"urlTemplate": "https://example.com{+a}"}, {"a": ".evil.example/"}, Blocked),
+        ({"urlTemplate": "javascript:{a}"}, {"a": "x"}, SiteError),
+        ({"urlTemplate": "/p{?a}"}, {"a": [["nested"]]}, SiteError),
+        ({"urlTemplate": "/p{?a"}, {"a": 1}, SiteError),
+        ({"parameterLocation": {"a": "header"}}, {"a": "x\r\nEvil: 1"}, SiteError),
+        ({"parameterLocation": {"Host": "header"}, "mapping": {"Host": "/a"}}, {"a": "evil"}, Blocked),
+        ({"parameterLocation": {"a": "path"}}, {"a": "x"}, SiteError),
+        ({"parameterLocation": {"a": "cookie"}}, {"a": "x"}, SiteError),
+        ({"mapping": {"a": "no-pointer"}}, {"a": "x"}, SiteError),
+        ({"method": "TRACE"}, {}, SiteError),
+    ],
+)
+def test_what_is_never_sent(action: dict[str, Any], arguments: dict[str, Any], error: type[Exception]) -> None:
+    with pytest.raises(error):
+        request(arguments, **action)
+
+
+words = st.text(alphabet='ab.:/@?#%{}\\ "\r\né\U0001f600', max_size=8)
+values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | words,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(words, inner, max_size=3),
+    max_leaves=6,
+)
+pieces = st.lists(
+    st.sampled_from(["/p", "/{a}", "{+b}", "{?c*}", "{&d}", "{/a*}", "{#b}", "{;c}", "https://", ":", "@"])
+)
+
+
+@given(template=pieces, arguments=st.dictionaries(st.sampled_from("abcd"), values))
+def test_whatever_is_asked_stays_on_the_site_or_is_refused(template: list[str], arguments: dict[str, Any]) -> None:
+    try:
+        sent = request(arguments, urlTemplate="".join(template)).request
+    except (SiteError, Blocked):
+        return
+    assert origin_of(parse_url(sent.url)) == SITE
+
+
+def test_pointers_find_what_rfc_6901_says() -> None:
+    document = {"a/b": 1, "m~n": [{"": 2}], "": 3}
+    found = {
+        pointer: lookup(document, pointer) for pointer in ("/a~1b", "/m~0n/0/", "/", "", "/m~0n/00", "/x", "/m~0n/-")
+    }
+    assert found["/a~1b"] == (True, 1)
+    assert found["/m~0n/0/"] == (True, 2)
+    assert found["/"] == (True, 3)
+    assert found[""] == (True, document)
+    assert [found[each] for each in ("/m~0n/00", "/x", "/m~0n/-")] == [(False, None)] * 3
+
+
+def test_misfits_name_their_places_and_no_values() -> None:
+    schema = {
+        "type": "object",
+        "required": ["it's", "n"],
+        "properties": {"pw": {"minLength": 9}, "list": {"items": {"enum": [1]}}, "f": {"format": "email"}},
+        "additionalProperties": False,
+    }
+    found = {each.path: each.message for each in misfits(schema, {"pw": "hunter2", "list": [1, 2], "f": "x", "q": 1})}
+    assert set(found) == {"", "/it's", "/n", "/pw", "/list/1", "/f"}
+    assert "q" in found[""]
+    assert "hunter2" not in str(found)
+    assert misfits(None, {"a": 1}) == []
+
+
+@pytest.mark.parametrize("text", ["", "{", "[1]", "null", '{"a": 1,}', "[" * 500, '{"a": 1} {"b": 2}'])
+def test_arguments_that_are_no_object(text: str) -> None:
+    with pytest.raises(SiteError):
+        read_arguments(text)
+
+
+states = st.dictionaries(words, values, max_size=4)
+
+
+@given(states, st.booleans(), st.booleans())
+def test_every_state_is_read_in_both_alphabets_padded_or_not(document: dict[str, Any], url: bool, padded: bool) -> None:
+    data = json.dumps(document, ensure_ascii=False).encode("utf-8", "replace")
+    text = (base64.urlsafe_b64encode if url else base64.b64encode)(data).decode()
+    state = read_state(text if padded else text.rstrip("="))
+    assert state.document == json.loads(data)
+
+
+@given(st.text(max_size=60) | st.binary(max_size=60).map(lambda data: base64.b64encode(data).decode()))
+def test_no_header_breaks_the_reading_of_states(text: str) -> None:
+    try:
+        assert isinstance(read_state(text).document, dict)
+    except SiteError as error:
+        assert str(error)
+
+
+@pytest.mark.parametrize(
+    ("header", "told"),
+    [
+        ("", "empty"),
+        ("e30*", "'*' at character 3"),
+        ("e", "missing"),
+        ("e30====", "too many ="),
+        ("-_+/", "mixes"),
+        ("A" * (MAX_HEADER + 1), "limit"),
+        (base64.b64encode(b"\xff\xfe").decode(), "UTF-8: byte 0"),
+        (base64.b64encode(b"[1]").decode(), "no object"),
+        (base64.b64encode(b'{"a": ').decode(), "JSON"),
+        (base64.b64encode(b"[" * 5000).decode(), "JSON"),
+    ],
+)
+def test_a_state_that_cannot_be_read_says_why(header: str, told: str) -> None:
+    with pytest.raises(SiteError, match=r"(?s).*") as caught:
+        read_state(header)
+    assert told in str(caught.value)
+
+
+def test_a_state_of_another_shape_is_read_with_its_problems() -> None:
+    encoded = base64.b64encode(b'{"isAuthenticated": "yes", "capabilities": [1], "context": 5}').decode()
+    state = read_state(f"AURA-State: {encoded}")
+    assert (state.is_authenticated, state.capabilities, len(state.problems)) == (None, None, 3)
+
+
+@pytest.mark.parametrize(
+    ("headers", "seconds"),
+    [
+        ({}, 0),
+        ({"cache-control": "max-age=60"}, 60),
+        ({"cache-control": "public, MAX-AGE=60", "age": "50"}, 10),
+        ({"cache-control": "max-age=60", "age": "500"}, 0),
+        ({"cache-control": "max-age=60, no-cache"}, 0),
+        ({"cache-control": "max-age=99999999999"}, 7 * 86400),
+        ({"cache-control": "max-age=soon"}, 0),
+        ({"date": "Sun, 22 Nov 2026 04:00:00 GMT", "expires": "Sun, 22 Nov 2026 04:01:00 GMT"}, 60),
+        ({"expires": "0"}, 0),
+        ({"cache-control": "max-age=0", "expires": "Sun, 22 Nov 2099 04:01:00 GMT"}, 0),
+    ],
+)
+def test_how_long_a_copy_is_fresh(headers: dict[str, str], seconds: float) -> None:
+    assert max(0.0, fresh_until(headers, 1000.0) - 1000.0) == seconds
+
+
+def test_what_may_destroy_is_told_by_method_or_name() -> None:
+    assert destructive(capability("x", method="DELETE"))
+    for name in ("delete_post", "removeUser", "purge-all", "cancelOrder"):
+        assert destructive(capability(name, method="POST")), name
+    for name in ("list_posts", "undeleted_list", "update_post"):
+        assert destructive(capability(name, method="PUT")) is None, name
+
+
+def test_secrets_are_told_by_name_or_schema() -> None:
+    assert all(map(secret, ("password", "newPassword", "api_key", "access-token", "clientSecret")))
+    assert not any(map(secret, ("title", "keyboard", "tokens_used_hint", "author")))
+    assert secret("x", {"format": "password"})
+    shown = masked({"a": {"password": "p"}, "b": [{"token": "t"}], "x": "y"}, {"x": {"format": "password"}})
+    assert shown == {"a": {"password": "***"}, "b": [{"token": "***"}], "x": "***"}
