@@ -13,7 +13,7 @@ from aurora_protocol.manifest.document import Document, Object
 from aurora_protocol.manifest.edits import renaming
 from aurora_protocol.manifest.findings import Finding, in_order
 from aurora_protocol.manifest.kinds import DELIVERABLE, DELIVERABLE_STATE, MANIFEST, METRICS_OUTPUT, DocumentKind
-from aurora_protocol.manifest.rules.registry import RULES
+from aurora_protocol.manifest.rules.registry import RULES, ask
 from aurora_protocol.manifest.rules.subject import Subject
 from aurora_protocol.manifest.scanner import parse
 from aurora_protocol.manifest.spelling import Guesses, Misspelt, misspelt_members
@@ -49,7 +49,7 @@ def against_schema(document: Document, kind: DocumentKind) -> list[Finding]:
     """What is wrong with a document as JSON and by the schema of its kind, in the order of the text."""
     subject, schema = Subject(document), schema_of(kind, document)
     misspelt = list(misspelt_members(document, schema.shapes.root, Guesses()))
-    findings = [each for rule in RULES.values() if rule.info.scope == "text" for each in rule.findings(subject)]
+    findings = ask([rule for rule in RULES.values() if rule.info.scope == "text"], subject)
     findings += (_with_fix(each) for each in misspelt)
     findings += schema.findings(document, frozenset(each.explains for each in misspelt if each.explains))
     return in_order(findings)

@@ -9,7 +9,6 @@ from typing import Literal
 
 from msgspec import Struct
 
-from aurora_protocol.manifest.check import manifest_schema
 from aurora_protocol.manifest.document import Array, Document, Object, Scalar
 from aurora_protocol.manifest.editing.cursor import Cursor, cursor_at
 from aurora_protocol.manifest.editing.parameters import (
@@ -25,7 +24,6 @@ from aurora_protocol.manifest.editing.skeletons import (
     FORMATS,
     JSON_TYPES,
     LOCATIONS,
-    SCHEMA_URL,
     capability_tree,
     location_of,
     member_tree,
@@ -35,10 +33,15 @@ from aurora_protocol.manifest.editing.snippets import Hole, Tree, Writer
 from aurora_protocol.manifest.findings import Edit
 from aurora_protocol.manifest.model import Capability, Manifest, Resource, members
 from aurora_protocol.manifest.pointers import to_pointer
+from aurora_protocol.manifest.schema import SCHEMA_ADDRESS, manifest_schema
 from aurora_protocol.manifest.shape import Shape
+from aurora_protocol.manifest.violations import SchemaCheck
 
 Kind = Literal["member", "value", "choice", "reference", "variable", "snippet"]
 """What a proposal is, for its icon."""
+
+Name = tuple[str, Tree, str, str, int, Kind]
+"""A name to propose: its value, detail, documentation, rank, and what it is."""
 
 _INDENT = re.compile(r"\n([ \t]+)\S")
 _TEMPLATES = ("urlTemplate", "uriPattern")
@@ -72,7 +75,16 @@ def complete(manifest: Manifest, offset: int, *, snippets: bool = True) -> list[
         return []
     if cursor.document is not manifest.document:
         manifest = Manifest(cursor.document)
-    proposals = list(_Completion(manifest, cursor, snippets).proposals())
+    proposals = list(_Completion(manifest, cursor, snippets, manifest_schema()).proposals())
+    return sorted(proposals, key=lambda each: each.rank)
+
+
+def complete_by_schema(document: Document, schema: SchemaCheck, offset: int, *, snippets: bool) -> list[Proposal]:
+    """As `complete`, for a document that is no manifest: names and values its schema tells."""
+    cursor = cursor_at(document, offset)
+    if cursor is None:
+        return []
+    proposals = _Completion(Manifest(cursor.document), cursor, snippets, schema).proposals()
     return sorted(proposals, key=lambda each: each.rank)
 
 
@@ -90,9 +102,9 @@ def line_end(document: Document) -> str:
     return "\r\n" if document.text[first - 1 : first] == "\r" else "\n"
 
 
-def shape_at(path: Iterable[str | int]) -> Shape | None:
-    """What the manifest schema says of a place; None where it says nothing."""
-    shape: Shape | None = manifest_schema().shapes.root
+def shape_at(path: Iterable[str | int], schema: SchemaCheck | None = None) -> Shape | None:
+    """What a schema, that of manifests unless another is named, says of a place; None where it says nothing."""
+    shape: Shape | None = (schema or manifest_schema()).shapes.root
     for step in path:
         if shape is None:
             return None
@@ -103,12 +115,16 @@ def shape_at(path: Iterable[str | int]) -> Shape | None:
 class _Completion:
     """The proposals for one cursor."""
 
-    def __init__(self, manifest: Manifest, cursor: Cursor, snippets: bool) -> None:
+    def __init__(self, manifest: Manifest, cursor: Cursor, snippets: bool, schema: SchemaCheck) -> None:
         self.manifest = manifest
+        self.schema = schema
+        self.is_manifest = schema is manifest_schema()
         self.cursor = cursor
         self.snippets = snippets
         self.capability: Capability | None = None
         self.resource: Resource | None = None
+        if not self.is_manifest:
+            return
         if cursor.path[:1] == ("capabilities",) and len(cursor.path) > 1:
             self.capability = capability_around(manifest, cursor.offset)
         elif cursor.path[:1] == ("resources",) and len(cursor.path) > 1:
@@ -131,7 +147,21 @@ class _Completion:
             if name not in taken:
                 yield self.name(name, tree, detail, documentation, rank, kind)
 
-    def known_names(self) -> Iterator[tuple[str, Tree, str, str, int, Kind]]:
+    def known_names(self) -> Iterator[Name]:
+        if self.is_manifest:
+            yield from self.protocol_names()
+        path = self.cursor.path
+        shape = shape_at(path, self.schema)
+        if shape is None:
+            return
+        for name, inner in shape.members.items():
+            needed = name in shape.needed
+            known = member_tree(self.manifest, path, name, inner, self.capability, self.resource)
+            rank = 2 if needed else (9 if not inner.kinds else 4)
+            yield name, known, "required" if needed else "optional", inner.description, rank, "member"
+
+    def protocol_names(self) -> Iterator[Name]:
+        """Names that the manifest itself tells: capabilities that are used, parameters, variables."""
         path, capability = self.cursor.path, self.capability
         inside = path[2:]
         if path == ("capabilities",):
@@ -153,16 +183,8 @@ class _Completion:
             for name in request_names(capability):
                 tree: Tree = {"type": Hole("string", JSON_TYPES), "description": Hole()}
                 yield name, tree, "used by the request", "", 1, "variable"
-        shape = shape_at(path)
-        if shape is None:
-            return
-        for name, inner in shape.members.items():
-            needed = name in shape.needed
-            known = member_tree(self.manifest, path, name, inner, capability, self.resource)
-            rank = 2 if needed else (9 if not inner.kinds else 4)
-            yield name, known, "required" if needed else "optional", inner.description, rank, "member"
 
-    def whole_capabilities(self) -> Iterator[tuple[str, Tree, str, str, int, Kind]]:
+    def whole_capabilities(self) -> Iterator[Name]:
         for name, uses in self.manifest.uses.items():
             if name not in self.manifest.capabilities:
                 tree = capability_tree(name, uses[0])
@@ -178,7 +200,7 @@ class _Completion:
         words = shape.description if shape else ""
         yield "new_capability", capability_tree("new_capability", None), "a whole capability", words, 3, "snippet"
 
-    def whole_resources(self) -> Iterator[tuple[str, Tree, str, str, int, Kind]]:
+    def whole_resources(self) -> Iterator[Name]:
         shape = shape_at(("resources", ""))
         words = shape.description if shape else ""
         unused = [each for each in self.manifest.capabilities.values() if each.name not in self.manifest.uses]
@@ -210,19 +232,14 @@ class _Completion:
             if variables:
                 yield from variables
                 return
-        yield from self.special_values(path)
+        if self.is_manifest:
+            yield from self.protocol_values(path)
         in_list = isinstance(cursor.container, Array)
-        shape = shape_at((*path, 0) if in_list else path)
-        if not path and cursor.container is None:
-            yield self.value(
-                member_tree(self.manifest, (), "", shape_at(()), None, None),
-                "manifest",
-                "snippet",
-                "a whole manifest",
-                "",
-                1,
-            )
-        elif shape is not None and not in_list:
+        shape = shape_at((*path, 0) if in_list else path, self.schema)
+        if cursor.container is None:
+            tree = member_tree(self.manifest, (), "", shape, None, None)
+            yield self.value(tree, "manifest" if self.is_manifest else "document", "snippet", "all of it", "", 1)
+        elif shape is not None:
             yield from self.schema_values(shape)
 
     def schema_values(self, shape: Shape) -> Iterator[Proposal]:
@@ -244,10 +261,10 @@ class _Completion:
             label = "[…]" if shape.kinds == ("array",) else "{…}"
             yield self.value(tree, label, "snippet", "", words, 4)
 
-    def special_values(self, path: tuple[str | int, ...]) -> Iterator[Proposal]:
+    def protocol_values(self, path: tuple[str | int, ...]) -> Iterator[Proposal]:
         capability, last = self.capability, path[-1] if path else ""
         if path == ("$schema",):
-            yield self.value(SCHEMA_URL, SCHEMA_URL, "value", "the published schema", "", 1)
+            yield self.value(SCHEMA_ADDRESS, SCHEMA_ADDRESS, "value", "the published schema", "", 1)
         elif path[:1] == ("resources",) and last == "capabilityId":
             yield from self.capability_ids()
         elif last == "uriPattern" and self.resource is not None:

@@ -193,9 +193,7 @@ def _swallows(document: Document, cursor: Cursor) -> bool:
         return bool(line and line[0].strip())
     rest = _REST_OF_LINE.match(text, end)
     follows = rest[0].lstrip()[:1] if rest else ""
-    if not follows or follows in ",:}]/#":
-        return False
-    return True
+    return bool(follows) and follows not in ",:}]/#"
 
 
 def _without_comments(gap: str) -> str | None:

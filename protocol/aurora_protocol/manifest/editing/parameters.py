@@ -1,19 +1,18 @@
 """A capability's parameters: the arguments its schema describes, and the names its request calls them by.
 
-`"mail": "/email"` in `parameterMapping` says that the request's `mail` is the argument `email`. Mostly the two names are
-the same, and then they are one thing to a reader.
+`"mail": "/email"` in `parameterMapping` says that the request's `mail` is the argument `email`. Mostly the two names
+are the same, and then they are one thing to a reader.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator
-from functools import lru_cache
 
 from msgspec import Struct
 
 from aurora_protocol.manifest.document import Array, Member, Node, Object, Scalar
-from aurora_protocol.manifest.model import Capability, Manifest, Resource, members, obj, string, value
+from aurora_protocol.manifest.model import Capability, Manifest, Resource, members, obj, value
 from aurora_protocol.manifest.pointers import PointerError, from_pointer
 from aurora_protocol.manifest.templates import Template, Variable, parse_template
 
@@ -56,9 +55,11 @@ def schema_parts(capability: Capability) -> Iterator[SchemaPart]:
         yield part
         if len(part.path) >= MAX_DEPTH:
             continue
-        for member in members(value(part.node, "properties")):
-            if isinstance(member.value, Object):
-                pending.append(SchemaPart((*part.path, member.name), member.value))
+        pending += (
+            SchemaPart((*part.path, each.name), each.value)
+            for each in members(value(part.node, "properties"))
+            if isinstance(each.value, Object)
+        )
         items = obj(part.node, "items")
         if items is not None:
             pending.append(SchemaPart((*part.path, ITEMS), items))
@@ -110,7 +111,7 @@ def request_names(capability: Capability) -> list[str]:
 
 def pattern_of(resource: Resource) -> Template | None:
     """A resource's `uriPattern` as a template."""
-    return _pattern(str(resource.uri_pattern.value)) if resource.uri_pattern else None
+    return parse_template(str(resource.uri_pattern.value)) if resource.uri_pattern else None
 
 
 def resources_of(manifest: Manifest, capability_id: str) -> list[Resource]:
@@ -139,19 +140,8 @@ def variable_at(template: Template, offset: int) -> Variable | None:
     return next((each for each in template.variables if each.start <= offset <= each.end), None)
 
 
-def schema_summary(node: Node | None) -> str:
-    """A parameter's schema in a few words: `string, email, at least 8 characters`."""
-    words = [str(scalar.value) for name in ("type", "format") if (scalar := string(node, name)) is not None]
-    return ", ".join(words)
-
-
 def _around(candidates: list[Member], offset: int) -> Member | None:
     index = bisect_right(candidates, offset, key=lambda each: each.name_start) - 1
     if index < 0 or (offset > candidates[index].value.end and offset > candidates[index].name_end):
         return None
     return candidates[index]
-
-
-@lru_cache(maxsize=256)
-def _pattern(text: str) -> Template:
-    return parse_template(text)

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from aurora_protocol.manifest.editing.snippets import Braces, Hole, Tree
 from aurora_protocol.manifest.model import Capability, Manifest, Operation, Resource
+from aurora_protocol.manifest.schema import SCHEMA_ADDRESS
 from aurora_protocol.manifest.shape import Shape
-
-SCHEMA_URL = "https://unpkg.com/aura-protocol@1.0.4/dist/aura-v1.0.schema.json"
-"""Where the manifest schema is published (AURA-P "Schema reality")."""
 
 JSON_TYPES = ("string", "number", "integer", "boolean", "array", "object", "null")
 """The types of JSON Schema (2020-12 §7.6.1), the usual ones first."""
@@ -73,7 +71,7 @@ def member_tree(
     """What to write behind a member's name: the one value it may have, or the least the schema asks for."""
     inside = path[2:] if path[:1] in (("capabilities",), ("resources",)) else None
     if path == () and name == "$schema":
-        return SCHEMA_URL
+        return SCHEMA_ADDRESS
     if capability is not None and inside == ():
         if name == "id":
             return capability.name
@@ -119,4 +117,4 @@ def location_of(capability: Capability, name: str) -> str:
 
 
 def _inner(shape: Shape, name: str, depth: int) -> Tree:
-    return SCHEMA_URL if name == "$schema" else least(shape.members.get(name), depth + 1)
+    return SCHEMA_ADDRESS if name == "$schema" else least(shape.members.get(name), depth + 1)
