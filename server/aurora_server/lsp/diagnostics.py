@@ -7,15 +7,13 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
-from aurora_protocol.manifest.kinds import DocumentKind, kind_of
-from aurora_protocol.positions import Encoding, LineIndex
-from aurora_server.lsp.documents import MAX_PARSED, Document, path_of
+from aurora_server.lsp.documents import Document
+from aurora_server.lsp.manifests.reading import Snapshot, checked, checked_kind, snapshot_of
 
 if TYPE_CHECKING:
     from aurora_protocol.manifest.findings import Finding
@@ -51,55 +49,32 @@ async def pull(
 ) -> types.RelatedFullDocumentDiagnosticReport | types.RelatedUnchangedDocumentDiagnosticReport:
     """The diagnostics of one document; "unchanged" when its text is the one the client last got them for."""
     uri = params.text_document.uri
-    path = path_of(uri)
-    kind = checked_kind(ls, uri)
-    if not ls.preferences.diagnostics or kind is None or path is None:
+    snapshot = await snapshot_of(ls, uri) if ls.preferences.diagnostics else None
+    if snapshot is None:
         return types.RelatedFullDocumentDiagnosticReport(items=[])
-    index = await asyncio.to_thread(ls.documents.line_index, uri, path)
-    result_id = hashlib.sha256(index.text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    result_id = hashlib.sha256(snapshot.text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
     if params.previous_result_id == result_id:
         return types.RelatedUnchangedDocumentDiagnosticReport(result_id)
-    items = await asyncio.to_thread(diagnostics_of, index, kind, uri, ls.documents.encoding, severities_of(ls))
-    return types.RelatedFullDocumentDiagnosticReport(items=items, result_id=result_id)
+    return types.RelatedFullDocumentDiagnosticReport(items=await _diagnostics(ls, uri), result_id=result_id)
 
 
-def checked_kind(ls: AuroraServer, uri: str) -> DocumentKind | None:
-    """What kind of document a URI names; None for those that are not checked, and for what is no file."""
-    path = path_of(uri)
-    return kind_of(path.as_posix(), ls.core.settings.home.as_posix()) if path is not None else None
+async def _diagnostics(ls: AuroraServer, uri: str) -> list[types.Diagnostic]:
+    """What is wrong with one document as it is now."""
+    found = await checked(ls, uri)
+    if found is None:
+        return []
+    return await asyncio.to_thread(lambda: [_diagnostic(each, found[0]) for each in found[1]])
 
 
-def severities_of(ls: AuroraServer) -> Mapping[str, str]:
-    """The severities of rules as the user has configured them."""
-    return ls.core.settings.manifest.severities
+def _diagnostic(finding: Finding, snapshot: Snapshot) -> types.Diagnostic:
+    from aurora_protocol.manifest import rules
 
-
-def diagnostics_of(
-    index: LineIndex, kind: DocumentKind, uri: str, encoding: Encoding, severities: Mapping[str, str]
-) -> list[types.Diagnostic]:
-    """Check one text. Runs in a thread: a large manifest takes a while."""
-    from aurora_protocol.manifest.kind_checks import check_text  # brings the checks, which most sessions never need
-
-    if len(index.text) > MAX_PARSED:
-        note = f"not checked: a document of more than {MAX_PARSED} characters"
-        start = types.Position(0, 0)
-        severity = types.DiagnosticSeverity.Information
-        return [types.Diagnostic(types.Range(start, start), note, severity, code="too-large", source=SOURCE)]
-    return [
-        _diagnostic(finding, index, encoding)
-        for finding in check_text(index.text, kind, uri=uri, severities=severities)
-    ]
-
-
-def _diagnostic(finding: Finding, index: LineIndex, encoding: Encoding) -> types.Diagnostic:
-    found = index.range(finding.start, finding.end, encoding)
     return types.Diagnostic(
-        range=types.Range(
-            types.Position(found.start.line, found.start.character), types.Position(found.end.line, found.end.character)
-        ),
+        range=snapshot.range(finding.start, finding.end),
         message=finding.message,
         severity=_SEVERITIES[finding.severity],
         code=finding.rule,
+        code_description=types.CodeDescription(rules.link(finding.rule)),
         source=SOURCE,
     )
 
@@ -146,21 +121,18 @@ class _Pushing:
         if kind is None or not self._wanted(uri) or (document := self._ls.documents.open(uri)) is None:
             return
         self._drop(uri)
-        self._checks[uri] = self._ls.spawn(self._check(document, kind, delay), f"check {kind.name}")
+        self._checks[uri] = self._ls.spawn(self._check(document, delay), f"check {kind.name}")
 
     def _drop(self, uri: str) -> None:
         check = self._checks.pop(uri, None)
         if check is not None:
             check.cancel()
 
-    async def _check(self, document: Document, kind: DocumentKind, delay: float) -> None:
+    async def _check(self, document: Document, delay: float) -> None:
         await asyncio.sleep(delay)
-        # A change cancels this task, so the index and the version still belong together afterwards.
-        index, version = document.index, document.version
-        items = await asyncio.to_thread(
-            diagnostics_of, index, kind, document.uri, self._ls.documents.encoding, severities_of(self._ls)
-        )
-        self._publish(document.uri, version, items)
+        # A change cancels this task, so what is found and the version still belong together afterwards.
+        version = document.version
+        self._publish(document.uri, version, await _diagnostics(self._ls, document.uri))
         self._checks.pop(document.uri, None)
 
     def _publish(self, uri: str, version: int | None, items: list[types.Diagnostic]) -> None:

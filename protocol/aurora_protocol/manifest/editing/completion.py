@@ -143,6 +143,8 @@ class _Completion:
         if not isinstance(cursor.container, Object):
             return
         taken = {each.name for each in cursor.container.members if each is not cursor.member}
+        if cursor.member is not None and cursor.typed in ("", cursor.member.name):
+            taken.add("")  # a name that is just being begun is in the mapping, but no parameter
         for name, tree, detail, documentation, rank, kind in self.known_names():
             if name not in taken:
                 yield self.name(name, tree, detail, documentation, rank, kind)
@@ -392,6 +394,8 @@ class _Completion:
         more = (Edit(cursor.comma_at, cursor.comma_at, ","),) if cursor.comma_at is not None else ()
         # Editors compare the filter with what stands in the range, which begins with the quote once one is typed.
         quoted = cursor.document.text[cursor.start : cursor.start + 1] == '"'
+        if cursor.role == "value" and cursor.document.text[cursor.start - 1 : cursor.start] == ":":
+            text = f" {text}"
         return Proposal(
             label, kind, f"{text}," if cursor.comma_after else text, cursor.start, cursor.end,
             spelt if quoted else spelt.strip('"'), snippet, detail, documentation, rank, more,
