@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cached_property
 from typing import Any
 
@@ -34,6 +35,15 @@ class Shapes:
             for step in ref.removeprefix("#/").split("/"):
                 place = place[step]
             shape = self._by_ref[ref] = Shape(place, self)
+        return shape
+
+    def along(self, path: Iterable[str | int]) -> Shape | None:
+        """The shape of a place in a document, by the way to it; None where the schema says nothing."""
+        shape: Shape | None = self.root
+        for step in path:
+            if shape is None:
+                return None
+            shape = shape.items if isinstance(step, int) else shape.members.get(step, shape.others)
         return shape
 
 

@@ -159,10 +159,11 @@ def _around(text: str, node: Object | Array, offset: int) -> bool:
     """Whether `offset` is inside the brackets; the end of one that is never closed is still inside."""
     if offset <= node.start or offset > node.end:
         return False
-    return offset < node.end or not _is_closed(text, node)
+    return offset < node.end or not is_closed(text, node)
 
 
-def _is_closed(text: str, node: Object | Array) -> bool:
+def is_closed(text: str, node: Object | Array) -> bool:
+    """Whether an object or array has its own closing bracket, and does not end only where the text does."""
     closer = "}" if isinstance(node, Object) else "]"
     children: list[Node] = [each.value for each in node.members] if isinstance(node, Object) else node.items
     inside = children[-1].end if children else node.start + 1

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable
 from msgspec import Struct
 
 from aurora_protocol.manifest.document import Document, Object, Place, Scalar
-from aurora_protocol.manifest.editing.completion import shape_at
 from aurora_protocol.manifest.editing.examples import Example, example_of
 from aurora_protocol.manifest.editing.occurrences import Named, named_at
 from aurora_protocol.manifest.editing.parameters import capability_around
@@ -130,10 +129,10 @@ def _schema_in_words(schema: Object) -> str:
 def _by_schema(document: Document, place: Place, schema: SchemaCheck) -> str:
     """What the schema says of a member, where it names it."""
     path = place.path
-    shape = shape_at(path, schema)
+    shape = schema.shapes.along(path)
     if shape is None or not shape.description:
         return ""
-    around = shape_at(path[:-1], schema)
+    around = schema.shapes.along(path[:-1])
     last = path[-1] if path else ""
     named = around is not None and isinstance(last, str) and last in around.members
     if not named:

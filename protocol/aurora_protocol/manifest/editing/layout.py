@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from aurora_protocol.manifest.document import Document
-from aurora_protocol.manifest.editing.completion import line_end
+from aurora_protocol.manifest.editing.style import line_end
 from aurora_protocol.manifest.findings import Edit
 
 MAX_WIDTH = 100
@@ -80,7 +80,7 @@ def _as_one(text: str, edits: list[Edit]) -> Edit:
 
 
 def _edits(document: Document, style: Style) -> Iterator[Edit]:
-    text, newline = document.text, line_end(document)
+    text, newline = document.text, line_end(document.text)
     tokens = _tokens(text)
     if not tokens:
         return

@@ -19,6 +19,9 @@ FORMATS = (
 LOCATIONS = ("path", "query", "header", "body")
 """Where a parameter can go."""
 
+NAME = "name"
+"""The link between a part's name and where the part repeats it."""
+
 _METHODS = ("GET", "POST", "PUT", "DELETE")
 _MAX_DEPTH = 4
 
@@ -31,7 +34,7 @@ def capability_tree(name: str, use: Operation | None) -> Tree:
         url = str(use.resource.uri_pattern.value) if use.resource.uri_pattern else url
     methods = (method, *(each for each in _METHODS if each != method))
     return {
-        "id": name if use is not None else Hole(name),
+        "id": name if use is not None else Hole(name, link=NAME),
         "v": 1,
         "description": Hole("What it does, in words an agent can choose by."),
         "parameters": {"type": "object", "required": Braces("[]"), "properties": Braces()},

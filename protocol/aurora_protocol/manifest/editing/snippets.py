@@ -15,12 +15,14 @@ _SPECIAL = re.compile(r"([\\$])")
 class Hole(Struct, frozen=True):
     """A place to fill in. `text` stands there until then; `choices` are offered, where there are any.
 
-    A `bare` hole is a number, a word or nothing at all; others are the content of a string.
+    A `bare` hole is a number, a word or nothing at all; others are the content of a string. Holes with the same `link`
+    are filled in together.
     """
 
     text: str = ""
     choices: tuple[str, ...] = ()
     bare: bool = False
+    link: str = ""
 
 
 class Braces(Struct, frozen=True):
@@ -41,6 +43,7 @@ class Writer:
         self._line_end = line_end
         self._snippets = snippets
         self._holes = 0
+        self._linked: dict[str, int] = {}
 
     def text(self, text: str) -> str:
         """Text as it is, with what a snippet would take for a placeholder escaped."""
@@ -69,7 +72,11 @@ class Writer:
         text = hole.text if hole.bare else _spelt(hole.text)[1:-1]
         if not self._snippets:
             return text
+        if hole.link in self._linked:
+            return f"${self._linked[hole.link]}"
         self._holes += 1
+        if hole.link:
+            self._linked[hole.link] = self._holes
         if hole.choices:
             choices = [_SPECIAL_IN_CHOICE.sub(r"\\\1", each) for each in hole.choices]
             return f"${{{self._holes}|{','.join(choices)}|}}"

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from aurora_protocol.manifest.document import Array, Document, Node, Object, Scalar
+from aurora_protocol.manifest.editing.cursor import is_closed
 
 _LINE_COMMENT = ("//", "#")
 
@@ -81,7 +82,7 @@ def _containers(root: Node | None) -> Iterator[Object | Array]:
 def _lines(document: Document, node: Object | Array) -> tuple[int, int] | None:
     first = document.lines.position(node.start).line
     last = document.lines.position(max(node.start, node.end - 1)).line
-    last = last - 1 if document.text[node.end - 1] in "}]" else last
+    last = last - 1 if is_closed(document.text, node) else last
     return (first, last) if last > first else None
 
 

@@ -43,7 +43,7 @@ class Item(Struct, frozen=True, rename="camel", omit_defaults=True):
     sort_text: str
     filter_text: str
     text_edit: TextEdit
-    insert_text_format: int = 1
+    insert_text_format: int
     detail: str | None = None
     documentation: dict[str, str] | None = None
     additional_text_edits: list[TextEdit] | None = None

@@ -9,7 +9,7 @@ from lsprotocol import types
 
 from aurora_server.lsp.manifests.reading import Snapshot
 
-_ESCAPED = re.compile(r"\\\\([\\\\`*_{}\[\]<>()#!|~])")
+_ESCAPED = re.compile(r"\\([\\`*_{}\[\]<>()#!|~])")
 
 
 async def hover(snapshot: Snapshot, position: types.Position, *, markdown: bool) -> types.Hover | None:
