@@ -291,7 +291,7 @@ def test_formatting_whole_and_in_part(editor: Editor) -> None:
     editor.change(TEXT)
     tabs = editor.applied(editor.ask("formatting", options={"tabSize": 4, "insertSpaces": False}))
     assert '\n\t"site"' in tabs
-    line = editor.at('  "site"')
+    line = editor.at('"si', "te")
     part = editor.ask("rangeFormatting", options=options, range={"start": line, "end": line})
     assert [each["newText"] for each in part] == ["\n    "]
     editor.change('{"a": 1,\r\n"b": [}')

@@ -57,14 +57,15 @@ class _Token(Struct, frozen=True):
 
 
 def laid_out(document: Document, style: Style, start: int = 0, end: int | None = None) -> list[Edit]:
-    """The edits that lay out the text, or what of it lies between two offsets.
+    """The edits that lay out the text, or those of them that touch what lies between two offsets.
 
-    None for a text with syntax errors: what is put right by guessing could go wrong.
+    There are none for a text with syntax errors: what is put right by guessing could go wrong.
     """
     if document.root is None or any(each.rule in _REFUSED for each in document.problems):
         return []
     end = len(document.text) if end is None else end
-    edits = [each for each in _edits(document, style) if each.start <= end and each.end >= start]
+    last = len(document.text)
+    edits = [each for each in _edits(document, style) if each.end >= start and (each.start < end or end == last)]
     if len(edits) <= MAX_EDITS:
         return edits
     return [_as_one(document.text, edits)]

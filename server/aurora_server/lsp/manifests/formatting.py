@@ -30,7 +30,7 @@ async def formatting(ls: AuroraServer, params: types.DocumentFormattingParams) -
 async def range_formatting(
     ls: AuroraServer, params: types.DocumentRangeFormattingParams
 ) -> list[types.TextEdit] | None:
-    """As `formatting`, of what touches a range."""
+    """As `formatting`, of the lines of a range."""
     snapshot = await snapshot_of(ls, params.text_document.uri)
     return await asyncio.to_thread(_edits, snapshot, params.options, params.range) if snapshot is not None else None
 
@@ -43,5 +43,8 @@ def _edits(snapshot: Snapshot, options: types.FormattingOptions, part: types.Ran
     style = Style(" " * width if options.insert_spaces else "\t", final)
     if part is None:
         return snapshot.edits(laid_out(snapshot.json, style))
-    start, end = snapshot.offset(part.start), snapshot.offset(part.end)
+    # Whole lines; a selection of lines ends before the first character of the next one.
+    last = part.end.line - 1 if part.end.line > part.start.line and not part.end.character else part.end.line
+    start = snapshot.offset(types.Position(part.start.line, 0))
+    end = snapshot.index.line_end(min(last, snapshot.index.line_count - 1))
     return snapshot.edits(laid_out(snapshot.json, style, start, end))
