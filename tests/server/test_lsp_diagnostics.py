@@ -127,6 +127,6 @@ def test_switching_them_off_takes_them_away(wire: Wire, uri: str) -> None:
 
 
 def test_a_huge_manifest_is_said_not_to_be_checked(wire: Wire, uri: str) -> None:
-    opened(wire, uri, "[" + " " * (1 << 20))
+    opened(wire, uri, "[" + " " * (8 << 20))
     (only,) = pushed(wire)["diagnostics"]
-    assert only["code"] == "too-large"
+    assert only["code"] == "json-too-large"

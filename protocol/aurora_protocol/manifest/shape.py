@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cached_property
 from typing import Any
 
@@ -36,6 +37,15 @@ class Shapes:
             shape = self._by_ref[ref] = Shape(place, self)
         return shape
 
+    def along(self, path: Iterable[str | int]) -> Shape | None:
+        """The shape of a place in a document, by the way to it; None where the schema says nothing."""
+        shape: Shape | None = self.root
+        for step in path:
+            if shape is None:
+                return None
+            shape = shape.items if isinstance(step, int) else shape.members.get(step, shape.others)
+        return shape
+
 
 class Shape:
     """One subschema. `accepts` may be wrong in one way only: it says no to what it does not fully understand."""
@@ -66,6 +76,26 @@ class Shape:
             members.update(branch.members)
         properties = self._schema.get("properties", {})
         return members | {name: Shape(schema, self._shapes) for name, schema in properties.items()}
+
+    @cached_property
+    def kinds(self) -> tuple[str, ...]:
+        """The JSON types the schema names, in its order; none where it names none."""
+        kinds = self._schema.get("type", ())
+        own = (kinds,) if isinstance(kinds, str) else tuple(kinds)
+        if not own and self._target:
+            own = self._target.kinds
+        return own or tuple(dict.fromkeys(kind for branch in self._branches for kind in branch.kinds))
+
+    @cached_property
+    def choices(self) -> tuple[Any, ...]:
+        """The only values allowed, in the schema's order; none where any value of its types is."""
+        own = self._schema.get("enum", [self._schema["const"]] if "const" in self._schema else ())
+        return tuple(own) or (self._target.choices if self._target else ())
+
+    @cached_property
+    def needed_in_order(self) -> tuple[str, ...]:
+        """The names of the members that must be there, in the schema's order."""
+        return self.required or (self._target.needed_in_order if self._target else ())
 
     @cached_property
     def needed(self) -> frozenset[str]:

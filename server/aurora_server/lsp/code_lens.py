@@ -9,6 +9,8 @@ from lsprotocol import types
 from aurora_memory.chunks import MODULE_NAME, CodeChunk
 from aurora_protocol.methods import Link
 from aurora_server.lsp.location import place_of
+from aurora_server.lsp.manifests.code_lens import lenses as manifest_lenses
+from aurora_server.lsp.manifests.reading import manifest_of
 from aurora_server.lsp.wording import counted
 
 if TYPE_CHECKING:
@@ -26,7 +28,14 @@ def register(server: AuroraServer) -> None:
 
 async def code_lenses(ls: AuroraServer, params: types.CodeLensParams) -> list[types.CodeLens]:
     """A lens for each definition that something is known about; its words come with `codeLens/resolve`."""
-    if not ls.preferences.code_lens or (place := await place_of(ls, params.text_document.uri)) is None:
+    uri = params.text_document.uri
+    if not ls.preferences.code_lens:
+        return []
+    manifest = await manifest_of(ls, uri)
+    if manifest is not None:
+        return await manifest_lenses(manifest)
+    place = await place_of(ls, uri)
+    if place is None:
         return []
     related = await place.workspace.related(place.path, place.text)
     return [_lens(chunk, links) for chunk, links in related if chunk.name != MODULE_NAME and summary(links)]
@@ -34,6 +43,8 @@ async def code_lenses(ls: AuroraServer, params: types.CodeLensParams) -> list[ty
 
 def resolve(ls: AuroraServer, lens: types.CodeLens) -> types.CodeLens:
     """Put the lens into words, and give it the command that explains its chunk."""
+    if lens.command is not None:  # a manifest's lenses have theirs from the beginning
+        return lens
     data: dict[str, Any] = lens.data if isinstance(lens.data, dict) else {}
     arguments = [{"id": data.get("id")}]
     lens.command = types.Command(title=str(data.get("title", "")), command="aurora.explain", arguments=arguments)

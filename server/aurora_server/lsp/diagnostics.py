@@ -7,19 +7,15 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-import threading
-from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
-from aurora_protocol.manifest.kinds import MANIFEST, DocumentKind, kind_of
-from aurora_protocol.positions import Encoding, LineIndex
-from aurora_server.lsp.documents import MAX_PARSED, Document, path_of
+from aurora_server.lsp.documents import Document
+from aurora_server.lsp.manifests.reading import Snapshot, checked, checked_kind, snapshot_of
 
 if TYPE_CHECKING:
-    from aurora_protocol.manifest.check import Checker
     from aurora_protocol.manifest.findings import Finding
     from aurora_server.lsp.server import AuroraServer
 
@@ -53,81 +49,32 @@ async def pull(
 ) -> types.RelatedFullDocumentDiagnosticReport | types.RelatedUnchangedDocumentDiagnosticReport:
     """The diagnostics of one document; "unchanged" when its text is the one the client last got them for."""
     uri = params.text_document.uri
-    path = path_of(uri)
-    kind = checked_kind(ls, uri)
-    if not ls.preferences.diagnostics or kind is None or path is None:
+    snapshot = await snapshot_of(ls, uri) if ls.preferences.diagnostics else None
+    if snapshot is None:
         return types.RelatedFullDocumentDiagnosticReport(items=[])
-    index = await asyncio.to_thread(ls.documents.line_index, uri, path)
-    result_id = hashlib.sha256(index.text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    result_id = hashlib.sha256(snapshot.text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
     if params.previous_result_id == result_id:
         return types.RelatedUnchangedDocumentDiagnosticReport(result_id)
-    items = await asyncio.to_thread(diagnostics_of, index, kind, checks_of(ls, uri), ls.documents.encoding)
-    return types.RelatedFullDocumentDiagnosticReport(items=items, result_id=result_id)
+    return types.RelatedFullDocumentDiagnosticReport(items=await _diagnostics(ls, uri), result_id=result_id)
 
 
-def checked_kind(ls: AuroraServer, uri: str) -> DocumentKind | None:
-    """What kind of document a URI names; None for those that are not checked, and for what is no file."""
-    path = path_of(uri)
-    return kind_of(path.as_posix(), ls.core.settings.home.as_posix()) if path is not None else None
+async def _diagnostics(ls: AuroraServer, uri: str) -> list[types.Diagnostic]:
+    """What is wrong with one document as it is now."""
+    found = await checked(ls, uri)
+    if found is None:
+        return []
+    return await asyncio.to_thread(lambda: [_diagnostic(each, found[0]) for each in found[1]])
 
 
-class Checks:
-    """The checks of one document, one after the other: of a manifest, only what an edit changed is checked again."""
+def _diagnostic(finding: Finding, snapshot: Snapshot) -> types.Diagnostic:
+    from aurora_protocol.manifest import rules
 
-    def __init__(self, severities: Mapping[str, str]) -> None:
-        self._severities = severities
-        self._turn = threading.Lock()
-        self._checker: Checker | None = None
-
-    def findings(self, text: str, kind: DocumentKind) -> list[Finding]:
-        """Everything that is wrong with the text. Runs in a thread: a large manifest takes a while."""
-        # The checks are imported here: most sessions never need them.
-        if kind is not MANIFEST:
-            from aurora_protocol.manifest.kind_checks import check_text
-
-            return check_text(text, kind)
-        from aurora_protocol.manifest.check import Checker
-
-        with self._turn:
-            if self._checker is None:
-                self._checker = Checker(self._severities)
-            return self._checker.check(self._checker.read(text))
-
-
-def checks_of(ls: AuroraServer, uri: str) -> Checks:
-    """The checks of a document: kept while it is open, new each time where it is not."""
-    document = ls.documents.open(uri)
-    severities = ls.core.settings.manifest.severities
-    if document is None:
-        return Checks(severities)
-    if document.checks is None:
-        document.checks = Checks(severities)
-    return document.checks
-
-
-def diagnostics_of(index: LineIndex, kind: DocumentKind, checks: Checks, encoding: Encoding) -> list[types.Diagnostic]:
-    """Check one text. Runs in a thread."""
-    if len(index.text) > MAX_PARSED:
-        note = f"not checked: a document of more than {MAX_PARSED} characters"
-        start = types.Position(0, 0)
-        severity = types.DiagnosticSeverity.Information
-        return [types.Diagnostic(types.Range(start, start), note, severity, code="too-large", source=SOURCE)]
-    return [_diagnostic(finding, index, encoding) for finding in checks.findings(index.text, kind)]
-
-
-def _diagnostic(finding: Finding, index: LineIndex, encoding: Encoding) -> types.Diagnostic:
-    from aurora_protocol.manifest.rules import link
-
-    page = link(finding.rule)
-    found = index.range(finding.start, finding.end, encoding)
     return types.Diagnostic(
-        range=types.Range(
-            types.Position(found.start.line, found.start.character), types.Position(found.end.line, found.end.character)
-        ),
+        range=snapshot.range(finding.start, finding.end),
         message=finding.message,
         severity=_SEVERITIES[finding.severity],
         code=finding.rule,
-        code_description=types.CodeDescription(page) if page else None,
+        code_description=types.CodeDescription(rules.link(finding.rule)),
         source=SOURCE,
     )
 
@@ -174,21 +121,18 @@ class _Pushing:
         if kind is None or not self._wanted(uri) or (document := self._ls.documents.open(uri)) is None:
             return
         self._drop(uri)
-        self._checks[uri] = self._ls.spawn(self._check(document, kind, delay), f"check {kind.name}")
+        self._checks[uri] = self._ls.spawn(self._check(document, delay), f"check {kind.name}")
 
     def _drop(self, uri: str) -> None:
         check = self._checks.pop(uri, None)
         if check is not None:
             check.cancel()
 
-    async def _check(self, document: Document, kind: DocumentKind, delay: float) -> None:
+    async def _check(self, document: Document, delay: float) -> None:
         await asyncio.sleep(delay)
-        # A change cancels this task, so the index and the version still belong together afterwards.
-        index, version = document.index, document.version
-        items = await asyncio.to_thread(
-            diagnostics_of, index, kind, checks_of(self._ls, document.uri), self._ls.documents.encoding
-        )
-        self._publish(document.uri, version, items)
+        # A change cancels this task, so what is found and the version still belong together afterwards.
+        version = document.version
+        self._publish(document.uri, version, await _diagnostics(self._ls, document.uri))
         self._checks.pop(document.uri, None)
 
     def _publish(self, uri: str, version: int | None, items: list[types.Diagnostic]) -> None:

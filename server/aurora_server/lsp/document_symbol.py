@@ -12,6 +12,9 @@ from aurora_memory.chunks import MODULE_NAME, ChunkKind, CodeChunk
 from aurora_protocol.positions import Encoding, LineIndex
 from aurora_server.lsp.documents import path_of
 from aurora_server.lsp.location import place_of
+from aurora_server.lsp.manifests.document_symbol import symbols as manifest_symbols
+from aurora_server.lsp.manifests.reading import manifest_of
+from aurora_server.lsp.ranges import range_of
 
 if TYPE_CHECKING:
     from aurora_server.lsp.server import AuroraServer
@@ -49,6 +52,10 @@ async def document_symbols(
 ) -> list[types.DocumentSymbol] | list[types.SymbolInformation] | None:
     """The definitions of a document, nested if the client can show that."""
     uri = params.text_document.uri
+    manifest = await manifest_of(ls, uri)
+    if manifest is not None:
+        outline = await manifest_symbols(manifest)
+        return outline if _shows_trees(ls.client) else _flat(outline, uri, None)
     place = await place_of(ls, uri)
     path = path_of(uri)
     if place is None or path is None:
@@ -106,8 +113,8 @@ def _symbol(chunk: CodeChunk, index: LineIndex, encoding: Encoding) -> types.Doc
     return types.DocumentSymbol(
         name=simple,
         kind=KINDS[chunk.kind],
-        range=_range(index, start, end, encoding),
-        selection_range=_range(index, name_start, name_end, encoding),
+        range=range_of(index, start, end, encoding),
+        selection_range=range_of(index, name_start, name_end, encoding),
         detail=chunk.signature or None,
     )
 
@@ -136,13 +143,6 @@ def _nth_line_end(text: str, count: int) -> int:
         if at < 0:
             return len(text)
     return at
-
-
-def _range(index: LineIndex, start: int, end: int, encoding: Encoding) -> types.Range:
-    found = index.range(start, end, encoding)
-    return types.Range(
-        types.Position(found.start.line, found.start.character), types.Position(found.end.line, found.end.character)
-    )
 
 
 def _flat(tree: list[types.DocumentSymbol], uri: str, container: str | None) -> list[types.SymbolInformation]:

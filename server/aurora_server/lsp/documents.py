@@ -7,7 +7,6 @@ wrong place. So edits are applied by our own line index.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
@@ -20,37 +19,44 @@ from aurora_server.errors import INVALID_PARAMS, RequestError
 
 if TYPE_CHECKING:
     from aurora_protocol.methods import Position
-    from aurora_server.lsp.diagnostics import Checks
+    from aurora_server.lsp.manifests.reading import Reader
 
 MAX_PARSED = 1024 * 1024
 """Characters; larger buffers are kept but not parsed."""
 
 
 class Document(TextDocument):
-    """One open document; `checks` are those of `lsp.diagnostics`, once it was checked."""
+    """One open document. `reader` reads it as JSON, where it is a manifest or the like."""
 
-    checks: Checks | None = None
+    reader: Reader | None = None
+    _index: LineIndex | None = None
 
     def apply_change(self, change: types.TextDocumentContentChangeEvent) -> None:
         """Replace a range, or everything."""
         if isinstance(change, types.TextDocumentContentChangePartial):
-            index, encoding = LineIndex(self.text), encoding_of(self.position_codec.encoding)
+            index, encoding = self.index, encoding_of(self.position_codec.encoding)
             start = index.offset(_pos(change.range.start), encoding)
             end = index.offset(_pos(change.range.end), encoding)
             self._source = self.text[:start] + change.text + self.text[max(start, end) :]
         else:
             self._source = change.text
-        self.__dict__.pop("index", None)
 
     @property
     def text(self) -> str:
         """The buffer as the editor shows it."""
         return self._source or ""
 
-    @cached_property
+    @property
     def index(self) -> LineIndex:
         """The lines of the buffer as it is now."""
-        return LineIndex(self.text)
+        return self.index_of(self.text)
+
+    def index_of(self, text: str) -> LineIndex:
+        """The lines of the buffer as it was when it held `text`. For any thread: the buffer may change meanwhile."""
+        known = self._index
+        if known is None or known.text is not text:
+            known = self._index = LineIndex(text)
+        return known
 
     @property
     def lines(self) -> Sequence[str]:
@@ -90,7 +96,7 @@ class Documents(Workspace):
         """What this session counts columns in."""
         return encoding_of(self.position_encoding)
 
-    def line_index(self, uri: str, path: Path) -> LineIndex:
+    def line_index(self, uri: str, path: Path, limit: int = MAX_PARSED) -> LineIndex:
         """The lines of the buffer at `uri`, or of the file when it is not open. Reads the disk then.
 
         Raises RequestError when the file cannot be read or is too large to be looked into.
@@ -99,8 +105,8 @@ class Documents(Workspace):
         if document is not None:
             return document.index
         try:
-            if path.stat().st_size > MAX_PARSED:
-                raise RequestError(INVALID_PARAMS, f"{path} is larger than {MAX_PARSED} bytes and not looked into")
+            if path.stat().st_size > limit:
+                raise RequestError(INVALID_PARAMS, f"{path} is larger than {limit} bytes and not looked into")
             return LineIndex(path.read_bytes().decode("utf-8", "replace"))
         except OSError as error:
             raise RequestError(INVALID_PARAMS, f"cannot read {path}: {error.strerror}; open it first") from error

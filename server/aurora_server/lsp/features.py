@@ -21,6 +21,18 @@ from aurora_server.lsp import (
     watched_files,
     workspace_symbol,
 )
+from aurora_server.lsp.manifests import (
+    code_action,
+    completion,
+    document_link,
+    folding_range,
+    formatting,
+    inlay_hint,
+    references,
+    rename,
+    selection_range,
+)
+from aurora_server.lsp.manifests import commands as manifest_commands
 from aurora_server.lsp.server import AuroraServer
 
 FEATURES = (
@@ -34,6 +46,16 @@ FEATURES = (
     workspace_symbol,
     code_lens,
     diagnostics,
+    completion,
+    code_action,
+    references,
+    rename,
+    folding_range,
+    selection_range,
+    formatting,
+    document_link,
+    inlay_hint,
+    manifest_commands,
     recall,
     requests,
     memory,

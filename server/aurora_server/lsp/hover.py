@@ -11,6 +11,8 @@ from lsprotocol import types
 
 from aurora_protocol.methods import ExplainResult, Link, PatternUse
 from aurora_server.lsp.location import in_code_points, place_of
+from aurora_server.lsp.manifests.hover import hover as manifest_hover
+from aurora_server.lsp.manifests.reading import snapshot_of
 from aurora_server.lsp.wording import ago, counted, escaped, fenced, file_uri, moment, warmth, within
 
 if TYPE_CHECKING:
@@ -36,7 +38,13 @@ def register(server: AuroraServer) -> None:
 async def hover(ls: AuroraServer, params: types.HoverParams) -> types.Hover | None:
     """What is known of the chunk at the cursor; None where nothing is."""
     uri = params.text_document.uri
-    if not ls.preferences.hover or (place := await place_of(ls, uri)) is None:
+    if not ls.preferences.hover:
+        return None
+    snapshot = await snapshot_of(ls, uri)
+    if snapshot is not None:
+        return await manifest_hover(snapshot, params.position, markdown=_wants_markdown(ls.client))
+    place = await place_of(ls, uri)
+    if place is None:
         return None
     position = await in_code_points(ls, uri, params.position)
     explained = await place.workspace.explain_at(place.path, position.line, position.character, place.text)

@@ -1,0 +1,170 @@
+"""What is open in the editor, read as JSON: once per version, off the event loop, and shared by all features."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from lsprotocol import types
+
+from aurora_protocol.manifest.kinds import MANIFEST, DocumentKind, kind_of
+from aurora_protocol.manifest.reading import MAX_BYTES
+from aurora_protocol.positions import Encoding, LineIndex
+from aurora_server.lsp.documents import Document, path_of
+from aurora_server.lsp.ranges import offset_of, range_of
+
+if TYPE_CHECKING:
+    from aurora_protocol.manifest.document import Document as Json
+    from aurora_protocol.manifest.findings import Edit, Finding
+    from aurora_protocol.manifest.model import Manifest
+    from aurora_protocol.manifest.violations import SchemaCheck
+    from aurora_server.lsp.server import AuroraServer
+
+
+class Snapshot:
+    """One text of a document. `version` is None for a file that is not open; `findings` is None until it is checked."""
+
+    def __init__(
+        self, uri: str, version: int | None, kind: DocumentKind, json: Json, index: LineIndex, encoding: Encoding
+    ) -> None:
+        self.uri = uri
+        self.version = version
+        self.kind = kind
+        self.json = json
+        self.index = index
+        self.encoding = encoding
+        self.findings: list[Finding] | None = None
+
+    @property
+    def text(self) -> str:
+        """The text itself."""
+        return self.index.text
+
+    @property
+    def is_manifest(self) -> bool:
+        """Whether it is a manifest, and not another kind of document that is checked."""
+        return self.kind is MANIFEST
+
+    @cached_property
+    def manifest(self) -> Manifest:
+        """The document as a manifest."""
+        from aurora_protocol.manifest.model import Manifest
+
+        return Manifest(self.json)
+
+    @cached_property
+    def schema(self) -> SchemaCheck:
+        """The schema of its kind."""
+        from aurora_protocol.manifest.kind_checks import schema_of
+
+        return schema_of(self.kind, self.json)
+
+    def offset(self, position: types.Position) -> int:
+        """A client's position as an offset."""
+        return offset_of(self.index, position, self.encoding)
+
+    def range(self, start: int, end: int) -> types.Range:
+        """The range between two offsets."""
+        return range_of(self.index, start, end, self.encoding)
+
+    def edits(self, edits: list[Edit] | tuple[Edit, ...]) -> list[types.TextEdit]:
+        """Edits as the client takes them."""
+        return [types.TextEdit(self.range(each.start, each.end), each.text) for each in edits]
+
+
+class Reader:
+    """Reads and checks one open document again and again as it changes. Its methods may run in any thread."""
+
+    def __init__(self, kind: DocumentKind, severities: Mapping[str, str]) -> None:
+        from aurora_protocol.manifest.check import Checker  # brings the rules, which most sessions never need
+
+        self.kind = kind
+        self._checker = Checker(severities)
+        self._reading = threading.Lock()
+        self._checking = threading.Lock()
+        self._last: Snapshot | None = None
+
+    def known(self, text: str) -> Snapshot | None:
+        """What was read last, if that was this very text."""
+        last = self._last
+        return last if last is not None and last.text is text else None
+
+    def read(self, uri: str, version: int | None, index: LineIndex, encoding: Encoding) -> Snapshot:
+        """Read a text. Takes a tenth of a second per MB, much less where it differs a little from the last one."""
+        with self._reading:
+            found = self.known(index.text)
+            if found is None:
+                json = self._checker.read(index.text)
+                found = self._last = Snapshot(uri, version, self.kind, json, index, encoding)
+            return found
+
+    def check(self, snapshot: Snapshot) -> list[Finding]:
+        """Everything that is wrong with a text; found once."""
+        with self._checking:
+            if snapshot.findings is None:
+                snapshot.findings = self._check(snapshot)
+            return snapshot.findings
+
+    def _check(self, snapshot: Snapshot) -> list[Finding]:
+        if snapshot.is_manifest:
+            return self._checker.check(snapshot.json)
+        from aurora_protocol.manifest.kind_checks import against_schema
+
+        return against_schema(snapshot.json, self.kind)
+
+
+def checked_kind(ls: AuroraServer, uri: str) -> DocumentKind | None:
+    """What kind of document a URI names; None for those that are not checked, and for what is no file."""
+    path = path_of(uri)
+    return kind_of(path.as_posix(), ls.core.settings.home.as_posix()) if path is not None else None
+
+
+async def snapshot_of(ls: AuroraServer, uri: str) -> Snapshot | None:
+    """The document at `uri` as it is now, saved or not; None where it is of no kind that is checked.
+
+    Raises RequestError for a file that is not open and cannot be read.
+    """
+    found = await _read(ls, uri)
+    return found[1] if found else None
+
+
+async def manifest_of(ls: AuroraServer, uri: str) -> Snapshot | None:
+    """As `snapshot_of`, for manifests only."""
+    kind = checked_kind(ls, uri)
+    return await snapshot_of(ls, uri) if kind is MANIFEST else None
+
+
+async def checked(ls: AuroraServer, uri: str) -> tuple[Snapshot, list[Finding]] | None:
+    """As `snapshot_of`, with everything that is wrong with it."""
+    found = await _read(ls, uri)
+    if found is None:
+        return None
+    reader, snapshot = found
+    findings = snapshot.findings
+    return snapshot, await asyncio.to_thread(reader.check, snapshot) if findings is None else findings
+
+
+async def _read(ls: AuroraServer, uri: str) -> tuple[Reader, Snapshot] | None:
+    kind, path = checked_kind(ls, uri), path_of(uri)
+    if kind is None or path is None:
+        return None
+    document, encoding = ls.documents.open(uri), ls.documents.encoding
+    if document is None:
+        reader = await asyncio.to_thread(Reader, kind, ls.core.settings.manifest.severities)
+        index = await asyncio.to_thread(ls.documents.line_index, uri, path, MAX_BYTES)
+        return reader, await asyncio.to_thread(reader.read, uri, None, index, encoding)
+    reader = _reader(document, kind, ls)
+    known = reader.known(document.text)
+    if known is not None:
+        return reader, known
+    version, text = document.version, document.text
+    return reader, await asyncio.to_thread(lambda: reader.read(uri, version, document.index_of(text), encoding))
+
+
+def _reader(document: Document, kind: DocumentKind, ls: AuroraServer) -> Reader:
+    if document.reader is None or document.reader.kind is not kind:
+        document.reader = Reader(kind, ls.core.settings.manifest.severities)
+    return document.reader

@@ -1,0 +1,162 @@
+"""Definition, references and rename of capability ids and parameters."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from aurora_protocol.manifest.editing.occurrences import CannotRename, Named, named_at, renamed
+from aurora_protocol.manifest.fixing import edited
+from aurora_protocol.manifest.model import Manifest
+from aurora_protocol.manifest.scanner import parse
+from tests.manifests import reference_manifests
+from tests.protocol.cursors import marked
+
+TEXT = """{
+  "resources": {
+    "note": {"uriPattern": "/n/{id}", "operations": {
+      "GET": {"capabilityId": "read"}, "PUT": {"capabilityId": "change"}
+    }},
+    "all": {"uriPattern": "/all", "operations": {"GET": {"capabilityId": "read"}}}
+  },
+  "capabilities": {
+    "read": {
+      "id": "read",
+      "parameters": {
+        "required": ["id"],
+        "properties": {"id": {}, "by": {"required": ["id"], "properties": {"id": {}, "a/b": {}}}}
+      },
+      "action": {
+        "urlTemplate": "/n/{id}{?who,at}",
+        "parameterMapping": {"id": "/id", "who": "/by/id", "at": "/by/a~1b"},
+        "parameterLocation": {"id": "path"}
+      }
+    },
+    "change": {
+      "parameters": {"properties": {"id": {}}},
+      "action": {"urlTemplate": "/n/{id}", "parameterMapping": {"id": "/id"}}
+    }
+  }
+}"""
+
+
+def at(before: str, after: str, text: str = TEXT) -> Named | None:
+    """What is named between two pieces of the text."""
+    assert text.count(before + after) == 1, before + after
+    return named_at(*marked(text.replace(before + after, f"{before}|{after}")))
+
+
+def roles(named: Named | None) -> list[str]:
+    assert named is not None
+    assert [TEXT[each.start : each.end] for each in named.occurrences if each.role != "pointer"]
+    return [each.role for each in named.occurrences]
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ('"GET": {"capabilityId": "re', 'ad"}, "PUT"'),
+        ('    "read', '": {\n'),
+        ('"id": "r', 'ead"'),
+        ('"id": "read', '"'),
+    ],
+)
+def test_a_capability_is_named_by_its_key_its_id_and_its_uses(before: str, after: str) -> None:
+    named = at(before, after)
+    assert roles(named) == ["use", "use", "capability", "id"]
+    assert named is not None and [each.role for each in named.definitions] == ["capability"]
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ('"required": ["i', 'd"],\n'),
+        ('"properties": {"i', 'd": {}, "by"'),
+        ('"/n/{i', "d}{?who"),
+        ('{"i', 'd": "/id", "who"'),
+        ('{"id": "/i', 'd", "who"'),
+        ('"parameterLocation": {"i', 'd"'),
+    ],
+)
+def test_a_parameter_is_one_name_wherever_it_stands(before: str, after: str) -> None:
+    named = at(before, after)
+    assert roles(named) == ["variable", "required", "property", "variable", "mapping", "pointer", "location"]
+    assert named is not None and [each.role for each in named.definitions] == ["property"]
+
+
+def test_a_nested_argument_is_another_than_the_outer_one_of_the_same_name() -> None:
+    assert roles(at('"required": ["i', 'd"], "properties"')) == ["required", "property", "pointer"]
+
+
+def test_a_name_of_the_request_that_differs_from_the_arguments() -> None:
+    named = at("{?wh", "o,at}")
+    assert roles(named) == ["variable", "mapping"]
+    assert named is not None and [each.role for each in named.definitions] == ["mapping"]
+
+
+def test_a_variable_of_a_pattern_means_every_capability_of_the_resource() -> None:
+    named = at('"uriPattern": "/n/{i', 'd}"')
+    assert roles(named).count("property") == 2
+    after = edited(TEXT, renamed(named, "note_id")) if named else ""
+    assert json.loads(after)["capabilities"]["change"]["action"]["urlTemplate"] == "/n/{note_id}"
+
+
+def test_nothing_is_named_elsewhere() -> None:
+    assert at('"urlTemplate": "/', "n/{id}{?who") is None
+    assert at('"uriPat', 'tern": "/all"') is None
+    assert named_at(*marked("|")) is None
+
+
+def test_renaming_a_capability_changes_nothing_else() -> None:
+    named = at('    "read', '": {\n')
+    assert named is not None
+    after = edited(TEXT, renamed(named, 'lire "é"'))
+    assert json.loads(after) == json.loads(TEXT.replace('"read"', json.dumps('lire "é"')))
+
+
+def test_renaming_an_argument_is_escaped_as_each_place_needs() -> None:
+    named = at('{}, "a', '/b": {}}')
+    assert named is not None and roles(named) == ["property", "pointer"]
+    after = json.loads(edited(TEXT, renamed(named, "x~/y")))["capabilities"]["read"]
+    assert after["action"]["parameterMapping"]["at"] == "/by/x~0~1y"
+    assert "x~/y" in after["parameters"]["properties"]["by"]["properties"]
+
+
+@pytest.mark.parametrize("name", ["by", "who", "", "a b", "{x}", "x" * 300, "a\nb"])
+def test_a_parameter_is_not_given_a_name_that_is_taken_or_impossible(name: str) -> None:
+    named = at('"properties": {"i', 'd": {}, "by"')
+    assert named is not None
+    with pytest.raises(CannotRename):
+        renamed(named, name)
+
+
+def test_a_capability_is_not_given_the_name_of_another() -> None:
+    named = at('    "read', '": {\n')
+    assert named is not None
+    with pytest.raises(CannotRename, match='already is a capability called "change"'):
+        renamed(named, "change")
+
+
+def test_names_spelt_with_escapes_are_replaced_whole() -> None:
+    text = TEXT.replace('"PUT": {"capabilityId": "change"}', '"PUT": {"capabilityId": "ch\\u0061nge"}')
+    named = at('"ch', '\\u0061nge"', text)
+    assert named is not None
+    assert text[named.here.start : named.here.end] == "ch\\u0061nge"
+    assert "\\u0061" not in edited(text, renamed(named, "put"))
+
+
+def test_broken_texts_are_navigated_as_far_as_they_can_be_read() -> None:
+    text = TEXT.replace('"parameterLocation": {"id": "path"}', '"parameterLocation": {"id": }').replace("],\n", "]\n")
+    named = at('"/n/{i', "d}{?who", text)
+    assert named is not None and len(named.occurrences) == 7
+
+
+def test_every_rename_in_the_reference_manifests_keeps_them_json() -> None:
+    for document in reference_manifests():
+        text = json.dumps(document, indent=2)
+        manifest = Manifest(parse(text))
+        for offset in range(0, len(text), 7):
+            named = named_at(manifest, offset) if text[offset].isalpha() else None
+            if named is not None:
+                assert json.loads(edited(text, renamed(named, "some_new_name"))) != document
