@@ -67,6 +67,12 @@ class LoggingSettings(Struct, frozen=True):
     level: Annotated[str, Meta(pattern="^(DEBUG|INFO|WARNING|ERROR)$")] = "INFO"
 
 
+class DeliverableSettings(Struct, frozen=True):
+    """`deliverables.*`: hours without an event after which an open deliverable counts as stuck."""
+
+    stuck_hours: Positive = 24.0
+
+
 class LifespanSettings(Struct, frozen=True):
     """`memory.lifespan_policies` as it was given, in which file, and the file that `AURORA_LIFESPAN_POLICIES` names.
 
@@ -87,6 +93,7 @@ class Settings(Struct, frozen=True):
     memory: MemorySettings = MemorySettings()
     semantic: SemanticSettings = SemanticSettings()
     logging: LoggingSettings = LoggingSettings()
+    deliverables: DeliverableSettings = DeliverableSettings()
     lifespans: LifespanSettings = LifespanSettings()
 
 
@@ -96,6 +103,7 @@ _SECTIONS: dict[str, type[Struct]] = {
     "memory": MemorySettings,
     "memory.semantic": SemanticSettings,
     "logging": LoggingSettings,
+    "deliverables": DeliverableSettings,
 }
 
 
