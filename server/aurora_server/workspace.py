@@ -32,6 +32,7 @@ from aurora_memory.store import Counts, Store
 from aurora_memory.store.importing import Imported
 from aurora_memory.store.neighbours import MemoryFile
 from aurora_memory.store.reading import ChunkView
+from aurora_orchestration.deliverables.deliverables import Deliverables
 from aurora_protocol.methods import (
     DoctorResult,
     ExplainResult,
@@ -87,6 +88,7 @@ class Workspace:
         self._embedder = embedder
         self._outlines: OrderedDict[tuple[str, bytes], ParsedFile] = OrderedDict()
         self.adoption = Adoption(root, store)
+        self.deliverables = Deliverables(store, time.time)
         self._upkeep = Upkeep(root, store, indexer, lifespans.policies)
         self._warming = asyncio.create_task(self._warm(), name=f"warm {root}")
 
@@ -286,6 +288,7 @@ class Workspace:
     async def repair(self) -> DoctorResult:
         """Mend the memory file and index everything anew; what was done, then what doctor says."""
         done = await mend(self.root, self._store, self._indexer)
+        self.deliverables.forget()
         result = await self.doctor()
         return msgspec.structs.replace(result, findings=[*done, *result.findings])
 
