@@ -1,13 +1,12 @@
 """Events as JSON: what `events` prints and `ingest` reads, one object each (AURA-M §5.3, and what it leaves out).
 
 An object has `event_type`, `timestamp` (ISO 8601), `change_id`, perhaps `phase`, and the rest in `data`; beyond AURA-M
-it may have `id`, `session`, `agent`, `source` and `evidence`, and the event types of the model that AURA-M has none for.
+it may have `id`, `session`, `agent`, `source`, `evidence`, and the event types of the model that AURA-M has none for.
 """
 
 from __future__ import annotations
 
 import hashlib
-import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
@@ -16,6 +15,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from aurora_orchestration.deliverables.detection.moments import seconds
 from aurora_orchestration.deliverables.model import Event
 
 MAX_LINE = 256 * 1024
@@ -56,14 +56,17 @@ def event_document(event: Event) -> dict[str, Any]:
 
 
 def event_of(document: object, *, fallback_id: str, source: str = "jsonl") -> Event:
-    """The event a JSON object describes; `fallback_id` where it has no id. Raises BadEvent."""
+    """The event a JSON object describes; `fallback_id` where it has no id. Raises BadEvent.
+
+    The model's own form, `{"id", "change_id", "at", "what": {"event": …}}`, is read as well.
+    """
     if not isinstance(document, Mapping):
         raise BadEvent("an event is a JSON object")
     agent = document.get("agent")
     told = {
         "id": document.get("id", document.get("event_id", fallback_id)),
         "change_id": document.get("change_id"),
-        "at": _time(document.get("timestamp")),
+        "at": _time(document, "timestamp" if "event_type" in document else "at"),
         "what": _happening(document),
         "session": document.get("session", document.get("session_id")),
         "agent": {"name": agent} if isinstance(agent, str) else agent,
@@ -73,7 +76,7 @@ def event_of(document: object, *, fallback_id: str, source: str = "jsonl") -> Ev
     try:
         return msgspec.convert(told, Event)
     except msgspec.ValidationError as error:
-        raise BadEvent(str(error).replace("$.what.event", "$.event_type").replace("$.what", "$.data")) from error
+        raise BadEvent(_in_its_own_words(str(error))) from error
 
 
 def events_of(lines: Sequence[str], *, source: str = "jsonl") -> tuple[list[Event], list[BadLine]]:
@@ -101,30 +104,30 @@ def events_of(lines: Sequence[str], *, source: str = "jsonl") -> tuple[list[Even
     return events, bad
 
 
-def _happening(document: Mapping[str, Any]) -> dict[str, Any]:
+def _happening(document: Mapping[str, Any]) -> object:
     """What happened, in the words of the model, not yet held against it."""
+    if "event_type" not in document and "what" in document:
+        return document["what"]
     kind, data = document.get("event_type"), document.get("data")
     if not isinstance(kind, str):
         raise BadEvent("`event_type` is missing")
     if data is not None and not isinstance(data, Mapping):
         raise BadEvent("`data` must be an object")
     aliases = _ALIASES.get(kind, {})
-    told: dict[str, Any] = {aliases.get(key, key): value for key, value in (data or {}).items()}
+    told: dict[str, Any] = {aliases.get(str(key), str(key)): value for key, value in (data or {}).items()}
+    if kind == "deliverable_end":
+        told.setdefault("status", "completed")
     if kind in _OF_PHASES:
-        told.setdefault("phase", None)
-        told["phase"] = document.get("phase", told["phase"])
+        told["phase"] = document.get("phase", told.get("phase"))
     return {**told, "event": kind}
 
 
-def _time(given: object) -> float:
-    """Unix seconds of an ISO 8601 text, or of a number that is that already."""
-    try:
-        if isinstance(given, str):
-            parsed = datetime.fromisoformat(given)
-            return (parsed if parsed.tzinfo is not None else parsed.replace(tzinfo=UTC)).timestamp()
-        if isinstance(given, int | float) and not isinstance(given, bool) and math.isfinite(given):
-            datetime.fromtimestamp(given, UTC)
-            return float(given)
-    except (ValueError, OverflowError, OSError) as error:
-        raise BadEvent(f"`timestamp` is no time: {str(given)[:60]!r}") from error
-    raise BadEvent("`timestamp` is missing; write it as 2026-02-26T10:00:00Z")
+def _in_its_own_words(said: str) -> str:
+    return said.replace("$.what.event", "$.event_type").replace("$.what.phase", "$.phase").replace("$.what", "$.data")
+
+
+def _time(document: Mapping[str, Any], field: str) -> float:
+    at = seconds(document.get(field))
+    if at is None:
+        raise BadEvent(f"`{field}` must be a date-time such as 2026-02-26T10:00:00Z")
+    return at

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 
 from msgspec import Struct
 
-from aurora_orchestration.deliverables.metrics import Metrics, Window, measure
+from aurora_orchestration.deliverables.metrics import Metrics, measure
 from aurora_orchestration.deliverables.model import Deliverable, Event, TokensUsed, TokenUsage
 
 DAY = 86400.0
@@ -32,7 +32,7 @@ class Part(Struct, frozen=True):
 
 
 class Report(Struct, frozen=True):
-    """What a stretch of time brought. `ended` and `working` have the latest first; `metrics` is None where none ended."""
+    """What a stretch of time brought. `ended` and `working`: the latest first; `metrics` is None where none ended."""
 
     start: float
     end: float
@@ -58,35 +58,37 @@ class Report(Struct, frozen=True):
 async def report(
     deliverables: Sequence[Deliverable],
     events_of: Callable[[Deliverable], Awaitable[Sequence[Event]]],
-    start: float | None,
+    start: float,
     end: float,
+    now: float,
     parts: Sequence[tuple[float, float]] = (),
 ) -> Report:
-    """Report on what happened from `start` (None: from the first) up to `end`, with a trend over `parts`.
+    """Report on what happened from `start` up to `end`, with a trend over `parts`. Rates are over the time up to `now`.
 
     Events are asked for only where a deliverable's tokens may have been spent partly elsewhere.
     """
-    begin = min((each.started_at for each in deliverables), default=end) if start is None else start
-    ended = [each for each in deliverables if each.completed_at is not None and begin <= each.completed_at < end]
+    ended = [each for each in deliverables if each.completed_at is not None and start <= each.completed_at < end]
     ended.sort(key=lambda each: -(each.completed_at or 0.0))
     working = [each for each in deliverables if each.started_at < end and (each.completed_at or end) >= end]
     working.sort(key=lambda each: -each.updated_at)
     usages: list[tuple[float, TokenUsage]] = []
     for each in deliverables:
-        if each.tokens is None or each.started_at >= end or each.updated_at < begin:
+        if each.tokens is None or each.started_at >= end or each.updated_at < start:
             continue
-        if begin <= each.started_at and each.updated_at < end and not parts:
+        if start <= each.started_at and each.updated_at < end and not parts:
             usages.append((each.started_at, each.tokens))
         else:
-            usages += [(event.at, _usage(event.what)) for event in await events_of(each) if _spent(event, begin, end)]
-    days = max((end - begin) / DAY, 1 / DAY)
+            usages += [(event.at, _usage(event.what)) for event in await events_of(each) if _spent(event, start, end)]
+    over = max(min(end, now), max((each.completed_at or 0.0 for each in ended), default=start))
+    # A window leaves its very beginning out, a day begins with its midnight.
+    days = (over - start) / DAY + 1e-9
     return Report(
-        start=begin,
+        start=start,
         end=end,
-        began=sum(begin <= each.started_at < end for each in deliverables),
+        began=sum(start <= each.started_at < end for each in deliverables),
         ended=tuple(ended),
         working=tuple(working),
-        metrics=measure(ended, end, Window(days=days, count=MOST)) if ended else None,
+        metrics=measure(ended, over, days, MOST) if ended else None,
         failure_types=dict(Counter(each.failure_type for each in ended if each.failure_type is not None).most_common()),
         tokens=_total([usage for _, usage in usages]),
         parts=tuple(_part(ended, usages, first, last) for first, last in parts),
@@ -95,7 +97,7 @@ async def report(
 
 def weeks(start: float, end: float) -> list[tuple[float, float]]:
     """The weeks of a stretch, from its beginning; the last may be shorter."""
-    found = []
+    found: list[tuple[float, float]] = []
     while start < end and len(found) < MOST_PARTS:
         found.append((start, min(start + WEEK, end)))
         start += WEEK
@@ -113,9 +115,7 @@ def months(start: float, end: float) -> list[tuple[float, float]]:
     return found[-MOST_PARTS:]
 
 
-def _part(
-    ended: Sequence[Deliverable], usages: Sequence[tuple[float, TokenUsage]], start: float, end: float
-) -> Part:
+def _part(ended: Sequence[Deliverable], usages: Sequence[tuple[float, TokenUsage]], start: float, end: float) -> Part:
     within = [each for each in ended if start <= (each.completed_at or 0.0) < end]
     completed = sum(each.status == "completed" for each in within)
     spent = _total([usage for at, usage in usages if start <= at < end])

@@ -126,24 +126,29 @@ def _requests(stream: Any, name: str) -> Iterator[dict[str, Any]]:
         content = first + stream.read(MAX_DOCUMENT + 1 - len(first))
         if len(content) > MAX_DOCUMENT:
             raise click.BadParameter(f"{name} is larger than {MAX_DOCUMENT >> 20} MiB; give JSON lines")
-        try:
-            document = json.loads(content)
-        except (ValueError, RecursionError) as error:
-            raise click.BadParameter(
-                f"{name} is neither JSON lines of events nor one JSON document: {error}"
-            ) from error
-        yield {"action": "ingest", "document": document}
+        yield {"action": "ingest", "document": _document(content, name)}
         return
     yield from _batches(_lines(first, stream))
 
 
+def _document(content: bytes, name: str) -> Any:
+    """A JSON document, or the text of what begins like none: the daemon knows what else issues are exported as."""
+    text = content.decode("utf-8-sig", "replace")
+    if text.lstrip()[:1] not in ("{", "["):
+        return text
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise click.BadParameter(f"{name} is neither JSON lines of events nor one JSON document: {error}") from error
+
+
 def _is_event(line: bytes) -> bool:
-    """Whether a first line stands for itself: JSON with an `event_type`."""
+    """Whether a first line stands for itself: JSON that says what happened."""
     try:
         document = json.loads(line)
     except (ValueError, RecursionError):
         return False
-    return isinstance(document, dict) and "event_type" in document
+    return isinstance(document, dict) and ("event_type" in document or "what" in document)
 
 
 def _lines(first: bytes, stream: Any) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import click
@@ -14,9 +15,20 @@ from aurora_server.cli.settings import Settings
 METRICS = "aurora/metrics"
 
 
+def _number(value: float) -> float:
+    if math.isnan(value):
+        raise click.BadParameter("nan is no number of days")
+    return value
+
+
 @click.command()
 @click.option(
-    "--window-days", type=click.FloatRange(0, 36500, min_open=True), default=7.0, show_default=True, help="Days back."
+    "--window-days",
+    type=click.FloatRange(0, 36500, min_open=True),
+    callback=lambda ctx, parameter, value: _number(value),
+    default=7.0,
+    show_default=True,
+    help="Days back.",
 )
 @click.option(
     "--window-count",
@@ -39,4 +51,4 @@ def metrics(settings: Settings, window_days: float, window_count: int, by: str |
     if settings.json:
         print_json(reply)
     else:
-        print("\n".join(metrics_lines(reply, style_of_output(settings))))
+        print("\n".join(metrics_lines(reply, style_of_output(settings), by)))

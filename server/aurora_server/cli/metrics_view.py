@@ -17,21 +17,18 @@ METRIC_NAMES = {
     "specConformance": "spec conformance",
 }
 _COLORS = {"elite": "green", "high": "green", "medium": "yellow", "low": "red"}
-_ARROWS = {"up": "↑", "down": "↓", "same": "→"}
-_GOOD_DOWN = frozenset({"resolutionLatency", "deliverableFailureRate", "recoveryEfficiency"})
 _BARS = "▁▂▃▄▅▆▇█"
 
 
-def metrics_lines(reply: Mapping[str, Any], style: Style) -> list[str]:
-    """An `aurora/metrics` result as a table, then its groups, then what else is known."""
+def metrics_lines(reply: Mapping[str, Any], style: Style, by: str | None = None) -> list[str]:
+    """An `aurora/metrics` result as a table, then the groups that are asked for, then what else is known."""
     window = reply["window"]
     lines = [f"{style.bold(count(window['deliverables'], 'deliverable'))} ended {_span(window)}"]
     if not window["deliverables"]:
         lines.append("none has ended in this window; see: aurora deliverable list")
     lines += _table(reply["metrics"], style)
-    for group in reply.get("groups") or ():
-        lines += ["", f"{style.bold(plain(group['name']))}  {style.dim(count(group['deliverables'], 'deliverable'))}"]
-        lines += _table(group["metrics"], style)
+    for group in (reply["groups"].get(by) or ()) if by is not None else ():
+        lines += ["", style.bold(plain(group["name"])), *_table(group["metrics"], style)]
     supporting = _supporting(reply.get("supporting") or {})
     return [*lines, "", *supporting] if supporting else lines
 
@@ -67,19 +64,18 @@ def _table(metrics: Mapping[str, Mapping[str, Any]], style: Style) -> list[str]:
         shown = style.colored(f"{tier:<6}", _COLORS.get(tier, "yellow")) if tier else style.dim(f"{'–':<6}")
         line = f"  {METRIC_NAMES.get(name, name):<19} {value_words(name, metric):>12}  {shown}"
         history = sparkline(metric.get("history") or ())
-        lines.append(f"{line}  {_trend(name, metric, style):<2} {history}".rstrip())
+        lines.append(f"{line}  {_trend(metric, style)}  {history}".rstrip())
     return lines
 
 
-def _trend(name: str, metric: Mapping[str, Any], style: Style) -> str:
-    """An arrow, green where it went the right way."""
-    arrow = _ARROWS.get(metric.get("trend") or "")
-    if arrow is None:
+def _trend(metric: Mapping[str, Any], style: Style) -> str:
+    """An arrow for how it moved since the window before, green where that is better."""
+    change = metric.get("change")
+    if change is None:
         return " "
-    if metric["trend"] == "same":
-        return style.dim(arrow)
-    better = (metric["trend"] == "down") == (name in _GOOD_DOWN)
-    return style.colored(arrow, "green" if better else "red")
+    if change == 0:
+        return style.dim("→")
+    return style.colored("↑" if change > 0 else "↓", "green" if metric.get("better") else "red")
 
 
 def _span(window: Mapping[str, Any]) -> str:

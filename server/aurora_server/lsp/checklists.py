@@ -19,7 +19,7 @@ class Section(NamedTuple):
 
 
 class Checklist(NamedTuple):
-    """How many boxes there are and are checked, in all and by section; `first_open` is the line of the first that is not."""
+    """How many boxes there are and are checked, in all and by section; `first_open` is the line of the first to do."""
 
     done: int
     total: int

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import re
 from collections.abc import Iterable
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, NamedTuple
@@ -17,7 +16,6 @@ if TYPE_CHECKING:
     from aurora_server.lsp.server import AuroraServer
 
 SUFFIXES = frozenset({".md", ".markdown"})
-_ARCHIVED = re.compile(r"^\d{4}-\d{2}-\d{2}-(?=.)")
 
 
 class SpecFile(NamedTuple):
@@ -69,15 +67,10 @@ def deliverable_of(path: str, deliverables: Iterable[Deliverable]) -> Deliverabl
 
 def change_id_of(path: str) -> str | None:
     """`openspec/changes/add-search/tasks.md` and `specs/001-search/tasks.md` name their change; other files none."""
-    folders = path.split("/")[:-1]
-    for place in range(len(folders) - 2):
-        if folders[place : place + 2] == ["openspec", "changes"]:
-            if folders[place + 2] != "archive":
-                return folders[place + 2]
-            return _ARCHIVED.sub("", folders[place + 3]) if len(folders) > place + 3 else None
-    if "specs" in folders[:-1]:
-        return folders[folders.index("specs") + 1]
-    return None
+    from aurora_orchestration.deliverables.detection import checklists, openspec, speckit
+
+    found = openspec.change_of(path) or speckit.feature_of(path)
+    return found or (checklists.change_of(path) if checklists.is_spec(path) else None)
 
 
 def _is_at(path: str, spec: str) -> bool:
