@@ -73,6 +73,27 @@ class DeliverableSettings(Struct, frozen=True):
     stuck_hours: Positive = 24.0
 
 
+class DetectSettings(Struct, frozen=True):
+    """`deliverables.detect.*`: what deliverables are noticed by, each on or off. All only look.
+
+    `work` is code that changes and tests that run; `prompts` makes a deliverable of a session's first prompt where none
+    is open, and `prompt_texts` keeps its first sentence. `markdown_files` are patterns, separated by commas, of
+    documents that count as specs where they hold a checklist. A change whose folder is gone for `abandoned_minutes` has
+    failed.
+    """
+
+    openspec: bool = True
+    speckit: bool = True
+    markdown: bool = True
+    markdown_files: str = "specs/*.md, spec/*.md, docs/specs/**/*.md, SPEC.md"
+    git: bool = True
+    work: bool = True
+    hooks: bool = True
+    prompts: bool = False
+    prompt_texts: bool = False
+    abandoned_minutes: Positive = 10.0
+
+
 class LifespanSettings(Struct, frozen=True):
     """`memory.lifespan_policies` as it was given, in which file, and the file that `AURORA_LIFESPAN_POLICIES` names.
 
@@ -94,6 +115,7 @@ class Settings(Struct, frozen=True):
     semantic: SemanticSettings = SemanticSettings()
     logging: LoggingSettings = LoggingSettings()
     deliverables: DeliverableSettings = DeliverableSettings()
+    detect: DetectSettings = DetectSettings()
     lifespans: LifespanSettings = LifespanSettings()
 
 
@@ -104,6 +126,7 @@ _SECTIONS: dict[str, type[Struct]] = {
     "memory.semantic": SemanticSettings,
     "logging": LoggingSettings,
     "deliverables": DeliverableSettings,
+    "deliverables.detect": DetectSettings,
 }
 
 
@@ -120,7 +143,7 @@ def load(environ: Mapping[str, str], config_file: Path | None = None) -> Setting
     for name, kind in _SECTIONS.items():
         outer, _, inner = name.partition(".")
         given = document.get(outer, {})
-        given = given.get(inner, {}) if inner else given  # what is around it was looked at before
+        given = given.get(inner, {}) if inner and isinstance(given, dict) else given
         if not isinstance(given, dict):
             raise SettingsError(f"{path}: '{name}' must be an object")
         values = dict(given)

@@ -52,12 +52,14 @@ from aurora_server import answers, explaining
 from aurora_server.adopting import Adoption
 from aurora_server.attention import LATELY, MAX_LATELY, Cursor, focus_of
 from aurora_server.checkup import checkup
+from aurora_server.detecting import Detecting
 from aurora_server.evidence import evidence_of
+from aurora_server.hooks import Hooks
 from aurora_server.lifespans import policies_of
 from aurora_server.looking import chunk_at, innermost
 from aurora_server.memory_files import database_path
 from aurora_server.mending import mend
-from aurora_server.settings import Settings
+from aurora_server.settings import DetectSettings, Settings
 from aurora_server.texts import Text, texts, within_budget
 from aurora_server.upkeep import Upkeep
 from aurora_server.wire import iso
@@ -78,7 +80,13 @@ class Workspace:
     """A root folder with its memory. All methods belong to the event loop's thread."""
 
     def __init__(
-        self, root: Path, store: Store, indexer: Indexer, lifespans: Merged, embedder: Embedder | None = None
+        self,
+        root: Path,
+        store: Store,
+        indexer: Indexer,
+        lifespans: Merged,
+        detect: DetectSettings,
+        embedder: Embedder | None = None,
     ) -> None:
         self.root = root
         self.policies = lifespans.policies
@@ -89,6 +97,8 @@ class Workspace:
         self._outlines: OrderedDict[tuple[str, bytes], ParsedFile] = OrderedDict()
         self.adoption = Adoption(root, store)
         self.deliverables = Deliverables(store, time.time)
+        self.detecting = Detecting(root, store, self.deliverables, indexer, detect)
+        self.hooks = Hooks(self.deliverables, self.detecting)
         self._upkeep = Upkeep(root, store, indexer, lifespans.policies)
         self._warming = asyncio.create_task(self._warm(), name=f"warm {root}")
 
@@ -135,12 +145,13 @@ class Workspace:
             indexer.listen(lambda progress: embedder.wake() if progress is None else None)
             embedder.start(indexer.first_run)
         indexer.start()
-        return cls(root, store, indexer, lifespans, embedder)
+        return cls(root, store, indexer, lifespans, settings.detect, embedder)
 
     async def close(self) -> None:
         """Stop indexing and close the memory."""
         self._warming.cancel()
         await self._upkeep.close()
+        await self.detecting.close()
         await self.adoption.close()
         if self._embedder is not None:
             await self._embedder.close()

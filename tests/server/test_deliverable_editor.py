@@ -89,7 +89,7 @@ def test_the_request_and_the_command_answer_alike_in_camel_case(wire: Wire) -> N
     assert wire.result("workspace/executeCommand", asked) == shown
     (first, second) = act(wire, "events")["events"]
     assert (first["eventType"], second["eventType"]) == ("deliverable_start", "tool_call")
-    assert first["source"] == "lsp"
+    assert first["data"]["source"] == "lsp"
 
 
 @pytest.mark.parametrize(
