@@ -158,9 +158,10 @@ def test_task_files_have_lenses_with_the_progress_of_the_buffer(wire: Wire, task
     assert first["command"]["title"] == "add-search · apply · 2/3 tasks", "unsaved boxes count"
 
 
-def test_lenses_are_asked_for_anew_when_their_deliverable_changes(daemon: Daemon, root: Path) -> None:
+def test_lenses_are_asked_for_anew_when_their_deliverable_changes(daemon: Daemon, root: Path, tasks: Path) -> None:
     with daemon.wire() as wire:
         wire.initialize(root, capabilities={"workspace": {"codeLens": {"refreshSupport": True}}})
+        opened(wire, tasks)
         act(wire, "start")
         deadline = time.monotonic() + 20
         while not any(each["method"] == "workspace/codeLens/refresh" for each in wire.asked):

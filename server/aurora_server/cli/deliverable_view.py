@@ -120,7 +120,7 @@ def event_line(event: Mapping[str, Any], style: Style) -> str:
     ]
     by = [plain(str(told[key])) for key in ("source", "evidence") if told.get(key)]
     when = str(event.get("timestamp") or event.get("at"))[:19].replace("T", " ")
-    return f"{when}  {style.bold(kind):<18} {' '.join(said)}  {style.dim(' · '.join(by))}".rstrip()
+    return f"{when}  {style.bold(f'{kind:<18}')} {' '.join(said)}  {style.dim(' · '.join(by))}".rstrip()
 
 
 def phase_words(phases: Mapping[str, Mapping[str, Any]], now: datetime) -> str:
