@@ -67,6 +67,12 @@ class LoggingSettings(Struct, frozen=True):
     level: Annotated[str, Meta(pattern="^(DEBUG|INFO|WARNING|ERROR)$")] = "INFO"
 
 
+class DeliverableSettings(Struct, frozen=True):
+    """`deliverables.*`: hours without an event after which an open deliverable counts as stuck."""
+
+    stuck_hours: Positive = 24.0
+
+
 class DetectSettings(Struct, frozen=True):
     """`deliverables.detect.*`: what deliverables are noticed by, each on or off. All only look.
 
@@ -108,6 +114,7 @@ class Settings(Struct, frozen=True):
     memory: MemorySettings = MemorySettings()
     semantic: SemanticSettings = SemanticSettings()
     logging: LoggingSettings = LoggingSettings()
+    deliverables: DeliverableSettings = DeliverableSettings()
     detect: DetectSettings = DetectSettings()
     lifespans: LifespanSettings = LifespanSettings()
 
@@ -118,6 +125,7 @@ _SECTIONS: dict[str, type[Struct]] = {
     "memory": MemorySettings,
     "memory.semantic": SemanticSettings,
     "logging": LoggingSettings,
+    "deliverables": DeliverableSettings,
     "deliverables.detect": DetectSettings,
 }
 
