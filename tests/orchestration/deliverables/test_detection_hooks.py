@@ -160,6 +160,7 @@ def test_secrets_are_not_shown() -> None:
         assert "[redacted]" in redact(text)
         assert not any(secret in redact(text) for secret in ("abcdef", "hunter2"))
     assert redact("pytest tests/test_tokenizer.py -k tokens") == "pytest tests/test_tokenizer.py -k tokens"
+    assert redact("Add password reset: tokens expire") == "Add password reset: tokens expire"
     assert shown("a\x1b[31m\n" + "b" * 500, 20) == "a [31m bbbbbbbbbbbb…"
 
 
