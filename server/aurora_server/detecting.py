@@ -87,6 +87,7 @@ class Detecting:
         self._gone: dict[tuple[str, str], float] = {}
         self._seen_on: dict[str, str | None] = {}
         self._edited_at: dict[str, float] = {}
+        self._begun = False
         self._leave = [deliverables.listen(self._told_of)]
         if self._specs.any or settings.work:
             self._leave.append(indexer.hear(self._touched))
@@ -100,6 +101,12 @@ class Detecting:
             leave()
         self._task.cancel()
         await asyncio.gather(self._task, return_exceptions=True)
+
+    def forget(self) -> None:
+        """Look at everything anew: the memory file was exchanged, or more came into it."""
+        self._told.clear()
+        self._begun = False
+        self._wake.set()
 
     async def at_work(self, now: float, sticky: str | None = None) -> Attributed | None:
         """The deliverable that is worked on now: the branch's, else `sticky` while it is open, else the likeliest."""
@@ -160,12 +167,11 @@ class Detecting:
 
     async def _work(self) -> None:
         await self._indexer.first_run()
-        begun = False
         while True:
             try:
-                if not begun:
+                if not self._begun:
+                    self._begun = True
                     await self._begin()
-                    begun = True
                 await self._wait()
                 noted, self._noted = self._noted, _Noted(set(), {}, {}, [])
                 await self._look(noted)

@@ -78,14 +78,14 @@ class DetectSettings(Struct, frozen=True):
 
     `work` is code that changes and tests that run; `prompts` makes a deliverable of a session's first prompt where none
     is open, and `prompt_texts` keeps its first sentence. `markdown_files` are patterns, separated by commas, of
-    documents that count as specs where they hold a checklist. A change whose folder is gone for `abandoned_minutes` has
-    failed.
+    documents that count as specs where they hold a checklist (None: `checklists.PATTERNS`). A change whose folder is
+    gone for `abandoned_minutes` has failed.
     """
 
     openspec: bool = True
     speckit: bool = True
     markdown: bool = True
-    markdown_files: str = "specs/*.md, spec/*.md, docs/specs/**/*.md, SPEC.md"
+    markdown_files: str | None = None
     git: bool = True
     work: bool = True
     hooks: bool = True

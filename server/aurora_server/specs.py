@@ -22,7 +22,8 @@ class Specs:
         self._root = root
         wanted = {OPENSPEC: settings.openspec, SPECKIT: settings.speckit, MARKDOWN: settings.markdown}
         self.sources = frozenset(name for name, on in wanted.items() if on)
-        self._patterns = tuple(each for part in settings.markdown_files.split(",") if (each := part.strip()))
+        named = (settings.markdown_files or "").split(",")
+        self._patterns = tuple(each for part in named if (each := part.strip())) or checklists.PATTERNS
 
     @property
     def any(self) -> bool:

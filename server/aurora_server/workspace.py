@@ -300,6 +300,7 @@ class Workspace:
         """Mend the memory file and index everything anew; what was done, then what doctor says."""
         done = await mend(self.root, self._store, self._indexer)
         self.deliverables.forget()
+        self.detecting.forget()
         result = await self.doctor()
         return msgspec.structs.replace(result, findings=[*done, *result.findings])
 
@@ -342,6 +343,7 @@ class Workspace:
         return MemoryAdoptResult(others=[], adopted=await self._taken_in(done), kept_as=kept)
 
     async def _taken_in(self, done: Imported) -> MemoryImportResult:
+        self.detecting.forget()
         mine, theirs = await self._store.read.fact("git_root"), done.header.git_root
         return MemoryImportResult(
             workspace=str(self.root),

@@ -16,11 +16,14 @@ from aurora_orchestration.deliverables.detection.sightings import Artefact, Endi
 from aurora_orchestration.deliverables.model import SpecSource
 
 SOURCE = "markdown"
+PATTERNS = ("specs/*.md", "spec/*.md", "docs/specs/**/*.md", "SPEC.md")
+"""Where specs are looked for unless configured otherwise."""
+
 _LABEL = re.compile(r"^(?:spec|specification|feature|rfc)\s*:\s*", re.IGNORECASE)
 _NOT_A_SPEC = frozenset({"readme.md", "changelog.md", "index.md"})
 
 
-def is_spec(path: str, patterns: Sequence[str]) -> bool:
+def is_spec(path: str, patterns: Sequence[str] = PATTERNS) -> bool:
     """Whether the file at `path` (relative, `/`) is looked into. `**` stands for any folders, `*` for one name."""
     return any(_compiled(pattern).fullmatch(path) for pattern in patterns) and (
         path.rpartition("/")[2].lower() not in _NOT_A_SPEC

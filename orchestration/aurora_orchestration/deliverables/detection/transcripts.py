@@ -68,7 +68,7 @@ def calls_in(path: Path, offset: int = 0) -> tuple[list[Call], int]:
         content, offset = _read(path, offset)
     except OSError:
         return [], offset
-    whole = content.rpartition(b"\n")[0]
+    whole = content[: content.rfind(b"\n") + 1]
     return _calls(whole), offset + len(whole)
 
 
