@@ -24,7 +24,7 @@ from aurora_orchestration.deliverables.deliverables import Deliverables
 from aurora_orchestration.deliverables.detection import commits, working
 from aurora_orchestration.deliverables.detection.attribution import Attributed, Open, attribute
 from aurora_orchestration.deliverables.detection.evidence import event_id, shown
-from aurora_orchestration.deliverables.detection.sightings import news
+from aurora_orchestration.deliverables.detection.sightings import Sighting, news
 from aurora_orchestration.deliverables.detection.told import Told, told
 from aurora_orchestration.deliverables.model import Deliverable, Ended, Event, TasksCounted, TestsRan, ToolCalled
 from aurora_server.settings import DetectSettings
@@ -214,22 +214,28 @@ class Detecting:
             await asyncio.sleep(QUIET_SECONDS / 2)
 
     async def _look(self, noted: _Noted) -> None:
+        ended: list[Sighting] = []
         for source, key in sorted(noted.specs):
-            await self._look_at_spec(source, key)
+            seen = await asyncio.to_thread(self._specs.see, source, key)
+            if seen is None:
+                await self._missed(source, key)
+                continue
+            self._gone.pop((source, key), None)
+            self._seen_on[key] = await self._branch()
+            if seen.ending is not None:
+                ended.append(seen)
+            else:
+                await self._look_at_spec(seen)
         if noted.unsure and await self._only_committed():
             noted.edits.update(noted.unsure)
         if noted.edits or noted.tests:
             await self._look_at_work(noted)
+        for seen in ended:  # what was done before the end, and noted with it, counts
+            await self._look_at_spec(seen)
         if noted.head:
             await self._look_at_commits()
 
-    async def _look_at_spec(self, source: str, key: str) -> None:
-        seen = await asyncio.to_thread(self._specs.see, source, key)
-        if seen is None:
-            await self._missed(source, key)
-            return
-        self._gone.pop((source, key), None)
-        self._seen_on[key] = await self._branch()
+    async def _look_at_spec(self, seen: Sighting) -> None:
         before = await self.known(seen.change_id)
         events = news(seen, before, self._now())
         if not events:
