@@ -67,6 +67,14 @@ class LoggingSettings(Struct, frozen=True):
     level: Annotated[str, Meta(pattern="^(DEBUG|INFO|WARNING|ERROR)$")] = "INFO"
 
 
+class DeliverableSettings(Struct, frozen=True):
+    """`deliverables.*`: the conformance below which what was accepted has failed; the window metrics look back on."""
+
+    conformance_threshold: Annotated[float, Meta(ge=0, le=1)] = 0.70
+    window_days: Annotated[float, Meta(gt=0, le=3650)] = 7.0
+    window_count: Annotated[int, Meta(ge=1, le=100_000)] = 20
+
+
 class LifespanSettings(Struct, frozen=True):
     """`memory.lifespan_policies` as it was given, in which file, and the file that `AURORA_LIFESPAN_POLICIES` names.
 
@@ -87,6 +95,7 @@ class Settings(Struct, frozen=True):
     memory: MemorySettings = MemorySettings()
     semantic: SemanticSettings = SemanticSettings()
     logging: LoggingSettings = LoggingSettings()
+    deliverables: DeliverableSettings = DeliverableSettings()
     lifespans: LifespanSettings = LifespanSettings()
 
 
@@ -96,6 +105,7 @@ _SECTIONS: dict[str, type[Struct]] = {
     "memory": MemorySettings,
     "memory.semantic": SemanticSettings,
     "logging": LoggingSettings,
+    "deliverables": DeliverableSettings,
 }
 
 

@@ -33,6 +33,7 @@ from aurora_memory.store.importing import Imported
 from aurora_memory.store.neighbours import MemoryFile
 from aurora_memory.store.reading import ChunkView
 from aurora_orchestration.deliverables.deliverables import Deliverables
+from aurora_orchestration.deliverables.metrics import Metrics, measure
 from aurora_protocol.methods import (
     DoctorResult,
     ExplainResult,
@@ -57,7 +58,7 @@ from aurora_server.lifespans import policies_of
 from aurora_server.looking import chunk_at, innermost
 from aurora_server.memory_files import database_path
 from aurora_server.mending import mend
-from aurora_server.settings import Settings
+from aurora_server.settings import DeliverableSettings, Settings
 from aurora_server.texts import Text, texts, within_budget
 from aurora_server.upkeep import Upkeep
 from aurora_server.wire import iso
@@ -78,7 +79,13 @@ class Workspace:
     """A root folder with its memory. All methods belong to the event loop's thread."""
 
     def __init__(
-        self, root: Path, store: Store, indexer: Indexer, lifespans: Merged, embedder: Embedder | None = None
+        self,
+        root: Path,
+        store: Store,
+        indexer: Indexer,
+        lifespans: Merged,
+        measuring: DeliverableSettings,
+        embedder: Embedder | None = None,
     ) -> None:
         self.root = root
         self.policies = lifespans.policies
@@ -88,7 +95,8 @@ class Workspace:
         self._embedder = embedder
         self._outlines: OrderedDict[tuple[str, bytes], ParsedFile] = OrderedDict()
         self.adoption = Adoption(root, store)
-        self.deliverables = Deliverables(store, time.time)
+        self.deliverables = Deliverables(store, time.time, measuring.conformance_threshold)
+        self._measuring = measuring
         self._upkeep = Upkeep(root, store, indexer, lifespans.policies)
         self._warming = asyncio.create_task(self._warm(), name=f"warm {root}")
 
@@ -135,7 +143,7 @@ class Workspace:
             indexer.listen(lambda progress: embedder.wake() if progress is None else None)
             embedder.start(indexer.first_run)
         indexer.start()
-        return cls(root, store, indexer, lifespans, embedder)
+        return cls(root, store, indexer, lifespans, settings.deliverables, embedder)
 
     async def close(self) -> None:
         """Stop indexing and close the memory."""
@@ -145,6 +153,7 @@ class Workspace:
         if self._embedder is not None:
             await self._embedder.close()
         await self._indexer.close()
+        await self.deliverables.close()
         await self._store.close()
 
     def status(self) -> WorkspaceStatus:
@@ -280,6 +289,12 @@ class Workspace:
             found.append((each, [answers.link(relation, other) for other in others]))
         return found
 
+    async def metrics(self, days: float | None = None, count: int | None = None) -> Metrics:
+        """The five metrics of this workspace's deliverables, over the window that is asked for or configured."""
+        known = await self.deliverables.all()
+        window = days or self._measuring.window_days, count or self._measuring.window_count
+        return await asyncio.to_thread(measure, known, time.time(), *window)
+
     async def doctor(self) -> DoctorResult:
         """What is wrong with this workspace and how to mend it, and every file that is left out."""
         older = await self.adoption.offer()
@@ -288,7 +303,7 @@ class Workspace:
     async def repair(self) -> DoctorResult:
         """Mend the memory file and index everything anew; what was done, then what doctor says."""
         done = await mend(self.root, self._store, self._indexer)
-        self.deliverables.forget()
+        await self.deliverables.forget()
         result = await self.doctor()
         return msgspec.structs.replace(result, findings=[*done, *result.findings])
 
