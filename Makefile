@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 WORKSPACE ?= .
 QUERY ?= where is a file split into chunks
 
-.PHONY: run test e2e check bench bench-recall bench-scale clean
+.PHONY: run test e2e check bench bench-recall bench-scale bench-deliverables clean
 
 $(VENV)/.run: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -41,6 +41,9 @@ bench-recall: $(VENV)/.dev
 
 bench-scale: $(VENV)/.dev
 	$(BIN)/python -m tests.benchmarks.scale
+
+bench-deliverables: $(VENV)/.dev
+	$(BIN)/python -m tests.benchmarks.deliverables
 
 clean:
 	rm -rf $(VENV) dist build .bench

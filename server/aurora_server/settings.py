@@ -68,9 +68,13 @@ class LoggingSettings(Struct, frozen=True):
 
 
 class DeliverableSettings(Struct, frozen=True):
-    """`deliverables.*`: hours without an event after which an open deliverable counts as stuck."""
+    """`deliverables.*`: hours without an event after which an open one counts as stuck; the conformance below which
+    what was accepted has failed; the window metrics look back on."""
 
     stuck_hours: Positive = 24.0
+    conformance_threshold: Annotated[float, Meta(ge=0, le=1)] = 0.70
+    window_days: Annotated[float, Meta(gt=0, le=3650)] = 7.0
+    window_count: Annotated[int, Meta(ge=1, le=100_000)] = 20
 
 
 class DetectSettings(Struct, frozen=True):

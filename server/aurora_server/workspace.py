@@ -33,6 +33,7 @@ from aurora_memory.store.importing import Imported
 from aurora_memory.store.neighbours import MemoryFile
 from aurora_memory.store.reading import ChunkView
 from aurora_orchestration.deliverables.deliverables import Deliverables
+from aurora_orchestration.deliverables.metrics import Metrics, measure
 from aurora_protocol.methods import (
     DoctorResult,
     ExplainResult,
@@ -59,7 +60,7 @@ from aurora_server.lifespans import policies_of
 from aurora_server.looking import chunk_at, innermost
 from aurora_server.memory_files import database_path
 from aurora_server.mending import mend
-from aurora_server.settings import DetectSettings, Settings
+from aurora_server.settings import DeliverableSettings, DetectSettings, Settings
 from aurora_server.texts import Text, texts, within_budget
 from aurora_server.upkeep import Upkeep
 from aurora_server.wire import iso
@@ -85,6 +86,7 @@ class Workspace:
         store: Store,
         indexer: Indexer,
         lifespans: Merged,
+        measuring: DeliverableSettings,
         detect: DetectSettings,
         embedder: Embedder | None = None,
     ) -> None:
@@ -96,7 +98,8 @@ class Workspace:
         self._embedder = embedder
         self._outlines: OrderedDict[tuple[str, bytes], ParsedFile] = OrderedDict()
         self.adoption = Adoption(root, store)
-        self.deliverables = Deliverables(store, time.time)
+        self.deliverables = Deliverables(store, time.time, measuring.conformance_threshold)
+        self._measuring = measuring
         self.detecting = Detecting(root, store, self.deliverables, indexer, detect)
         self.hooks = Hooks(self.deliverables, self.detecting)
         self._upkeep = Upkeep(root, store, indexer, lifespans.policies)
@@ -145,7 +148,7 @@ class Workspace:
             indexer.listen(lambda progress: embedder.wake() if progress is None else None)
             embedder.start(indexer.first_run)
         indexer.start()
-        return cls(root, store, indexer, lifespans, settings.detect, embedder)
+        return cls(root, store, indexer, lifespans, settings.deliverables, settings.detect, embedder)
 
     async def close(self) -> None:
         """Stop indexing and close the memory."""
@@ -156,6 +159,7 @@ class Workspace:
         if self._embedder is not None:
             await self._embedder.close()
         await self._indexer.close()
+        await self.deliverables.close()
         await self._store.close()
 
     def status(self) -> WorkspaceStatus:
@@ -291,6 +295,12 @@ class Workspace:
             found.append((each, [answers.link(relation, other) for other in others]))
         return found
 
+    async def metrics(self, days: float | None = None, count: int | None = None) -> Metrics:
+        """The five metrics of this workspace's deliverables, over the window that is asked for or configured."""
+        known = await self.deliverables.all()
+        window = days or self._measuring.window_days, count or self._measuring.window_count
+        return await asyncio.to_thread(measure, known, time.time(), *window)
+
     async def doctor(self) -> DoctorResult:
         """What is wrong with this workspace and how to mend it, and every file that is left out."""
         older = await self.adoption.offer()
@@ -299,7 +309,7 @@ class Workspace:
     async def repair(self) -> DoctorResult:
         """Mend the memory file and index everything anew; what was done, then what doctor says."""
         done = await mend(self.root, self._store, self._indexer)
-        self.deliverables.forget()
+        await self.deliverables.forget()
         self.detecting.forget()
         result = await self.doctor()
         return msgspec.structs.replace(result, findings=[*done, *result.findings])

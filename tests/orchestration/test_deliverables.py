@@ -10,11 +10,14 @@ import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from aurora_memory.store import LoggedEvent, Store
 from aurora_orchestration.deliverables import deliverables as module
+from aurora_orchestration.deliverables.checking import read as reading
+from aurora_orchestration.deliverables.checking import written
 from aurora_orchestration.deliverables.deliverables import Deliverables
 from aurora_orchestration.deliverables.folding import fold
 from aurora_orchestration.deliverables.model import (
@@ -62,21 +65,21 @@ async def test_what_was_recorded_is_there_for_the_next_process(store: Store, del
 
 
 async def test_nothing_is_read_before_the_first_question(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[int] = []
-    read = store.read.deliverable_events_since
+    asked: list[str] = []
+    ask = store.read._ask
 
-    async def counted(number: int, limit: int = -1) -> list[LoggedEvent]:
-        asked.append(number)
-        return await read(number, limit)
+    def counted(sql: str, values: Sequence[Any]) -> list[Any]:
+        asked.append(sql)
+        return ask(sql, values)
 
-    monkeypatch.setattr(store.read, "deliverable_events_since", counted)
+    monkeypatch.setattr(store.read, "_ask", counted)
     deliverables = Deliverables(store, time.time)
     deliverables.listen(lambda *_: None)
     assert asked == []
     await deliverables.all()
-    assert asked == [0]
+    assert len(asked) == 1
     await deliverables.all()
-    assert asked == [0], "nothing was written since"
+    assert len(asked) == 1, "nothing was written since"
 
 
 @pytest.mark.parametrize(
@@ -136,6 +139,9 @@ async def _recorded_by_agents(path: Path, events: Sequence[Event], chance: rando
         known = {each.change_id: each for each in await deliverables.all()}
         again = {each.change_id: each for each in await Deliverables(store, lambda: NINE).all()}
         assert again == known, "what is remembered is what the log says"
+        await deliverables.close()
+        kept = {each.change_id: each for each in await Deliverables(store, lambda: NINE).all()}
+        assert kept == known
         return known
     finally:
         await store.close()
@@ -148,6 +154,8 @@ async def test_four_agents_in_any_order_end_in_one_state(
     chance = random.Random(seed)
     monkeypatch.setattr(module, "KEPT_EVENTS", chance.choice([0, 20, 100_000]))
     monkeypatch.setattr(module, "PAGE", chance.choice([3, 5000]))
+    monkeypatch.setattr(module, "SAVE_EVERY", chance.choice([10, 1000]))
+    monkeypatch.setattr(module, "FEW", chance.choice([0, 50]))
     kinds: list[Happening] = [
         Started("x"),
         *(begin(phase) for phase in ("propose", "tasks", "apply", "verify", "apply", "verify", "archive")),
@@ -237,6 +245,53 @@ async def test_a_line_nobody_can_read_is_left_out(store: Store, deliverables: De
     await store.log_deliverable_events([LoggedEvent("e1", "x", NINE, NINE, "cli", '{"id": "e1"}')])
     await deliverables.record(log((0, begin("apply"))))
     assert [each.change_id for each in await deliverables.all()] == ["add-search"]
+
+
+@pytest.mark.parametrize("changes", [3, 80])
+async def test_after_a_start_only_what_is_new_is_read(
+    store: Store, changes: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = Deliverables(store, lambda: NINE)
+    for n in range(changes):
+        await first.record(log((0, begin("apply")), (1, begin("verify")), change_id=f"c{n}"))
+    await first.record(log((0, Ended("completed")), change_id="ended-before-it-began"))
+    await first.close()
+    await store.log_deliverable_events([_line(Event("late", "c1", NINE + 30, ToolCalled("bash")))])
+    read: list[str] = []
+    monkeypatch.setattr(module, "read", lambda body: (read.append(body), reading(body))[1])
+    second = Deliverables(store, lambda: NINE)
+    known = {each.change_id: each for each in await second.all()}
+    assert len(read) == 3, "the events of the one that something was told of since"
+    assert len(known) == changes and known["c1"].tool_calls == {"bash": 1}
+    await second.record([Event("more", "c0", NINE + 180, ToolCalled("bash"))])
+    more = await second.get("c0")
+    assert more is not None and (more.tool_calls, more.status) == ({"bash": 1}, "verifying")
+    assert len(await second.events("c2")) == 2
+    assert await second.moment("c2") > NINE + 60
+    third = Deliverables(store, lambda: NINE, threshold=0.5)
+    read.clear()
+    assert list(await third.all()) == list(await second.all())
+    assert len(read) == 2 * changes + 3, "by another threshold nothing that was kept counts"
+
+
+async def test_what_is_kept_beside_the_log_may_be_damaged(store: Store) -> None:
+    deliverables = Deliverables(store, lambda: NINE)
+    await deliverables.record(log((0, begin("apply"))))
+    known = await deliverables.all()
+    await deliverables.close()
+    with closing(sqlite3.connect(store.path)) as db:
+        assert db.execute("UPDATE deliverable_folds SET body = '{\"change_id\": 3}'").rowcount == 1
+        db.commit()
+    assert await Deliverables(store, lambda: NINE).all() == known
+    await store.rebuild()
+    again = Deliverables(store, lambda: NINE)
+    assert await again.all() == known
+    await again.forget()
+    assert await again.all() == known
+
+
+def _line(event: Event) -> LoggedEvent:
+    return LoggedEvent(event.id, event.change_id, event.at, NINE, event.source, written(event))
 
 
 async def test_a_cancelled_record_is_whole(store: Store, deliverables: Deliverables) -> None:

@@ -34,6 +34,14 @@ class LoggedEvent(Struct, frozen=True):
     number: int = 0
 
 
+class FoldedDeliverable(Struct, frozen=True):
+    """What the events of one deliverable amounted to up to that number; `body` is "" where it was not kept since."""
+
+    change_id: str
+    number: int
+    body: str
+
+
 class DeliverableLogReading(Asking):
     """The reader's part for the log of deliverables."""
 
@@ -52,6 +60,17 @@ class DeliverableLogReading(Asking):
             f"SELECT {_COLUMNS} FROM deliverable_events WHERE number > ? ORDER BY number LIMIT ?", (number, limit)
         )
         return [_event(row) for row in rows]
+
+    async def deliverable_folds(self, mark: str) -> list[FoldedDeliverable]:
+        """Each deliverable with the number of its last event, and what was kept of all of them under `mark`."""
+        rows = await self._rows(
+            """SELECT told.change_id, told.last, coalesce(body, '') FROM
+                 (SELECT change_id, max(number) AS last FROM deliverable_events GROUP BY change_id) AS told
+               LEFT JOIN deliverable_folds AS kept ON kept.change_id = told.change_id AND kept.number = told.last
+                 AND kept.mark = ?""",
+            (mark,),
+        )
+        return [FoldedDeliverable(*row) for row in rows]
 
     async def deliverable_ids(self) -> list[str]:
         """Every deliverable that something was told of."""
@@ -87,6 +106,14 @@ async def append(db: aiosqlite.Connection, events: Sequence[LoggedEvent]) -> dic
         ],
     )
     return numbers
+
+
+async def keep_folds(db: aiosqlite.Connection, mark: str, folds: Sequence[FoldedDeliverable]) -> None:
+    """Keep what deliverables amount to inside the caller's transaction, in place of what was kept of them."""
+    await db.executemany(
+        "INSERT OR REPLACE INTO deliverable_folds (change_id, number, mark, body) VALUES (?, ?, ?, ?)",
+        [(each.change_id, each.number, mark, each.body) for each in folds],
+    )
 
 
 def _event(row: Sequence[Any]) -> LoggedEvent:

@@ -119,6 +119,10 @@ async def create_deliverable_log(db: aiosqlite.Connection) -> None:
             number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, change_id TEXT NOT NULL, at REAL NOT NULL,
             received_at REAL NOT NULL, source TEXT NOT NULL, body TEXT NOT NULL)""",
         "CREATE INDEX deliverable_events_change ON deliverable_events (change_id)",
+        # What each deliverable's events amounted to when it was looked at last: derived, and left out where they grew.
+        """CREATE TABLE deliverable_folds (
+            change_id TEXT PRIMARY KEY, number INTEGER NOT NULL, mark TEXT NOT NULL, body TEXT NOT NULL)
+            WITHOUT ROWID""",
         """CREATE TRIGGER deliverable_events_stay BEFORE DELETE ON deliverable_events BEGIN
             SELECT RAISE(ABORT, 'events of deliverables are never deleted'); END""",
         """CREATE TRIGGER deliverable_events_hold BEFORE UPDATE ON deliverable_events BEGIN

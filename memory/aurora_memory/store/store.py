@@ -281,6 +281,11 @@ class Store(Maintained):
         async with self._transaction() as db:
             return await deliverable_log.append(db, events)
 
+    async def keep_deliverable_folds(self, mark: str, folds: Sequence[deliverable_log.FoldedDeliverable]) -> None:
+        """Keep what the events of deliverables amount to, so that not all are read again; `mark` says by what rules."""
+        async with self._transaction() as db:
+            await deliverable_log.keep_folds(db, mark, folds)
+
     async def keep_embeddings(self, model: str, entries: Sequence[embeddings.Embedded]) -> None:
         """Keep the vectors that `model` made of chunks; a chunk that changed meanwhile gets none."""
         async with self._transaction() as db:

@@ -11,15 +11,17 @@ import asyncio
 import logging
 from bisect import insort
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from operator import itemgetter
 from typing import TypeVar
 
-from aurora_memory.store import LoggedEvent, Store
+from aurora_memory import MemoryError_
+from aurora_memory.store import FoldedDeliverable, LoggedEvent, Store
 from aurora_orchestration.deliverables.checking import InvalidEvent, read, written
 from aurora_orchestration.deliverables.conformance import THRESHOLD
 from aurora_orchestration.deliverables.folding import Folding, order
 from aurora_orchestration.deliverables.model import Deliverable, Event
+from aurora_orchestration.deliverables.remembering import kept_form, mark, remembered
 from aurora_orchestration.deliverables.tracking import Recorded, Refusal
 
 logger = logging.getLogger(__name__)
@@ -39,6 +41,12 @@ KEPT_STAMPS = 1000
 TICK = 1e-6
 """Seconds between two events that the clock does not tell apart: what times are written to."""
 
+FEW = 50
+"""Deliverables whose events are asked for one by one; of more the whole log is read."""
+
+SAVE_EVERY = 10_000
+"""Events after which what deliverables amount to is kept, should the process be killed."""
+
 INLINE = 100
 """Events that are folded on the event loop: more go to a thread."""
 
@@ -54,6 +62,10 @@ class Deliverables:
         self._folds: dict[str, Folding] = {}
         self._kept: OrderedDict[str, list[_Placed]] = OrderedDict()
         self._known: dict[str, Deliverable] = {}
+        self._unread: set[str] = set()
+        self._unsaved: set[str] = set()
+        self._since_saved = 0
+        self._numbers: dict[str, int] = {}
         self._last_number = 0
         self._writes = -1
         self._stamped: OrderedDict[str, float] = OrderedDict()
@@ -78,6 +90,8 @@ class Deliverables:
         """The events of one deliverable that count, in the order in which they count."""
         await self._caught_up()
         async with self._turn:
+            if change_id in self._unread:
+                await self._read_again([change_id])
             folding = self._folds.get(change_id)
             if folding is None:
                 return []
@@ -91,6 +105,9 @@ class Deliverables:
         Unix seconds. Where the clock was put back meanwhile, what happens is told in the order in which it happens.
         """
         await self._caught_up()
+        async with self._turn:
+            if change_id in self._unread:
+                await self._read_again([change_id])
         folding = self._folds.get(change_id)
         latest = max(folding.last_at if folding is not None else 0.0, self._stamped.pop(change_id, 0.0))
         self._stamped[change_id] = stamp = max(self._now(), latest + TICK)
@@ -108,13 +125,20 @@ class Deliverables:
 
         return stop
 
-    def forget(self) -> None:
+    async def forget(self) -> None:
         """Read everything anew at the next question: the memory file was exchanged."""
-        # New objects: a fold under way in a thread finishes on the old ones.
-        self._folds = {}
-        self._kept = OrderedDict()
-        self._known = {}
-        self._last_number, self._writes = 0, -1
+        async with self._turn:
+            for known in (self._folds, self._kept, self._known, self._unread, self._unsaved, self._numbers):
+                known.clear()
+            self._last_number, self._writes = 0, -1
+
+    async def close(self) -> None:
+        """Keep what the next start would have to find out again. The store is closed by who opened it."""
+        async with self._turn:
+            try:
+                await self._save()
+            except MemoryError_ as error:
+                logger.warning("deliverables not remembered", extra={"error": str(error)})
 
     async def _record(self, events: Sequence[Event]) -> Recorded:
         now = self._now()
@@ -127,12 +151,16 @@ class Deliverables:
                 if event.id in numbers:
                     fresh.setdefault(event.id, event)
             if numbers and min(numbers.values()) == self._last_number + 1:
+                self._numbers.update((event.change_id, numbers[event.id]) for event in fresh.values())
                 await self._take(list(fresh.values()))
                 self._last_number = max(numbers.values())
             else:
                 await self._catch_up()
             changed = dict.fromkeys(event.change_id for event in fresh.values())
             deliverables = [self._known[each] for each in changed if each in self._known]
+            self._since_saved += len(fresh)
+            if self._since_saved >= SAVE_EVERY:
+                await self._save()
             reasons = {each.id: self._folds[each.change_id].refused.get(each.id) for each in fresh.values()}
         refused += [Refusal(id_, reason) for id_, reason in reasons.items() if reason is not None]
         counting = [event for event in fresh.values() if reasons[event.id] is None]
@@ -156,33 +184,78 @@ class Deliverables:
             writes = self._store.read.writes
             lines = await self._store.read.deliverable_events_since(self._last_number, PAGE)
             if lines:
+                self._numbers.update((line.change_id, line.number) for line in lines)
                 await self._take(await _on_thread_if_many(len(lines), lambda: _read(lines)))  # noqa: B023
                 self._last_number = lines[-1].number
             if len(lines) < PAGE:
                 self._writes = writes
 
     async def _load(self) -> None:
-        """Read the whole log, page by page, and fold each deliverable once; no event stays in mind."""
-        by_change: dict[str, list[Event]] = {}
-        while True:
-            writes = self._store.read.writes
-            lines = await self._store.read.deliverable_events_since(self._last_number, PAGE)
-            for event in await _on_thread_if_many(len(lines), lambda: _read(lines)):  # noqa: B023
-                by_change.setdefault(event.change_id, []).append(event)
-            if lines:
-                self._last_number = lines[-1].number
-            if len(lines) < PAGE:
-                break
-        await _on_thread_if_many(self._last_number, lambda: self._fold_anew(by_change))
+        """Read what is kept of each deliverable, and the events of those that something was told of since."""
+        writes = self._store.read.writes
+        rules = await asyncio.to_thread(mark, self._threshold)
+        rows = await self._store.read.deliverable_folds(rules)
+        stale = await _on_thread_if_many(len(rows), lambda: self._recall(rows))
+        self._last_number = max(self._numbers.values(), default=0)
+        await self._read_again(stale)
         self._writes = writes
+        if len(stale) > FEW:
+            await self._save()
+
+    def _recall(self, rows: Sequence[FoldedDeliverable]) -> set[str]:
+        stale: set[str] = set()
+        for row in rows:
+            self._numbers[row.change_id] = row.number
+            try:
+                deliverable = remembered(row.body)
+            except ValueError:  # nothing was kept, or nothing that can be read: the events tell
+                stale.add(row.change_id)
+                continue
+            self._unread.add(row.change_id)
+            if deliverable is not None:
+                self._known[row.change_id] = deliverable
+        return stale
+
+    async def _read_again(self, changes: Collection[str]) -> None:
+        """Fold some deliverables from all of their events."""
+        by_change: dict[str, list[Event]] = {change_id: [] for change_id in changes}
+        if len(changes) <= FEW:
+            for change_id in changes:
+                lines = await self._store.read.deliverable_events(change_id)
+                by_change[change_id] = await _on_thread_if_many(len(lines), lambda: _read(lines))  # noqa: B023
+        else:
+            number = 0
+            while lines := await self._store.read.deliverable_events_since(number, PAGE):
+                for event in await _on_thread_if_many(len(lines), lambda: _read(lines)):
+                    if event.change_id in by_change:
+                        by_change[event.change_id].append(event)
+                number = lines[-1].number
+        await _on_thread_if_many(sum(map(len, by_change.values())), lambda: self._fold_anew(by_change))
 
     def _fold_anew(self, by_change: dict[str, list[Event]]) -> None:
         for change_id, events in by_change.items():
             folding = self._folds[change_id] = Folding()
             folding.take(events)
+            self._unread.discard(change_id)
             self._amounts_to(change_id, folding)
 
+    async def _save(self) -> None:
+        """Keep what deliverables amount to, so that the next start need not read their events."""
+        changes, self._unsaved = self._unsaved, set()
+        self._since_saved = 0
+        rows = await _on_thread_if_many(
+            len(changes),
+            lambda: [
+                FoldedDeliverable(each, self._numbers[each], kept_form(self._known.get(each)))
+                for each in changes
+                if each in self._numbers
+            ],
+        )
+        if rows:
+            await self._store.keep_deliverable_folds(mark(self._threshold), rows)
+
     def _amounts_to(self, change_id: str, folding: Folding) -> None:
+        self._unsaved.add(change_id)
         deliverable = folding.deliverable(self._threshold)
         if deliverable is None:
             self._known.pop(change_id, None)
@@ -194,6 +267,10 @@ class Deliverables:
         by_change: dict[str, list[Event]] = {}
         for event in events:
             by_change.setdefault(event.change_id, []).append(event)
+        unread = [change_id for change_id in by_change if change_id in self._unread]
+        if unread:
+            await self._read_again(unread)
+            by_change = {change_id: new for change_id, new in by_change.items() if change_id not in unread}
         late = 0
         for change_id, new in by_change.items():
             folding = self._folds.get(change_id)

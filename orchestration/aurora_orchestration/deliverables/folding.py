@@ -113,16 +113,16 @@ class Folding:
 
     def take(self, events: Iterable[Event]) -> None:
         """Take in events that are all later than `last_at`, in any order among themselves."""
-        self.take_sorted(sorted(events, key=order))
+        self.take_sorted({event.id: event for event in sorted(events, key=order)}.values())
 
     def take_sorted(self, events: Iterable[Event]) -> None:
-        """The same with events that are in their `order` already."""
-        seen: set[str] = set()
+        """The same with events that are in their `order` already, where the same event stands beside itself."""
+        last_id: str | None = None
         waiting: list[tuple[Event, str]] = []
         for event in events:
-            if event.id in seen:
+            if event.id == last_id:
                 continue
-            seen.add(event.id)
+            last_id = event.id
             if waiting and (event.at > self.last_at or type(event.what) not in (PhaseEnded, PhaseStarted)):
                 self._again(waiting)
             self.last_at = event.at
