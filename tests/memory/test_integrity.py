@@ -14,11 +14,14 @@ from aurora_memory.recall.reasoning import recall_reasoning
 from aurora_memory.store import Store, connection
 from aurora_memory.store.integrity import Fault
 from aurora_memory.store.maintenance import salvage_file
-from aurora_memory.store.migrations import create_tables
+from aurora_memory.store.migrations import MIGRATIONS
 from tests.memory.building import chunk, file
 from tests.memory.runs import NOON, retrieved, run
 
 PAGE = 4096
+TODAY = len(MIGRATIONS)
+"""The version of the tables' shape."""
+
 FILES = [
     file(
         f"{name}.py",
@@ -59,7 +62,7 @@ def change(path: Path, *statements: str) -> None:
 
 async def test_a_sound_file_has_no_faults(store: Store) -> None:
     found = await store.check()
-    assert (found.version, found.faults, found.damaged) == (1, (), False)
+    assert (found.version, found.faults, found.damaged) == (TODAY, (), False)
     await store.write(removed=["beta.py"])
     assert (await store.check()).faults == ()
 
@@ -247,17 +250,20 @@ async def add_a_table(db: aiosqlite.Connection) -> None:
 async def test_a_migration_is_preceded_by_a_backup(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     await store.close()
     before = dump(store.path, *LEARNED, "chunks")
-    monkeypatch.setattr(connection, "MIGRATIONS", (create_tables, add_a_table))
+    monkeypatch.setattr(connection, "MIGRATIONS", (*MIGRATIONS, add_a_table))
     await (await Store.open(store.path)).close()
-    backup = store.path.with_name("memory.db.v1.bak")
+    backup = store.path.with_name(f"memory.db.v{TODAY}.bak")
     assert backup.stat().st_mode & 0o777 == 0o600
     assert dump(backup, *LEARNED, "chunks") == before == dump(store.path, *LEARNED, "chunks")
     with closing(sqlite3.connect(backup)) as db:
-        assert db.execute("PRAGMA user_version").fetchone() == (1,)
-    for steps in (3, 4):
-        monkeypatch.setattr(connection, "MIGRATIONS", (create_tables, add_a_table, *[_nothing] * (steps - 2)))
+        assert db.execute("PRAGMA user_version").fetchone() == (TODAY,)
+    for more in (1, 2):
+        monkeypatch.setattr(connection, "MIGRATIONS", (*MIGRATIONS, add_a_table, *[_nothing] * more))
         await (await Store.open(store.path)).close()
-    assert sorted(each.name for each in store.path.parent.glob("*.bak*")) == ["memory.db.v2.bak", "memory.db.v3.bak"]
+    assert sorted(each.name for each in store.path.parent.glob("*.bak*")) == [
+        f"memory.db.v{TODAY + 1}.bak",
+        f"memory.db.v{TODAY + 2}.bak",
+    ]
 
 
 async def _nothing(_: aiosqlite.Connection) -> None: ...
@@ -265,12 +271,12 @@ async def _nothing(_: aiosqlite.Connection) -> None: ...
 
 async def test_without_room_for_the_backup_nothing_is_migrated(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     await store.close()
-    monkeypatch.setattr(connection, "MIGRATIONS", (create_tables, add_a_table))
+    monkeypatch.setattr(connection, "MIGRATIONS", (*MIGRATIONS, add_a_table))
     monkeypatch.setattr(connection, "_SPARE_BYTES", 1 << 60)
     with pytest.raises(MemoryError_, match="free some disk space"):
         await Store.open(store.path)
     with closing(sqlite3.connect(store.path)) as db:
-        assert db.execute("PRAGMA user_version").fetchone() == (1,)
+        assert db.execute("PRAGMA user_version").fetchone() == (TODAY,)
     assert not list(store.path.parent.glob("*.bak*"))
 
 
