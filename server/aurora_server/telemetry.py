@@ -18,6 +18,9 @@ from aurora_server.settings import TelemetrySettings
 
 logger = logging.getLogger(__name__)
 
+GRACE = 10.0
+"""Seconds that a deliverable whose archive phase is over waits for somebody to say how it ended."""
+
 
 def sender_of(settings: TelemetrySettings, environ: Mapping[str, str]) -> Sender | None:
     """The one sender of this process; None where nothing is to be exported. Imports nothing heavy."""
@@ -42,21 +45,28 @@ def sender_of(settings: TelemetrySettings, environ: Mapping[str, str]) -> Sender
 class Follower:
     """Listens to the deliverables of one workspace and sends each on once it has ended, once."""
 
-    def __init__(self, workspace: str, tracking: Tracking, outbox: Outbox, sender: Sender) -> None:
+    def __init__(
+        self, workspace: str, tracking: Tracking, outbox: Outbox, sender: Sender, *, grace: float = GRACE
+    ) -> None:
         self._workspace = workspace
         self._tracking = tracking
         self._outbox = outbox
         self._sender = sender
+        self._grace = grace
         self._loop = asyncio.get_running_loop()
         self._tasks: set[asyncio.Task[None]] = set()
+        self._later: dict[str, asyncio.TimerHandle] = {}
+        self._under_way: set[str] = set()
         self._closed = False
         self._stop_listening = tracking.listen(self._hear)
         self._begin(self._catch_up())
 
     async def close(self) -> None:
-        """Stop listening; what is under way in the outbox finishes first."""
+        """Stop listening; what is under way in the outbox finishes first, what waits is sent at the next start."""
         self._stop_listening()
         self._closed = True
+        for timer in self._later.values():
+            timer.cancel()
         if self._tasks:
             await asyncio.wait(self._tasks)
 
@@ -66,19 +76,36 @@ class Follower:
                 self._begin(self._put(deliverable))
 
     async def _put(self, deliverable: Deliverable) -> None:
-        if await self._outbox.put(deliverable.change_id, deliverable.completed_at or deliverable.updated_at):
-            await self._send(deliverable.change_id)
+        change_id = deliverable.change_id
+        ended_at = deliverable.completed_at or deliverable.updated_at
+        if not await self._outbox.put(change_id, ended_at) or self._closed:
+            return
+        if (timer := self._later.pop(change_id, None)) is not None:
+            timer.cancel()
+        if deliverable.settled:
+            await self._send(change_id)
+        else:  # archived, and more may be said of it at once: its scores, or that it failed after all
+            self._later[change_id] = self._loop.call_later(self._grace, self._send_later, change_id)
+
+    def _send_later(self, change_id: str) -> None:
+        self._later.pop(change_id, None)
+        self._begin(self._send(change_id))
 
     async def _catch_up(self) -> None:
-        """Send what a collector did not take when this workspace was open last."""
+        """Send what no collector took when this workspace was open last."""
         for change_id in await self._outbox.waiting():
             await self._send(change_id)
 
     async def _send(self, change_id: str) -> None:
+        if change_id in self._under_way:
+            return
+        self._under_way.add(change_id)
         deliverable = await self._tracking.get(change_id)
-        if deliverable is not None and _has_ended(deliverable):
-            events = tuple(await self._tracking.events(change_id))
-            self._sender.send(Leaving(self._workspace, deliverable, events, lambda: self._sent(change_id)))
+        if deliverable is None or not _has_ended(deliverable):  # begun again since
+            self._under_way.discard(change_id)
+            return
+        events = tuple(await self._tracking.events(change_id))
+        self._sender.send(Leaving(self._workspace, deliverable, events, lambda: self._sent(change_id)))
 
     def _sent(self, change_id: str) -> None:
         """Called from the sender's thread."""

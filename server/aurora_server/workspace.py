@@ -32,6 +32,7 @@ from aurora_memory.store import Counts, Store
 from aurora_memory.store.importing import Imported
 from aurora_memory.store.neighbours import MemoryFile
 from aurora_memory.store.reading import ChunkView
+from aurora_orchestration.deliverables.deliverables import Deliverables
 from aurora_protocol.methods import (
     DoctorResult,
     ExplainResult,
@@ -57,6 +58,7 @@ from aurora_server.looking import chunk_at, innermost
 from aurora_server.memory_files import database_path
 from aurora_server.mending import mend
 from aurora_server.settings import Settings
+from aurora_server.telemetry import Follower
 from aurora_server.texts import Text, texts, within_budget
 from aurora_server.upkeep import Upkeep
 from aurora_server.wire import iso
@@ -64,6 +66,7 @@ from aurora_server.wire import iso
 if TYPE_CHECKING:
     from aurora_indexer.embedding.embedder import Embedder
     from aurora_indexer.embedding.model_process import ModelProcess
+    from aurora_orchestration.telemetry.sender import Sender
 
 logger = logging.getLogger(__name__)
 CHOICE = 50
@@ -77,7 +80,13 @@ class Workspace:
     """A root folder with its memory. All methods belong to the event loop's thread."""
 
     def __init__(
-        self, root: Path, store: Store, indexer: Indexer, lifespans: Merged, embedder: Embedder | None = None
+        self,
+        root: Path,
+        store: Store,
+        indexer: Indexer,
+        lifespans: Merged,
+        embedder: Embedder | None = None,
+        sender: Sender | None = None,
     ) -> None:
         self.root = root
         self.policies = lifespans.policies
@@ -87,27 +96,41 @@ class Workspace:
         self._embedder = embedder
         self._outlines: OrderedDict[tuple[str, bytes], ParsedFile] = OrderedDict()
         self.adoption = Adoption(root, store)
+        self.deliverables = Deliverables(store, time.time)
         self._upkeep = Upkeep(root, store, indexer, lifespans.policies)
+        self._follower = Follower(str(root), self.deliverables, store.outbox, sender) if sender is not None else None
         self._warming = asyncio.create_task(self._warm(), name=f"warm {root}")
 
     @classmethod
     async def open(
-        cls, root: Path, settings: Settings, pool: WorkerPool, model: ModelProcess | None = None
+        cls,
+        root: Path,
+        settings: Settings,
+        pool: WorkerPool,
+        model: ModelProcess | None = None,
+        sender: Sender | None = None,
     ) -> Workspace:
         """Open the memory of `root` and begin to bring it up to date. Raises a `MemoryError_`.
 
-        With a `model`, what memory holds is embedded as well, and recalled by meaning beside words.
+        With a `model`, what memory holds is embedded as well, and recalled by meaning beside words. With a `sender`,
+        deliverables that end are exported.
         """
         store = await Store.open(database_path(root, settings))
         try:
-            return await cls._on(store, root, settings, pool, model)
+            return await cls._on(store, root, settings, pool, model, sender)
         except BaseException:
             await store.close()  # an open connection would keep the whole process from ending
             raise
 
     @classmethod
     async def _on(
-        cls, store: Store, root: Path, settings: Settings, pool: WorkerPool, model: ModelProcess | None
+        cls,
+        store: Store,
+        root: Path,
+        settings: Settings,
+        pool: WorkerPool,
+        model: ModelProcess | None,
+        sender: Sender | None,
     ) -> Workspace:
         owner = await store.read.fact("root")
         if owner is None:
@@ -133,11 +156,13 @@ class Workspace:
             indexer.listen(lambda progress: embedder.wake() if progress is None else None)
             embedder.start(indexer.first_run)
         indexer.start()
-        return cls(root, store, indexer, lifespans, embedder)
+        return cls(root, store, indexer, lifespans, embedder, sender)
 
     async def close(self) -> None:
         """Stop indexing and close the memory."""
         self._warming.cancel()
+        if self._follower is not None:
+            await self._follower.close()
         await self._upkeep.close()
         await self.adoption.close()
         if self._embedder is not None:
@@ -286,6 +311,7 @@ class Workspace:
     async def repair(self) -> DoctorResult:
         """Mend the memory file and index everything anew; what was done, then what doctor says."""
         done = await mend(self.root, self._store, self._indexer)
+        self.deliverables.forget()
         result = await self.doctor()
         return msgspec.structs.replace(result, findings=[*done, *result.findings])
 

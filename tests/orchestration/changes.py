@@ -100,6 +100,8 @@ ACCEPTED = Deliverable(
     conformance=Conformance(1.0, 0.95, 1.0, 0.85, 0.97),
     deliverable_failed=False,
     recovery_seconds=210.0,
+    recovery_tool_calls=1,
+    settled=True,
 )
 
 FAILED = Deliverable(

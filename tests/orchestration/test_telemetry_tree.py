@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 from msgspec.structs import replace
 
+from aurora_orchestration.deliverables.folding import Folding
 from aurora_orchestration.deliverables.model import (
     Deliverable,
     Ended,
@@ -48,6 +49,12 @@ aura.deliverable 0-1500
 def drawn(span: Span, depth: int = 0) -> str:
     line = f"{'  ' * depth}{span.name} {span.started_at - START:g}-{span.ended_at - START:g}\n"
     return line + "".join(drawn(child, depth + 1) for child in span.children)
+
+
+def test_the_made_change_is_what_its_events_amount_to() -> None:
+    folding = Folding()
+    folding.take(EVENTS)
+    assert folding.deliverable(0.7) == ACCEPTED
 
 
 def test_a_change_becomes_the_tree_of_the_specification() -> None:

@@ -3,45 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from aurora_memory.store import Store
-from aurora_orchestration.deliverables.model import Deliverable, Event
-from aurora_orchestration.deliverables.tracking import Recorded
+from aurora_orchestration.deliverables.deliverables import Deliverables
+from aurora_orchestration.deliverables.model import Conformed, Event, PhaseEnded
+from aurora_orchestration.telemetry.sender import Sender
 from aurora_server import settings
 from aurora_server.settings import TelemetrySettings
 from aurora_server.telemetry import Follower, sender_of
-from tests.orchestration.changes import ACCEPTED, EVENTS
-from tests.orchestration.collectors import HttpCollector
-
-
-class Told:
-    """Deliverables that are what the test says they are."""
-
-    def __init__(self) -> None:
-        self.state = ACCEPTED
-        self.hears: list[Callable[[Sequence[Event], Sequence[Deliverable]], None]] = []
-
-    async def record(self, events: Sequence[Event]) -> Recorded:
-        for hear in self.hears:
-            hear(events, [self.state])
-        return Recorded(len(events))
-
-    async def get(self, change_id: str) -> Deliverable | None:
-        return self.state if change_id == self.state.change_id else None
-
-    async def all(self) -> Sequence[Deliverable]:
-        return [self.state]
-
-    async def events(self, change_id: str) -> Sequence[Event]:
-        return EVENTS
-
-    def listen(self, hear: Callable[[Sequence[Event], Sequence[Deliverable]], None]) -> Callable[[], None]:
-        self.hears.append(hear)
-        return lambda: self.hears.remove(hear)
+from tests.orchestration.changes import EVENTS, START
+from tests.orchestration.collectors import HttpCollector, attributes
 
 
 async def comes_true(condition: Callable[[], bool]) -> None:
@@ -51,50 +27,64 @@ async def comes_true(condition: Callable[[], bool]) -> None:
 
 
 class Run:
-    """A daemon's worth of telemetry: a store, a sender and a follower."""
+    """As much of a daemon as telemetry needs: a memory file, its deliverables, a sender and a follower."""
 
-    def __init__(self, store: Store, follower: Follower, sender: object, told: Told) -> None:
-        self.store, self.follower, self.sender, self.told = store, follower, sender, told
+    def __init__(self, store: Store, sender: Sender, grace: float) -> None:
+        self.store, self.sender = store, sender
+        self.deliverables = Deliverables(store, time.time)
+        self._follower = Follower("/w", self.deliverables, store.outbox, sender, grace=grace)
 
     @classmethod
-    async def begin(cls, path: Path, endpoint: str) -> Run:
-        store, told = await Store.open(path), Told()
+    async def begin(cls, path: Path, endpoint: str, grace: float = 10.0) -> Run:
         sender = sender_of(TelemetrySettings(endpoint=endpoint), {})
         assert sender is not None
-        return cls(store, Follower("/w", told, store.outbox, sender), sender, told)
+        return cls(await Store.open(path), sender, grace)
 
     async def end(self) -> None:
-        await asyncio.to_thread(self.sender.close)  # type: ignore[attr-defined]
-        await self.follower.close()
+        await asyncio.to_thread(self.sender.close)
+        await self._follower.close()
         await self.store.close()
 
 
 async def test_an_ended_deliverable_is_sent_once_whatever_is_said_later(tmp_path: Path) -> None:
     with HttpCollector() as collector:
         run = await Run.begin(tmp_path / "m.db", collector.endpoint)
-        await run.told.record(EVENTS[:-1])
+        await run.deliverables.record(EVENTS[:-1])
         await asyncio.sleep(0.05)
         assert await run.store.outbox.waiting() == [], "it has not ended"
-        await run.told.record(EVENTS[-1:])
+        await run.deliverables.record(EVENTS[-1:])
         await comes_true(lambda: bool(collector.received.metrics))
-        await run.told.record(EVENTS[-1:])
+        await run.deliverables.record(EVENTS[-1:])
         await run.end()
         assert len(collector.received.named("aura.deliverable")) == 1
 
         again = await Run.begin(tmp_path / "m.db", collector.endpoint)
-        await again.told.record(EVENTS[-1:])
+        await again.deliverables.record(EVENTS[-1:])
         await asyncio.sleep(0.2)
         assert await again.store.outbox.waiting() == []
         await again.end()
         assert len(collector.received.named("aura.deliverable")) == 1, "nor after a restart"
 
 
+async def test_an_archived_one_waits_for_what_is_still_said_of_it(tmp_path: Path) -> None:
+    archived = Event("over", "add-dark-mode", START + 1450, PhaseEnded("archive"))
+    scored = Event("scores", "add-dark-mode", START + 1460, Conformed(correctness=0.5))
+    with HttpCollector() as collector:
+        run = await Run.begin(tmp_path / "m.db", collector.endpoint, grace=0.3)
+        await run.deliverables.record([*EVENTS[:-1], archived])
+        await run.deliverables.record([scored])
+        await comes_true(lambda: bool(collector.received.metrics))
+        await run.end()
+        (root,) = collector.received.named("aura.deliverable")
+        assert attributes(root.attributes)["aura.conformance.correctness"] == 0.5
+
+
 async def test_what_no_collector_took_is_sent_after_a_restart(tmp_path: Path) -> None:
     with HttpCollector() as collector:
         collector.status = 400
         run = await Run.begin(tmp_path / "m.db", collector.endpoint)
-        await run.told.record(EVENTS[-1:])
-        await comes_true(lambda: run.sender.failures == 1)  # type: ignore[attr-defined]
+        await run.deliverables.record(EVENTS)
+        await comes_true(lambda: run.sender.failures == 1)
         await run.end()
         collector.status = 200
         again = await Run.begin(tmp_path / "m.db", collector.endpoint)

@@ -15,10 +15,13 @@ class Outbox:
         self._transaction = transaction
 
     async def put(self, change_id: str, ended_at: float) -> bool:
-        """Take a change in; False where it was in already."""
+        """Take a change in; False where it was sent already."""
         async with self._transaction() as db:
-            done = await db.execute("INSERT OR IGNORE INTO outbox VALUES (?, ?, NULL)", (change_id, ended_at))
-            return done.rowcount == 1
+            await db.execute("INSERT OR IGNORE INTO outbox VALUES (?, ?, NULL)", (change_id, ended_at))
+            rows = await db.execute_fetchall(
+                "SELECT 1 FROM outbox WHERE change_id = ? AND sent_at IS NULL", (change_id,)
+            )
+            return bool(list(rows))
 
     async def sent(self, change_id: str, now: float) -> None:
         """Say that a collector took it."""

@@ -5,9 +5,9 @@ Times are Unix seconds. What is not known is None, never 0.
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 Phase = Literal["propose", "specs", "design", "tasks", "apply", "verify", "archive"]
 Status = Literal["planning", "executing", "verifying", "completed", "failed"]
@@ -22,6 +22,16 @@ FailureType = Literal[
     "regression",
 ]
 
+Name = Annotated[str, Meta(min_length=1, max_length=200, pattern=r"^[^\x00-\x1f\x7f]+\Z")]
+"""One line that something is called by."""
+
+Text = Annotated[str, Meta(max_length=4000)]
+Count = Annotated[int, Meta(ge=0, le=1 << 40)]
+Amount = Annotated[float, Meta(ge=0, le=1e12)]
+Share = Annotated[float, Meta(ge=0, le=1)]
+Moment = Annotated[float, Meta(ge=0, lt=253_402_300_800)]
+"""Unix seconds, up to the year 9999."""
+
 PHASES: tuple[Phase, ...] = ("propose", "specs", "design", "tasks", "apply", "verify", "archive")
 """In their canonical order; not all are required, and some repeat (AURA-M §3)."""
 
@@ -29,24 +39,24 @@ PHASES: tuple[Phase, ...] = ("propose", "specs", "design", "tasks", "apply", "ve
 class SpecSource(Struct, frozen=True, omit_defaults=True):
     """Where the spec came from: `openspec`, `speckit`, `markdown`, `github-issue`, `jira`, `prompt`, …"""
 
-    framework: str | None = None
-    spec_id: str | None = None
-    requirements_count: int | None = None
+    framework: Name | None = None
+    spec_id: Text | None = None
+    requirements_count: Count | None = None
 
 
 class Agent(Struct, frozen=True, omit_defaults=True):
     """Who does the work."""
 
-    name: str | None = None
-    model: str | None = None
-    framework: str | None = None
+    name: Name | None = None
+    model: Name | None = None
+    framework: Name | None = None
 
 
 class Started(Struct, frozen=True, omit_defaults=True, tag="deliverable_start", tag_field="event"):
     """A deliverable begins, or more becomes known of one that has begun: what is not None replaces what was said."""
 
-    description: str | None = None
-    type: str | None = None
+    description: Text | None = None
+    type: Name | None = None
     """`feature`, `bugfix`, `refactoring`, `docs`, `chore`, or what the team calls it."""
     complexity: Complexity | None = None
     spec_source: SpecSource | None = None
@@ -68,35 +78,35 @@ class PhaseEnded(Struct, frozen=True, omit_defaults=True, tag="phase_end", tag_f
 class TasksCounted(Struct, frozen=True, omit_defaults=True, tag="tasks", tag_field="event"):
     """How many tasks are planned and done now: absolute numbers, so that a count can be repeated."""
 
-    total: int | None = None
-    completed: int | None = None
+    total: Count | None = None
+    completed: Count | None = None
 
 
 class ToolCalled(Struct, frozen=True, omit_defaults=True, tag="tool_call", tag_field="event"):
     """A tool was called `count` times; `succeeded` is None where nobody knows."""
 
-    tool: str
-    count: int = 1
+    tool: Name
+    count: Count = 1
     succeeded: bool | None = None
-    duration_seconds: float | None = None
+    duration_seconds: Amount | None = None
 
 
 class TokensUsed(Struct, frozen=True, omit_defaults=True, tag="tokens", tag_field="event"):
     """Tokens of one or more model calls, to be added up; `cost_usd` where prices are known."""
 
-    input_tokens: int = 0
-    output_tokens: int = 0
-    cached_tokens: int = 0
-    cost_usd: float | None = None
-    model: str | None = None
-    provider: str | None = None
-    duration_seconds: float | None = None
+    input_tokens: Count = 0
+    output_tokens: Count = 0
+    cached_tokens: Count = 0
+    cost_usd: Amount | None = None
+    model: Name | None = None
+    provider: Name | None = None
+    duration_seconds: Amount | None = None
 
 
 class RecoveryBegan(Struct, frozen=True, omit_defaults=True, tag="recovery", tag_field="event"):
     """Rework after a failure: from here to the end of the apply phase under way (or next) is recovery time."""
 
-    reason: str | None = None
+    reason: Text | None = None
     failure_type: FailureType | None = None
 
 
@@ -107,34 +117,38 @@ class Iterated(Struct, frozen=True, omit_defaults=True, tag="iteration", tag_fie
 class SessionJoined(Struct, frozen=True, omit_defaults=True, tag="session", tag_field="event"):
     """A session works on it."""
 
-    session: str
+    session: Name
 
 
 class HumanIntervened(Struct, frozen=True, omit_defaults=True, tag="intervention", tag_field="event"):
-    """A person had to step in; `waited_seconds` is how long the work stood still for it."""
+    """A person had to step in, `count` times; `waited_seconds` is how long the work stood still for it.
 
-    waited_seconds: float | None = None
-    note: str | None = None
+    A count of 0 says that nobody had to so far, which is more than saying nothing.
+    """
+
+    waited_seconds: Amount | None = None
+    note: Text | None = None
+    count: Count = 1
 
 
 class Conformed(Struct, frozen=True, omit_defaults=True, tag="conformance", tag_field="event"):
     """What was measured against the spec; what is None here keeps what was said before (AURA-M §2.5.1)."""
 
-    completed_requirements: int | None = None
-    total_requirements: int | None = None
-    functional: float | None = None
-    correctness: float | None = None
-    constraint_violations: int | None = None
-    constraints: float | None = None
+    completed_requirements: Count | None = None
+    total_requirements: Count | None = None
+    functional: Share | None = None
+    correctness: Share | None = None
+    constraint_violations: Count | None = None
+    constraints: Share | None = None
 
 
 class TestsRan(Struct, frozen=True, omit_defaults=True, tag="tests", tag_field="event"):
     """A test run, as hooks or CI saw it."""
 
-    passed: int | None = None
-    failed: int | None = None
+    passed: Count | None = None
+    failed: Count | None = None
     succeeded: bool | None = None
-    command: str | None = None
+    command: Text | None = None
 
 
 class Ended(Struct, frozen=True, omit_defaults=True, tag="deliverable_end", tag_field="event"):
@@ -142,7 +156,7 @@ class Ended(Struct, frozen=True, omit_defaults=True, tag="deliverable_end", tag_
 
     status: Literal["completed", "failed"]
     failure_type: FailureType | None = None
-    reason: str | None = None
+    reason: Text | None = None
 
 
 Happening = (
@@ -170,14 +184,14 @@ class Event(Struct, frozen=True, omit_defaults=True):
     `evidence` is what it saw, in a few words, for people: `openspec/changes/add-search/tasks.md: 4 of 8 checked`.
     """
 
-    id: str
-    change_id: str
-    at: float
+    id: Name
+    change_id: Name
+    at: Moment
     what: Happening
-    session: str | None = None
+    session: Name | None = None
     agent: Agent | None = None
-    source: str = "cli"
-    evidence: str | None = None
+    source: Name = "cli"
+    evidence: Text | None = None
 
 
 class PhaseSpan(Struct, frozen=True):
@@ -243,3 +257,5 @@ class Deliverable(Struct, frozen=True):
     deliverable_failed: bool | None = None
     failure_type: FailureType | None = None
     recovery_seconds: float = 0.0
+    settled: bool = False
+    """Whether it was said how it ended; a deliverable is completed as well once its archive phase is over."""

@@ -75,8 +75,11 @@ class WatchedMetrics(MetricExporter):
         super().__init__(inner._preferred_temporality, inner._preferred_aggregation)
         self._inner = inner
         self._outcome = outcome
+        self.over = False
 
     def export(self, metrics_data: MetricsData, timeout_millis: float = 10_000, **kwargs: Any) -> MetricExportResult:
+        if self.over:  # the reader tells all once more when it is shut down
+            return MetricExportResult.SUCCESS
         result = MetricExportResult.FAILURE
         try:
             result = self._inner.export(metrics_data, timeout_millis, **kwargs)
@@ -103,6 +106,7 @@ class Providers:
         self.traced, self.counted = Outcome(), Outcome()
         self._close: list[Callable[[], object]] = []
         self._spans: TracerProvider | None = None
+        self._watched: list[WatchedMetrics] = []
         self._pushing: list[PeriodicExportingMetricReader] = []
         fetched: list[MetricReader] = []
         for exporter in choice.exporters:
@@ -115,6 +119,7 @@ class Providers:
                 fetched.append(self._prometheus(exporter))
             else:
                 watched_metrics = WatchedMetrics(_metric_exporter(exporter), self.counted)
+                self._watched.append(watched_metrics)
                 self._pushing.append(PeriodicExportingMetricReader(watched_metrics))
         self.tracer = self._spans.get_tracer(SCOPE, version) if self._spans is not None else None
         readers = [*self._pushing, *fetched]
@@ -156,7 +161,9 @@ class Providers:
         return not self.counted.failed
 
     def shutdown(self) -> None:
-        """Send what is left and end; blocks for as long as a collector does, so nobody should wait for it for long."""
+        """End; what could be delivered was. Blocks for as long as a collector does that has a request under way."""
+        for each in self._watched:
+            each.over = True
         for end in self._close:
             end()
         if self._spans is not None:

@@ -1,0 +1,239 @@
+"""The deliverables of one workspace, kept in its memory file: events are appended, what they amount to is remembered.
+
+Nothing is read before the first question. What was told is committed before `record` returns. An event that may not
+follow where its time puts it is told back as refused and counts for nothing; it stays in the log, as an event that is
+still on its way may yet make it count: so agents may be heard in any order.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+from aurora_memory.store import LoggedEvent, Store
+from aurora_orchestration.deliverables.checking import InvalidEvent, read, written
+from aurora_orchestration.deliverables.conformance import THRESHOLD
+from aurora_orchestration.deliverables.folding import Folding, order
+from aurora_orchestration.deliverables.model import Deliverable, Event
+from aurora_orchestration.deliverables.tracking import Recorded, Refusal
+
+logger = logging.getLogger(__name__)
+
+T = TypeVar("T")
+Hear = Callable[[Sequence[Event], Sequence[Deliverable]], None]
+
+PAGE = 5000
+"""Events that are read from the log at once."""
+
+KEPT_EVENTS = 20_000
+"""Events of deliverables lately spoken of that stay in mind, so that late ones can be put between them."""
+
+KEPT_STAMPS = 1000
+TICK = 1e-6
+"""Seconds between two events that the clock does not tell apart: what times are written to."""
+
+INLINE = 100
+"""Events that are folded on the event loop: more go to a thread."""
+
+
+class Deliverables:
+    """What happened to each deliverable of a workspace (`Tracking`). All methods belong to the event loop's thread."""
+
+    def __init__(self, store: Store, now: Callable[[], float], threshold: float = THRESHOLD) -> None:
+        self._store = store
+        self._now = now
+        self._threshold = threshold
+        self._turn = asyncio.Lock()
+        self._folds: dict[str, Folding] = {}
+        self._events: OrderedDict[str, list[Event]] = OrderedDict()
+        self._known: dict[str, Deliverable] = {}
+        self._last_number = 0
+        self._writes = -1
+        self._stamped: OrderedDict[str, float] = OrderedDict()
+        self._listeners: list[Hear] = []
+
+    async def record(self, events: Sequence[Event]) -> Recorded:
+        """Keep events; when this returns, those accepted are on disk. What is illegal is refused, never raised."""
+        # What is committed is folded in as well, even where who asked has gone meanwhile.
+        return await asyncio.shield(asyncio.ensure_future(self._record(events)))
+
+    async def get(self, change_id: str) -> Deliverable | None:
+        """One deliverable as it stands."""
+        await self._caught_up()
+        return self._known.get(change_id)
+
+    async def all(self) -> Sequence[Deliverable]:
+        """Every deliverable, the latest updated first."""
+        await self._caught_up()
+        return sorted(self._known.values(), key=lambda each: (-each.updated_at, each.change_id))
+
+    async def events(self, change_id: str) -> Sequence[Event]:
+        """The events of one deliverable that count, in the order in which they count."""
+        await self._caught_up()
+        async with self._turn:
+            folding = self._folds.get(change_id)
+            if folding is None:
+                return []
+            events = {event.id: event for event in await self._events_of(change_id)}
+            return [event for event in events.values() if event.id not in folding.refused]
+
+    async def moment(self, change_id: str) -> float:
+        """The time to give to something that happens to a deliverable now: later than all that is known of it.
+
+        Unix seconds. Where the clock was put back meanwhile, what happens is told in the order in which it happens.
+        """
+        await self._caught_up()
+        folding = self._folds.get(change_id)
+        latest = max(folding.last_at if folding is not None else 0.0, self._stamped.pop(change_id, 0.0))
+        self._stamped[change_id] = stamp = max(self._now(), latest + TICK)
+        while len(self._stamped) > KEPT_STAMPS:
+            self._stamped.popitem(last=False)
+        return stamp
+
+    def listen(self, hear: Hear) -> Callable[[], None]:
+        """Have `hear` called, on the event loop, with new events and what they changed; returns how to stop."""
+        self._listeners.append(hear)
+
+        def stop() -> None:
+            if hear in self._listeners:
+                self._listeners.remove(hear)
+
+        return stop
+
+    def forget(self) -> None:
+        """Read everything anew at the next question: the memory file was exchanged."""
+        # New objects: a fold under way in a thread finishes on the old ones.
+        self._folds = {}
+        self._events = OrderedDict()
+        self._known = {}
+        self._last_number, self._writes = 0, -1
+
+    async def _record(self, events: Sequence[Event]) -> Recorded:
+        now = self._now()
+        logged, refused = await _on_thread_if_many(len(events), lambda: _checked(events, now))
+        fresh: dict[str, Event] = {}
+        async with self._turn:
+            await self._catch_up()
+            numbers = await self._store.log_deliverable_events([line for _, line in logged]) if logged else {}
+            for event, _ in logged:
+                if event.id in numbers:
+                    fresh.setdefault(event.id, event)
+            if numbers and min(numbers.values()) == self._last_number + 1:
+                await self._take(list(fresh.values()))
+                self._last_number = max(numbers.values())
+            else:
+                await self._catch_up()
+            changed = dict.fromkeys(event.change_id for event in fresh.values())
+            deliverables = [self._known[each] for each in changed if each in self._known]
+            reasons = {each.id: self._folds[each.change_id].refused.get(each.id) for each in fresh.values()}
+        refused += [Refusal(id_, reason) for id_, reason in reasons.items() if reason is not None]
+        counting = [event for event in fresh.values() if reasons[event.id] is None]
+        if counting:
+            self._tell(counting, deliverables)
+        return Recorded(len(counting), len(logged) - len(fresh), tuple(refused))
+
+    async def _caught_up(self) -> None:
+        if self._writes != self._store.read.writes:
+            await asyncio.shield(asyncio.ensure_future(self._catch_up_in_turn()))
+
+    async def _catch_up_in_turn(self) -> None:
+        async with self._turn:
+            await self._catch_up()
+
+    async def _catch_up(self) -> None:
+        """Take in what came into the log by other ways: at the first question everything, later what was imported."""
+        while self._writes != self._store.read.writes:
+            writes = self._store.read.writes
+            lines = await self._store.read.deliverable_events_since(self._last_number, PAGE)
+            if lines:
+                await self._take(await _on_thread_if_many(len(lines), lambda: _read(lines)))  # noqa: B023
+                self._last_number = lines[-1].number
+            if len(lines) < PAGE:
+                self._writes = writes
+
+    async def _take(self, events: Sequence[Event]) -> None:
+        """Fold new events in."""
+        by_change: dict[str, list[Event]] = {}
+        for event in events:
+            by_change.setdefault(event.change_id, []).append(event)
+        late = 0
+        for change_id, new in by_change.items():
+            folding = self._folds.get(change_id)
+            if folding is not None and min(event.at for event in new) <= folding.last_at:
+                late += len(await self._events_of(change_id))
+        await _on_thread_if_many(len(events) + late, lambda: self._fold(by_change))
+        self._drop_oldest()
+
+    def _fold(self, by_change: dict[str, list[Event]]) -> None:
+        for change_id, new in by_change.items():
+            folding = self._folds.get(change_id)
+            if folding is None:
+                folding = self._folds[change_id] = Folding()
+                self._events[change_id] = []
+            kept = self._events.get(change_id)
+            if kept is not None:
+                kept += new  # some of them twice, where they were read from the log just now: they count once
+                self._events.move_to_end(change_id)
+            if min(event.at for event in new) > folding.last_at:
+                folding.take(new)
+            else:
+                assert kept is not None, "read before anything is put between"
+                folding = self._folds[change_id] = Folding()
+                folding.take(kept)
+            deliverable = folding.deliverable(self._threshold)
+            if deliverable is None:
+                self._known.pop(change_id, None)
+            else:
+                self._known[change_id] = deliverable
+
+    async def _events_of(self, change_id: str) -> list[Event]:
+        kept = self._events.get(change_id)
+        if kept is None:
+            lines = await self._store.read.deliverable_events(change_id)
+            kept = self._events[change_id] = await _on_thread_if_many(len(lines), lambda: _read(lines))
+        kept.sort(key=order)
+        return kept
+
+    def _drop_oldest(self) -> None:
+        kept = sum(map(len, self._events.values()))
+        while kept > KEPT_EVENTS and len(self._events) > 1:
+            _, dropped = self._events.popitem(last=False)
+            kept -= len(dropped)
+
+    def _tell(self, events: Sequence[Event], changed: Sequence[Deliverable]) -> None:
+        for hear in tuple(self._listeners):
+            try:
+                hear(events, changed)
+            except Exception:  # one listener must not cost the others, or who recorded, anything
+                logger.exception("a listener to deliverables failed")
+
+
+def _checked(events: Sequence[Event], now: float) -> tuple[list[tuple[Event, LoggedEvent]], list[Refusal]]:
+    logged: list[tuple[Event, LoggedEvent]] = []
+    refused: list[Refusal] = []
+    for event in events:
+        try:
+            body = written(event)
+        except InvalidEvent as error:
+            refused.append(Refusal(str(event.id)[:200], str(error)))
+        else:
+            logged.append((event, LoggedEvent(event.id, event.change_id, event.at, now, event.source, body)))
+    return logged, refused
+
+
+def _read(lines: Sequence[LoggedEvent]) -> list[Event]:
+    """The events of some lines; a line that says none, as a damaged or edited file may have, is left out."""
+    events: list[Event] = []
+    for line in lines:
+        try:
+            events.append(read(line.body))
+        except InvalidEvent as error:
+            logger.warning("event of a deliverable left out", extra={"id": line.id, "error": str(error)})
+    return events
+
+
+async def _on_thread_if_many(many: int, work: Callable[[], T]) -> T:
+    return await asyncio.to_thread(work) if many > INLINE else work()
