@@ -82,6 +82,12 @@ class TelemetrySettings(Struct, frozen=True):
     headers: dict[str, str] | str = {}
 
 
+class DeliverableSettings(Struct, frozen=True):
+    """`deliverables.*`: hours without an event after which an open deliverable counts as stuck."""
+
+    stuck_hours: Positive = 24.0
+
+
 class LifespanSettings(Struct, frozen=True):
     """`memory.lifespan_policies` as it was given, in which file, and the file that `AURORA_LIFESPAN_POLICIES` names.
 
@@ -103,6 +109,7 @@ class Settings(Struct, frozen=True):
     semantic: SemanticSettings = SemanticSettings()
     logging: LoggingSettings = LoggingSettings()
     telemetry: TelemetrySettings = TelemetrySettings()
+    deliverables: DeliverableSettings = DeliverableSettings()
     lifespans: LifespanSettings = LifespanSettings()
 
 
@@ -113,6 +120,7 @@ _SECTIONS: dict[str, type[Struct]] = {
     "memory.semantic": SemanticSettings,
     "logging": LoggingSettings,
     "telemetry": TelemetrySettings,
+    "deliverables": DeliverableSettings,
 }
 
 

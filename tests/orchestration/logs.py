@@ -53,7 +53,7 @@ _shares = st.none() | st.floats(0, 1)
 _some = st.none() | _counts
 _names = st.sampled_from(["bash", "file_edit", "total", "grep"])
 _failures = st.sampled_from([None, "infinite_loop", "regression"])
-_agents = st.builds(Agent, st.sampled_from([None, "claude-code", "cursor"]), st.sampled_from([None, "m-1", "m-2"]))
+_agents = st.builds(Agent, st.sampled_from(["claude-code", "cursor"]), st.sampled_from([None, "m-1", "m-2"]))
 _happenings = st.one_of(
     st.builds(
         Started,

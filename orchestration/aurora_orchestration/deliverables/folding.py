@@ -39,22 +39,24 @@ from aurora_orchestration.deliverables.model import (
 )
 from aurora_orchestration.deliverables.transitions import refusal, status_in
 
-_RANKS: dict[type, int] = {Started: 0, PhaseEnded: 1, PhaseStarted: 2, Ended: 4}
-_FACT = 3
+_RANKS: dict[type, int] = {Started: 0, PhaseEnded: 1, PhaseStarted: 2, Ended: 5}
+_FACT, _ARCHIVED = 3, 4
 
 
 def order(event: Event) -> tuple[float, int, int, str]:
-    """What events are sorted by. At one instant a phase ends before the next begins, and the whole ends last.
+    """What events are sorted by. At one instant a phase ends before the next begins; archive and the whole end last.
 
     Of two counts of tasks at one instant the higher is the later.
     """
     what = event.what
-    tie = 0
+    rank, tie = _RANKS.get(type(what), _FACT), 0
     if isinstance(what, PhaseStarted):
         tie = PHASES.index(what.phase)
     elif isinstance(what, TasksCounted):
         tie = what.completed or 0
-    return event.at, _RANKS.get(type(what), _FACT), tie, event.id
+    elif isinstance(what, PhaseEnded) and what.phase == "archive":
+        rank = _ARCHIVED
+    return event.at, rank, tie, event.id
 
 
 def fold(events: Iterable[Event], threshold: float = THRESHOLD) -> Deliverable | None:

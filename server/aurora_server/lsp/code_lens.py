@@ -1,4 +1,4 @@
-"""Code lenses: above a definition, who calls it and what is edited together with it."""
+"""Code lenses: above a definition, who calls it and what is edited together with it; above a spec, its deliverable."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from lsprotocol import types
 
 from aurora_memory.chunks import MODULE_NAME, CodeChunk
 from aurora_protocol.methods import Link
+from aurora_server.lsp import deliverable_lens
 from aurora_server.lsp.location import place_of
 from aurora_server.lsp.wording import counted
 
@@ -28,12 +29,17 @@ async def code_lenses(ls: AuroraServer, params: types.CodeLensParams) -> list[ty
     """A lens for each definition that something is known about; its words come with `codeLens/resolve`."""
     if not ls.preferences.code_lens or (place := await place_of(ls, params.text_document.uri)) is None:
         return []
+    of_spec = await deliverable_lens.lenses(ls, params.text_document.uri)
+    if of_spec:
+        return of_spec
     related = await place.workspace.related(place.path, place.text)
     return [_lens(chunk, links) for chunk, links in related if chunk.name != MODULE_NAME and summary(links)]
 
 
 def resolve(ls: AuroraServer, lens: types.CodeLens) -> types.CodeLens:
     """Put the lens into words, and give it the command that explains its chunk."""
+    if lens.command is not None:  # a deliverable's, which came in words
+        return lens
     data: dict[str, Any] = lens.data if isinstance(lens.data, dict) else {}
     arguments = [{"id": data.get("id")}]
     lens.command = types.Command(title=str(data.get("title", "")), command="aurora.explain", arguments=arguments)
