@@ -85,7 +85,7 @@ def application(hub: Hub, page: Page, token: str, port: int) -> Starlette:
             shown: dict[str, str] = {}
             last_problem: str | None = ""
             quiet = 0.0
-            while True:
+            while not hub.ending.is_set():
                 picture, problem = await hub.picture(change_id)
                 told: dict[str, str | None] = {}
                 if picture is not None:
@@ -100,9 +100,8 @@ def application(hub: Hub, page: Page, token: str, port: int) -> Starlette:
                 elif quiet >= HEARTBEAT:
                     yield ": still here\n\n"
                     quiet = 0.0
-                wait = hub.interval
-                quiet += wait
-                await asyncio.sleep(wait)
+                quiet += hub.interval
+                await hub.pause()
 
     return Starlette(
         routes=[

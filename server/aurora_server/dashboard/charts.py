@@ -56,7 +56,12 @@ class Bar(Struct, frozen=True):
 
 
 def sparkline(values: Sequence[float | None]) -> Sparkline | None:
-    """A line through the known values, spread over the whole height; None where there is no second one."""
+    """A line through the known values, from the first one on, spread over the whole height.
+
+    None where there is no second one.
+    """
+    while values and values[0] is None:
+        values = values[1:]
     known = [value for value in values if value is not None]
     if len(known) < 2:
         return None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from contextlib import suppress
 from typing import Protocol
 
 from aurora_protocol import DaemonUnreachable, RequestFailed
@@ -12,8 +13,11 @@ from aurora_server.dashboard.picture import Picture
 EVERY = 2.0
 """Seconds between two looks, more where a look takes long."""
 
-SHARE = 20
-"""A look may take so many-eth of the time between two."""
+SHARE = 5
+"""Looking takes a fifth of the time at most, or else it is done less often,"""
+
+SELDOM = 10.0
+"""but at least every so many seconds."""
 
 
 class Looking(Protocol):
@@ -36,11 +40,19 @@ class Hub:
         self._kept: dict[str | None, tuple[float, Picture]] = {}
         self._problem: str | None = None
         self._took = 0.0
+        self.ending = asyncio.Event()
+        """Set when the server is to end: streams end with it."""
 
     @property
     def interval(self) -> float:
         """Seconds to wait between two pictures."""
-        return max(self._every, SHARE * self._took)
+        return max(self._every, min(SHARE * self._took, SELDOM))
+
+    async def pause(self) -> None:
+        """Wait until the next picture is due, or the server ends."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(self.interval):
+                await self.ending.wait()
 
     async def picture(self, change_id: str | None) -> tuple[Picture | None, str | None]:
         """The newest picture there is, and what keeps us from a newer one."""

@@ -8,6 +8,7 @@ import secrets
 import socket
 from collections.abc import Callable
 from pathlib import Path
+from types import FrameType
 
 import uvicorn
 
@@ -51,11 +52,24 @@ def serve(source: Looking, listening: socket.socket, started: Callable[[str], No
         listening.listen(64)
         started(f"http://127.0.0.1:{port}/?token={token}")
         try:
-            await uvicorn.Server(config).serve(sockets=[listening])
+            await _Server(config, hub).serve(sockets=[listening])
         finally:
             await hub.close()
 
     asyncio.run(run())
+
+
+class _Server(uvicorn.Server):
+    """Lets the live streams end first: the server waits for every answer to be over."""
+
+    def __init__(self, config: uvicorn.Config, hub: Hub) -> None:
+        super().__init__(config)
+        self._hub = hub
+        self._loop = asyncio.get_running_loop()
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        super().handle_exit(sig, frame)
+        self._loop.call_soon_threadsafe(self._hub.ending.set)
 
 
 def leading_page(folder: Path, address: str) -> Path:
