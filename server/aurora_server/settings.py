@@ -67,6 +67,21 @@ class LoggingSettings(Struct, frozen=True):
     level: Annotated[str, Meta(pattern="^(DEBUG|INFO|WARNING|ERROR)$")] = "INFO"
 
 
+class TelemetrySettings(Struct, frozen=True):
+    """`telemetry.*`: where deliverables are exported to with OpenTelemetry; nowhere unless this or `OTEL_*` says so.
+
+    `traces` is `otlp`, `console` or `none`; `metrics` also `prometheus`; `protocol` is `http/protobuf` or `grpc`;
+    `headers` an object, or `name=value,…`. Only the user's own configuration is asked: a workspace could redirect it.
+    """
+
+    enabled: bool = True
+    traces: str | None = None
+    metrics: str | None = None
+    protocol: str | None = None
+    endpoint: str | None = None
+    headers: dict[str, str] | str = {}
+
+
 class DeliverableSettings(Struct, frozen=True):
     """`deliverables.*`: hours without an event after which an open one counts as stuck; the conformance below which
     what was accepted has failed; the window metrics look back on."""
@@ -118,6 +133,7 @@ class Settings(Struct, frozen=True):
     memory: MemorySettings = MemorySettings()
     semantic: SemanticSettings = SemanticSettings()
     logging: LoggingSettings = LoggingSettings()
+    telemetry: TelemetrySettings = TelemetrySettings()
     deliverables: DeliverableSettings = DeliverableSettings()
     detect: DetectSettings = DetectSettings()
     lifespans: LifespanSettings = LifespanSettings()
@@ -129,6 +145,7 @@ _SECTIONS: dict[str, type[Struct]] = {
     "memory": MemorySettings,
     "memory.semantic": SemanticSettings,
     "logging": LoggingSettings,
+    "telemetry": TelemetrySettings,
     "deliverables": DeliverableSettings,
     "deliverables.detect": DetectSettings,
 }

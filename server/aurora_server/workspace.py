@@ -61,6 +61,7 @@ from aurora_server.looking import chunk_at, innermost
 from aurora_server.memory_files import database_path
 from aurora_server.mending import mend
 from aurora_server.settings import DeliverableSettings, DetectSettings, Settings
+from aurora_server.telemetry import Follower
 from aurora_server.texts import Text, texts, within_budget
 from aurora_server.upkeep import Upkeep
 from aurora_server.wire import iso
@@ -68,6 +69,7 @@ from aurora_server.wire import iso
 if TYPE_CHECKING:
     from aurora_indexer.embedding.embedder import Embedder
     from aurora_indexer.embedding.model_process import ModelProcess
+    from aurora_orchestration.telemetry.sender import Sender
 
 logger = logging.getLogger(__name__)
 CHOICE = 50
@@ -89,6 +91,7 @@ class Workspace:
         measuring: DeliverableSettings,
         detect: DetectSettings,
         embedder: Embedder | None = None,
+        sender: Sender | None = None,
     ) -> None:
         self.root = root
         self.policies = lifespans.policies
@@ -103,26 +106,39 @@ class Workspace:
         self.detecting = Detecting(root, store, self.deliverables, indexer, detect)
         self.hooks = Hooks(self.deliverables, self.detecting)
         self._upkeep = Upkeep(root, store, indexer, lifespans.policies)
+        self._follower = Follower(str(root), self.deliverables, store.outbox, sender) if sender is not None else None
         self._warming = asyncio.create_task(self._warm(), name=f"warm {root}")
 
     @classmethod
     async def open(
-        cls, root: Path, settings: Settings, pool: WorkerPool, model: ModelProcess | None = None
+        cls,
+        root: Path,
+        settings: Settings,
+        pool: WorkerPool,
+        model: ModelProcess | None = None,
+        sender: Sender | None = None,
     ) -> Workspace:
         """Open the memory of `root` and begin to bring it up to date. Raises a `MemoryError_`.
 
-        With a `model`, what memory holds is embedded as well, and recalled by meaning beside words.
+        With a `model`, what memory holds is embedded as well, and recalled by meaning beside words. With a `sender`,
+        deliverables that end are exported.
         """
         store = await Store.open(database_path(root, settings))
         try:
-            return await cls._on(store, root, settings, pool, model)
+            return await cls._on(store, root, settings, pool, model, sender)
         except BaseException:
             await store.close()  # an open connection would keep the whole process from ending
             raise
 
     @classmethod
     async def _on(
-        cls, store: Store, root: Path, settings: Settings, pool: WorkerPool, model: ModelProcess | None
+        cls,
+        store: Store,
+        root: Path,
+        settings: Settings,
+        pool: WorkerPool,
+        model: ModelProcess | None,
+        sender: Sender | None,
     ) -> Workspace:
         owner = await store.read.fact("root")
         if owner is None:
@@ -148,11 +164,13 @@ class Workspace:
             indexer.listen(lambda progress: embedder.wake() if progress is None else None)
             embedder.start(indexer.first_run)
         indexer.start()
-        return cls(root, store, indexer, lifespans, settings.deliverables, settings.detect, embedder)
+        return cls(root, store, indexer, lifespans, settings.deliverables, settings.detect, embedder, sender)
 
     async def close(self) -> None:
         """Stop indexing and close the memory."""
         self._warming.cancel()
+        if self._follower is not None:
+            await self._follower.close()
         await self._upkeep.close()
         await self.detecting.close()
         await self.adoption.close()

@@ -20,6 +20,9 @@ from tests.memory.building import chunk, file
 from tests.memory.runs import NOON, retrieved, run
 
 PAGE = 4096
+TODAY = len(MIGRATIONS)
+"""The version of the tables' shape."""
+
 FILES = [
     file(
         f"{name}.py",
@@ -64,7 +67,7 @@ def change(path: Path, *statements: str) -> None:
 
 async def test_a_sound_file_has_no_faults(store: Store) -> None:
     found = await store.check()
-    assert (found.version, found.faults, found.damaged) == (2, (), False)
+    assert (found.version, found.faults, found.damaged) == (TODAY, (), False)
     await store.write(removed=["beta.py"])
     assert (await store.check()).faults == ()
 
@@ -263,7 +266,7 @@ async def test_an_older_file_gets_the_log_of_deliverables_and_keeps_what_it_has(
     assert known is not None and known.learned
     before = dump(path, *LEARNED[:-1], "chunks")
     store = await Store.open(path)
-    assert (await store.check()).version == 2
+    assert (await store.check()).version == TODAY
     assert list(await store.log_deliverable_events(EVENTS)) == ["e0", "e1", "e2"]
     await store.close()
     assert dump(path, *LEARNED[:-1], "chunks") == before
@@ -295,15 +298,17 @@ async def test_a_migration_is_preceded_by_a_backup(store: Store, monkeypatch: py
     before = dump(store.path, *LEARNED, "chunks")
     monkeypatch.setattr(connection, "MIGRATIONS", (*MIGRATIONS, add_a_table))
     await (await Store.open(store.path)).close()
-    backup = store.path.with_name("memory.db.v2.bak")
+    backup = store.path.with_name(f"memory.db.v{TODAY}.bak")
     assert backup.stat().st_mode & 0o777 == 0o600
     assert dump(backup, *LEARNED, "chunks") == before == dump(store.path, *LEARNED, "chunks")
     with closing(sqlite3.connect(backup)) as db:
-        assert db.execute("PRAGMA user_version").fetchone() == (2,)
+        assert db.execute("PRAGMA user_version").fetchone() == (TODAY,)
     for more in (1, 2):
         monkeypatch.setattr(connection, "MIGRATIONS", (*MIGRATIONS, add_a_table, *[_nothing] * more))
         await (await Store.open(store.path)).close()
-    assert sorted(each.name for each in store.path.parent.glob("*.bak*")) == ["memory.db.v3.bak", "memory.db.v4.bak"]
+    assert sorted(each.name for each in store.path.parent.glob("*.bak*")) == [
+        f"memory.db.v{TODAY + more}.bak" for more in (1, 2)
+    ]
 
 
 async def _nothing(_: aiosqlite.Connection) -> None: ...
@@ -316,7 +321,7 @@ async def test_without_room_for_the_backup_nothing_is_migrated(store: Store, mon
     with pytest.raises(MemoryError_, match="free some disk space"):
         await Store.open(store.path)
     with closing(sqlite3.connect(store.path)) as db:
-        assert db.execute("PRAGMA user_version").fetchone() == (2,)
+        assert db.execute("PRAGMA user_version").fetchone() == (TODAY,)
     assert not list(store.path.parent.glob("*.bak*"))
 
 

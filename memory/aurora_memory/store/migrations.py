@@ -131,5 +131,16 @@ async def create_deliverable_log(db: aiosqlite.Connection) -> None:
         await db.execute(statement)
 
 
-MIGRATIONS: tuple[Callable[[aiosqlite.Connection], Awaitable[None]], ...] = (create_tables, create_deliverable_log)
+async def keep_outbox(db: aiosqlite.Connection) -> None:
+    """Remember which ended deliverables were sent on as telemetry."""
+    await db.execute(
+        "CREATE TABLE outbox (change_id TEXT PRIMARY KEY, ended_at REAL NOT NULL, sent_at REAL) WITHOUT ROWID"
+    )
+
+
+MIGRATIONS: tuple[Callable[[aiosqlite.Connection], Awaitable[None]], ...] = (
+    create_tables,
+    create_deliverable_log,
+    keep_outbox,
+)
 """Append only. The database's `user_version` is how many of these it has had."""

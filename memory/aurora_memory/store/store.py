@@ -24,6 +24,7 @@ from aurora_memory.store import deliverable_log, embeddings, learned, logindex, 
 from aurora_memory.store.connection import connect, explained, migrate
 from aurora_memory.store.history import HistoryWriter, forget_chunks
 from aurora_memory.store.maintenance import Maintained
+from aurora_memory.store.outbox import Outbox
 from aurora_memory.store.plan import FilePlan, StoredChunk, claim_orphans, plan_file
 from aurora_memory.store.reading import Reader
 from aurora_memory.store.rows import (
@@ -80,6 +81,7 @@ class Store(Maintained):
         self._writer = writer
         self._turn = asyncio.Lock()
         self.history = HistoryWriter(self._transaction)
+        self.outbox = Outbox(self._transaction)
 
     @classmethod
     async def open(cls, path: Path) -> Store:

@@ -17,6 +17,7 @@ from aurora_server.cli.settings import Settings
 
 COMMANDS = {
     "daemon": ("aurora_server.cli.daemon", "daemon"),
+    "dashboard": ("aurora_server.cli.dashboard", "dashboard"),
     "deliverable": ("aurora_server.cli.deliverable", "deliverable"),
     "doctor": ("aurora_server.cli.doctor", "doctor"),
     "index": ("aurora_server.cli.index", "index"),
