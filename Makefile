@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 WORKSPACE ?= .
 QUERY ?= where is a file split into chunks
 
-.PHONY: run test e2e check bench bench-recall bench-scale bench-manifest clean
+.PHONY: run test e2e check bench bench-recall bench-scale bench-manifest bench-deliverables clean
 
 $(VENV)/.run: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -44,6 +44,9 @@ bench-scale: $(VENV)/.dev
 
 bench-manifest: $(VENV)/.dev
 	$(BIN)/python -m tests.benchmarks.manifests
+
+bench-deliverables: $(VENV)/.dev
+	$(BIN)/python -m tests.benchmarks.deliverables
 
 clean:
 	rm -rf $(VENV) dist build .bench

@@ -16,9 +16,14 @@ from aurora_memory.chunks import REASONING, ChunkKind
 from aurora_memory.documents import ReasoningDocument
 
 FORMAT = "aurora-memory"
-VERSION = 1
+VERSION = 2
+"""What is written. Version 1, which is read too, had no events of deliverables."""
+
 MAX_LINE = 4 << 20
 """Bytes of one line: more than the largest document there can be."""
+
+MAX_EVENT = 64 << 10
+"""Bytes of one deliverable's event."""
 
 _KINDS = frozenset({*get_args(ChunkKind), REASONING})
 
@@ -148,7 +153,22 @@ class LogEntry(_Line, frozen=True, tag="log"):
     query_id: Annotated[str, Meta(max_length=200)]
 
 
-Line = Reasoning | Access | Boost | Use | Run | Difficult | Archived | Escalated | LogEntry
+class DeliverableEvent(_Line, frozen=True, tag="deliverable"):
+    """Something that happened to a deliverable; `body` is the event's JSON, as it was kept."""
+
+    id: _Name
+    change_id: _Name
+    at: _Time
+    received_at: _Time
+    source: _Name
+    body: msgspec.Raw
+
+    def __post_init__(self) -> None:
+        if len(bytes(self.body)) > MAX_EVENT:
+            raise ValueError(f"an event is longer than {MAX_EVENT >> 10} KiB")
+
+
+Line = Reasoning | Access | Boost | Use | Run | Difficult | Archived | Escalated | LogEntry | DeliverableEvent
 
 _UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 _encoder = msgspec.json.Encoder()
@@ -169,8 +189,8 @@ def read_header(raw: bytes) -> Header:
         raise invalid(1, f"this is no export of memory ({error})") from error
     if header.format != FORMAT:
         raise invalid(1, f"this is no export of memory (its format is {header.format[:40]!r})")
-    if header.version != VERSION:
-        raise invalid(1, f"it has format version {header.version}, and this AURORA reads {VERSION}")
+    if not 1 <= header.version <= VERSION:
+        raise invalid(1, f"it has format version {header.version}, and this AURORA reads up to {VERSION}")
     return header
 
 

@@ -14,11 +14,12 @@ class DaemonUnreachable(ProtocolError):
 
 
 class RequestFailed(ProtocolError):
-    """The daemon answered a request with a JSON-RPC error."""
+    """The daemon answered a request with a JSON-RPC error; `kind` is its `data.kind`, where it has one."""
 
-    def __init__(self, message: str, code: int) -> None:
+    def __init__(self, message: str, code: int, kind: str | None = None) -> None:
         super().__init__(message)
         self.code = code
+        self.kind = kind
 
 
 class SiteError(ProtocolError):

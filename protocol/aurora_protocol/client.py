@@ -212,8 +212,13 @@ def _result(message: dict[str, Any], method: str) -> Any:
         return message.get("result")
     if not isinstance(error, dict):
         raise RequestFailed(f"{method} failed: {error}", 0)
-    code = error.get("code")
-    raise RequestFailed(str(error.get("message") or f"{method} failed"), code if isinstance(code, int) else 0)
+    code, data = error.get("code"), error.get("data")
+    kind = data.get("kind") if isinstance(data, dict) else None
+    raise RequestFailed(
+        str(error.get("message") or f"{method} failed"),
+        code if isinstance(code, int) else 0,
+        kind if isinstance(kind, str) else None,
+    )
 
 
 def _soon() -> float:

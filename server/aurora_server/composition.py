@@ -14,6 +14,7 @@ from aurora_server.workspaces import canonical
 if TYPE_CHECKING:
     from aurora_indexer.embedding.model_process import ModelProcess
     from aurora_indexer.pool import WorkerPool
+    from aurora_orchestration.telemetry.sender import Sender
     from aurora_protocol.methods import Finding
     from aurora_server.workspace import Workspace
 
@@ -30,6 +31,8 @@ class WorkspaceOpener:
         self._pool: WorkerPool | None = None
         self._mending = asyncio.Lock()
         self._model: ModelProcess | None = None
+        self._sender: Sender | None = None
+        self._sender_known = False
 
     async def open(self, root: Path) -> Workspace:
         """Open the workspace at the canonical `root`. Raises what its memory and its indexer raise."""
@@ -45,7 +48,9 @@ class WorkspaceOpener:
         semantic = self._settings.semantic
         if self._model is None and semantic.model and semantic.enabled:
             self._model = await asyncio.to_thread(_model_process, self._settings, semantic.model, self._environment)
-        return await workspace_class.open(root, self._settings, self._pool, self._model)
+        if not self._sender_known:
+            self._sender_known, self._sender = True, _sender(self._settings, self._environment)
+        return await workspace_class.open(root, self._settings, self._pool, self._model, self._sender)
 
     async def repair(self, folder: Path) -> list[Finding]:
         """Set the damaged memory of a workspace that cannot be opened aside; says what was done."""
@@ -55,6 +60,11 @@ class WorkspaceOpener:
         async with self._mending:
             return await mend_unopened(root, self._settings)
 
+    async def send_rest(self) -> None:
+        """Send what telemetry still has to send, for half a second at most. Comes before workspaces close."""
+        if self._sender is not None:
+            await asyncio.to_thread(self._sender.close)
+
     async def close(self) -> None:
         """End the worker processes."""
         pool, self._pool = self._pool, None
@@ -63,6 +73,12 @@ class WorkspaceOpener:
         model, self._model = self._model, None
         if model is not None:
             await model.aclose()
+
+
+def _sender(settings: Settings, environment: Mapping[str, str]) -> Sender | None:
+    from aurora_server.telemetry import sender_of
+
+    return sender_of(settings.telemetry, environment)
 
 
 def _model_process(settings: Settings, model: str, environment: Mapping[str, str]) -> ModelProcess:

@@ -24,6 +24,7 @@ class Core:
     log: Path
     stop: Callable[[str], None]
     """Asks the daemon to end, cleanly and soon; the argument says why, for the log."""
+    send_rest: Callable[[], Awaitable[None]]
     close_pool: Callable[[], Awaitable[None]]
     repair: Callable[[Path], Awaitable[list[Finding]]]
     """Mends the memory of a workspace that cannot be opened because its file is damaged; says what was done."""
@@ -45,6 +46,7 @@ class Core:
         )
 
     async def close(self) -> None:
-        """Close the workspaces, then the worker processes."""
+        """Send what is to be exported, close the workspaces, then the worker processes."""
+        await self.send_rest()
         await self.workspaces.close()
         await self.close_pool()

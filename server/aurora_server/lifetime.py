@@ -32,7 +32,7 @@ def core_of(settings: Settings, opener: WorkspaceOpener, where: str, log: Path, 
     """What the sessions of this process share."""
     linger = settings.daemon.linger_minutes * 60
     workspaces = Workspaces(opener.open, linger=linger, user_home=Path.home())
-    return Core(settings, workspaces, where, log, stop, opener.close, opener.repair)
+    return Core(settings, workspaces, where, log, stop, opener.send_rest, opener.close, opener.repair)
 
 
 async def close_core(core: Core) -> None:

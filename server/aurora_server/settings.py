@@ -82,6 +82,52 @@ class ManifestSettings(Struct, frozen=True):
     severities: dict[str, Level] = {}
 
 
+class TelemetrySettings(Struct, frozen=True):
+    """`telemetry.*`: where deliverables are exported to with OpenTelemetry; nowhere unless this or `OTEL_*` says so.
+
+    `traces` is `otlp`, `console` or `none`; `metrics` also `prometheus`; `protocol` is `http/protobuf` or `grpc`;
+    `headers` an object, or `name=value,…`. Only the user's own configuration is asked: a workspace could redirect it.
+    """
+
+    enabled: bool = True
+    traces: str | None = None
+    metrics: str | None = None
+    protocol: str | None = None
+    endpoint: str | None = None
+    headers: dict[str, str] | str = {}
+
+
+class DeliverableSettings(Struct, frozen=True):
+    """`deliverables.*`: hours without an event after which an open one counts as stuck; the conformance below which
+    what was accepted has failed; the window metrics look back on."""
+
+    stuck_hours: Positive = 24.0
+    conformance_threshold: Annotated[float, Meta(ge=0, le=1)] = 0.70
+    window_days: Annotated[float, Meta(gt=0, le=3650)] = 7.0
+    window_count: Annotated[int, Meta(ge=1, le=100_000)] = 20
+
+
+class DetectSettings(Struct, frozen=True):
+    """`deliverables.detect.*`: what deliverables are noticed by, each on or off. All only look.
+
+    `work` is code that changes and tests that run; `prompts` makes a deliverable of a session's first prompt where none
+    is open, and `prompt_texts` keeps its first sentence. `markdown_files` are patterns, separated by commas, of
+    documents that count as specs where they hold a checklist (None: `checklists.PATTERNS`). A change whose folder is
+    gone for `abandoned_minutes` has failed.
+    """
+
+    openspec: bool = True
+    speckit: bool = True
+    markdown: bool = True
+    markdown_files: str | None = None
+    git: bool = True
+    work: bool = True
+    hooks: bool = True
+    prompts: bool = False
+    prompt_texts: bool = False
+    abandoned_minutes: Positive = 10.0
+
+
 class LifespanSettings(Struct, frozen=True):
     """`memory.lifespan_policies` as it was given, in which file, and the file that `AURORA_LIFESPAN_POLICIES` names.
 
@@ -103,6 +149,9 @@ class Settings(Struct, frozen=True):
     semantic: SemanticSettings = SemanticSettings()
     logging: LoggingSettings = LoggingSettings()
     manifest: ManifestSettings = ManifestSettings()
+    telemetry: TelemetrySettings = TelemetrySettings()
+    deliverables: DeliverableSettings = DeliverableSettings()
+    detect: DetectSettings = DetectSettings()
     lifespans: LifespanSettings = LifespanSettings()
 
 
@@ -113,6 +162,9 @@ _SECTIONS: dict[str, type[Struct]] = {
     "memory.semantic": SemanticSettings,
     "logging": LoggingSettings,
     "manifest": ManifestSettings,
+    "telemetry": TelemetrySettings,
+    "deliverables": DeliverableSettings,
+    "deliverables.detect": DetectSettings,
 }
 
 

@@ -32,6 +32,8 @@ from aurora_memory.store import Counts, Store
 from aurora_memory.store.importing import Imported
 from aurora_memory.store.neighbours import MemoryFile
 from aurora_memory.store.reading import ChunkView
+from aurora_orchestration.deliverables.deliverables import Deliverables
+from aurora_orchestration.deliverables.metrics import Metrics, measure
 from aurora_protocol.methods import (
     DoctorResult,
     ExplainResult,
@@ -51,12 +53,15 @@ from aurora_server import answers, explaining
 from aurora_server.adopting import Adoption
 from aurora_server.attention import LATELY, MAX_LATELY, Cursor, focus_of
 from aurora_server.checkup import checkup
+from aurora_server.detecting import Detecting
 from aurora_server.evidence import evidence_of
+from aurora_server.hooks import Hooks
 from aurora_server.lifespans import policies_of
 from aurora_server.looking import chunk_at, innermost
 from aurora_server.memory_files import database_path
 from aurora_server.mending import mend
-from aurora_server.settings import Settings
+from aurora_server.settings import DeliverableSettings, DetectSettings, Settings
+from aurora_server.telemetry import Follower
 from aurora_server.texts import Text, texts, within_budget
 from aurora_server.upkeep import Upkeep
 from aurora_server.wire import iso
@@ -64,6 +69,7 @@ from aurora_server.wire import iso
 if TYPE_CHECKING:
     from aurora_indexer.embedding.embedder import Embedder
     from aurora_indexer.embedding.model_process import ModelProcess
+    from aurora_orchestration.telemetry.sender import Sender
 
 logger = logging.getLogger(__name__)
 CHOICE = 50
@@ -77,7 +83,15 @@ class Workspace:
     """A root folder with its memory. All methods belong to the event loop's thread."""
 
     def __init__(
-        self, root: Path, store: Store, indexer: Indexer, lifespans: Merged, embedder: Embedder | None = None
+        self,
+        root: Path,
+        store: Store,
+        indexer: Indexer,
+        lifespans: Merged,
+        measuring: DeliverableSettings,
+        detect: DetectSettings,
+        embedder: Embedder | None = None,
+        sender: Sender | None = None,
     ) -> None:
         self.root = root
         self.policies = lifespans.policies
@@ -87,27 +101,44 @@ class Workspace:
         self._embedder = embedder
         self._outlines: OrderedDict[tuple[str, bytes], ParsedFile] = OrderedDict()
         self.adoption = Adoption(root, store)
+        self.deliverables = Deliverables(store, time.time, measuring.conformance_threshold)
+        self._measuring = measuring
+        self.detecting = Detecting(root, store, self.deliverables, indexer, detect)
+        self.hooks = Hooks(self.deliverables, self.detecting)
         self._upkeep = Upkeep(root, store, indexer, lifespans.policies)
+        self._follower = Follower(str(root), self.deliverables, store.outbox, sender) if sender is not None else None
         self._warming = asyncio.create_task(self._warm(), name=f"warm {root}")
 
     @classmethod
     async def open(
-        cls, root: Path, settings: Settings, pool: WorkerPool, model: ModelProcess | None = None
+        cls,
+        root: Path,
+        settings: Settings,
+        pool: WorkerPool,
+        model: ModelProcess | None = None,
+        sender: Sender | None = None,
     ) -> Workspace:
         """Open the memory of `root` and begin to bring it up to date. Raises a `MemoryError_`.
 
-        With a `model`, what memory holds is embedded as well, and recalled by meaning beside words.
+        With a `model`, what memory holds is embedded as well, and recalled by meaning beside words. With a `sender`,
+        deliverables that end are exported.
         """
         store = await Store.open(database_path(root, settings))
         try:
-            return await cls._on(store, root, settings, pool, model)
+            return await cls._on(store, root, settings, pool, model, sender)
         except BaseException:
             await store.close()  # an open connection would keep the whole process from ending
             raise
 
     @classmethod
     async def _on(
-        cls, store: Store, root: Path, settings: Settings, pool: WorkerPool, model: ModelProcess | None
+        cls,
+        store: Store,
+        root: Path,
+        settings: Settings,
+        pool: WorkerPool,
+        model: ModelProcess | None,
+        sender: Sender | None,
     ) -> Workspace:
         owner = await store.read.fact("root")
         if owner is None:
@@ -133,16 +164,20 @@ class Workspace:
             indexer.listen(lambda progress: embedder.wake() if progress is None else None)
             embedder.start(indexer.first_run)
         indexer.start()
-        return cls(root, store, indexer, lifespans, embedder)
+        return cls(root, store, indexer, lifespans, settings.deliverables, settings.detect, embedder, sender)
 
     async def close(self) -> None:
         """Stop indexing and close the memory."""
         self._warming.cancel()
+        if self._follower is not None:
+            await self._follower.close()
         await self._upkeep.close()
+        await self.detecting.close()
         await self.adoption.close()
         if self._embedder is not None:
             await self._embedder.close()
         await self._indexer.close()
+        await self.deliverables.close()
         await self._store.close()
 
     def status(self) -> WorkspaceStatus:
@@ -278,6 +313,12 @@ class Workspace:
             found.append((each, [answers.link(relation, other) for other in others]))
         return found
 
+    async def metrics(self, days: float | None = None, count: int | None = None) -> Metrics:
+        """The five metrics of this workspace's deliverables, over the window that is asked for or configured."""
+        known = await self.deliverables.all()
+        window = days or self._measuring.window_days, count or self._measuring.window_count
+        return await asyncio.to_thread(measure, known, time.time(), *window)
+
     async def doctor(self) -> DoctorResult:
         """What is wrong with this workspace and how to mend it, and every file that is left out."""
         older = await self.adoption.offer()
@@ -286,6 +327,8 @@ class Workspace:
     async def repair(self) -> DoctorResult:
         """Mend the memory file and index everything anew; what was done, then what doctor says."""
         done = await mend(self.root, self._store, self._indexer)
+        await self.deliverables.forget()
+        self.detecting.forget()
         result = await self.doctor()
         return msgspec.structs.replace(result, findings=[*done, *result.findings])
 
@@ -328,6 +371,7 @@ class Workspace:
         return MemoryAdoptResult(others=[], adopted=await self._taken_in(done), kept_as=kept)
 
     async def _taken_in(self, done: Imported) -> MemoryImportResult:
+        self.detecting.forget()
         mine, theirs = await self._store.read.fact("git_root"), done.header.git_root
         return MemoryImportResult(
             workspace=str(self.root),

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from aurora_memory import MemoryError_
 from aurora_memory.exchange import MAX_LINE, InvalidExport, read_header, read_line
 from aurora_memory.recall import recall
-from aurora_memory.store import IndexedFile, Store
+from aurora_memory.store import IndexedFile, LoggedEvent, Store
 from aurora_memory.store.lifespans import archive, escalate
 from tests.memory.building import chunk, file
 from tests.memory.runs import NOON, retrieved, run
@@ -50,6 +50,8 @@ async def taught(store: Store) -> Store:
     await store.learn(run(1, retrieved=retrieved(login.id, evict.id, helpful=True)))
     await store.learn(run(2, score=0.1, query="Why does the login page flicker?", retrieved=retrieved(login.id)))
     await store.index_log("2025/12/run.md", "# Execution\n\nToken validation was implemented for OAuth2 providers.\n")
+    body = '{"id":"e1","change_id":"add-search","at":1,"what":{"event":"phase_start","phase":"apply"}}'
+    await store.log_deliverable_events([LoggedEvent("e1", "add-search", NOON, NOON + 1, "cli", body)])
     async with store._transaction() as db:
         await archive(db, [login.id], NOON + 500)
         await escalate(db, {evict.id: ("candidate_for_fine_tuning",)}, NOON + 600)
@@ -71,6 +73,7 @@ def learned(path: Path) -> dict[str, list[tuple[Any, ...]]]:
         "archived": f"SELECT {key}, archived_at FROM chunks WHERE archived_at IS NOT NULL",
         "escalations": f"SELECT {key}, action, at FROM escalations JOIN chunks ON chunks.id = chunk_id",
         "log_index": "SELECT * FROM log_index",
+        "deliverable_events": "SELECT id, change_id, at, received_at, source, body FROM deliverable_events",
     }
     with closing(sqlite3.connect(path)) as db:
         return {name: sorted(db.execute(sql)) for name, sql in queries.items()}
@@ -214,6 +217,17 @@ async def test_a_bad_line_is_named_and_nothing_is_written(opened: Opener, tmp_pa
     await there.record_accesses([1], "success", NOON)  # and the memory goes on
 
 
+async def test_an_export_from_before_deliverables_is_read(opened: Opener, tmp_path: Path) -> None:
+    here, there = await taught(await opened("here", *FILES)), await opened("there", *FILES)
+    lines = (await exported(here, tmp_path)).read_bytes().splitlines(keepends=True)
+    older = tmp_path / "older.jsonl"
+    rest = [line for line in lines[1:] if b'"type":"deliverable"' not in line]
+    header = json.loads(lines[0]) | {"version": 1, "lines": len(rest)}
+    older.write_bytes(json.dumps(header).encode() + b"\n" + b"".join(rest))
+    done = await there.import_learned(older, NOON)
+    assert done.added == done.lines and "deliverable" not in done.added
+
+
 @pytest.mark.parametrize(
     ("header", "problem"),
     [
@@ -222,7 +236,7 @@ async def test_a_bad_line_is_named_and_nothing_is_written(opened: Opener, tmp_pa
         (b'{"a": 1}\n', "no export"),
         (b'{"type": "access"}', "no export"),
         ({"format": "other"}, "its format is 'other'"),
-        ({"version": 2}, "format version 2, and this AURORA reads 1"),
+        ({"version": 3}, "format version 3, and this AURORA reads up to 2"),
         ({"version": "1"}, "no export"),
         ({"lines": -1}, "no export"),
     ],

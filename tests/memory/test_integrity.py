@@ -11,14 +11,18 @@ import pytest
 from aurora_memory import MemoryError_
 from aurora_memory.recall import recall
 from aurora_memory.recall.reasoning import recall_reasoning
-from aurora_memory.store import Store, connection
+from aurora_memory.store import LoggedEvent, Store, connection
 from aurora_memory.store.integrity import Fault
 from aurora_memory.store.maintenance import salvage_file
-from aurora_memory.store.migrations import create_tables
+from aurora_memory.store.migrations import MIGRATIONS, create_tables
+from aurora_memory.store.neighbours import memory_file
 from tests.memory.building import chunk, file
 from tests.memory.runs import NOON, retrieved, run
 
 PAGE = 4096
+TODAY = len(MIGRATIONS)
+"""The version of the tables' shape."""
+
 FILES = [
     file(
         f"{name}.py",
@@ -29,7 +33,10 @@ FILES = [
     )
     for name in ("alpha", "beta", "gamma")
 ]
-LEARNED = ("accesses", "boosts", "documents", "runs", "difficult", "log_index", "escalations")
+LEARNED = ("accesses", "boosts", "documents", "runs", "difficult", "log_index", "escalations", "deliverable_events")
+
+
+EVENTS = [LoggedEvent(f"e{n}", "add-search", NOON + n, NOON + n, "cli", f'{{"n":{n}}}') for n in range(3)]
 
 
 @pytest.fixture
@@ -41,6 +48,7 @@ async def store(tmp_path: Path) -> AsyncIterator[Store]:
     await store.learn(run(1, retrieved=retrieved(1, 2, 3, helpful=True)))
     await store.learn(run(2, score=0.2, query="Why does the login page flicker?", retrieved=retrieved(9)))
     await store.index_log("2025/12/run.md", "# Execution\n\nToken validation was implemented for OAuth2 providers.\n")
+    await store.log_deliverable_events(EVENTS)
     yield store
     await store.close()
 
@@ -59,7 +67,7 @@ def change(path: Path, *statements: str) -> None:
 
 async def test_a_sound_file_has_no_faults(store: Store) -> None:
     found = await store.check()
-    assert (found.version, found.faults, found.damaged) == (1, (), False)
+    assert (found.version, found.faults, found.damaged) == (TODAY, (), False)
     await store.write(removed=["beta.py"])
     assert (await store.check()).faults == ()
 
@@ -181,6 +189,7 @@ async def many_accesses(path: Path, count: int = 3000) -> None:
     for at in range(count // 24):
         await store.record_accesses(range(1, 25), "success", NOON + at)
     await store.learn(run(1, retrieved=retrieved(1, 2, 3)))
+    await store.log_deliverable_events(EVENTS)
     await store.close()
 
 
@@ -200,6 +209,8 @@ async def test_a_damaged_open_file_is_set_aside_and_what_is_readable_saved(tmp_p
     assert "accesses" in done.unreadable and "boosts" not in done.unreadable
     assert 2500 < done.saved["accesses"] < 3004
     assert (done.saved["boosts"], done.saved["documents"], done.saved["runs"]) == (3, 1, 1)
+    assert done.saved["deliverable_events"] == 3 and "deliverable_events" not in done.unreadable
+    assert [each.id for each in await store.read.deliverable_events("add-search")] == ["e0", "e1", "e2"]
     assert (await store.check()).faults == ()
     assert path.stat().st_mode & 0o077 == 0
     assert await recall_reasoning(store.read, "oauth2 authentication", 5, NOON + 10)
@@ -240,6 +251,44 @@ async def test_files_that_nobody_can_open_are_set_aside_too(tmp_path: Path, how:
     assert again.aside.name == "memory.db.damaged-20251212T120000Z-2"
 
 
+async def test_an_older_file_gets_the_log_of_deliverables_and_keeps_what_it_has(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "memory.db"
+    with monkeypatch.context() as older:
+        older.setattr(connection, "MIGRATIONS", (create_tables,))
+        store = await Store.open(path)
+        await store.write(FILES, first_time=True)
+        await store.learn(run(1, retrieved=retrieved(1, 2, 3, helpful=True)))
+        await store.remember("root", str(tmp_path))
+        await store.close()
+    known = memory_file(path)
+    assert known is not None and known.learned
+    before = dump(path, *LEARNED[:-1], "chunks")
+    store = await Store.open(path)
+    assert (await store.check()).version == TODAY
+    assert list(await store.log_deliverable_events(EVENTS)) == ["e0", "e1", "e2"]
+    await store.close()
+    assert dump(path, *LEARNED[:-1], "chunks") == before
+    after = memory_file(path)
+    assert after is not None and after.learned == known.learned + len(EVENTS)
+
+
+async def test_events_of_deliverables_are_never_changed_or_deleted(store: Store) -> None:
+    before = dump(store.path, "deliverable_events")
+    for statement in ("DELETE FROM deliverable_events", "UPDATE deliverable_events SET at = 0"):
+        with pytest.raises(sqlite3.IntegrityError, match="never"):
+            change(store.path, statement)
+    await store.rebuild()
+    assert dump(store.path, "deliverable_events") == before
+
+
+async def test_an_event_that_cannot_be_read_is_told(store: Store) -> None:
+    change(store.path, "INSERT INTO deliverable_events VALUES (9, 'e9', 'x', 0, 0, 'cli', '{')")
+    (fault,) = (await store.check()).faults
+    assert (fault.count, fault.mend) == (1, "none") and "deliverables" in fault.what
+
+
 async def add_a_table(db: aiosqlite.Connection) -> None:
     await db.execute("CREATE TABLE added (x)")
 
@@ -247,17 +296,19 @@ async def add_a_table(db: aiosqlite.Connection) -> None:
 async def test_a_migration_is_preceded_by_a_backup(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     await store.close()
     before = dump(store.path, *LEARNED, "chunks")
-    monkeypatch.setattr(connection, "MIGRATIONS", (create_tables, add_a_table))
+    monkeypatch.setattr(connection, "MIGRATIONS", (*MIGRATIONS, add_a_table))
     await (await Store.open(store.path)).close()
-    backup = store.path.with_name("memory.db.v1.bak")
+    backup = store.path.with_name(f"memory.db.v{TODAY}.bak")
     assert backup.stat().st_mode & 0o777 == 0o600
     assert dump(backup, *LEARNED, "chunks") == before == dump(store.path, *LEARNED, "chunks")
     with closing(sqlite3.connect(backup)) as db:
-        assert db.execute("PRAGMA user_version").fetchone() == (1,)
-    for steps in (3, 4):
-        monkeypatch.setattr(connection, "MIGRATIONS", (create_tables, add_a_table, *[_nothing] * (steps - 2)))
+        assert db.execute("PRAGMA user_version").fetchone() == (TODAY,)
+    for more in (1, 2):
+        monkeypatch.setattr(connection, "MIGRATIONS", (*MIGRATIONS, add_a_table, *[_nothing] * more))
         await (await Store.open(store.path)).close()
-    assert sorted(each.name for each in store.path.parent.glob("*.bak*")) == ["memory.db.v2.bak", "memory.db.v3.bak"]
+    assert sorted(each.name for each in store.path.parent.glob("*.bak*")) == [
+        f"memory.db.v{TODAY + more}.bak" for more in (1, 2)
+    ]
 
 
 async def _nothing(_: aiosqlite.Connection) -> None: ...
@@ -265,12 +316,12 @@ async def _nothing(_: aiosqlite.Connection) -> None: ...
 
 async def test_without_room_for_the_backup_nothing_is_migrated(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     await store.close()
-    monkeypatch.setattr(connection, "MIGRATIONS", (create_tables, add_a_table))
+    monkeypatch.setattr(connection, "MIGRATIONS", (*MIGRATIONS, add_a_table))
     monkeypatch.setattr(connection, "_SPARE_BYTES", 1 << 60)
     with pytest.raises(MemoryError_, match="free some disk space"):
         await Store.open(store.path)
     with closing(sqlite3.connect(store.path)) as db:
-        assert db.execute("PRAGMA user_version").fetchone() == (1,)
+        assert db.execute("PRAGMA user_version").fetchone() == (TODAY,)
     assert not list(store.path.parent.glob("*.bak*"))
 
 

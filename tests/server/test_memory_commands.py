@@ -189,7 +189,7 @@ def test_learned_memory_goes_through_a_file_to_another_workspace(
     header = json.loads(target.read_text().splitlines()[0])
     assert (header["format"], header["version"], header["workspace"], header["lines"]) == (
         "aurora-memory",
-        1,
+        2,
         "shop",
         10,
     )

@@ -22,6 +22,7 @@ from aurora_memory.exchange import (
     Archived,
     Boost,
     ChunkKey,
+    DeliverableEvent,
     Difficult,
     Escalated,
     Header,
@@ -110,6 +111,11 @@ _SOURCES = (
         """SELECT term, file, line_start, line_end, section, phase, keyword, topic, query_id FROM log_index
            ORDER BY file, line_start, term""",
         lambda row: LogEntry(*row),
+    ),
+    _Source(
+        "deliverable",
+        "SELECT id, change_id, at, received_at, source, body FROM deliverable_events ORDER BY number",
+        lambda row: DeliverableEvent(row[0], row[1], row[2], row[3], row[4], msgspec.Raw(row[5].encode())),
     ),
 )
 

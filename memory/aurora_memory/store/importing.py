@@ -28,6 +28,7 @@ from aurora_memory.exchange import (
     Archived,
     Boost,
     ChunkKey,
+    DeliverableEvent,
     Difficult,
     Escalated,
     Header,
@@ -205,6 +206,8 @@ class _Taking:
                 return await self._row(number, chunk), action, at
             case LogEntry():
                 return msgspec.structs.astuple(line)
+            case DeliverableEvent(id, change, at, received, source, body):
+                return id, change, at, received, source, bytes(body).decode()
             case _:
                 raise AssertionError(f"{type(line).__name__} lines are written elsewhere")
 
@@ -317,5 +320,7 @@ _WRITE: dict[type[Line], str] = {
     LogEntry: """INSERT OR IGNORE INTO log_index
                  (term, file, line_start, line_end, section, phase, keyword, topic, query_id)
                  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)""",
+    DeliverableEvent: """INSERT OR IGNORE INTO deliverable_events (id, change_id, at, received_at, source, body)
+                         VALUES (?, ?, ?, ?, ?, ?)""",
 }
 """How lines of each type are written, so that what is known already counts as no change."""

@@ -73,6 +73,7 @@ async def checked(db: aiosqlite.Connection) -> Checked:
             *await _orphans(db),
             *await _chunks_and_files(db),
             *await _words(db),
+            *await _deliverables(db, version),
         ]
     except sqlite3.DatabaseError as error:
         if isinstance(error, sqlite3.OperationalError) and "no such table" not in str(error):
@@ -196,6 +197,13 @@ async def _words(db: aiosqlite.Connection) -> list[Fault]:
     if missing:
         faults.append(Fault(f"of {SAMPLED_PARTS} parts looked at lack words in the word index", missing, "rebuild"))
     return faults
+
+
+async def _deliverables(db: aiosqlite.Connection, version: int) -> list[Fault]:
+    if version < 2:  # written before deliverables were kept
+        return []
+    unreadable = await _count(db, "SELECT count(*) FROM deliverable_events WHERE NOT json_valid(body)")
+    return [Fault("events of deliverables cannot be read and count for nothing", unreadable, "none")] * (unreadable > 0)
 
 
 _POSTED_BLOCKS = """

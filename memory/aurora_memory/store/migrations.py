@@ -1,7 +1,7 @@
 """The database's shape, as a list of steps that only ever grows.
 
-Each step runs once, in one transaction with the record that it ran. Learned tables (`accesses`) are never dropped;
-derived ones can be rebuilt from the files.
+Each step runs once, in one transaction with the record that it ran. Learned tables (`accesses`, `deliverable_events`)
+are never dropped; derived ones can be rebuilt from the files.
 """
 
 from __future__ import annotations
@@ -112,5 +112,35 @@ async def create_tables(db: aiosqlite.Connection) -> None:
         await db.execute(statement)
 
 
-MIGRATIONS: tuple[Callable[[aiosqlite.Connection], Awaitable[None]], ...] = (create_tables,)
+async def create_deliverable_log(db: aiosqlite.Connection) -> None:
+    """What happened to deliverables, in the order in which it was heard of. Rows are only ever added."""
+    for statement in (
+        """CREATE TABLE deliverable_events (
+            number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, change_id TEXT NOT NULL, at REAL NOT NULL,
+            received_at REAL NOT NULL, source TEXT NOT NULL, body TEXT NOT NULL)""",
+        "CREATE INDEX deliverable_events_change ON deliverable_events (change_id)",
+        # What each deliverable's events amounted to when it was looked at last: derived, and left out where they grew.
+        """CREATE TABLE deliverable_folds (
+            change_id TEXT PRIMARY KEY, number INTEGER NOT NULL, mark TEXT NOT NULL, body TEXT NOT NULL)
+            WITHOUT ROWID""",
+        """CREATE TRIGGER deliverable_events_stay BEFORE DELETE ON deliverable_events BEGIN
+            SELECT RAISE(ABORT, 'events of deliverables are never deleted'); END""",
+        """CREATE TRIGGER deliverable_events_hold BEFORE UPDATE ON deliverable_events BEGIN
+            SELECT RAISE(ABORT, 'events of deliverables are never changed'); END""",
+    ):
+        await db.execute(statement)
+
+
+async def keep_outbox(db: aiosqlite.Connection) -> None:
+    """Remember which ended deliverables were sent on as telemetry."""
+    await db.execute(
+        "CREATE TABLE outbox (change_id TEXT PRIMARY KEY, ended_at REAL NOT NULL, sent_at REAL) WITHOUT ROWID"
+    )
+
+
+MIGRATIONS: tuple[Callable[[aiosqlite.Connection], Awaitable[None]], ...] = (
+    create_tables,
+    create_deliverable_log,
+    keep_outbox,
+)
 """Append only. The database's `user_version` is how many of these it has had."""

@@ -17,8 +17,8 @@ _PATIENCE = 0.2
 class MemoryFile(Struct, frozen=True):
     """A memory file by what it says of itself. `git_root` is the first commit of its repository, "" where unknown.
 
-    `learned` counts accesses and reasoning chunks: with 0 there is nothing in it that indexing would not give. `left`:
-    the folder it belongs to was not there any more when the file was looked at.
+    `learned` counts accesses, reasoning chunks and events of deliverables: with 0 there is nothing in it that indexing
+    would not give. `left`: the folder it belongs to was not there any more when the file was looked at.
     """
 
     path: Path
@@ -47,10 +47,16 @@ def memory_file(path: Path) -> MemoryFile | None:
                 return None
             facts = dict(db.execute("SELECT key, value FROM facts WHERE key IN ('root', 'git_root')"))
             sql = "SELECT (SELECT count(*) FROM accesses) + (SELECT count(*) FROM documents)"
-            learned = int(db.execute(sql).fetchone()[0])
+            learned = int(db.execute(sql).fetchone()[0]) + _events(db)
     except sqlite3.Error:
         return None
     if "root" not in facts:
         return None
     root = Path(facts["root"])
     return MemoryFile(path, root, facts.get("git_root", ""), learned, not root.is_dir())
+
+
+def _events(db: sqlite3.Connection) -> int:
+    if db.execute("PRAGMA user_version").fetchone()[0] < 2:  # written before deliverables were kept
+        return 0
+    return int(db.execute("SELECT count(*) FROM deliverable_events").fetchone()[0])

@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from aurora_memory.chunks import Import
 from aurora_memory.relations import Definition
+from aurora_memory.store.deliverable_log import DeliverableLogReading
 from aurora_memory.store.embeddings import EmbeddingReading
 from aurora_memory.store.history import HistoryReader
 from aurora_memory.store.learned_reading import LearnedReading
@@ -76,7 +77,7 @@ class Edge(Struct, frozen=True, array_like=True):
     other: ChunkView
 
 
-class Reader(LearnedReading, LogReading, LifespanReading, EmbeddingReading):
+class Reader(LearnedReading, LogReading, LifespanReading, EmbeddingReading, DeliverableLogReading):
     """Read-only questions to one memory file, on a connection of its own."""
 
     def __init__(self, path: Path) -> None:

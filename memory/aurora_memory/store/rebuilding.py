@@ -13,7 +13,7 @@ from msgspec import Struct
 from aurora_memory.documents import ReasoningDocument
 from aurora_memory.store import integrity, learned
 
-_DERIVED = ("postings", "blocks", "parts", "refs", "unresolved", "skips")
+_DERIVED = ("postings", "blocks", "parts", "refs", "unresolved", "skips", "deliverable_folds")
 _KNOWN_CHUNK = "EXISTS (SELECT 1 FROM chunks WHERE id = chunk_id)"
 
 

@@ -24,7 +24,7 @@ MAX_FAILURES = 20_000
 """Failed looks into one table, after which the rest of it is given up: each costs some 50 µs."""
 
 _COMPANIONS = ("-wal", "-shm", "-journal")
-LEARNED = ("runs", "boosts", "documents", "difficult", "log_index", "accesses", "escalations")
+LEARNED = ("runs", "boosts", "documents", "difficult", "log_index", "accesses", "escalations", "deliverable_events")
 _KEYS = {
     "runs": "id",
     "boosts": "chunk_id",
@@ -33,6 +33,7 @@ _KEYS = {
     "log_index": "term",
     "accesses": "id",
     "escalations": "chunk_id",
+    "deliverable_events": "number",
     "relations": "from_id",
     "chunks": "id",
     "facts": "key",
@@ -198,5 +199,10 @@ def _wanted(table: str, row: dict[str, Any]) -> bool:
         try:
             msgspec.json.decode(row["json"], type=ReasoningDocument)
         except msgspec.DecodeError:
+            return False
+    if table == "deliverable_events":
+        try:
+            msgspec.json.decode(row["body"])
+        except (msgspec.DecodeError, RecursionError):
             return False
     return True

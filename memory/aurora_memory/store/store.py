@@ -20,10 +20,11 @@ from aurora_memory.chunks import CHUNK_TYPES, CodeChunk, type_of
 from aurora_memory.learning import FinishedRun, Learned, lesson_of
 from aurora_memory.logs import LogSection, index_of
 from aurora_memory.occurrences import terms_in
-from aurora_memory.store import embeddings, learned, logindex, postings, resolving
+from aurora_memory.store import deliverable_log, embeddings, learned, logindex, postings, resolving
 from aurora_memory.store.connection import connect, explained, migrate
 from aurora_memory.store.history import HistoryWriter, forget_chunks
 from aurora_memory.store.maintenance import Maintained
+from aurora_memory.store.outbox import Outbox
 from aurora_memory.store.plan import FilePlan, StoredChunk, claim_orphans, plan_file
 from aurora_memory.store.reading import Reader
 from aurora_memory.store.rows import (
@@ -80,6 +81,7 @@ class Store(Maintained):
         self._writer = writer
         self._turn = asyncio.Lock()
         self.history = HistoryWriter(self._transaction)
+        self.outbox = Outbox(self._transaction)
 
     @classmethod
     async def open(cls, path: Path) -> Store:
@@ -272,6 +274,19 @@ class Store(Maintained):
         """Drop deleted conversation logs from the index."""
         async with self._transaction() as db:
             await logindex.remove(db, files)
+
+    async def log_deliverable_events(self, events: Sequence[deliverable_log.LoggedEvent]) -> dict[str, int]:
+        """Append to the log of deliverables, in one transaction; returns the numbers of events not known before.
+
+        When this returns they are committed: a killed process loses none of them.
+        """
+        async with self._transaction() as db:
+            return await deliverable_log.append(db, events)
+
+    async def keep_deliverable_folds(self, mark: str, folds: Sequence[deliverable_log.FoldedDeliverable]) -> None:
+        """Keep what the events of deliverables amount to, so that not all are read again; `mark` says by what rules."""
+        async with self._transaction() as db:
+            await deliverable_log.keep_folds(db, mark, folds)
 
     async def keep_embeddings(self, model: str, entries: Sequence[embeddings.Embedded]) -> None:
         """Keep the vectors that `model` made of chunks; a chunk that changed meanwhile gets none."""

@@ -15,12 +15,16 @@ from aurora_server.cli.settings import Settings
 
 COMMANDS = {
     "daemon": ("aurora_server.cli.daemon", "daemon"),
+    "dashboard": ("aurora_server.cli.dashboard", "dashboard"),
+    "deliverable": ("aurora_server.cli.deliverable", "deliverable"),
     "doctor": ("aurora_server.cli.doctor", "doctor"),
     "index": ("aurora_server.cli.index", "index"),
     "lsp": ("aurora_server.cli.lsp", "lsp"),
     "manifest": ("aurora_server.cli.manifest", "manifest"),
     "mem": ("aurora_server.cli.mem", "mem"),
     "memory": ("aurora_server.cli.memory", "memory"),
+    "metrics": ("aurora_server.cli.metrics", "metrics"),
+    "report": ("aurora_server.cli.report", "report"),
 }
 """Each command's module and its name there."""
 

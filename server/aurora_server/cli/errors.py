@@ -12,6 +12,9 @@ from aurora_protocol import Blocked, ProtocolError, RequestFailed, SiteError
 FINE, NO, BAD_INPUT, NO_DAEMON, BLOCKED = 0, 1, 2, 3, 4
 INTERRUPTED = 130
 
+_REFUSED = "Refused"
+"""The kind of error that is an answer: an event of a deliverable that was not taken."""
+
 _INVALID_REQUEST, _INVALID_PARAMS, _REQUEST_FAILED, _CANCELLED = -32600, -32602, -32803, -32800
 
 
@@ -22,6 +25,8 @@ def exit_code(error: BaseException) -> int:
     if isinstance(error, RequestFailed):
         if error.code == _CANCELLED:
             return INTERRUPTED
+        if error.kind == _REFUSED:
+            return NO
         return BAD_INPUT if error.code in (_INVALID_PARAMS, _INVALID_REQUEST, _REQUEST_FAILED) else NO_DAEMON
     if isinstance(error, Blocked):
         return BLOCKED

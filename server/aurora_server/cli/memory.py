@@ -32,8 +32,9 @@ _NOUNS = {
     "archived": "archived chunk",
     "escalated": "flagged chunk",
     "log": "log entry",
+    "deliverable": "event of a deliverable",
 }
-_PLURALS = {"access": "accesses", "log": "log entries"}
+_PLURALS = {"access": "accesses", "log": "log entries", "deliverable": "events of deliverables"}
 
 
 @click.group(no_args_is_help=False)

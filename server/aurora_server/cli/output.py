@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TextIO
 
-_OPAQUE = frozenset({"kinds", "languages", "skipped", "content", "metadata"})
-"""Below these, keys are data (a language, a reason, a term), not names of ours."""
+from aurora_protocol.keys import snake_keys
+from aurora_server.cli.settings import Settings
 
 PIPED_WIDTH = None
 
@@ -52,21 +52,9 @@ def style_of(stream: TextIO, environ: Mapping[str, str], *, no_color: bool) -> S
     return Style(rich=not forbidden, width=width or 80)
 
 
-def snake_keys(value: Any) -> Any:
-    """Turn the daemon's camelCase keys into snake_case, all the way down; keys that are data stay as they are."""
-    if isinstance(value, dict):
-        return {
-            snake(key): item if key in _OPAQUE and isinstance(item, dict) else snake_keys(item)
-            for key, item in value.items()
-        }
-    if isinstance(value, list):
-        return [snake_keys(item) for item in value]
-    return value
-
-
-def snake(name: str) -> str:
-    """`lineStart` is `line_start`."""
-    return "".join(f"_{sign.lower()}" if sign.isupper() else sign for sign in name)
+def style_of_output(settings: Settings) -> Style:
+    """The style for standard output, by the environment and the global options."""
+    return style_of(sys.stdout, os.environ, no_color=settings.no_color)
 
 
 def print_json(value: Any) -> None:

@@ -62,3 +62,16 @@ def plain_lines(text: str) -> list[str]:
 def shorten(text: str, width: int) -> str:
     """Cut to `width` characters, with an ellipsis for what is missing."""
     return text if len(text) <= width else text[: max(width - 1, 0)].rstrip() + "…"
+
+
+def lasting(seconds: float) -> str:
+    """`40 s`, `5 min`, `3 h 10 min`, `2 d 4 h`."""
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min"
+    large, small, units = whole // 3600, whole % 3600 // 60, ("h", "min")
+    if whole >= 86400:
+        large, small, units = whole // 86400, whole % 86400 // 3600, ("d", "h")
+    return f"{large} {units[0]}" + (f" {small} {units[1]}" if small else "")

@@ -1,4 +1,4 @@
-"""Code lenses: above a definition, who calls it and what is edited together with it."""
+"""Code lenses: above a definition, who calls it and what is edited together with it; above a spec, its deliverable."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from lsprotocol import types
 
 from aurora_memory.chunks import MODULE_NAME, CodeChunk
 from aurora_protocol.methods import Link
+from aurora_server.lsp import deliverable_lens
 from aurora_server.lsp.location import place_of
 from aurora_server.lsp.manifests.code_lens import lenses as manifest_lenses
 from aurora_server.lsp.manifests.reading import manifest_of
@@ -37,13 +38,16 @@ async def code_lenses(ls: AuroraServer, params: types.CodeLensParams) -> list[ty
     place = await place_of(ls, uri)
     if place is None:
         return []
+    of_spec = await deliverable_lens.lenses(ls, uri)
+    if of_spec:
+        return of_spec
     related = await place.workspace.related(place.path, place.text)
     return [_lens(chunk, links) for chunk, links in related if chunk.name != MODULE_NAME and summary(links)]
 
 
 def resolve(ls: AuroraServer, lens: types.CodeLens) -> types.CodeLens:
     """Put the lens into words, and give it the command that explains its chunk."""
-    if lens.command is not None:  # a manifest's lenses have theirs from the beginning
+    if lens.command is not None:  # a manifest's or deliverable's, which came in words
         return lens
     data: dict[str, Any] = lens.data if isinstance(lens.data, dict) else {}
     arguments = [{"id": data.get("id")}]

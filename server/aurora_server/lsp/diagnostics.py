@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from functools import partial
 from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
+from aurora_server.lsp import deliverable_diagnostics
 from aurora_server.lsp.documents import Document
 from aurora_server.lsp.manifests.reading import Snapshot, checked, checked_kind, snapshot_of
 
@@ -34,10 +34,9 @@ _SEVERITIES = {
 def register(server: AuroraServer) -> None:
     """Follow open manifests, and answer `textDocument/diagnostic`."""
     pushing = _Pushing(server)
-    # pygls marks what it registers, and bound methods cannot be marked.
-    server.feature(types.TEXT_DOCUMENT_DID_OPEN)(partial(pushing.opened))
-    server.feature(types.TEXT_DOCUMENT_DID_CHANGE)(partial(pushing.changed))
-    server.feature(types.TEXT_DOCUMENT_DID_CLOSE)(partial(pushing.closed))
+    server.on_open.append(pushing.opened)
+    server.on_change.append(pushing.changed)
+    server.on_close.append(pushing.closed)
     server.on_save.append(pushing.saved)
     server.on_preferences.append(pushing.preferences_changed)
     options = types.DiagnosticOptions(inter_file_dependencies=False, workspace_diagnostics=False, identifier=SOURCE)
@@ -49,6 +48,8 @@ async def pull(
 ) -> types.RelatedFullDocumentDiagnosticReport | types.RelatedUnchangedDocumentDiagnosticReport:
     """The diagnostics of one document; "unchanged" when its text is the one the client last got them for."""
     uri = params.text_document.uri
+    if deliverable_diagnostics.may_be_spec(uri):
+        return await deliverable_diagnostics.pull(ls, uri, params.previous_result_id)
     snapshot = await snapshot_of(ls, uri) if ls.preferences.diagnostics else None
     if snapshot is None:
         return types.RelatedFullDocumentDiagnosticReport(items=[])
@@ -86,17 +87,16 @@ class _Pushing:
         self._ls = server
         self._checks: dict[str, asyncio.Task[None]] = {}
 
-    def opened(self, params: types.DidOpenTextDocumentParams) -> None:
-        self._schedule(params.text_document.uri, 0.0)
+    def opened(self, uri: str) -> None:
+        self._schedule(uri, 0.0)
 
-    def changed(self, params: types.DidChangeTextDocumentParams) -> None:
-        self._schedule(params.text_document.uri, DEBOUNCE)
+    def changed(self, uri: str) -> None:
+        self._schedule(uri, DEBOUNCE)
 
     def saved(self, uri: str) -> None:
         self._schedule(uri, 0.0)
 
-    def closed(self, params: types.DidCloseTextDocumentParams) -> None:
-        uri = params.text_document.uri
+    def closed(self, uri: str) -> None:
         if self._wanted(uri):
             self._drop(uri)
             self._publish(uri, None, [])
@@ -113,8 +113,7 @@ class _Pushing:
         return self._ls.preferences.diagnostics and checked_kind(self._ls, uri) is not None and not self._pulls()
 
     def _pulls(self) -> bool:
-        client = self._ls.client.text_document
-        return client is not None and client.diagnostic is not None
+        return self._ls.pulls_diagnostics
 
     def _schedule(self, uri: str, delay: float) -> None:
         kind = checked_kind(self._ls, uri)

@@ -1,4 +1,4 @@
-"""Hover: what memory knows of the definition under the cursor, in two or three lines."""
+"""Hover: what memory knows of the definition under the cursor, in two or three lines; on tasks, their deliverable."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from lsprotocol import types
 
 from aurora_protocol.methods import ExplainResult, Link, PatternUse
+from aurora_server.lsp import deliverable_lens
 from aurora_server.lsp.location import in_code_points, place_of
 from aurora_server.lsp.manifests.hover import hover as manifest_hover
 from aurora_server.lsp.manifests.reading import snapshot_of
@@ -46,12 +47,16 @@ async def hover(ls: AuroraServer, params: types.HoverParams) -> types.Hover | No
     place = await place_of(ls, uri)
     if place is None:
         return None
+    as_markdown = _wants_markdown(ls.client)
+    of_deliverable = await deliverable_lens.hover(ls, uri, params.position, markdown=as_markdown)
+    if of_deliverable is not None:
+        return of_deliverable
     position = await in_code_points(ls, uri, params.position)
     explained = await place.workspace.explain_at(place.path, position.line, position.character, place.text)
     if explained is None:
         return None
     root, now = place.workspace.root, datetime.now(UTC)
-    if _wants_markdown(ls.client):
+    if as_markdown:
         return types.Hover(types.MarkupContent(types.MarkupKind.Markdown, markdown(explained, root, now)))
     return types.Hover(types.MarkupContent(types.MarkupKind.PlainText, plain(explained, now)))
 

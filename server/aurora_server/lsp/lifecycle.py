@@ -34,9 +34,12 @@ def initialize(ls: AuroraServer, params: types.InitializeParams) -> None:
     ls.protocol.use_documents(Documents(pygls_documents.root_uri, position_encoding=pygls_documents.position_encoding))
     if isinstance(params.initialization_options, dict):
         configuration.take(ls, params.initialization_options)
+        ls.wants_deliverables = params.initialization_options.get("deliverableChanges") is True
     for root in _roots(params):
         ls.folders.add(root)
     by_hand = params.client_info is not None and params.client_info.name == COMMAND_LINE
+    if by_hand:
+        ls.source = "cli"
     if params.process_id is not None and params.process_id > 0 and not by_hand:
         watching = parent.watch(params.process_id, lambda: ls.end("the editor's process is gone"))
         ls.spawn(watching, f"watch process {params.process_id}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
@@ -20,6 +20,7 @@ from aurora_server.lsp.configuration import Preferences
 from aurora_server.lsp.documents import Documents
 
 if TYPE_CHECKING:
+    from aurora_orchestration.deliverables.model import Deliverable
     from aurora_server.workspace import Workspace
 
 logger = logging.getLogger(__name__)
@@ -38,12 +39,24 @@ class AuroraServer(LanguageServer):
         self.end = end
         self.on_workspace: list[Callable[[Workspace], Callable[[], None]]] = []
         """Called with each workspace of this session as it opens; what they return is called when it is left."""
+        self.on_open: list[Callable[[str], None]] = []
+        """Called with the URI of each document that was opened."""
+        self.on_change: list[Callable[[str], None]] = []
+        """Called with the URI of each document that was changed."""
+        self.on_close: list[Callable[[str], None]] = []
+        """Called with the URI of each document that was closed."""
         self.on_save: list[Callable[[str], None]] = []
         """Called with the URI of each document that was saved."""
         self.on_preferences: list[Callable[[], None]] = []
         """Called when the user's preferences have changed."""
+        self.on_deliverables: list[Callable[[Workspace, Sequence[Deliverable]], None]] = []
+        """Called with deliverables that have changed, a moment after they did."""
+        self.wants_deliverables = False
+        """Whether the client asked, in its `initializationOptions`, to be told of changed deliverables."""
         self.folders = Folders(core.workspaces, self._workspace_opened, self._workspace_left)
         self.preferences = Preferences()
+        self.source = "lsp"
+        """What events of deliverables that come over this session give as their source: `lsp`, or `cli`."""
         self.cancellable: dict[str | int, asyncio.Task[Any]] = {}
         """Requests with a progress that the user can cancel, by its token."""
         self._tasks: set[asyncio.Task[Any]] = set()
@@ -60,6 +73,12 @@ class AuroraServer(LanguageServer):
     def client(self) -> types.ClientCapabilities:
         """What the client said it can do."""
         return self.protocol.client_capabilities
+
+    @property
+    def pulls_diagnostics(self) -> bool:
+        """Whether the client asks for diagnostics itself: then none are pushed to it."""
+        text_document = self.client.text_document
+        return text_document is not None and text_document.diagnostic is not None
 
     def spawn(self, work: Coroutine[Any, Any, None], name: str) -> asyncio.Task[None]:
         """Run `work` beside the session's messages; it is cancelled when the session ends, and logged when it fails."""

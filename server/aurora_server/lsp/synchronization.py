@@ -13,8 +13,29 @@ if TYPE_CHECKING:
 
 
 def register(server: AuroraServer) -> None:
-    """Answer `textDocument/didSave`; opening, changing and closing are pygls' and the diagnostics' affair."""
+    """Hear of documents that are opened, changed, saved and closed, and tell who wants to know."""
+    server.feature(types.TEXT_DOCUMENT_DID_OPEN)(did_open)
+    server.feature(types.TEXT_DOCUMENT_DID_CHANGE)(did_change)
+    server.feature(types.TEXT_DOCUMENT_DID_CLOSE)(did_close)
     server.feature(types.TEXT_DOCUMENT_DID_SAVE, types.SaveOptions(include_text=False))(did_save)
+
+
+def did_open(ls: AuroraServer, params: types.DidOpenTextDocumentParams) -> None:
+    """Tell who follows open documents."""
+    for callback in ls.on_open:
+        callback(params.text_document.uri)
+
+
+def did_change(ls: AuroraServer, params: types.DidChangeTextDocumentParams) -> None:
+    """Tell who follows what is typed."""
+    for callback in ls.on_change:
+        callback(params.text_document.uri)
+
+
+def did_close(ls: AuroraServer, params: types.DidCloseTextDocumentParams) -> None:
+    """Tell who follows open documents that one is not open any more."""
+    for callback in ls.on_close:
+        callback(params.text_document.uri)
 
 
 async def did_save(ls: AuroraServer, params: types.DidSaveTextDocumentParams) -> None:

@@ -1,0 +1,121 @@
+"""The log of what happened to deliverables (AURA-M §5.3): it only grows, and nothing in it can be made again.
+
+What an event says is decided above; here it is a line of JSON with an id, the deliverable it speaks of and two times.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import aiosqlite
+from msgspec import Struct
+
+from aurora_memory.store.asking import Asking, marks
+
+_COLUMNS = "number, id, change_id, at, received_at, source, body"
+_AT_ONCE = 500
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+class LoggedEvent(Struct, frozen=True):
+    """One event as it is kept. `at` and `received_at` are Unix seconds; `body` is its JSON.
+
+    `number` counts what this memory was told, in the order of arrival; 0 until it is kept.
+    """
+
+    id: str
+    change_id: str
+    at: float
+    received_at: float
+    source: str
+    body: str
+    number: int = 0
+
+
+class FoldedDeliverable(Struct, frozen=True):
+    """What the events of one deliverable amounted to up to that number; `body` is "" where it was not kept since."""
+
+    change_id: str
+    number: int
+    body: str
+
+
+class DeliverableLogReading(Asking):
+    """The reader's part for the log of deliverables."""
+
+    async def deliverable_events(self, change_id: str) -> list[LoggedEvent]:
+        """Everything that was told of one deliverable, in the order of arrival."""
+        if _SURROGATE.search(change_id):
+            return []
+        rows = await self._rows(
+            f"SELECT {_COLUMNS} FROM deliverable_events WHERE change_id = ? ORDER BY number", (change_id,)
+        )
+        return [_event(row) for row in rows]
+
+    async def deliverable_events_since(self, number: int, limit: int = -1) -> list[LoggedEvent]:
+        """What was told of any deliverable after the event of that number, in the order of arrival."""
+        rows = await self._rows(
+            f"SELECT {_COLUMNS} FROM deliverable_events WHERE number > ? ORDER BY number LIMIT ?", (number, limit)
+        )
+        return [_event(row) for row in rows]
+
+    async def deliverable_folds(self, mark: str) -> list[FoldedDeliverable]:
+        """Each deliverable with the number of its last event, and what was kept of all of them under `mark`."""
+        rows = await self._rows(
+            """SELECT told.change_id, told.last, coalesce(body, '') FROM
+                 (SELECT change_id, max(number) AS last FROM deliverable_events GROUP BY change_id) AS told
+               LEFT JOIN deliverable_folds AS kept ON kept.change_id = told.change_id AND kept.number = told.last
+                 AND kept.mark = ?""",
+            (mark,),
+        )
+        return [FoldedDeliverable(*row) for row in rows]
+
+    async def deliverable_ids(self) -> list[str]:
+        """Every deliverable that something was told of."""
+        return [
+            row[0] for row in await self._rows("SELECT DISTINCT change_id FROM deliverable_events ORDER BY change_id")
+        ]
+
+
+async def append(db: aiosqlite.Connection, events: Sequence[LoggedEvent]) -> dict[str, int]:
+    """Keep events inside the caller's transaction; returns the numbers of those whose id was not known yet.
+
+    Of several events with one id the first counts.
+    """
+    fresh = {event.id: event for event in reversed(events)}
+    ids = list(fresh)
+    for start in range(0, len(ids), _AT_ONCE):
+        some = ids[start : start + _AT_ONCE]
+        sql = f"SELECT id FROM deliverable_events WHERE id IN ({marks(some)})"
+        for (known,) in await db.execute_fetchall(sql, some):
+            del fresh[known]
+    sql = "SELECT coalesce(max(number), 0) FROM deliverable_events"
+    last = next(int(row[0]) for row in await db.execute_fetchall(sql))
+    numbers: dict[str, int] = {}
+    for event in events:
+        if event.id in fresh and event.id not in numbers:
+            numbers[event.id] = last = last + 1
+    await db.executemany(
+        f"INSERT INTO deliverable_events ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)",
+        [
+            (number, id_, event.change_id, event.at, event.received_at, event.source, event.body)
+            for id_, number in numbers.items()
+            for event in (fresh[id_],)
+        ],
+    )
+    return numbers
+
+
+async def keep_folds(db: aiosqlite.Connection, mark: str, folds: Sequence[FoldedDeliverable]) -> None:
+    """Keep what deliverables amount to inside the caller's transaction, in place of what was kept of them."""
+    await db.executemany(
+        "INSERT OR REPLACE INTO deliverable_folds (change_id, number, mark, body) VALUES (?, ?, ?, ?)",
+        [(each.change_id, each.number, mark, each.body) for each in folds],
+    )
+
+
+def _event(row: Sequence[Any]) -> LoggedEvent:
+    number, id_, change_id, at, received_at, source, body = row
+    return LoggedEvent(id_, change_id, at, received_at, source, body, number)

@@ -1,0 +1,1 @@
+"""Detection without being told: files, commits, hooks and issues become events, with evidence."""

@@ -1,0 +1,35 @@
+"""Moments as others write them: ISO 8601 and RFC 3339, RFC 2822, and what Jira's exports say."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+
+_FORMATS = ("%d/%b/%y %I:%M %p", "%d/%b/%Y %I:%M %p", "%d/%b/%y %H:%M", "%Y-%m-%d %H:%M", "%d/%b/%y")
+
+
+def seconds(said: object) -> float | None:
+    """Unix seconds of a moment that is written as text or given as a number of seconds; None for anything else.
+
+    Without an offset it is taken as UTC.
+    """
+    if isinstance(said, bool) or said is None:
+        return None
+    if isinstance(said, int | float):
+        return float(said) if 0 <= said < 253_402_300_800 else None
+    if not isinstance(said, str) or not said.strip() or len(said) > 64:
+        return None
+    text = said.strip()
+    for read in (datetime.fromisoformat, parsedate_to_datetime, *map(_reader, _FORMATS)):
+        try:
+            moment = read(text)
+            found = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+        except (ValueError, OverflowError, TypeError, IndexError):
+            continue
+        return found if found >= 0 else None
+    return None
+
+
+def _reader(pattern: str) -> Callable[[str], datetime]:
+    return lambda text: datetime.strptime(text, pattern).replace(tzinfo=UTC)

@@ -1,0 +1,54 @@
+"""`aurora metrics`: the five metrics of AURA-M §2, their tiers, and how they move."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import click
+
+from aurora_server.cli.metrics_view import metrics_lines
+from aurora_server.cli.output import print_json, style_of_output
+from aurora_server.cli.session import open_session
+from aurora_server.cli.settings import Settings
+
+METRICS = "aurora/metrics"
+
+
+def _number(value: float) -> float:
+    if math.isnan(value):
+        raise click.BadParameter("nan is no number of days")
+    return value
+
+
+@click.command()
+@click.option(
+    "--window-days",
+    type=click.FloatRange(0, 36500, min_open=True),
+    callback=lambda ctx, parameter, value: _number(value),
+    default=7.0,
+    show_default=True,
+    help="Days back.",
+)
+@click.option(
+    "--window-count",
+    type=click.IntRange(1, 1_000_000),
+    default=20,
+    show_default=True,
+    help="Deliverables back, if these are sooner reached.",
+)
+@click.option(
+    "--by", type=click.Choice(["agent", "model", "type", "complexity", "workspace"]), help="Per one of these as well."
+)
+@click.pass_obj
+def metrics(settings: Settings, window_days: float, window_count: int, by: str | None) -> None:
+    """Say how deliverables went: throughput, latency, failures, recovery, conformance, with tiers and trends."""
+    params: dict[str, Any] = {"windowDays": window_days, "windowCount": window_count}
+    if by is not None:
+        params["by"] = by
+    with open_session(settings, settings.workspace) as client:
+        reply = client.request(METRICS, params)
+    if settings.json:
+        print_json(reply)
+    else:
+        print("\n".join(metrics_lines(reply, style_of_output(settings), by)))

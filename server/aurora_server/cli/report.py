@@ -1,0 +1,74 @@
+"""`aurora report`: what was delivered in a day, in a month, ever, and what it cost (AURORA §9.4)."""
+
+from __future__ import annotations
+
+from datetime import date, datetime, time, timedelta
+from typing import Any
+
+import click
+
+from aurora_server.cli.output import print_json
+from aurora_server.cli.report_markdown import markdown
+from aurora_server.cli.session import open_session
+from aurora_server.cli.settings import Settings
+
+REPORT = "aurora/report"
+
+
+@click.group(no_args_is_help=True)
+def report() -> None:
+    """Report on deliverables, as Markdown, or as JSON with --json. Days and months are those of your time zone."""
+
+
+@report.command()
+@click.option("--date", "day", metavar="YYYY-MM-DD", help="Another day. [default: today]")
+@click.pass_obj
+def daily(settings: Settings, day: str | None) -> None:
+    """Report on one day."""
+    begin = _day(day) if day is not None else date.today()
+    _report(settings, {"period": "daily", **_span(begin, begin + timedelta(days=1))}, f"{begin:%A, %d %B %Y}")
+
+
+@report.command()
+@click.pass_obj
+def cumulative(settings: Settings) -> None:
+    """Report on everything there ever was."""
+    _report(settings, {"period": "cumulative"}, "all time")
+
+
+@report.command()
+@click.option("--month", metavar="YYYY-MM", help="Another month. [default: this month]")
+@click.pass_obj
+def monthly(settings: Settings, month: str | None) -> None:
+    """Report on one month, week by week."""
+    begin = (_day(f"{month}-01", "month") if month is not None else date.today()).replace(day=1)
+    after = (begin + timedelta(days=32)).replace(day=1)
+    _report(settings, {"period": "monthly", **_span(begin, after)}, f"{begin:%B %Y}")
+
+
+def _report(settings: Settings, params: dict[str, Any], title: str) -> None:
+    with open_session(settings, settings.workspace) as client:
+        reply = client.request(REPORT, params)
+    if settings.json:
+        print_json(reply)
+    else:
+        print(markdown(reply, title, settings.workspace.name))
+
+
+def _day(given: str, what: str = "date") -> date:
+    try:
+        if len(given) != len("YYYY-MM-DD"):
+            raise ValueError
+        return date.fromisoformat(given)
+    except ValueError as error:
+        wanted = "YYYY-MM-DD" if what == "date" else "YYYY-MM"
+        shown = given if what == "date" else given.removesuffix("-01")
+        raise click.BadParameter(f"{shown!r} is no {what}; write it as {wanted}") from error
+
+
+def _span(begin: date, after: date) -> dict[str, str]:
+    """From midnight to midnight, where the user is: a day may have 23 or 25 hours."""
+    return {
+        "start": datetime.combine(begin, time()).astimezone().isoformat(),
+        "end": datetime.combine(after, time()).astimezone().isoformat(),
+    }

@@ -1,0 +1,198 @@
+"""The daemon's answers, made into a picture. Everything here blocks, so it runs in a thread."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from datetime import datetime
+from pathlib import PurePath
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from aurora_orchestration.deliverables.event_documents import event_of
+from aurora_orchestration.deliverables.folding import Folding
+from aurora_orchestration.deliverables.model import Deliverable
+from aurora_protocol.client import Client
+from aurora_protocol.keys import snake_keys
+from aurora_protocol.methods import StatusResult
+from aurora_server.cli.metrics_view import METRIC_NAMES, value_words
+from aurora_server.dashboard.picture import ChangeView, MetricView, Picture, Spent, WorkspaceView
+
+SHOWN = 50
+"""Deliverables that are listed, the latest first."""
+
+MOST_EVENTS = 100_000
+_ANSWER_WITHIN = 20.0
+
+
+class _Window(Struct, rename="camel"):
+    deliverables: int
+    limited_by: str = "days"
+    days: float = 7.0
+    count: int = 20
+
+
+class _Metrics(Struct, rename="camel"):
+    window: _Window
+    metrics: dict[str, dict[str, Any]]
+    supporting: dict[str, Any] = {}
+    in_progress: int = 0
+
+
+class _Tokens(Struct, rename="camel"):
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    estimated_cost_usd: float | None = None
+
+
+class _State(Struct, rename="camel"):
+    change_id: str
+    status: str
+    started_at: str
+    updated_at: str | None = None
+    description: str | None = None
+    current_phase: str | None = None
+    tasks_completed: int | None = None
+    tasks_total: int | None = None
+    recovery_attempts: int | None = None
+    token_usage: _Tokens | None = None
+
+
+class _Listed(Struct):
+    deliverables: list[_State]
+
+
+class Reader:
+    """Asks the daemon, on one session that is opened when it is first needed. One thread at a time."""
+
+    def __init__(self, root: str, connect: Callable[[], Client]) -> None:
+        self._root = root
+        self._connect = connect
+        self._client: Client | None = None
+        self._folded: tuple[tuple[str, float], Deliverable | None] | None = None
+
+    def picture(self, change_id: str | None) -> Picture:
+        """How things stand now, with the phases of one deliverable: that one, or else the one that was touched last.
+
+        Raises DaemonUnreachable and RequestFailed; the next call opens a new session then.
+        """
+        if self._client is None:
+            self._client = self._connect()
+        try:
+            return self._read(self._client, change_id)
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """End the session; it is opened again when asked."""
+        client, self._client = self._client, None
+        if client is not None:
+            client.close()
+
+    def _read(self, client: Client, change_id: str | None) -> Picture:
+        status = msgspec.convert(client.request("aurora/status", timeout=_ANSWER_WITHIN), StatusResult)
+        metrics = msgspec.convert(client.request("aurora/metrics", {}, timeout=_ANSWER_WITHIN), _Metrics)
+        listed = msgspec.convert(
+            client.request("aurora/deliverable", {"action": "list", "limit": SHOWN}, timeout=_ANSWER_WITHIN), _Listed
+        )
+        changes = tuple(_change(each) for each in listed.deliverables)
+        chosen = next((each for each in changes if each.change_id == change_id), None)
+        chosen = chosen or next((each for each in changes if each.is_open), None) or next(iter(changes), None)
+        told = metrics.supporting
+        return Picture(
+            taken_at=time.time(),
+            root=self._root,
+            version=status.version,
+            uptime_seconds=status.uptime_s,
+            rss_bytes=status.rss_bytes,
+            connections=status.connections,
+            workspaces=tuple(
+                WorkspaceView(
+                    root=each.root,
+                    name=PurePath(each.root).name or each.root,
+                    state=each.state,
+                    files=each.files,
+                    chunks=each.chunks,
+                    pending_files=each.pending_files,
+                    skipped_files=each.skipped_files,
+                    database_bytes=each.database_bytes,
+                    last_error=each.last_error,
+                )
+                for each in status.workspaces
+            ),
+            window=_window_words(metrics.window),
+            ended=metrics.window.deliverables,
+            in_progress=metrics.in_progress,
+            metrics=tuple(_metric(name, metric) for name, metric in metrics.metrics.items()),
+            changes=changes,
+            chosen=self._fold(client, chosen) if chosen is not None else None,
+            spent=Spent(
+                told.get("inputTokens"), told.get("outputTokens"), told.get("totalTokens"), told.get("costUsd")
+            ),
+            failure_types=_ranked(told.get("failureTypes")),
+            tool_calls=_ranked(told.get("toolCalls")),
+        )
+
+    def _fold(self, client: Client, chosen: ChangeView) -> Deliverable | None:
+        """The chosen deliverable whole, from its events; asked for again only when something happened to it."""
+        key = (chosen.change_id, chosen.updated_at)
+        if self._folded is None or self._folded[0] != key:
+            params = {"action": "events", "changeId": chosen.change_id, "limit": MOST_EVENTS}
+            reply = client.request("aurora/deliverable", params, timeout=_ANSWER_WITHIN)
+            folding = Folding()
+            folding.take([event_of(snake_keys(each), fallback_id=str(n)) for n, each in enumerate(reply["events"])])
+            self._folded = key, folding.deliverable()
+        return self._folded[1]
+
+
+def _change(state: _State) -> ChangeView:
+    tokens = state.token_usage or _Tokens()
+    started = _seconds(state.started_at)
+    return ChangeView(
+        change_id=state.change_id,
+        status=state.status,
+        started_at=started,
+        updated_at=_seconds(state.updated_at) if state.updated_at else started,
+        description=state.description,
+        phase=state.current_phase,
+        tasks_completed=state.tasks_completed,
+        tasks_total=state.tasks_total,
+        recovery_attempts=state.recovery_attempts,
+        input_tokens=tokens.input_tokens,
+        output_tokens=tokens.output_tokens,
+        cost_usd=tokens.estimated_cost_usd,
+    )
+
+
+def _metric(name: str, metric: dict[str, Any]) -> MetricView:
+    previous = metric.get("previous")
+    history = tuple(metric.get("history") or ())
+    return MetricView(
+        key=name,
+        title=METRIC_NAMES.get(name, name),
+        value=metric.get("value"),
+        words=value_words(name, metric),
+        tier=metric.get("tier"),
+        previous_words=value_words(name, {**metric, "value": previous}) if previous is not None else None,
+        better=metric.get("better"),
+        changed=bool(metric.get("change")),
+        history=history,
+        history_words=tuple(value_words(name, {**metric, "value": value}) for value in history),
+    )
+
+
+def _window_words(window: _Window) -> str:
+    if window.limited_by == "days":
+        return f"last {window.days:g} days"
+    return f"last {window.count} deliverables"
+
+
+def _ranked(counts: dict[str, int] | None) -> tuple[tuple[str, int], ...]:
+    return tuple(sorted((counts or {}).items(), key=lambda item: (-item[1], item[0])))
+
+
+def _seconds(moment: str) -> float:
+    return datetime.fromisoformat(moment).timestamp()

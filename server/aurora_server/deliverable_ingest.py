@@ -1,0 +1,74 @@
+"""What `ingest` takes in: JSON lines of events, whole documents, issues, hooks. Nothing of it is trusted."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from aurora_protocol.deliverable_methods import DeliverableParams
+from aurora_server.deliverable_actions import invalid
+
+if TYPE_CHECKING:
+    from aurora_orchestration.deliverables.event_lines import BadLine
+    from aurora_orchestration.deliverables.model import Event
+    from aurora_server.workspace import Workspace
+
+
+async def ingest(workspace: Workspace, params: DeliverableParams) -> dict[str, Any]:
+    """Record what params bring; says what was taken, known and refused. Raises RequestError for what is none of it."""
+    if params.lines is not None and params.document is not None:
+        raise invalid("give `lines` or a `document`, not both")
+    bad: Sequence[BadLine] = ()
+    if params.lines is not None:
+        from aurora_orchestration.deliverables.event_lines import events_of
+
+        events, bad = await asyncio.to_thread(events_of, params.lines)
+    elif params.document is None:
+        raise invalid("give `lines` (JSON, an event each) or a `document`")
+    elif params.format == "claude-code-hook":
+        events = await _of_hook(workspace, params.document)
+    else:
+        events = await _of_document(workspace, params.document)
+    recorded = await workspace.deliverables.record(events)
+    refused: list[dict[str, Any]] = [{"line": each.line, "reason": each.reason} for each in bad]
+    refused += [{"eventId": each.event_id, "reason": each.reason} for each in recorded.refused]
+    return {
+        "accepted": recorded.accepted,
+        "duplicates": recorded.duplicates,
+        "refused": refused,
+        "changeIds": list(dict.fromkeys(event.change_id for event in events)),
+    }
+
+
+async def _of_document(workspace: Workspace, document: object) -> list[Event]:
+    """The events of a deliverable's state or final record, of several, or of issues. Raises RequestError."""
+    from aurora_orchestration.deliverables.beyond import beyond
+    from aurora_orchestration.deliverables.detection.issues import UnknownIssue, events_from_issue
+    from aurora_orchestration.deliverables.reading import InvalidDocument, read_document
+
+    several: list[Any] = document if isinstance(document, list) else [document]
+    try:
+        if not several or not all(isinstance(each, dict) and "change_id" in each for each in several):
+            return await asyncio.to_thread(events_from_issue, document, time.time())
+        events: list[Event] = []
+        for each in several:
+            told = await asyncio.to_thread(read_document, each, "document")
+            known = await workspace.deliverables.get(told[0].change_id) if told else None
+            events += beyond(told, known)
+        return events
+    except InvalidDocument as error:
+        raise invalid(str(error)) from error
+    except UnknownIssue as error:
+        raise invalid(f"{error}; a deliverable's document has change_id, status and started_at") from error
+
+
+async def _of_hook(workspace: Workspace, payload: object) -> list[Event]:
+    """The events of a Claude Code hook; none where no deliverable is worked on. Raises RequestError."""
+    from aurora_orchestration.deliverables.detection.claude_code import NotAHook
+
+    try:
+        return await workspace.hooks.events_of(payload)
+    except NotAHook as error:
+        raise invalid(str(error)) from error

@@ -1,0 +1,68 @@
+"""`aurora/metrics` and `aurora/report`: how deliverables went, over all folders of the session."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from aurora_protocol import deliverable_methods as methods
+from aurora_protocol.deliverable_methods import MetricsParams, ReportParams
+from aurora_protocol.keys import camel_keys
+from aurora_server.deliverable_actions import invalid, moment
+from aurora_server.lsp.server import params_as
+
+if TYPE_CHECKING:
+    from aurora_orchestration.deliverables.model import Deliverable, Event
+    from aurora_server.lsp.server import AuroraServer
+
+PERIODS_WITH_BOUNDS = frozenset({"daily", "monthly"})
+
+
+def register(server: AuroraServer) -> None:
+    """Answer `aurora/metrics` and `aurora/report`."""
+    server.feature(methods.METRICS)(metrics)
+    server.feature(methods.REPORT)(report)
+
+
+async def metrics(ls: AuroraServer, value: object) -> Any:
+    """The five metrics, their tiers and trends; per agent, model, type, complexity and workspace as well."""
+    from aurora_server.deliverable_documents import metrics_reply
+
+    params = params_as(MetricsParams, value)
+    known = {str(each.root): list(await each.deliverables.all()) for each in await ls.folders.opened()}
+    reply = await asyncio.to_thread(
+        metrics_reply, known, time.time(), params.window_days, params.window_count, params.by
+    )
+    return camel_keys(reply)
+
+
+async def report(ls: AuroraServer, value: object) -> Any:
+    """What a day, a month or all time brought, and what it cost."""
+    from aurora_orchestration.deliverables.reporting import months, weeks
+    from aurora_orchestration.deliverables.reporting import report as reported
+    from aurora_server.deliverable_documents import report_reply
+
+    params = params_as(ReportParams, value)
+    bounded = params.period in PERIODS_WITH_BOUNDS
+    if bounded and (params.start is None or params.end is None):
+        raise invalid(f"a {params.period} report needs `start` and `end`")
+    start = moment(params.start, "start") if params.start is not None else None
+    end = moment(params.end, "end") if params.end is not None else time.time()
+    if start is not None and start >= end:
+        raise invalid("`start` must be before `end`")
+    homes = {
+        id(each): (each, workspace)
+        for workspace in await ls.folders.opened()
+        for each in await workspace.deliverables.all()
+    }
+    deliverables = [each for each, _ in homes.values()]
+
+    async def events_of(deliverable: Deliverable) -> Sequence[Event]:
+        return await homes[id(deliverable)][1].deliverables.events(deliverable.change_id)
+
+    begin = min((each.started_at for each in deliverables), default=end) if start is None else start
+    parts = {"daily": [], "monthly": weeks(begin, end), "cumulative": months(begin, end)}[params.period]
+    done = await reported(deliverables, events_of, begin, end, time.time(), parts)
+    return camel_keys(await asyncio.to_thread(report_reply, params.period, done))

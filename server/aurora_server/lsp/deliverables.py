@@ -1,0 +1,170 @@
+"""`aurora/deliverable`: what happened to a deliverable is recorded, and what it amounts to is told."""
+
+from __future__ import annotations
+
+import asyncio
+import uuid
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from aurora_protocol import deliverable_methods as methods
+from aurora_protocol.deliverable_methods import DeliverableParams
+from aurora_protocol.keys import camel_keys
+from aurora_server.deliverable_actions import event_of, invalid
+from aurora_server.deliverable_ingest import ingest
+from aurora_server.errors import REQUEST_FAILED, RequestError
+from aurora_server.lsp.documents import path_of
+from aurora_server.lsp.server import params_as
+
+if TYPE_CHECKING:
+    from aurora_orchestration.deliverables.model import Deliverable
+    from aurora_server.lsp.server import AuroraServer
+    from aurora_server.workspace import Workspace
+
+ENDED = frozenset({"completed", "failed"})
+NAMED = 8
+"""Deliverables that an error lists."""
+
+
+def register(server: AuroraServer) -> None:
+    """Answer `aurora/deliverable`."""
+    server.feature(methods.DELIVERABLE)(deliverable)
+
+
+async def deliverable(ls: AuroraServer, value: object) -> Any:
+    """Record what an action says happened, or tell what is known. Answers in camelCase."""
+    params = params_as(DeliverableParams, value)
+    workspaces = await _workspaces(ls, params)
+    match params.action:
+        case "list":
+            listed = await _listed(workspaces, params)
+            return await asyncio.to_thread(lambda: camel_keys({"deliverables": [_state(each) for each in listed]}))
+        case "ingest":
+            return await ingest(_only(workspaces), params)
+        case "events":
+            return await _events(*await _known(workspaces, params), params)
+        case "export":
+            _, found = await _known(workspaces, params)
+            return camel_keys(_final(found))
+        case "show":
+            _, found = await _known(workspaces, params)
+            return camel_keys(_state(found))
+        case _:
+            return camel_keys(_state(await _record(workspaces, params, ls.source)))
+
+
+async def _record(workspaces: Sequence[Workspace], params: DeliverableParams, source: str) -> Deliverable:
+    """Keep the event that an action stands for, and give what its deliverable is now."""
+    if params.action == "start":
+        workspace, change_id = await _starting(workspaces, params)
+    else:
+        workspace, known = await _known(workspaces, params)
+        change_id = known.change_id
+    now = await workspace.deliverables.moment(change_id)
+    event = event_of(params, change_id, new_id=uuid.uuid4().hex, now=now, source=source)
+    recorded = await workspace.deliverables.record([event])
+    if recorded.refused:
+        raise RequestError(REQUEST_FAILED, recorded.refused[0].reason, {"kind": methods.REFUSED})
+    after = await workspace.deliverables.get(change_id)
+    assert after is not None, "an event that was taken belongs to a deliverable"
+    return after
+
+
+async def _starting(workspaces: Sequence[Workspace], params: DeliverableParams) -> tuple[Workspace, str]:
+    if params.change_id is None:
+        raise invalid("`changeId` is missing; name the change that begins")
+    if len(workspaces) > 1:
+        for workspace in workspaces:
+            if await workspace.deliverables.get(params.change_id) is not None:
+                return workspace, params.change_id
+    return _only(workspaces), params.change_id
+
+
+async def _known(workspaces: Sequence[Workspace], params: DeliverableParams) -> tuple[Workspace, Deliverable]:
+    """The deliverable that is meant, and where it is. Raises RequestError that names those there are."""
+    if params.change_id is not None:
+        found = [
+            (workspace, each)
+            for workspace in workspaces
+            if (each := await workspace.deliverables.get(params.change_id)) is not None
+        ]
+        if len(found) == 1:
+            return found[0]
+        if found:
+            raise invalid(f"{len(found)} folders have a {params.change_id}; name one in `workspace`")
+        raise RequestError(REQUEST_FAILED, f"no deliverable {params.change_id} here; {await _others(workspaces)}")
+    opened = [
+        (workspace, each)
+        for workspace in workspaces
+        for each in await workspace.deliverables.all()
+        if each.status not in ENDED
+    ]
+    if len(opened) == 1:
+        return opened[0]
+    if not opened:
+        raise invalid("`changeId` is missing and no deliverable is open; begin one with `start`, or name an ended one")
+    names = ", ".join(each.change_id for _, each in opened[:NAMED])
+    more = f" and {len(opened) - NAMED} more" if len(opened) > NAMED else ""
+    raise invalid(f"`changeId` is missing and {len(opened)} deliverables are open: {names}{more}; name one")
+
+
+async def _others(workspaces: Sequence[Workspace]) -> str:
+    names = [each.change_id for workspace in workspaces for each in await workspace.deliverables.all()]
+    if not names:
+        return "none was started yet; begin it with `start`"
+    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+    return f"there are {', '.join(names[:NAMED])}{more}; begin a new one with `start`"
+
+
+async def _listed(workspaces: Sequence[Workspace], params: DeliverableParams) -> list[Deliverable]:
+    found = [each for workspace in workspaces for each in await workspace.deliverables.all()]
+    if params.status == "open":
+        found = [each for each in found if each.status not in ENDED]
+    elif params.status is not None:
+        found = [each for each in found if each.status == params.status]
+    found.sort(key=lambda each: -each.updated_at)
+    return found[: params.limit]
+
+
+async def _events(workspace: Workspace, found: Deliverable, params: DeliverableParams) -> dict[str, Any]:
+    from aurora_orchestration.deliverables.event_lines import event_document
+
+    events = await workspace.deliverables.events(found.change_id)
+    latest = events[-params.limit :]
+    documents = await asyncio.to_thread(lambda: [event_document(each) for each in latest])
+    # camelCase as everything here; a line for `ingest` is spelled as AURA-M does, which the command line brings back
+    return {"changeId": found.change_id, "events": camel_keys(documents), "total": len(events)}
+
+
+async def _workspaces(ls: AuroraServer, params: DeliverableParams) -> list[Workspace]:
+    """The session's workspaces, or the one that is named. Raises RequestError when that is not one of them."""
+    workspaces = await ls.folders.opened()
+    if params.workspace is None:
+        return workspaces
+    path = path_of(params.workspace) if params.workspace.startswith("file:") else None
+    wanted = params.workspace if path is None else str(path)
+    named = [each for each in workspaces if wanted in (str(each.root), each.root.name)]
+    if len(named) != 1:
+        roots = ", ".join(str(each.root) for each in workspaces)
+        raise invalid(f"`workspace` is {params.workspace[:200]!r}; this session has {roots}")
+    return named
+
+
+def _only(workspaces: Sequence[Workspace]) -> Workspace:
+    if len(workspaces) > 1:
+        roots = ", ".join(str(each.root) for each in workspaces)
+        raise invalid(f"this session has several folders ({roots}); name one in `workspace`")
+    return workspaces[0]
+
+
+def _state(found: Deliverable) -> dict[str, Any]:
+    from aurora_orchestration.deliverables.documents import state_document
+
+    return state_document(found)
+
+
+def _final(found: Deliverable) -> dict[str, Any]:
+    """The final record of one that has ended, the state of one that has not (AURA-M §5.1, §5.2)."""
+    from aurora_orchestration.deliverables.documents import metrics_document
+
+    return metrics_document(found) if found.status in ENDED else _state(found)

@@ -1,0 +1,76 @@
+"""Which deliverable a file belongs to: OpenSpec and SpecKit folders by their place, other specs by what was said."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, NamedTuple
+
+from aurora_server.errors import RequestError
+from aurora_server.lsp.checklists import Checklist, checklist
+from aurora_server.lsp.location import Place, place_of
+
+if TYPE_CHECKING:
+    from aurora_orchestration.deliverables.model import Deliverable
+    from aurora_server.lsp.server import AuroraServer
+
+SUFFIXES = frozenset({".md", ".markdown"})
+
+
+class SpecFile(NamedTuple):
+    """An open or saved spec or task file, its deliverable, and the boxes in its text as the editor shows it."""
+
+    place: Place
+    deliverable: Deliverable
+    boxes: Checklist
+    lines: list[str]
+
+
+async def spec_file(ls: AuroraServer, uri: str) -> SpecFile | None:
+    """The deliverable that the file at `uri` belongs to; None where it belongs to none."""
+    if not may_be_spec(uri) or (place := await place_of(ls, uri)) is None:
+        return None
+    found = deliverable_of(place.workspace.relative(place.path), await place.workspace.deliverables.all())
+    if found is None:
+        return None
+    lines = await _lines(ls, uri, place)
+    return SpecFile(place, found, checklist(lines), lines)
+
+
+def may_be_spec(uri: str) -> bool:
+    """Whether a document is Markdown: every spec and task file is."""
+    return PurePosixPath(uri).suffix.lower() in SUFFIXES
+
+
+async def _lines(ls: AuroraServer, uri: str, place: Place) -> list[str]:
+    """The lines of the buffer, or of the file where it is not open; none when that cannot be read."""
+    try:
+        index = await asyncio.to_thread(ls.documents.line_index, uri, place.path)
+    except RequestError:
+        return []
+    return index.text.split("\n")
+
+
+def deliverable_of(path: str, deliverables: Iterable[Deliverable]) -> Deliverable | None:
+    """The deliverable whose spec is at `path` (relative, with `/`), or whose id the folder around it has."""
+    named = change_id_of(path)
+    by_name: Deliverable | None = None
+    for each in deliverables:
+        spec = each.spec_source.spec_id if each.spec_source is not None else None
+        if spec and _is_at(path, spec.strip("/")):
+            return each
+        if by_name is None and named is not None and each.change_id == named:
+            by_name = each
+    return by_name
+
+
+def change_id_of(path: str) -> str | None:
+    """`openspec/changes/add-search/tasks.md` and `specs/001-search/tasks.md` name their change; other files none."""
+    from aurora_orchestration.deliverables.detection import openspec, speckit
+
+    return openspec.change_of(path) or speckit.feature_of(path)
+
+
+def _is_at(path: str, spec: str) -> bool:
+    return any(path == place or path.startswith(f"{place}/") for place in (spec, f"openspec/{spec}"))

@@ -1,0 +1,250 @@
+"""Deliverables as documents: valid under our schemas whatever happened, and read again as what they tell."""
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from jsonschema import Draft202012Validator
+
+import aurora_schemas
+from aurora_orchestration.deliverables.documents import metrics_document, published_event, state_document
+from aurora_orchestration.deliverables.folding import Folding, fold
+from aurora_orchestration.deliverables.model import (
+    Agent,
+    Conformed,
+    Deliverable,
+    Ended,
+    Event,
+    RecoveryBegan,
+    SpecSource,
+    Started,
+    TasksCounted,
+    ToolCalled,
+)
+from aurora_orchestration.deliverables.reading import InvalidDocument, read_document, read_published
+from aurora_orchestration.deliverables.times import seconds_of, timestamp
+from tests.orchestration.logs import NINE, begin, end, log, logs
+
+SHARED = Path(os.environ.get("AURORA_SHARED", Path(__file__).parents[3] / "shared"), "reference", "aura-metrics")
+STATE = Draft202012Validator(
+    aurora_schemas.load("deliverable-state"), format_checker=Draft202012Validator.FORMAT_CHECKER
+)
+FINAL = Draft202012Validator(aurora_schemas.load("metrics-output"), format_checker=Draft202012Validator.FORMAT_CHECKER)
+
+
+def folded(events: list[Event]) -> Deliverable:
+    deliverable = fold(events)
+    assert deliverable is not None
+    return deliverable
+
+
+@settings(deadline=None)
+@given(logs())
+def test_documents_of_any_log_are_valid_and_plain_json(events: list[Event]) -> None:
+    deliverable = fold(events)
+    if deliverable is None:
+        return
+    STATE.validate(json.loads(json.dumps(state_document(deliverable), allow_nan=False)))
+    if deliverable.completed_at is not None:
+        FINAL.validate(json.loads(json.dumps(metrics_document(deliverable), allow_nan=False)))
+    else:
+        with pytest.raises(ValueError, match="once it has ended"):
+            metrics_document(deliverable)
+
+
+@settings(deadline=None)
+@given(logs())
+def test_documents_of_any_log_can_be_read_and_tell_their_status_again(events: list[Event]) -> None:
+    deliverable = fold(events)
+    if deliverable is None:
+        return
+    state = state_document(deliverable)
+    folding = Folding()
+    folding.take(read_document(state))
+    again = folding.deliverable()
+    assert again is not None and folding.refused == {}
+    assert (again.status, again.started_at) == (deliverable.status, deliverable.started_at)
+    assert again.tool_calls == deliverable.tool_calls
+    assert sorted(again.sessions) == sorted(deliverable.sessions)
+    if deliverable.completed_at is not None:
+        final = metrics_document(deliverable)
+        refolded = Folding()
+        refolded.take(read_document(final))
+        told = refolded.deliverable()
+        assert told is not None and refolded.refused == {}
+        assert {**metrics_document(told), "metrics": None} == {**final, "metrics": None}
+
+
+@settings(deadline=None)
+@given(logs())
+def test_published_events_come_back_as_they_were(events: list[Event]) -> None:
+    for event in events:
+        document = published_event(event)
+        if document is not None:
+            assert read_published(json.loads(json.dumps(document))) == event
+
+
+def example(name: str) -> dict[str, Any]:
+    path = SHARED / "examples" / name
+    if not path.is_file():
+        pytest.skip(f"{path} is not here")
+    document: dict[str, Any] = json.loads(path.read_text())
+    return document
+
+
+def without_note(document: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in document.items() if key != "_description"}
+
+
+def test_the_state_example_is_reproduced() -> None:
+    document = example("deliverable-state.json")
+    made = state_document(folded(read_document(document)))
+    assert made == without_note(document)
+    assert list(made) == [key for key in document if key != "_description"], "in the schema's order"
+
+
+@pytest.mark.parametrize("name", ["metrics-output.json", "metrics-output-failed.json"])
+def test_the_final_examples_are_reproduced(name: str) -> None:
+    document = without_note(example(name))
+    events = read_document(document)
+    made = metrics_document(folded(events))
+    conformance = document["metrics"]["conformance"]
+    scored = made["metrics"]["conformance"]
+    assert scored["overall"] == pytest.approx(conformance.pop("overall"), abs=0.005), "the example is rounded"
+    del scored["overall"]
+    assert made == document
+    assert fold([*events, *read_document(document)]) == fold(events), "read twice is once"
+
+
+def test_documents_valid_under_the_reference_schemas_are_accepted() -> None:
+    for name in ("deliverable-state.json", "metrics-output.json", "metrics-output-failed.json"):
+        document = example(name)
+        for key in [key for key in document if key not in ("change_id", "status", "started_at")]:
+            if key in ("schema_version", "completed_at", "metrics") and "metrics" in document:
+                continue
+            less = {name: value for name, value in document.items() if name != key}
+            assert folded(read_document(less)).status == document["status"], key
+
+
+@pytest.mark.parametrize(
+    ("document", "problem"),
+    [
+        ({"change_id": "x", "status": "done", "started_at": "2026-02-26T09:00:00Z"}, "status"),
+        ({"change_id": "x", "status": "planning", "started_at": "yesterday"}, "yesterday"),
+        ({"change_id": "", "status": "planning", "started_at": "2026-02-26T09:00:00Z"}, "length"),
+        ({"change_id": "x\n", "status": "planning", "started_at": "2026-02-26T09:00:00Z"}, "change_id"),
+        ({"status": "planning"}, "required"),
+        (
+            {
+                "change_id": "x",
+                "status": "planning",
+                "started_at": "2026-02-26T09:00:00Z",
+                "recovery_attempts": 10**9,
+            },
+            "repeats",
+        ),
+        (
+            {
+                "schema_version": "0.1.0",
+                "change_id": "x",
+                "status": "failed",
+                "started_at": "2026-02-26T09:00:00Z",
+                "completed_at": "2026-02-25T09:00:00Z",
+                "metrics": {},
+            },
+            "before it began",
+        ),
+        ({"event_type": "coffee", "timestamp": "2026-02-26T09:00:00Z", "change_id": "x"}, "coffee"),
+        ({"event_type": "recovery", "change_id": "x"}, "timestamp is missing"),
+        ({"event_type": "phase_start", "timestamp": "2026-02-26T09:00:00Z", "change_id": "x", "phase": "eat"}, "eat"),
+        ({"event_type": "phase_start", "timestamp": "2026-02-26T09:00:00Z", "change_id": "x"}, "phase"),
+        ({"event_type": "tool_call", "timestamp": "2026-02-26T09:00:00Z", "change_id": "x", "data": 1}, "object"),
+    ],
+)
+def test_what_is_no_document_is_told(document: dict[str, Any], problem: str) -> None:
+    with pytest.raises(InvalidDocument, match=problem):
+        read_document(document)
+
+
+def test_events_of_other_tools_are_read() -> None:
+    at = {"timestamp": "2026-02-26T11:05:00+02:00", "change_id": "add-search"}
+    bare = [
+        {
+            "event_type": "deliverable_start",
+            **at,
+            "data": {"description": "Search", "spec_source": {"framework": "jira"}},
+        },
+        {"event_type": "phase_start", **at, "phase": "apply", "data": {"task_index": 3}},
+        {"event_type": "tool_call", **at, "data": {"tool_name": "bash", "count": 2}},
+        {"event_type": "recovery", **at, "data": {"failure_type": "tool_failure", "reason": "network"}},
+        {"event_type": "deliverable_end", **at, "data": {"failure_type": "incomplete"}},
+    ]
+    events = [read_published(document) for document in bare]
+    assert [event.what for event in events] == [
+        Started("Search", spec_source=SpecSource("jira")),
+        begin("apply"),
+        ToolCalled("bash", 2),
+        RecoveryBegan("network", "tool_failure"),
+        Ended("failed", "incomplete"),
+    ]
+    assert {event.at for event in events} == {NINE + 300}
+    assert [read_published(document).id for document in bare] == [event.id for event in events]
+    assert len({event.id for event in events}) == 5
+
+
+def test_a_published_event_carries_in_data_what_it_has_no_place_for() -> None:
+    event = Event(
+        "e1", "add-search", NINE + 0.25, ToolCalled("bash", 2, True, 1.5), "s-1", Agent("claude-code"), "jsonl", "why"
+    )
+    assert published_event(event) == {
+        "event_type": "tool_call",
+        "timestamp": "2026-02-26T09:00:00.250000Z",
+        "change_id": "add-search",
+        "data": {
+            "tool": "bash",
+            "count": 2,
+            "succeeded": True,
+            "duration_seconds": 1.5,
+            "id": "e1",
+            "session": "s-1",
+            "agent": {"name": "claude-code"},
+            "source": "jsonl",
+            "evidence": "why",
+        },
+    }
+    assert published_event(Event("e2", "add-search", NINE, TasksCounted(1))) is None
+
+
+def test_what_is_unknown_is_left_out_and_never_zero() -> None:
+    bare = folded(log((0, Started()), (1, Ended("completed"))))
+    assert metrics_document(bare)["metrics"] == {
+        "resolution_latency_seconds": 60,
+        "deliverable_failed": False,
+        "failure_type": None,
+    }
+    assert set(state_document(bare)) == {"change_id", "status", "started_at", "updated_at"}
+    partly = folded(log((0, begin("apply")), (1, Conformed(functional=0.5)), (2, Ended("completed"))))
+    assert metrics_document(partly)["metrics"]["conformance"] == {"functional": 0.5, "iteration_penalty": 1.0}
+
+
+def test_a_phase_that_repeats_lasts_from_its_first_beginning() -> None:
+    repeated = folded(log((0, begin("apply")), (2, begin("verify")), (3, begin("apply")), (5.5, end("apply"))))
+    assert state_document(repeated)["phases"] == {
+        "apply": {"started_at": "2026-02-26T09:00:00Z", "completed_at": "2026-02-26T09:05:30Z"},
+        "verify": {"started_at": "2026-02-26T09:02:00Z", "completed_at": "2026-02-26T09:03:00Z"},
+    }
+
+
+def test_a_tool_called_total_is_told_beside_the_sum() -> None:
+    told = folded(log((0, ToolCalled("total", 3)), (0, ToolCalled("bash")), (1, Ended("completed"))))
+    assert metrics_document(told)["metrics"]["tool_calls"] == {"total (tool)": 3, "bash": 1, "total": 4}
+
+
+def test_times_keep_their_microseconds() -> None:
+    assert timestamp(NINE) == "2026-02-26T09:00:00Z"
+    assert seconds_of(timestamp(NINE + 0.123456)) == pytest.approx(NINE + 0.123456, abs=1e-6)
+    assert seconds_of("2026-02-26T10:30:00+01:30") == NINE
+    assert seconds_of("2026-02-26T09:00:00") == NINE

@@ -1,0 +1,82 @@
+"""What the standard variables and the user's settings make of telemetry."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from aurora_orchestration.telemetry.choice import Choice, Wish, choose
+
+
+def told(environ: dict[str, str], wish: Wish | None = None) -> list[tuple[str, str, str, str]]:
+    choice = choose(environ, wish or Wish())
+    assert not choice.problems
+    return [(each.signal, each.name, each.protocol, each.place) for each in choice.exporters]
+
+
+def test_it_is_off_unless_told() -> None:
+    assert choose({}, Wish()) == Choice()
+    assert choose({"OTEL_SERVICE_NAME": "x", "OTEL_RESOURCE_ATTRIBUTES": "a=b"}, Wish()) == Choice()
+
+
+def test_an_endpoint_turns_both_signals_on() -> None:
+    assert told({"OTEL_EXPORTER_OTLP_ENDPOINT": "http://c:1"}) == [
+        ("traces", "otlp", "http/protobuf", "http://c:1"),
+        ("metrics", "otlp", "http/protobuf", "http://c:1"),
+    ]
+
+
+def test_each_signal_has_variables_of_its_own() -> None:
+    assert told({"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": "http://c:1/t"}) == [
+        ("traces", "otlp", "http/protobuf", "http://c:1/t")
+    ]
+    said = {"OTEL_EXPORTER_OTLP_ENDPOINT": "http://c:1", "OTEL_EXPORTER_OTLP_METRICS_PROTOCOL": "grpc"}
+    assert [each[2] for each in told(said)] == ["http/protobuf", "grpc"]
+
+
+def test_exporters_are_chosen_by_name() -> None:
+    assert told({"OTEL_TRACES_EXPORTER": "console, otlp", "OTEL_METRICS_EXPORTER": "none"}) == [
+        ("traces", "console", "http/protobuf", "standard error"),
+        ("traces", "otlp", "http/protobuf", "http://localhost:4318"),
+    ]
+    assert told({"OTEL_METRICS_EXPORTER": "prometheus", "OTEL_EXPORTER_PROMETHEUS_PORT": "9999"}) == [
+        ("metrics", "prometheus", "http/protobuf", "http://localhost:9999/metrics")
+    ]
+
+
+@pytest.mark.parametrize("environ", [{"OTEL_SDK_DISABLED": "true"}, {"OTEL_SDK_DISABLED": "TRUE"}])
+def test_disabled_is_disabled(environ: dict[str, str]) -> None:
+    said = {**environ, "OTEL_EXPORTER_OTLP_ENDPOINT": "http://c:1"}
+    assert choose(said, Wish(endpoint="http://d:2")) == Choice()
+
+
+def test_settings_win_over_variables() -> None:
+    said = {"OTEL_EXPORTER_OTLP_ENDPOINT": "http://c:1", "OTEL_EXPORTER_OTLP_PROTOCOL": "grpc"}
+    assert choose(said, Wish(enabled=False)) == Choice()
+    exporter = choose(said, Wish(protocol="http/protobuf", endpoint="http://d:2/", headers={"a": "b"})).exporters[0]
+    assert (exporter.endpoint, exporter.headers) == ("http://d:2/v1/traces", {"a": "b"})
+
+
+@pytest.mark.parametrize(
+    ("environ", "wish", "word"),
+    [
+        ({"OTEL_TRACES_EXPORTER": "jaeger"}, Wish(), "jaeger"),
+        ({"OTEL_TRACES_EXPORTER": "prometheus"}, Wish(), "prometheus"),
+        ({"OTEL_TRACES_EXPORTER": "otlp", "OTEL_EXPORTER_OTLP_PROTOCOL": "http/json"}, Wish(), "http/protobuf or grpc"),
+        ({}, Wish(endpoint="file:///etc", metrics="none"), "telemetry.endpoint"),
+        ({"OTEL_METRICS_EXPORTER": "prometheus", "OTEL_EXPORTER_PROMETHEUS_PORT": "x"}, Wish(), "port number"),
+    ],
+)
+def test_what_cannot_be_followed_is_said_and_nothing_is_sent(environ: dict[str, str], wish: Wish, word: str) -> None:
+    choice = choose(environ, wish)
+    assert choice.exporters == ()
+    assert [word in problem for problem in choice.problems] == [True]
+
+
+def test_choosing_imports_no_opentelemetry() -> None:
+    code = "import sys, aurora_server.telemetry, aurora_server.workspace, aurora_server.daemon\n"
+    code += "print([each for each in sys.modules if each.startswith(('opentelemetry', 'grpc', 'prometheus'))])"
+    done = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

@@ -1,0 +1,100 @@
+"""Dashboards for tests: processes of their own, asked over real HTTP."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+
+class Dashboard:
+    """`aurora dashboard` for a workspace. Use as a context manager."""
+
+    def __init__(self, home: Path, root: Path) -> None:
+        command = [sys.executable, "-P", "-m", "aurora_server", "--workspace", str(root), "dashboard", "--no-open"]
+        self.process = subprocess.Popen(
+            [*command, "--json"],
+            env={**os.environ, "AURORA_HOME": str(home)},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        assert self.process.stdout is not None
+        said = ""
+        while not said.endswith("}\n"):
+            line = self.process.stdout.readline()
+            assert line, f"it ended: {said}"
+            said += line
+        self.url: str = json.loads(said)["url"]
+        self.port: int = json.loads(said)["port"]
+        self.cookie = ""
+        self.streams: list[Stream] = []
+
+    def __enter__(self) -> Dashboard:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for stream in self.streams:
+            stream.close()
+        self.process.send_signal(signal.SIGINT)
+        self.code = self.process.wait(10)
+        assert self.process.stdout is not None and self.process.stderr is not None
+        self.process.stdout.close()
+        self.process.stderr.close()
+
+    def get(self, path: str, **headers: str) -> tuple[http.client.HTTPResponse, str]:
+        """Ask for a path, with the cookie if there is one; the answer and its text."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=20)
+        connection.request("GET", path, headers={"Cookie": self.cookie, **headers})
+        answer = connection.getresponse()
+        text = answer.read().decode()
+        connection.close()
+        return answer, text
+
+    def errors(self) -> str:
+        """What it said on standard error, once it has ended."""
+        assert self.process.stderr is not None
+        return self.process.stderr.read()
+
+    def log_in(self) -> None:
+        """Open the address that was printed; the cookie is kept."""
+        parts = urlsplit(self.url)
+        answer, _ = self.get(f"{parts.path}?{parts.query}")
+        assert answer.status == 303 and answer.getheader("Location") == "/"
+        self.cookie = str(answer.getheader("Set-Cookie")).split(";")[0]
+
+    def stream(self, path: str = "/events") -> Stream:
+        """The live stream."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=40)
+        connection.request("GET", path, headers={"Cookie": self.cookie})
+        self.streams.append(Stream(connection))
+        return self.streams[-1]
+
+
+class Stream:
+    """Server-sent events, one after another."""
+
+    def __init__(self, connection: http.client.HTTPConnection) -> None:
+        self._connection = connection
+        self._answer = connection.getresponse()
+        assert self._answer.getheader("Content-Type", "").startswith("text/event-stream")
+
+    def next(self) -> dict[str, Any]:
+        """The sections of the next event."""
+        while True:
+            line = self._answer.readline().decode()
+            assert line, "the stream ended"
+            if line.startswith("data: "):
+                told = json.loads(line.removeprefix("data: "))
+                assert isinstance(told, dict)
+                return told
+
+    def close(self) -> None:
+        self._answer.close()
+        self._connection.close()

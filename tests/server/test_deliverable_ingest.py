@@ -1,0 +1,215 @@
+"""`aurora deliverable ingest` of documents, issues and hooks, through a real daemon."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.server.daemons import Daemon
+from tests.server.deliverables import aurora, told
+
+STATE: dict[str, Any] = {
+    "change_id": "add-search",
+    "status": "executing",
+    "started_at": "2026-02-26T09:00:00Z",
+    "updated_at": "2026-02-26T09:35:00Z",
+    "complexity": "moderate",
+    "description": "Full-text search",
+    "spec_source": {"framework": "openspec", "spec_id": "changes/add-search", "requirements_count": 6},
+    "phases": {
+        "propose": {"started_at": "2026-02-26T09:00:00Z", "completed_at": "2026-02-26T09:02:00Z"},
+        "apply": {"started_at": "2026-02-26T09:12:00Z", "completed_at": None},
+    },
+    "current_phase": "apply",
+    "tasks_total": 8,
+    "tasks_completed": 4,
+    "tool_calls": {"file_edit": 8, "Bash": 3},
+    "tool_calls_total": 11,
+    "recovery_attempts": 0,
+    "apply_iterations": 1,
+    "sessions": ["session-1"],
+}
+FINAL: dict[str, Any] = {
+    "schema_version": "0.1.0",
+    "change_id": "migrate",
+    "started_at": "2026-02-25T14:00:00Z",
+    "completed_at": "2026-02-25T16:30:00Z",
+    "status": "failed",
+    "metrics": {
+        "resolution_latency_seconds": 9000,
+        "phase_durations": {"propose": 120, "apply": 6600, "verify": 1200},
+        "tool_calls": {"bash": 67, "total": 67},
+        "apply_iterations": 6,
+        "recovery_attempts": 5,
+        "tasks_completed": 4,
+        "tasks_total": 15,
+        "conformance": {"functional": 0.27, "correctness": 0.4, "constraints": 0.5},
+        "deliverable_failed": True,
+        "failure_type": "infinite_loop",
+        "token_usage": {"input_tokens": 850, "output_tokens": 620, "total_tokens": 1470, "estimated_cost_usd": 1.82},
+        "human_interventions": 2,
+    },
+    "agent": {"name": "bot", "model": "m-1"},
+}
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    folder = tmp_path_factory.mktemp("aurora") / "home"
+    with Daemon(folder):
+        yield folder
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    folder = tmp_path / "shop"
+    (folder / ".git").mkdir(parents=True)
+    return folder
+
+
+def test_a_state_comes_out_as_it_went_in(home: Path, root: Path, tmp_path: Path) -> None:
+    file = tmp_path / "state.json"
+    file.write_text(json.dumps(STATE, indent=2))
+    told(home, root, "deliverable", "ingest", str(file))
+    assert told(home, root, "deliverable", "show", "add-search") == STATE
+    again = told(home, root, "deliverable", "ingest", str(file))
+    assert again["accepted"] == 0, "what is known already is not counted twice"
+    grown = {**STATE, "tool_calls": {"file_edit": 10, "Bash": 3}, "tool_calls_total": 13, "tasks_completed": 7}
+    told(home, root, "deliverable", "ingest", given=json.dumps({**grown, "updated_at": "2026-02-26T09:40:00Z"}))
+    state = told(home, root, "deliverable", "show")
+    assert state["tool_calls"] == {"file_edit": 10, "Bash": 3} and state["tasks_completed"] == 7
+
+
+def test_a_final_record_comes_out_as_it_went_in(home: Path, root: Path) -> None:
+    told(home, root, "deliverable", "ingest", given=json.dumps(FINAL))
+    out = told(home, root, "deliverable", "export", "migrate")
+    assert out["metrics"] | {"conformance": None} == FINAL["metrics"] | {"conformance": None}
+    assert out["metrics"]["conformance"] | FINAL["metrics"]["conformance"] == out["metrics"]["conformance"]
+    assert out["metrics"]["conformance"]["iteration_penalty"] == pytest.approx(0.25)
+    assert out["agent"] == FINAL["agent"] and out["completed_at"] == FINAL["completed_at"]
+    assert told(home, root, "deliverable", "ingest", given=json.dumps(FINAL))["accepted"] == 0
+
+
+SHARED = Path(os.environ.get("AURORA_SHARED", Path(__file__).parents[3] / "shared"))
+PUBLISHED = SHARED / "reference" / "aura-metrics" / "examples"
+
+
+@pytest.mark.skipif(not PUBLISHED.is_dir(), reason="the published examples are not here")
+@pytest.mark.parametrize("name", ["deliverable-state", "metrics-output", "metrics-output-failed"])
+def test_published_examples_are_taken_in_and_reproduced(home: Path, root: Path, name: str) -> None:
+    document = json.loads((PUBLISHED / f"{name}.json").read_text())
+    told(home, root, "deliverable", "ingest", given=json.dumps(document))
+    out = told(home, root, "deliverable", "export", document["change_id"])
+    del document["_description"]
+    given, derived = document.pop("metrics", {}), out.pop("metrics", {})
+    assert document == {key: out.get(key) for key in document}
+    scores = given.pop("conformance", {})
+    assert given == {key: derived.get(key) for key in given}
+    for dimension, score in scores.items():
+        assert derived["conformance"][dimension] == pytest.approx(score, abs=0.005), dimension
+
+
+def test_issues_are_taken_in(home: Path, root: Path) -> None:
+    issue = {
+        "number": 12,
+        "title": "Login fails",
+        "body": "- [x] reproduce\n- [ ] fix",
+        "state": "OPEN",
+        "createdAt": "2026-02-26T09:00:00Z",
+        "updatedAt": "2026-02-26T10:00:00Z",
+        "url": "https://github.com/me/shop/issues/12",
+    }
+    reply = told(home, root, "deliverable", "ingest", given=json.dumps(issue))
+    (change,) = reply["change_ids"]
+    assert told(home, root, "deliverable", "show", change)["spec_source"]["requirements_count"] == 2
+
+
+@pytest.mark.parametrize(
+    "given",
+    ["{", '{"what": "ever"', "<xml/>", '{"change_id": "x", "status": "flying", "started_at": "now"}', "[1]"],
+)
+def test_what_is_none_of_it_is_one_line(home: Path, root: Path, given: str) -> None:
+    done = aurora(home, root, "deliverable", "ingest", given=given)
+    assert done.returncode == 2 and len(done.stderr.splitlines()) == 1, done.stdout + done.stderr
+    assert told(home, root, "deliverable", "list")["deliverables"] == []
+
+
+def hook(home: Path, cwd: Path, payload: object, **variables: str) -> subprocess.CompletedProcess[str]:
+    given = payload if isinstance(payload, str) else json.dumps(payload)
+    return aurora(home, cwd, "deliverable", "ingest", "--claude-code-hook", given=given, cwd=cwd, **variables)
+
+
+def called(root: Path, **more: Any) -> dict[str, Any]:
+    return {
+        "session_id": "s-1",
+        "transcript_path": "/nowhere/transcript.jsonl",
+        "cwd": str(root),
+        "hook_event_name": "PostToolUse",
+        "tool_name": "Write",
+        "tool_input": {"file_path": str(root / "a.py"), "content": "x = 1\n" * 100_000},
+        "tool_response": {"success": True},
+        "tool_use_id": "toolu_1",
+        **more,
+    }
+
+
+def test_hooks_count_tool_calls_and_test_runs(home: Path, root: Path, tmp_path: Path) -> None:
+    told(home, root, "deliverable", "start", "one")
+    done = hook(home, tmp_path, called(root))
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", ""), "the payload's cwd says which workspace"
+    hook(home, tmp_path, called(root))
+    run = called(root, tool_name="Bash", tool_use_id="toolu_2", tool_input={"command": "pytest -q"},
+                 tool_response={"stdout": "2 failed, 5 passed in 0.1s", "stderr": "", "exitCode": 1})  # fmt: skip
+    hook(home, tmp_path, run)
+    state = told(home, root, "deliverable", "show", "one")
+    assert state["tool_calls"] == {"Write": 1, "Bash": 1}, "the same call twice is one"
+    assert state["sessions"] == ["s-1"]
+    assert "tests" in aurora(home, root, "deliverable", "events", "one").stdout
+
+
+@pytest.mark.parametrize("payload", ["", "{", "[]", "{}", '{"session_id": 3}', "[" * 100_000, '{"cwd": "/nowhere"}'])
+def test_a_hook_that_is_none_fails_nobodys_tool_call(home: Path, root: Path, payload: str) -> None:
+    done = hook(home, root, payload)
+    assert (done.returncode, done.stdout) == (0, "")
+    assert done.stderr.startswith("aurora: this hook was not recorded: ") and len(done.stderr.splitlines()) == 1
+    assert "internal error" not in done.stderr
+
+
+def test_a_hook_with_nobody_there_says_so_and_exits_0(tmp_path: Path, root: Path) -> None:
+    occupied = tmp_path / "home"
+    occupied.write_text("a file where AURORA's folder should be")
+    done = hook(occupied, root, called(root))
+    assert done.returncode == 0 and len(done.stderr.splitlines()) == 1, done.stderr
+    assert done.stderr.startswith("aurora: this hook was not recorded: ")
+
+
+def test_a_hook_imports_little(home: Path, root: Path) -> None:
+    code = (
+        "import sys; from aurora_server.cli import main, haste; haste.leave = lambda code: print(*sys.modules) or code;"
+    )
+    code += "sys.argv[1:] = ['deliverable', 'ingest', '--claude-code-hook']; main()"
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", code], cwd=root, input="{}", capture_output=True, text=True, check=False
+    )
+    heavy = {"msgspec", "asyncio", "rich", "pygls", "lsprotocol", "numpy", "aurora_memory", "aurora_orchestration"}
+    assert heavy & set(done.stdout.split()) == set()
+
+
+def test_a_daemon_that_does_not_answer_holds_no_hook_up_for_long(tmp_path: Path, root: Path) -> None:
+    from aurora_protocol.address import Address
+    from tests.fake_daemon import FakeDaemon
+
+    address = Address.of(tmp_path / "h")
+    with FakeDaemon(address, {"aurora/deliverable": lambda session, params: time.sleep(30)}):
+        began = time.monotonic()
+        done = hook(tmp_path / "h", root, called(root))
+        assert done.returncode == 0 and "did not answer" in done.stderr
+        assert time.monotonic() - began < 20
