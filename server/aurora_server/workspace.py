@@ -10,6 +10,7 @@ import os
 import time
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -32,8 +33,6 @@ from aurora_memory.store import Counts, Store
 from aurora_memory.store.importing import Imported
 from aurora_memory.store.neighbours import MemoryFile
 from aurora_memory.store.reading import ChunkView
-from aurora_orchestration.deliverables.deliverables import Deliverables
-from aurora_orchestration.deliverables.metrics import Metrics, measure
 from aurora_protocol.methods import (
     DoctorResult,
     ExplainResult,
@@ -66,6 +65,8 @@ from aurora_server.wire import iso
 if TYPE_CHECKING:
     from aurora_indexer.embedding.embedder import Embedder
     from aurora_indexer.embedding.model_process import ModelProcess
+    from aurora_orchestration.deliverables.deliverables import Deliverables
+    from aurora_orchestration.deliverables.metrics import Metrics
 
 logger = logging.getLogger(__name__)
 CHOICE = 50
@@ -95,7 +96,6 @@ class Workspace:
         self._embedder = embedder
         self._outlines: OrderedDict[tuple[str, bytes], ParsedFile] = OrderedDict()
         self.adoption = Adoption(root, store)
-        self.deliverables = Deliverables(store, time.time, measuring.conformance_threshold)
         self._measuring = measuring
         self._upkeep = Upkeep(root, store, indexer, lifespans.policies)
         self._warming = asyncio.create_task(self._warm(), name=f"warm {root}")
@@ -153,7 +153,8 @@ class Workspace:
         if self._embedder is not None:
             await self._embedder.close()
         await self._indexer.close()
-        await self.deliverables.close()
+        if "deliverables" in self.__dict__:
+            await self.deliverables.close()
         await self._store.close()
 
     def status(self) -> WorkspaceStatus:
@@ -289,8 +290,17 @@ class Workspace:
             found.append((each, [answers.link(relation, other) for other in others]))
         return found
 
+    @cached_property
+    def deliverables(self) -> Deliverables:
+        """What is delivered here: made, and its code imported, when it is first asked for."""
+        from aurora_orchestration.deliverables.deliverables import Deliverables
+
+        return Deliverables(self._store, time.time, self._measuring.conformance_threshold)
+
     async def metrics(self, days: float | None = None, count: int | None = None) -> Metrics:
         """The five metrics of this workspace's deliverables, over the window that is asked for or configured."""
+        from aurora_orchestration.deliverables.metrics import measure
+
         known = await self.deliverables.all()
         window = days or self._measuring.window_days, count or self._measuring.window_count
         return await asyncio.to_thread(measure, known, time.time(), *window)
@@ -303,7 +313,8 @@ class Workspace:
     async def repair(self) -> DoctorResult:
         """Mend the memory file and index everything anew; what was done, then what doctor says."""
         done = await mend(self.root, self._store, self._indexer)
-        await self.deliverables.forget()
+        if "deliverables" in self.__dict__:
+            await self.deliverables.forget()
         result = await self.doctor()
         return msgspec.structs.replace(result, findings=[*done, *result.findings])
 
@@ -377,9 +388,10 @@ class Workspace:
             raise MemoryError_(f"{path} is outside the workspace {self.root}") from error
 
     async def _warm(self) -> None:
-        """Import what only recall needs once the files are known, so that neither start nor first question waits."""
+        """Import what only questions need once the files are known, so that neither start nor first question waits."""
         await self._indexer.first_run()
-        await asyncio.to_thread(importlib.import_module, "numpy")
+        for name in ("numpy", "aurora_orchestration.deliverables.deliverables"):
+            await asyncio.to_thread(importlib.import_module, name)
 
     async def _hits(
         self,
