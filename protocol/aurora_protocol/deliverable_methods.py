@@ -133,11 +133,12 @@ class DeliverableParams(Wire, frozen=True, kw_only=True):
 class MetricsParams(Wire, frozen=True, kw_only=True):
     """`aurora/metrics`: the five metrics over the latest `windowDays` or `windowCount`, whichever comes first.
 
+    The daemon's configuration tells the window where these do not (`deliverables.window_*`).
     With `by` they are told per agent, model, type, complexity or workspace as well, in `groups`.
     """
 
-    window_days: Annotated[float, Meta(gt=0, le=36500)] = 7.0
-    window_count: Annotated[int, Meta(ge=1, le=1_000_000)] = 20
+    window_days: Annotated[float, Meta(gt=0, le=36500)] | None = None
+    window_count: Annotated[int, Meta(ge=1, le=1_000_000)] | None = None
     by: GroupBy | None = None
 
 

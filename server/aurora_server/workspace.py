@@ -33,7 +33,6 @@ from aurora_memory.store.importing import Imported
 from aurora_memory.store.neighbours import MemoryFile
 from aurora_memory.store.reading import ChunkView
 from aurora_orchestration.deliverables.deliverables import Deliverables
-from aurora_orchestration.deliverables.metrics import Metrics, measure
 from aurora_protocol.methods import (
     DoctorResult,
     ExplainResult,
@@ -102,7 +101,6 @@ class Workspace:
         self._outlines: OrderedDict[tuple[str, bytes], ParsedFile] = OrderedDict()
         self.adoption = Adoption(root, store)
         self.deliverables = Deliverables(store, time.time, measuring.conformance_threshold)
-        self._measuring = measuring
         self.detecting = Detecting(root, store, self.deliverables, indexer, detect)
         self.hooks = Hooks(self.deliverables, self.detecting)
         self._upkeep = Upkeep(root, store, indexer, lifespans.policies)
@@ -313,12 +311,6 @@ class Workspace:
             found.append((each, [answers.link(relation, other) for other in others]))
         return found
 
-    async def metrics(self, days: float | None = None, count: int | None = None) -> Metrics:
-        """The five metrics of this workspace's deliverables, over the window that is asked for or configured."""
-        known = await self.deliverables.all()
-        window = days or self._measuring.window_days, count or self._measuring.window_count
-        return await asyncio.to_thread(measure, known, time.time(), *window)
-
     async def doctor(self) -> DoctorResult:
         """What is wrong with this workspace and how to mend it, and every file that is left out."""
         older = await self.adoption.offer()
@@ -403,7 +395,7 @@ class Workspace:
             raise MemoryError_(f"{path} is outside the workspace {self.root}") from error
 
     async def _warm(self) -> None:
-        """Import what only recall needs once the files are known, so that neither start nor first question waits."""
+        """Import what only questions need once the files are known, so that neither start nor first question waits."""
         await self._indexer.first_run()
         await asyncio.to_thread(importlib.import_module, "numpy")
 

@@ -15,8 +15,8 @@ from aurora_server.cli.settings import Settings
 METRICS = "aurora/metrics"
 
 
-def _number(value: float) -> float:
-    if math.isnan(value):
+def _number(value: float | None) -> float | None:
+    if value is not None and math.isnan(value):
         raise click.BadParameter("nan is no number of days")
     return value
 
@@ -26,26 +26,21 @@ def _number(value: float) -> float:
     "--window-days",
     type=click.FloatRange(0, 36500, min_open=True),
     callback=lambda ctx, parameter, value: _number(value),
-    default=7.0,
-    show_default=True,
-    help="Days back.",
+    help="Days back. [default: as configured, 7]",
 )
 @click.option(
     "--window-count",
     type=click.IntRange(1, 1_000_000),
-    default=20,
-    show_default=True,
-    help="Deliverables back, if these are sooner reached.",
+    help="Deliverables back, if these are sooner reached. [default: as configured, 20]",
 )
 @click.option(
     "--by", type=click.Choice(["agent", "model", "type", "complexity", "workspace"]), help="Per one of these as well."
 )
 @click.pass_obj
-def metrics(settings: Settings, window_days: float, window_count: int, by: str | None) -> None:
+def metrics(settings: Settings, window_days: float | None, window_count: int | None, by: str | None) -> None:
     """Say how deliverables went: throughput, latency, failures, recovery, conformance, with tiers and trends."""
-    params: dict[str, Any] = {"windowDays": window_days, "windowCount": window_count}
-    if by is not None:
-        params["by"] = by
+    asked = {"windowDays": window_days, "windowCount": window_count, "by": by}
+    params: dict[str, Any] = {name: value for name, value in asked.items() if value is not None}
     with open_session(settings, settings.workspace) as client:
         reply = client.request(METRICS, params)
     if settings.json:

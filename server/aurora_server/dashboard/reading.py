@@ -9,9 +9,9 @@ from pathlib import PurePath
 from typing import Any
 
 import msgspec
+from aurora_orchestration.deliverables.event_documents import event_of
 from msgspec import Struct
 
-from aurora_orchestration.deliverables.event_documents import event_of
 from aurora_orchestration.deliverables.folding import Folding
 from aurora_orchestration.deliverables.model import Deliverable
 from aurora_protocol.client import Client

@@ -32,9 +32,9 @@ async def metrics(ls: AuroraServer, value: object) -> Any:
 
     params = params_as(MetricsParams, value)
     known = {str(each.root): list(await each.deliverables.all()) for each in await ls.folders.opened()}
-    reply = await asyncio.to_thread(
-        metrics_reply, known, time.time(), params.window_days, params.window_count, params.by
-    )
+    usual = ls.core.settings.deliverables
+    days, count = params.window_days or usual.window_days, params.window_count or usual.window_count
+    reply = await asyncio.to_thread(metrics_reply, known, time.time(), days, count, params.by)
     return camel_keys(reply)
 
 

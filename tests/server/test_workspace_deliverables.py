@@ -1,0 +1,56 @@
+"""A workspace and its deliverables: nothing of them at its start, the configured threshold and window afterwards."""
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from aurora_indexer.pool import WorkerPool
+from aurora_orchestration.deliverables.metrics import measure
+from aurora_orchestration.deliverables.model import Conformed, Ended, Event, PhaseStarted
+from aurora_server import settings
+from aurora_server.workspace import Workspace
+
+
+def test_starting_imports_nothing_of_deliverables() -> None:
+    program = "import sys, aurora_server.daemon; print([name for name in sys.modules if 'deliverables' in name])"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+async def test_a_workspace_measures_what_its_memory_file_tells(tmp_path: Path) -> None:
+    root = tmp_path / "shop"
+    root.mkdir()
+    environ = {"AURORA_HOME": str(tmp_path / "home"), "AURORA_DELIVERABLES_CONFORMANCE_THRESHOLD": "0.9"}
+    configured = settings.load(environ | {"AURORA_DELIVERABLES_WINDOW_COUNT": "2"})
+    pool = WorkerPool(1, folder=tmp_path, environment=os.environ)
+    now = time.time()
+    try:
+        workspace = await Workspace.open(root, configured, pool)
+        try:
+            for number in range(3):
+                at = now - 900 + number
+                told = (
+                    PhaseStarted("apply"),
+                    Conformed(functional=0.5, correctness=1.0, constraints=1.0),
+                    Ended("completed"),
+                )
+                events = [Event(f"{number}-{n}", f"c{number}", at + 60 * n, what) for n, what in enumerate(told)]
+                assert (await workspace.deliverables.record(events)).accepted == 3
+            usual = configured.deliverables
+            known = await workspace.deliverables.all()
+            metrics = measure(known, time.time(), usual.window_days, usual.window_count)
+            assert (metrics.window.deliverables, metrics.window.limited_by) == (2, "deliverables")
+            assert metrics.metrics.deliverable_failure_rate.value == 100.0, "0.8 is below 0.9"
+        finally:
+            await workspace.close()
+        workspace = await Workspace.open(root, configured, pool)
+        try:
+            assert {each.change_id for each in await workspace.deliverables.all()} == {"c0", "c1", "c2"}
+            await workspace.repair()
+            assert len(await workspace.deliverables.all()) == 3
+        finally:
+            await workspace.close()
+    finally:
+        await pool.aclose()
