@@ -21,7 +21,7 @@ from aurora_indexer.answering import answer, parse_source
 from aurora_indexer.batches import Batches
 from aurora_indexer.history import learn_history
 from aurora_indexer.ignore import IgnoreRules
-from aurora_indexer.messages import Failed, Reply, WorkItem
+from aurora_indexer.messages import Failed, Parsed, Reply, WorkItem
 from aurora_indexer.pool import WorkerPool
 from aurora_indexer.scan import FoundFile, Limits, ScanResult, find_file, scan
 from aurora_indexer.skips import Skip
@@ -69,6 +69,14 @@ class Summary(Struct, frozen=True):
     failed: int = 0
 
 
+class Touched(Struct, frozen=True):
+    """Files that one run found changed (or new) and gone. `edited` is false for checkouts, and changes nobody saw."""
+
+    changed: tuple[str, ...]
+    removed: tuple[str, ...]
+    edited: bool
+
+
 class IndexerSettings(Struct, frozen=True):
     """Times in seconds: quiet time before a change is taken in, and how often everything is looked over anew."""
 
@@ -111,6 +119,7 @@ class Indexer:
         self._waiters: list[_Waiter] = []
         self._sweeping: list[_Waiter] | None = None
         self._listeners: list[Callable[[IndexProgress | None], None]] = []
+        self._hearers: list[Callable[[Touched], None]] = []
         self._current: list[Callable[[IndexProgress], None]] = []
         self._task: asyncio.Task[None] | None = None
         self._history: asyncio.Task[None] | None = None
@@ -179,6 +188,11 @@ class Indexer:
         """Be told of progress, and with None of the end of a run; returns how to stop listening."""
         self._listeners.append(listener)
         return lambda: self._listeners.remove(listener) if listener in self._listeners else None
+
+    def hear(self, hearer: Callable[[Touched], None]) -> Callable[[], None]:
+        """Be told which files each run but the very first found changed; returns how to stop."""
+        self._hearers.append(hearer)
+        return lambda: self._hearers.remove(hearer) if hearer in self._hearers else None
 
     @property
     def learning_history(self) -> bool:
@@ -339,11 +353,14 @@ class Indexer:
             for file in changed
         ]
         done = 0
+        touched: list[str] = []
 
         async def take(reply: Reply) -> None:
             nonlocal done
             await batches.add(reply)
             done += 1
+            if isinstance(reply, Parsed) and not first_time:
+                touched.append(reply.path)
             self.pending = len(changed) - done
             self._tell(IndexProgress(done, len(changed), chunks + batches.chunks, "indexing"))
 
@@ -365,6 +382,9 @@ class Indexer:
         except BaseException:
             await batches.abandon()
             raise
+        if touched or (removed and not first_time):
+            for hearer in tuple(self._hearers):
+                hearer(Touched(tuple(touched), tuple(removed), edited))
         return Summary(
             parsed=batches.parsed,
             unchanged=batches.unchanged,

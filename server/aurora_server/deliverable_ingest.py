@@ -11,7 +11,7 @@ from aurora_protocol.deliverable_methods import DeliverableParams
 from aurora_server.deliverable_actions import invalid
 
 if TYPE_CHECKING:
-    from aurora_orchestration.deliverables.event_documents import BadLine
+    from aurora_orchestration.deliverables.event_lines import BadLine
     from aurora_orchestration.deliverables.model import Event
     from aurora_server.workspace import Workspace
 
@@ -22,7 +22,7 @@ async def ingest(workspace: Workspace, params: DeliverableParams) -> dict[str, A
         raise invalid("give `lines` or a `document`, not both")
     bad: Sequence[BadLine] = ()
     if params.lines is not None:
-        from aurora_orchestration.deliverables.event_documents import events_of
+        from aurora_orchestration.deliverables.event_lines import events_of
 
         events, bad = await asyncio.to_thread(events_of, params.lines)
     elif params.document is None:
@@ -44,23 +44,24 @@ async def ingest(workspace: Workspace, params: DeliverableParams) -> dict[str, A
 
 async def _of_document(workspace: Workspace, document: object) -> list[Event]:
     """The events of a deliverable's state or final record, of several, or of issues. Raises RequestError."""
+    from aurora_orchestration.deliverables.beyond import beyond
     from aurora_orchestration.deliverables.detection.issues import UnknownIssue, events_from_issue
-    from aurora_orchestration.deliverables.document_events import UnknownDocument, events_from_document, is_document
+    from aurora_orchestration.deliverables.reading import InvalidDocument, read_document
 
     several: list[Any] = document if isinstance(document, list) else [document]
     try:
-        if not several or not all(is_document(each) for each in several):
+        if not several or not all(isinstance(each, dict) and "change_id" in each for each in several):
             return await asyncio.to_thread(events_from_issue, document, time.time())
         events: list[Event] = []
         for each in several:
-            known = await workspace.deliverables.get(str(each["change_id"]))
-            events += await asyncio.to_thread(events_from_document, each, known)
+            told = await asyncio.to_thread(read_document, each, "document")
+            known = await workspace.deliverables.get(told[0].change_id) if told else None
+            events += beyond(told, known)
         return events
-    except UnknownDocument as error:
+    except InvalidDocument as error:
         raise invalid(str(error)) from error
     except UnknownIssue as error:
-        wanted = "a deliverable's document has change_id, status and started_at"
-        raise invalid(f"{error}; {wanted}") from error
+        raise invalid(f"{error}; a deliverable's document has change_id, status and started_at") from error
 
 
 async def _of_hook(workspace: Workspace, payload: object) -> list[Event]:

@@ -88,6 +88,27 @@ class DeliverableSettings(Struct, frozen=True):
     stuck_hours: Positive = 24.0
 
 
+class DetectSettings(Struct, frozen=True):
+    """`deliverables.detect.*`: what deliverables are noticed by, each on or off. All only look.
+
+    `work` is code that changes and tests that run; `prompts` makes a deliverable of a session's first prompt where none
+    is open, and `prompt_texts` keeps its first sentence. `markdown_files` are patterns, separated by commas, of
+    documents that count as specs where they hold a checklist (None: `checklists.PATTERNS`). A change whose folder is
+    gone for `abandoned_minutes` has failed.
+    """
+
+    openspec: bool = True
+    speckit: bool = True
+    markdown: bool = True
+    markdown_files: str | None = None
+    git: bool = True
+    work: bool = True
+    hooks: bool = True
+    prompts: bool = False
+    prompt_texts: bool = False
+    abandoned_minutes: Positive = 10.0
+
+
 class LifespanSettings(Struct, frozen=True):
     """`memory.lifespan_policies` as it was given, in which file, and the file that `AURORA_LIFESPAN_POLICIES` names.
 
@@ -110,6 +131,7 @@ class Settings(Struct, frozen=True):
     logging: LoggingSettings = LoggingSettings()
     telemetry: TelemetrySettings = TelemetrySettings()
     deliverables: DeliverableSettings = DeliverableSettings()
+    detect: DetectSettings = DetectSettings()
     lifespans: LifespanSettings = LifespanSettings()
 
 
@@ -121,6 +143,7 @@ _SECTIONS: dict[str, type[Struct]] = {
     "logging": LoggingSettings,
     "telemetry": TelemetrySettings,
     "deliverables": DeliverableSettings,
+    "deliverables.detect": DetectSettings,
 }
 
 
@@ -137,7 +160,7 @@ def load(environ: Mapping[str, str], config_file: Path | None = None) -> Setting
     for name, kind in _SECTIONS.items():
         outer, _, inner = name.partition(".")
         given = document.get(outer, {})
-        given = given.get(inner, {}) if inner else given  # what is around it was looked at before
+        given = given.get(inner, {}) if inner and isinstance(given, dict) else given
         if not isinstance(given, dict):
             raise SettingsError(f"{path}: '{name}' must be an object")
         values = dict(given)

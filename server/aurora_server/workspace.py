@@ -52,12 +52,14 @@ from aurora_server import answers, explaining
 from aurora_server.adopting import Adoption
 from aurora_server.attention import LATELY, MAX_LATELY, Cursor, focus_of
 from aurora_server.checkup import checkup
+from aurora_server.detecting import Detecting
 from aurora_server.evidence import evidence_of
+from aurora_server.hooks import Hooks
 from aurora_server.lifespans import policies_of
 from aurora_server.looking import chunk_at, innermost
 from aurora_server.memory_files import database_path
 from aurora_server.mending import mend
-from aurora_server.settings import Settings
+from aurora_server.settings import DetectSettings, Settings
 from aurora_server.telemetry import Follower
 from aurora_server.texts import Text, texts, within_budget
 from aurora_server.upkeep import Upkeep
@@ -85,6 +87,7 @@ class Workspace:
         store: Store,
         indexer: Indexer,
         lifespans: Merged,
+        detect: DetectSettings,
         embedder: Embedder | None = None,
         sender: Sender | None = None,
     ) -> None:
@@ -97,6 +100,8 @@ class Workspace:
         self._outlines: OrderedDict[tuple[str, bytes], ParsedFile] = OrderedDict()
         self.adoption = Adoption(root, store)
         self.deliverables = Deliverables(store, time.time)
+        self.detecting = Detecting(root, store, self.deliverables, indexer, detect)
+        self.hooks = Hooks(self.deliverables, self.detecting)
         self._upkeep = Upkeep(root, store, indexer, lifespans.policies)
         self._follower = Follower(str(root), self.deliverables, store.outbox, sender) if sender is not None else None
         self._warming = asyncio.create_task(self._warm(), name=f"warm {root}")
@@ -156,14 +161,15 @@ class Workspace:
             indexer.listen(lambda progress: embedder.wake() if progress is None else None)
             embedder.start(indexer.first_run)
         indexer.start()
-        return cls(root, store, indexer, lifespans, embedder, sender)
+        return cls(root, store, indexer, lifespans, settings.detect, embedder, sender)
 
     async def close(self) -> None:
         """Stop indexing and close the memory."""
         self._warming.cancel()
+        await self._upkeep.close()
+        await self.detecting.close()
         if self._follower is not None:
             await self._follower.close()
-        await self._upkeep.close()
         await self.adoption.close()
         if self._embedder is not None:
             await self._embedder.close()
@@ -312,6 +318,7 @@ class Workspace:
         """Mend the memory file and index everything anew; what was done, then what doctor says."""
         done = await mend(self.root, self._store, self._indexer)
         self.deliverables.forget()
+        self.detecting.forget()
         result = await self.doctor()
         return msgspec.structs.replace(result, findings=[*done, *result.findings])
 
@@ -354,6 +361,7 @@ class Workspace:
         return MemoryAdoptResult(others=[], adopted=await self._taken_in(done), kept_as=kept)
 
     async def _taken_in(self, done: Imported) -> MemoryImportResult:
+        self.detecting.forget()
         mine, theirs = await self._store.read.fact("git_root"), done.header.git_root
         return MemoryImportResult(
             workspace=str(self.root),

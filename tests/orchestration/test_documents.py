@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from jsonschema import Draft202012Validator
 
 import aurora_schemas
@@ -41,6 +41,7 @@ def folded(events: list[Event]) -> Deliverable:
     return deliverable
 
 
+@settings(deadline=None)
 @given(logs())
 def test_documents_of_any_log_are_valid_and_plain_json(events: list[Event]) -> None:
     deliverable = fold(events)
@@ -54,6 +55,7 @@ def test_documents_of_any_log_are_valid_and_plain_json(events: list[Event]) -> N
             metrics_document(deliverable)
 
 
+@settings(deadline=None)
 @given(logs())
 def test_documents_of_any_log_can_be_read_and_tell_their_status_again(events: list[Event]) -> None:
     deliverable = fold(events)
@@ -76,6 +78,7 @@ def test_documents_of_any_log_can_be_read_and_tell_their_status_again(events: li
         assert {**metrics_document(told), "metrics": None} == {**final, "metrics": None}
 
 
+@settings(deadline=None)
 @given(logs())
 def test_published_events_come_back_as_they_were(events: list[Event]) -> None:
     for event in events:

@@ -1,7 +1,7 @@
 """What the events of one deliverable amount to, whatever the order they come in."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from aurora_orchestration.deliverables.folding import Folding, fold, order
@@ -34,6 +34,7 @@ def folded(events: list[Event]) -> Deliverable:
     return deliverable
 
 
+@settings(deadline=None)
 @given(logs(), st.data())
 def test_any_order_and_any_repetition_amount_to_the_same(events: list[Event], data: st.DataObject) -> None:
     shuffled = data.draw(st.permutations(events))
@@ -41,6 +42,7 @@ def test_any_order_and_any_repetition_amount_to_the_same(events: list[Event], da
     assert fold([*shuffled, *again]) == fold(events)
 
 
+@settings(deadline=None)
 @given(logs(), st.integers(0, 12))
 def test_taking_events_in_bit_by_bit_amounts_to_the_same(events: list[Event], seconds: int) -> None:
     folding = Folding()
@@ -49,6 +51,7 @@ def test_taking_events_in_bit_by_bit_amounts_to_the_same(events: list[Event], se
     assert folding.deliverable() == fold(events)
 
 
+@settings(deadline=None)
 @given(logs())
 def test_no_duration_is_negative_and_refused_events_change_nothing(events: list[Event]) -> None:
     folding = Folding()

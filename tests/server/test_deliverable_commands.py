@@ -128,7 +128,8 @@ def test_events_go_out_as_lines_and_come_in_again_elsewhere(home: Path, root: Pa
     done = aurora(home, root, "deliverable", "ingest", given=lifetime("one", "2026-02-26", name="bot", model="m-1"))
     assert done.returncode == 0 and done.stdout == "6 events taken: one\n", done.stderr
     lines = aurora(home, root, "deliverable", "events", "one", "--json").stdout
-    assert [json.loads(each)["event_type"] for each in lines.splitlines()][-1] == "deliverable_end"
+    last = json.loads(lines.splitlines()[-1])
+    assert last["event_type"] == "deliverable_end" and last["timestamp"] == "2026-02-26T11:00:00Z"
     assert len(aurora(home, root, "deliverable", "events", "one", "--limit", "2").stdout.splitlines()) == 2
     other = tmp_path / "other"
     (other / ".git").mkdir(parents=True)

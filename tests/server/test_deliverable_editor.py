@@ -89,7 +89,7 @@ def test_the_request_and_the_command_answer_alike_in_camel_case(wire: Wire) -> N
     assert wire.result("workspace/executeCommand", asked) == shown
     (first, second) = act(wire, "events")["events"]
     assert (first["eventType"], second["eventType"]) == ("deliverable_start", "tool_call")
-    assert first["source"] == "lsp"
+    assert first["data"]["source"] == "lsp"
 
 
 @pytest.mark.parametrize(
@@ -158,9 +158,10 @@ def test_task_files_have_lenses_with_the_progress_of_the_buffer(wire: Wire, task
     assert first["command"]["title"] == "add-search · apply · 2/3 tasks", "unsaved boxes count"
 
 
-def test_lenses_are_asked_for_anew_when_their_deliverable_changes(daemon: Daemon, root: Path) -> None:
+def test_lenses_are_asked_for_anew_when_their_deliverable_changes(daemon: Daemon, root: Path, tasks: Path) -> None:
     with daemon.wire() as wire:
         wire.initialize(root, capabilities={"workspace": {"codeLens": {"refreshSupport": True}}})
+        opened(wire, tasks)
         act(wire, "start")
         deadline = time.monotonic() + 20
         while not any(each["method"] == "workspace/codeLens/refresh" for each in wire.asked):

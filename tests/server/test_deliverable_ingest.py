@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import time
@@ -97,7 +98,8 @@ def test_a_final_record_comes_out_as_it_went_in(home: Path, root: Path) -> None:
     assert told(home, root, "deliverable", "ingest", given=json.dumps(FINAL))["accepted"] == 0
 
 
-PUBLISHED = Path(__file__).parents[3] / "shared" / "reference" / "aura-metrics" / "examples"
+SHARED = Path(os.environ.get("AURORA_SHARED", Path(__file__).parents[3] / "shared"))
+PUBLISHED = SHARED / "reference" / "aura-metrics" / "examples"
 
 
 @pytest.mark.skipif(not PUBLISHED.is_dir(), reason="the published examples are not here")

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from bisect import insort
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
+from operator import itemgetter
 from typing import TypeVar
 
 from aurora_memory.store import LoggedEvent, Store
@@ -23,13 +25,15 @@ from aurora_orchestration.deliverables.tracking import Recorded, Refusal
 logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
+_Placed = tuple[tuple[float, int, int, str], Event]
+_KEY = itemgetter(0)
 Hear = Callable[[Sequence[Event], Sequence[Deliverable]], None]
 
 PAGE = 5000
 """Events that are read from the log at once."""
 
-KEPT_EVENTS = 20_000
-"""Events of deliverables lately spoken of that stay in mind, so that late ones can be put between them."""
+KEPT_EVENTS = 100_000
+"""Events that stay in mind, of deliverables of which some came late, so that others can be put between them too."""
 
 KEPT_STAMPS = 1000
 TICK = 1e-6
@@ -48,7 +52,7 @@ class Deliverables:
         self._threshold = threshold
         self._turn = asyncio.Lock()
         self._folds: dict[str, Folding] = {}
-        self._events: OrderedDict[str, list[Event]] = OrderedDict()
+        self._kept: OrderedDict[str, list[_Placed]] = OrderedDict()
         self._known: dict[str, Deliverable] = {}
         self._last_number = 0
         self._writes = -1
@@ -77,8 +81,9 @@ class Deliverables:
             folding = self._folds.get(change_id)
             if folding is None:
                 return []
-            events = {event.id: event for event in await self._events_of(change_id)}
-            return [event for event in events.values() if event.id not in folding.refused]
+            lines = await self._store.read.deliverable_events(change_id)
+            placed = await _on_thread_if_many(len(lines), lambda: _placed(lines))
+            return [event for _, event in placed if event.id not in folding.refused]
 
     async def moment(self, change_id: str) -> float:
         """The time to give to something that happens to a deliverable now: later than all that is known of it.
@@ -107,7 +112,7 @@ class Deliverables:
         """Read everything anew at the next question: the memory file was exchanged."""
         # New objects: a fold under way in a thread finishes on the old ones.
         self._folds = {}
-        self._events = OrderedDict()
+        self._kept = OrderedDict()
         self._known = {}
         self._last_number, self._writes = 0, -1
 
@@ -145,6 +150,8 @@ class Deliverables:
 
     async def _catch_up(self) -> None:
         """Take in what came into the log by other ways: at the first question everything, later what was imported."""
+        if self._writes < 0:
+            await self._load()
         while self._writes != self._store.read.writes:
             writes = self._store.read.writes
             lines = await self._store.read.deliverable_events_since(self._last_number, PAGE)
@@ -153,6 +160,34 @@ class Deliverables:
                 self._last_number = lines[-1].number
             if len(lines) < PAGE:
                 self._writes = writes
+
+    async def _load(self) -> None:
+        """Read the whole log, page by page, and fold each deliverable once; no event stays in mind."""
+        by_change: dict[str, list[Event]] = {}
+        while True:
+            writes = self._store.read.writes
+            lines = await self._store.read.deliverable_events_since(self._last_number, PAGE)
+            for event in await _on_thread_if_many(len(lines), lambda: _read(lines)):  # noqa: B023
+                by_change.setdefault(event.change_id, []).append(event)
+            if lines:
+                self._last_number = lines[-1].number
+            if len(lines) < PAGE:
+                break
+        await _on_thread_if_many(self._last_number, lambda: self._fold_anew(by_change))
+        self._writes = writes
+
+    def _fold_anew(self, by_change: dict[str, list[Event]]) -> None:
+        for change_id, events in by_change.items():
+            folding = self._folds[change_id] = Folding()
+            folding.take(events)
+            self._amounts_to(change_id, folding)
+
+    def _amounts_to(self, change_id: str, folding: Folding) -> None:
+        deliverable = folding.deliverable(self._threshold)
+        if deliverable is None:
+            self._known.pop(change_id, None)
+        else:
+            self._known[change_id] = deliverable
 
     async def _take(self, events: Sequence[Event]) -> None:
         """Fold new events in."""
@@ -163,44 +198,40 @@ class Deliverables:
         for change_id, new in by_change.items():
             folding = self._folds.get(change_id)
             if folding is not None and min(event.at for event in new) <= folding.last_at:
-                late += len(await self._events_of(change_id))
+                late += len(await self._keep(change_id))
         await _on_thread_if_many(len(events) + late, lambda: self._fold(by_change))
         self._drop_oldest()
 
     def _fold(self, by_change: dict[str, list[Event]]) -> None:
         for change_id, new in by_change.items():
-            folding = self._folds.get(change_id)
-            if folding is None:
-                folding = self._folds[change_id] = Folding()
-                self._events[change_id] = []
-            kept = self._events.get(change_id)
+            folding = self._folds.get(change_id) or Folding()
+            kept = self._kept.get(change_id)
             if kept is not None:
-                kept += new  # some of them twice, where they were read from the log just now: they count once
-                self._events.move_to_end(change_id)
+                # Some of them are in it already, where it was read from the log just now: they count once.
+                for event in new:
+                    insort(kept, (order(event), event), key=_KEY)
+                self._kept.move_to_end(change_id)
             if min(event.at for event in new) > folding.last_at:
                 folding.take(new)
             else:
                 assert kept is not None, "read before anything is put between"
-                folding = self._folds[change_id] = Folding()
-                folding.take(kept)
-            deliverable = folding.deliverable(self._threshold)
-            if deliverable is None:
-                self._known.pop(change_id, None)
-            else:
-                self._known[change_id] = deliverable
+                folding = Folding()
+                folding.take_sorted(event for _, event in kept)
+            self._folds[change_id] = folding
+            self._amounts_to(change_id, folding)
 
-    async def _events_of(self, change_id: str) -> list[Event]:
-        kept = self._events.get(change_id)
+    async def _keep(self, change_id: str) -> list[_Placed]:
+        """The events of a deliverable in their order, in mind from now on."""
+        kept = self._kept.get(change_id)
         if kept is None:
             lines = await self._store.read.deliverable_events(change_id)
-            kept = self._events[change_id] = await _on_thread_if_many(len(lines), lambda: _read(lines))
-        kept.sort(key=order)
+            kept = self._kept[change_id] = await _on_thread_if_many(len(lines), lambda: _placed(lines))
         return kept
 
     def _drop_oldest(self) -> None:
-        kept = sum(map(len, self._events.values()))
-        while kept > KEPT_EVENTS and len(self._events) > 1:
-            _, dropped = self._events.popitem(last=False)
+        kept = sum(map(len, self._kept.values()))
+        while kept > KEPT_EVENTS and len(self._kept) > 1:
+            _, dropped = self._kept.popitem(last=False)
             kept -= len(dropped)
 
     def _tell(self, events: Sequence[Event], changed: Sequence[Deliverable]) -> None:
@@ -233,6 +264,10 @@ def _read(lines: Sequence[LoggedEvent]) -> list[Event]:
         except InvalidEvent as error:
             logger.warning("event of a deliverable left out", extra={"id": line.id, "error": str(error)})
     return events
+
+
+def _placed(lines: Sequence[LoggedEvent]) -> list[_Placed]:
+    return sorted(((order(event), event) for event in _read(lines)), key=_KEY)
 
 
 async def _on_thread_if_many(many: int, work: Callable[[], T]) -> T:

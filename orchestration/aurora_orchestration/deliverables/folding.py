@@ -41,6 +41,7 @@ from aurora_orchestration.deliverables.transitions import refusal, status_in
 
 _RANKS: dict[type, int] = {Started: 0, PhaseEnded: 1, PhaseStarted: 2, Ended: 5}
 _FACT, _ARCHIVED = 3, 4
+_ENDS = (Ended, PhaseEnded)
 
 
 def order(event: Event) -> tuple[float, int, int, str]:
@@ -112,9 +113,13 @@ class Folding:
 
     def take(self, events: Iterable[Event]) -> None:
         """Take in events that are all later than `last_at`, in any order among themselves."""
+        self.take_sorted(sorted(events, key=order))
+
+    def take_sorted(self, events: Iterable[Event]) -> None:
+        """The same with events that are in their `order` already."""
         seen: set[str] = set()
         waiting: list[tuple[Event, str]] = []
-        for event in sorted(events, key=order):
+        for event in events:
             if event.id in seen:
                 continue
             seen.add(event.id)
@@ -188,9 +193,11 @@ class Folding:
         waiting.clear()
 
     def _one(self, event: Event) -> str | None:
-        reason = refusal(self if self._started_at is not None else None, event)
-        if reason is not None:
-            return reason
+        kind = type(event.what)
+        if kind in _ENDS or self._completed_at is not None:  # nothing else can be refused
+            reason = refusal(self if self._started_at is not None else None, event)
+            if reason is not None:
+                return reason
         at = event.at
         if self._started_at is None:
             self.change_id = event.change_id
@@ -200,7 +207,7 @@ class Folding:
             self._sessions.setdefault(event.session)
         if event.agent is not None and event.agent != self._noticed_agent:
             self._noticed_agent = _laid_over(event.agent, self._noticed_agent)
-        _TAKE[type(event.what)](self, event.what, at)
+        _TAKE[kind](self, event.what, at)
         return None
 
     def _started(self, what: Started, _: float) -> None:

@@ -7,7 +7,9 @@ phases are laid end to end from its beginning. The same document always gives th
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+import math
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -59,10 +61,8 @@ def read_document(document: Mapping[str, Any], source: str = "import") -> list[E
     kind = FINAL if "metrics" in document else STATE
     _check(document, kind)
     try:
-        told = list(_final(document) if kind == FINAL else _state(document))
-        return [
-            _event(document["change_id"], at, what, number, source, document) for number, (at, what) in enumerate(told)
-        ]
+        told = _final(document) if kind == FINAL else _state(document)
+        return list(_numbered(document["change_id"], told, source))
     except (ValueError, OverflowError) as error:
         raise InvalidDocument(f"{kind} of {str(document['change_id'])[:80]!r}: {error}") from error
 
@@ -119,37 +119,71 @@ def _check(document: Mapping[str, Any], kind: str) -> None:
 
 def _state(document: Mapping[str, Any]) -> Iterator[tuple[float, Happening]]:
     begun = seconds_of(document["started_at"])
-    now = max(begun, seconds_of(document["updated_at"])) if "updated_at" in document else begun
     status = document["status"]
     yield begun, _started(document, None)
     phases: Mapping[str, Any] = document.get("phases", {})
-    applied = now
-    for phase in PHASES:
-        times = phases.get(phase, {})
-        first, last = times.get("started_at"), times.get("completed_at")
-        if first is not None:
-            now = max(now, seconds_of(first))
-            applied = seconds_of(first) if phase == "apply" else applied
-            yield seconds_of(first), PhaseStarted(phase)
-            if last is not None:
-                now = max(now, seconds_of(last))
-                yield max(seconds_of(first), seconds_of(last)), PhaseEnded(phase)
+    stretches = list(_stretches(phases))
+    updated = seconds_of(document["updated_at"]) if "updated_at" in document else begun
+    now = max(begun, updated, *(at for at, _ in stretches))
     current = document.get("current_phase", _FIRST_PHASE.get(status) if not phases else None)
-    if current in PHASES and status not in ("completed", "failed") and not _under_way(phases, current):
-        yield now, PhaseStarted(current)
-    counted = 1 if phases.get("apply", {}).get("started_at") or current == "apply" else 0
-    worked = applied if counted else now
-    yield from _repeated(Iterated(), document.get("apply_iterations", counted) - counted, worked)
-    yield from _repeated(RecoveryBegan(), document.get("recovery_attempts", 0), worked)
+    last = stretches[-1][1] if stretches else None
+    if current in PHASES and status not in ("completed", "failed") and last != PhaseStarted(current):
+        stretches.append((now, PhaseStarted(current)))
+    yield from stretches
+    begins = [what.phase for _, what in stretches if isinstance(what, PhaseStarted)]
     archived = phases.get("archive", {}).get("completed_at")
-    yield from _counts(document, document.get("tool_calls", {}), worked, seconds_of(archived) if archived else now)
+    worked = now if archived is None else seconds_of(archived)
+    applied = max((at for at, what in stretches if what == PhaseStarted("apply")), default=worked)
+    counted = begins.count("apply")
+    yield from _repeated(Iterated(), document.get("apply_iterations", counted) - counted, applied)
+    yield from _recovered(document.get("recovery_attempts", 0), _recoveries(begins), applied)
+    yield from _counts(document, document.get("tool_calls", {}), applied, worked)
     if status in ("completed", "failed"):
         yield now, Ended(status)
 
 
-def _under_way(phases: Mapping[str, Any], phase: str) -> bool:
-    times = phases.get(phase, {})
-    return times.get("started_at") is not None and times.get("completed_at") is None
+def _stretches(phases: Mapping[str, Any]) -> Iterator[tuple[float, PhaseStarted | PhaseEnded]]:
+    """Phases one after the other: where one lies within another that repeated, it was between its repeats."""
+    windows: list[tuple[float, float, Phase]] = []
+    for phase in PHASES:
+        times = phases.get(phase, {})
+        if times.get("started_at") is not None:
+            first = seconds_of(times["started_at"])
+            last = seconds_of(times["completed_at"]) if times.get("completed_at") is not None else math.inf
+            windows.append((first, max(first, last), phase))
+    current: Phase | None = None
+    for at in sorted({at for first, last, _ in windows for at in (first, last) if at < math.inf}):
+        for first, last, phase in windows:
+            if first == last == at:
+                yield at, PhaseStarted(phase)
+                current = phase
+        under_way = [window for window in reversed(windows) if window[0] <= at < window[1]]
+        if under_way:
+            newest = max(under_way, key=lambda window: window[0])[2]
+            if newest != current:
+                yield at, PhaseStarted(newest)
+            current = newest
+        elif current is not None:
+            yield at, PhaseEnded(current)
+            current = None
+
+
+def _recoveries(begins: Sequence[Phase]) -> int:
+    """How often phases lead from verify back to apply."""
+    found, verified, applied = 0, False, False
+    for phase in begins:
+        if phase == "verify":
+            verified = applied
+        elif phase == "apply":
+            found += verified
+            verified, applied = False, True
+    return found
+
+
+def _recovered(told: float, reworked: int, applied: float) -> Iterator[tuple[float, Happening]]:
+    """Recoveries beyond those that phases tell; within one that they tell, the first told is that one."""
+    more = told - reworked
+    yield from _repeated(RecoveryBegan(), more + 1 if more > 0 and reworked else more, applied)
 
 
 def _final(document: Mapping[str, Any]) -> Iterator[tuple[float, Happening]]:
@@ -173,9 +207,7 @@ def _final(document: Mapping[str, Any]) -> Iterator[tuple[float, Happening]]:
         yield at, PhaseEnded(phase)
     counted = rounds if "apply" in durations else 0
     yield from _repeated(Iterated(), iterations - counted, applied)
-    # The first one told within a round that is a recovery is that recovery.
-    more = recoveries - (rounds - 1)
-    yield from _repeated(RecoveryBegan(), more + 1 if more and rounds > 1 else more, applied)
+    yield from _recovered(recoveries, rounds - 1, applied)
     calls = {tool: count for tool, count in metrics.get("tool_calls", {}).items() if tool != "total"}
     yield from _counts({**document, **metrics}, calls, begun, worked)
     told = metrics.get("conformance", {})
@@ -253,16 +285,15 @@ def _whole(document: Mapping[str, Any], name: str) -> int | None:
     return int(document[name]) if name in document else None
 
 
-def _event(change_id: str, at: float, what: Happening, number: int, source: str, document: Mapping[str, Any]) -> Event:
-    mark = _digest(msgspec.json.encode([change_id, at, msgspec.to_builtins(what), number]))
-    event = Event(id=f"document-{mark}", change_id=change_id, at=at, what=what, source=source)
-    return read(msgspec.json.encode(event))
+def _numbered(change_id: str, told: Iterable[tuple[float, Happening]], source: str) -> Iterator[Event]:
+    """Each with an id of what it says; those of one kind keep their order."""
+    numbers: Counter[type] = Counter()
+    for at, what in told:
+        numbers[type(what)] += 1
+        said = _digest(msgspec.json.encode([change_id, at, what]))
+        event = Event(f"document-{numbers[type(what)]:04}-{said}", change_id, at, what, source=source)
+        yield read(msgspec.json.encode(event))
 
 
 def _digest(raw: bytes) -> str:
     return hashlib.blake2b(raw, digest_size=16).hexdigest()
-
-
-def events_of(documents: Sequence[Mapping[str, Any]], source: str = "import") -> list[Event]:
-    """The events of several documents. Raises InvalidDocument at the first that is none."""
-    return [event for document in documents for event in read_document(document, source)]

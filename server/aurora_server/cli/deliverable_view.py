@@ -12,6 +12,10 @@ from aurora_server.cli.words import ago, count, lasting, plain, shorten
 _COLORS = {"completed": "green", "failed": "red"}
 _TOOLS = 5
 _DESCRIPTION = 60
+_ABOUT = frozenset(
+    {"id", "event", "eventType", "timestamp", "at", "changeId", "phase", "source", "evidence", "session"}
+)
+"""What of an event is not said among its details."""
 
 
 def state_line(state: Mapping[str, Any], style: Style) -> str:
@@ -106,12 +110,17 @@ def ended_lines(final: Mapping[str, Any], style: Style) -> list[str]:
 
 def event_line(event: Mapping[str, Any], style: Style) -> str:
     """When, what and by whom, of one event."""
-    data = event.get("data") or {}
+    told = {**event, **(event.get("data") or event.get("what") or {})}
+    kind = str(event.get("eventType") or told.get("event"))
     said = [str(event["phase"])] if event.get("phase") else []
-    said += [f"{key}={plain(str(value))}" for key, value in data.items() if not isinstance(value, dict | list)]
-    by = [plain(str(event[key])) for key in ("source", "evidence") if event.get(key)]
-    when = event["timestamp"][:19].replace("T", " ")
-    return f"{when}  {style.bold(event['eventType']):<18} {' '.join(said)}  {style.dim(' · '.join(by))}".rstrip()
+    said += [
+        f"{key}={plain(str(value))}"
+        for key, value in told.items()
+        if key not in _ABOUT and not isinstance(value, dict | list)
+    ]
+    by = [plain(str(told[key])) for key in ("source", "evidence") if told.get(key)]
+    when = str(event.get("timestamp") or event.get("at"))[:19].replace("T", " ")
+    return f"{when}  {style.bold(f'{kind:<18}')} {' '.join(said)}  {style.dim(' · '.join(by))}".rstrip()
 
 
 def phase_words(phases: Mapping[str, Mapping[str, Any]], now: datetime) -> str:

@@ -16,6 +16,7 @@ from pygls.exceptions import JsonRpcException
 from aurora_protocol import deliverable_methods as methods
 from aurora_protocol.keys import camel_keys
 from aurora_server.lsp.deliverable_words import summary
+from aurora_server.lsp.spec_files import may_be_spec
 
 if TYPE_CHECKING:
     from aurora_orchestration.deliverables.model import Deliverable, Event
@@ -73,7 +74,8 @@ def _tell(ls: AuroraServer, workspace: Workspace, changed: Sequence[Deliverable]
 
 def _refresh_lenses(ls: AuroraServer, _: Workspace, __: Sequence[Deliverable]) -> None:
     lenses = ls.client.workspace.code_lens if ls.client.workspace is not None else None
-    if lenses is not None and lenses.refresh_support and ls.preferences.code_lens:
+    shown = any(may_be_spec(document.uri) for document in ls.documents.text_documents.values())
+    if shown and lenses is not None and lenses.refresh_support and ls.preferences.code_lens:
         ls.spawn(_ask(ls, types.WORKSPACE_CODE_LENS_REFRESH), "refresh lenses")
 
 

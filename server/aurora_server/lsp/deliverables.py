@@ -127,7 +127,7 @@ async def _listed(workspaces: Sequence[Workspace], params: DeliverableParams) ->
 
 
 async def _events(workspace: Workspace, found: Deliverable, params: DeliverableParams) -> dict[str, Any]:
-    from aurora_orchestration.deliverables.event_documents import event_document
+    from aurora_orchestration.deliverables.event_lines import event_document
 
     events = await workspace.deliverables.events(found.change_id)
     latest = events[-params.limit :]

@@ -67,10 +67,9 @@ def deliverable_of(path: str, deliverables: Iterable[Deliverable]) -> Deliverabl
 
 def change_id_of(path: str) -> str | None:
     """`openspec/changes/add-search/tasks.md` and `specs/001-search/tasks.md` name their change; other files none."""
-    from aurora_orchestration.deliverables.detection import checklists, openspec, speckit
+    from aurora_orchestration.deliverables.detection import openspec, speckit
 
-    found = openspec.change_of(path) or speckit.feature_of(path)
-    return found or (checklists.change_of(path) if checklists.is_spec(path) else None)
+    return openspec.change_of(path) or speckit.feature_of(path)
 
 
 def _is_at(path: str, spec: str) -> bool:

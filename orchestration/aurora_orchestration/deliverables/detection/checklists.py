@@ -1,6 +1,6 @@
 """Plain Markdown specs: a document with a checklist is a spec, each box a requirement (AURA-M §7, "Bullet points").
 
-It begins when the file does and is there to be verified once every box is checked.
+It begins when the file does and is verified once every box is checked.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from functools import lru_cache
 from aurora_orchestration.deliverables.detection import wording
 from aurora_orchestration.deliverables.detection.files import SeenFile
 from aurora_orchestration.deliverables.detection.markdown import outline
-from aurora_orchestration.deliverables.detection.sightings import Artefact, Requirements, Sighting
+from aurora_orchestration.deliverables.detection.sightings import Artefact, Ending, Requirements, Sighting
 from aurora_orchestration.deliverables.model import SpecSource
 
 SOURCE = "markdown"
@@ -54,6 +54,9 @@ def sighting(file: SeenFile) -> Sighting | None:
         description=wording.summary(_LABEL.sub("", read.title)) if read.title else None,
         type=wording.type_of_name(name),
         requirements=Requirements(file.path, len(boxes), done, file.at),
+        ending=Ending("completed", file.at, f"{file.path}: every box is checked", phases=("verify", "archive"))
+        if done == len(boxes)
+        else None,
     )
 
 

@@ -25,9 +25,6 @@ from aurora_orchestration.deliverables.model import (
 )
 
 SOURCE = "claude-code-hook"
-MAX_BYTES = 8 << 20
-"""Of a payload: a tool's response is in it."""
-
 TURN_ENDS = frozenset({"Stop", "SubagentStop", "SessionEnd", "PreCompact", "StopFailure"})
 """Hooks at which the transcript has the usage of finished model calls."""
 
@@ -40,7 +37,7 @@ class NotAHook(ValueError):
     """What should be a hook's payload is none; the message says what is wrong with it."""
 
 
-class Hook(Struct, rename=None):
+class Hook(Struct):
     """The fields of a payload that are looked at; of all others nothing is read."""
 
     session_id: str
@@ -62,15 +59,10 @@ class Hook(Struct, rename=None):
     source: str | None = None
 
 
-_decoder = msgspec.json.Decoder(Hook)
-
-
-def decode(raw: bytes | str) -> Hook:
-    """A payload from its JSON. Raises NotAHook."""
-    if len(raw) > MAX_BYTES:
-        raise NotAHook(f"a hook's payload of more than {MAX_BYTES >> 20} MiB is not read")
+def decode(payload: object) -> Hook:
+    """A payload from its JSON, as it was decoded. Raises NotAHook."""
     try:
-        hook = _decoder.decode(raw)
+        hook = msgspec.convert(payload, Hook)
     except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
         raise NotAHook(f"this is no payload of a Claude Code hook: {error}") from error
     if not hook.session_id or not hook.hook_event_name:

@@ -19,6 +19,9 @@ from aurora_orchestration.deliverables.model import Agent, Event, Happening, Pha
 
 SOURCE = "git"
 MAX_COMMITS = 200
+REFLOG = ("log", "--walk-reflogs", f"--max-count={MAX_COMMITS}", "--format=%H %gs", "HEAD")
+"""Arguments of git for what `read_reflog` reads."""
+
 LOG = (
     "log",
     f"--max-count={MAX_COMMITS}",
@@ -60,6 +63,23 @@ def read_log(said: bytes) -> list[Commit]:
     return list(reversed(list(_commits(said.decode("utf-8", "replace")))))
 
 
+def read_reflog(said: bytes) -> frozenset[str]:
+    """The commits that were made here, not pulled, of what `git log` with `REFLOG` said."""
+    entries = (line.split(" ", 1) for line in said.decode("utf-8", "replace").splitlines())
+    return frozenset(entry[0] for entry in entries if len(entry) == 2 and entry[1].startswith("commit"))
+
+
+def only_commits(said: bytes, since: str | None) -> bool:
+    """Whether HEAD moved by nothing but commits made here since it was at `since`, by the same answer of git."""
+    for line in said.decode("utf-8", "replace").splitlines():
+        commit, _, how = line.partition(" ")
+        if commit == since:
+            return True
+        if not how.startswith("commit"):
+            return False
+    return since is None
+
+
 def named(commit: Commit, known: Iterable[str]) -> str | None:
     """The deliverable that a commit's trailers name: any by `Deliverable` or `Spec`, one of `known` by `Change-Id`."""
     ids = frozenset(known)
@@ -77,7 +97,7 @@ def events_of(commit: Commit, told: Told, why: str, *, touches_code: bool) -> li
         return []
     evidence = f"commit {commit.hash[:10]} ({commit.subject}), {why}"
     events: list[Event] = []
-    type_ = wording.type_of_subject(commit.subject) if told.type is None else None
+    type_ = wording.type_of_subject(commit.subject) if told.type is None and touches_code else None
     if told.started_at is None:
         spec = commit.trailer("spec")
         source = SpecSource(SOURCE, shown(spec)) if spec else None
@@ -93,7 +113,7 @@ def events_of(commit: Commit, told: Told, why: str, *, touches_code: bool) -> li
 
 
 def _event(commit: Commit, told: Told, what: Happening, evidence: str) -> Event:
-    at = max(commit.at, told.updated_at) if told.started_at is not None else commit.at
+    at = max(commit.at, told.phase_at)
     draft = Event("", told.change_id, at, what, agent=commit.agent, source=SOURCE, evidence=shown(evidence))
     return replace(draft, id=event_id(told.change_id, kind_of(draft), commit.hash))
 

@@ -8,14 +8,15 @@ import re
 MAX_EVIDENCE = 200
 REDACTED = "[redacted]"
 
+_SECRET = r"(?:passw(?:or)?d|passphrase|secret|token|api[_-]?key|access[_-]?key|credential)"
 _NAMED = re.compile(
-    r"""(?ix)
-    (?P<name> [\w-]*
-      (?: passw(?:or)?d | passphrase | secret | token | api[_-]?key | access[_-]?key | credential ) [\w-]*
-      ["']? \s* (?: [=:] | \s ) \s* ["']? )
-    (?P<value> [^\s"'&;|,]{4,} )"""
+    rf"""(?ix)
+    (?P<name> (?: \B--?[\w-]{{0,30}}{_SECRET}[\w-]{{0,30}} (?: \s+ | = )
+                | [\w-]{{0,30}}{_SECRET}[\w-]{{0,30}}["']?\s{{0,5}}[=:] )
+      \s{{0,5}} ["']? )
+    (?P<value> [^\s"'&;|,]{{4,}} )"""
 )
-"""`API_KEY=…`, `--password …`, `"token": "…"`."""
+"""`API_KEY=…`, `--password …`, `"token": "…"`; a password that is only spoken of is none."""
 
 _HEADERS = re.compile(r"(?i)\b(authorization\s*[:=]\s*|bearer\s+|basic\s+)(?:(?:bearer|basic)\s+)?[\w.~+/=-]{6,}")
 _KNOWN = re.compile(
@@ -44,6 +45,6 @@ def redact(text: str) -> str:
 
 def shown(text: str, at_most: int = MAX_EVIDENCE) -> str:
     """`text` on one line, without secrets and control characters, cut with … where it is long."""
-    clean = redact(text[: at_most * 20])
+    clean = redact(text[: at_most * 5])
     clean = " ".join("".join(c if c.isprintable() else " " for c in clean).split())
     return clean if len(clean) <= at_most else clean[: at_most - 1].rstrip() + "…"

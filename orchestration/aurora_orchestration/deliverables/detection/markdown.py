@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import re
 from functools import cache
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
+
+MAX_CHARACTERS = 128 << 10
+"""Of a document that are read, as long as many books' chapters: parsing takes some ms per KiB."""
+
+NO_LINE = 1 << 60
+"""Later than any line."""
 
 _BOX = re.compile(r"\[([ \t\xa0xX])\](?:\s+|$)")
 _FRONT_MATTER = re.compile(r"\A---[ \t]*\n.*?\n(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
@@ -53,14 +60,19 @@ class Outline(Struct, frozen=True):
         """The lines, from and to, of the first section whose heading matches: down to the next of its level."""
         for n, heading in enumerate(self.headings):
             if wanted.search(heading.text):
-                after = (each.line for each in self.headings[n + 1 :] if each.level <= heading.level)
-                return heading.line, next(after, 1 << 60)
+                return heading.line, self.end_of(n)
         return None
+
+    def end_of(self, n: int) -> int:
+        """The line at which the section of the n-th heading ends: at the next of its level or above."""
+        level = self.headings[n].level
+        following = (each.line for each in islice(self.headings, n + 1, None) if each.level <= level)
+        return next(following, NO_LINE)
 
 
 def outline(text: str) -> Outline:
-    """Read a document's blocks. Comments count as nothing; front matter neither."""
-    tokens = _parser().parse(_without_front_matter(text))
+    """Read the blocks of a document's first `MAX_CHARACTERS`. Comments and front matter count as nothing."""
+    tokens = _parser().parse(_without_front_matter(text[:MAX_CHARACTERS]))
     headings: list[Heading] = []
     items: list[Item] = []
     paragraphs: list[tuple[int, str]] = []

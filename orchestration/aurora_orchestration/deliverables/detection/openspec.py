@@ -24,7 +24,7 @@ ARCHIVE = f"{CHANGES}/archive"
 _TASK = re.compile(r"^\s*[-*]\s*\[([\sxX])\]", re.MULTILINE)
 _DATED = re.compile(r"\d{4}-\d{2}-\d{2}-(?=.)")
 _DELTAS = frozenset({"added requirements", "modified requirements", "removed requirements"})
-_RENAMED = "renamed requirements"
+_NOWHERE = (0, 0)
 _REQUIREMENT = re.compile(r"Requirement:\s*\S", re.IGNORECASE)
 _FROM = re.compile(r"^\s*-?\s*FROM:\s*`?###\s*Requirement:", re.MULTILINE)
 _REMOVED_ITEM = re.compile(r"`?###\s*Requirement:\s*\S")
@@ -119,22 +119,18 @@ def requirements(specs: tuple[SeenFile, ...]) -> int | None:
 
 def _requirements(text: str) -> int:
     found = outline(text)
-    section, count = "", 0
-    lines: dict[str, list[int]] = {}
+    sections: dict[str, tuple[int, int]] = {}
     for n, heading in enumerate(found.headings):
-        if heading.level <= 2:
-            section = heading.text.lower() if heading.level == 2 else ""
-            after = (each.line for each in found.headings[n + 1 :] if each.level <= 2)
-            lines.setdefault(section, [heading.line, next(after, 1 << 60)])
-        elif heading.level == 3 and section in _DELTAS and _REQUIREMENT.match(heading.text):
-            count += 1
-    if "removed requirements" in lines:
-        first, last = lines["removed requirements"]
-        count += sum(first < item.line < last and bool(_REMOVED_ITEM.match(item.text)) for item in found.items)
-    if _RENAMED in lines:
-        first, last = lines[_RENAMED]
-        count += len(_FROM.findall("\n".join(text.splitlines()[first:last])))
-    return count
+        if heading.level == 2 and heading.text.lower() not in sections:
+            sections[heading.text.lower()] = heading.line, found.end_of(n)
+    named = [heading.line for heading in found.headings if heading.level == 3 and _REQUIREMENT.match(heading.text)]
+    count = sum(
+        first < line < last for name in _DELTAS for first, last in (sections.get(name, _NOWHERE),) for line in named
+    )
+    first, last = sections.get("removed requirements", _NOWHERE)
+    count += sum(first < item.line < last and bool(_REMOVED_ITEM.match(item.text)) for item in found.items)
+    first, last = sections.get("renamed requirements", _NOWHERE)
+    return count + len(_FROM.findall("\n".join(text.splitlines()[first:last])))
 
 
 def _tasks(file: SeenFile) -> Tasks | None:

@@ -58,6 +58,8 @@ class Ending(Struct, frozen=True):
     at: float
     evidence: str
     failure_type: FailureType | None = None
+    phases: tuple[Phase, ...] = ("archive",)
+    """What being completed has gone through, at the latest."""
 
 
 class Sighting(Struct, frozen=True):
@@ -131,7 +133,9 @@ def _ended(seen: Sighting, ended: Ending, told: Told, at: float) -> Iterator[_Di
             said = f"{tasks.path}: all {tasks.total} tasks done, {count} requirements"
             if told.met != (count, count):
                 yield at, Conformed(completed_requirements=count, total_requirements=count), said
-        yield at, PhaseStarted("archive"), ended.evidence
+        for phase in ended.phases:
+            if phase != told.phase:
+                yield at, PhaseStarted(phase), ended.evidence
     yield at, Ended(ended.status, ended.failure_type, ended.evidence), ended.evidence
 
 
@@ -166,7 +170,7 @@ def _fresh(seen: Sighting, told: Told, now: float) -> list[Artefact]:
 
 def _within(at: float, told: Told, now: float) -> float:
     """`at`, but neither to come nor before what was told last: a checkout or a copy sets mtimes as it likes."""
-    return min(max(at, told.updated_at), now)
+    return min(max(at, told.told_at), now)
 
 
 def _event(seen: Sighting, told: Told, at: float, what: Happening, evidence: str) -> Event:

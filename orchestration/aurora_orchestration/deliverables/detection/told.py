@@ -11,38 +11,47 @@ from aurora_orchestration.deliverables.model import (
     Conformed,
     Ended,
     Event,
+    HumanIntervened,
     Phase,
     PhaseEnded,
     PhaseStarted,
+    SessionJoined,
     SpecSource,
     Started,
     TasksCounted,
     TestsRan,
+    TokensUsed,
+    ToolCalled,
 )
+
+_ASIDE = (ToolCalled, TokensUsed, SessionJoined, HumanIntervened)
+"""What says nothing of how far a deliverable is. Of most deliverables it is most of the events."""
 
 PLANNING: frozenset[Phase] = frozenset({"propose", "specs", "design", "tasks"})
 
 
 class Told(Struct, frozen=True):
-    """`phase` is the one begun last, whether it ended or not. `tests_passed`: of the runs since the last apply began.
+    """`phase` is the one begun last, whether it ended or not, at `phase_at`. `tests_passed`: of the last run since the
+    last apply began. `told_at`: when the last was told of how far it is.
 
     `times` counts events by what they say, so that a fact that comes back (4 of 8, 5 of 8, 4 of 8) is a new event.
     """
 
     change_id: str
-    events: int = 0
     started_at: float | None = None
-    updated_at: float = 0.0
+    told_at: float = 0.0
     description: str | None = None
     type: str | None = None
     spec: SpecSource = SpecSource()
     phases: frozenset[Phase] = frozenset()
     phase: Phase | None = None
+    phase_at: float = 0.0
     tasks_total: int | None = None
     tasks_completed: int | None = None
     met: tuple[int | None, int | None] = (None, None)
     tests: int = 0
     tests_passed: bool | None = None
+    tests_at: float | None = None
     verified: bool = False
     ended: bool = False
     times: dict[str, int] = {}
@@ -73,12 +82,13 @@ def told(change_id: str, events: Iterable[Event]) -> Told:
 def heard(before: Told, event: Event) -> Told:
     """What is told once this event is."""
     what = event.what
+    if isinstance(what, _ASIDE) and before.started_at is not None and before.started_at <= event.at:
+        return before
     kind = kind_of(event)
     after = replace(
         before,
-        events=before.events + 1,
         started_at=event.at if before.started_at is None else min(before.started_at, event.at),
-        updated_at=max(before.updated_at, event.at),
+        told_at=before.told_at if isinstance(what, _ASIDE) else max(before.told_at, event.at),
         times={**before.times, kind: before.count(kind) + 1},
     )
     match what:
@@ -90,10 +100,12 @@ def heard(before: Told, event: Event) -> Told:
                 spec=_merged(before.spec, spec) if spec is not None else before.spec,
             )
         case PhaseStarted(phase="apply"):
-            return replace(after, phase="apply", phases=before.phases | {"apply"}, tests=0, tests_passed=None)
+            begun = before.phases | {"apply"}
+            return replace(after, phase="apply", phase_at=event.at, phases=begun, tests=0, tests_passed=None)
         case PhaseStarted(phase=phase):
             verified = before.verified or phase == "verify"
-            return replace(after, phase=phase, phases=before.phases | {phase}, verified=verified)
+            begun = before.phases | {phase}
+            return replace(after, phase=phase, phase_at=event.at, phases=begun, verified=verified)
         case PhaseEnded(phase=phase):
             return replace(after, phases=before.phases | {phase})
         case TasksCounted(total=total, completed=completed):
@@ -102,7 +114,7 @@ def heard(before: Told, event: Event) -> Told:
                 after, tasks_total=total, tasks_completed=before.tasks_completed if completed is None else completed
             )
         case TestsRan():
-            return replace(after, tests=before.tests + 1, tests_passed=passed(what))
+            return replace(after, tests=before.tests + 1, tests_passed=passed(what), tests_at=event.at)
         case Conformed(completed_requirements=completed, total_requirements=total):
             done, of = before.met
             return replace(after, met=(done if completed is None else completed, of if total is None else total))

@@ -9,13 +9,12 @@ from __future__ import annotations
 
 import contextlib
 import os
+import stat
 from pathlib import Path
 
 import msgspec
 from msgspec import Struct
 
-from aurora_indexer import IndexerError
-from aurora_indexer.reading import read_steady
 from aurora_orchestration.deliverables.detection.evidence import event_id
 from aurora_orchestration.deliverables.detection.moments import seconds
 from aurora_orchestration.deliverables.model import Agent, Event, TokensUsed
@@ -58,14 +57,22 @@ class Call(Struct, frozen=True):
 _decoder = msgspec.json.Decoder(_Line)
 
 
-def calls_in(path: Path) -> list[Call]:
-    """The model calls of a transcript, at most the last `MAX_CALLS`; none where it cannot be read. Blocks."""
+def calls_in(path: Path, offset: int = 0) -> tuple[list[Call], int]:
+    """The model calls in a transcript from `offset` on, at most the last `MAX_CALLS`, and where to go on. Blocks.
+
+    None where there is no such file; of what is longer than `MAX_BYTES` the end is read.
+    """
     if path.suffix != ".jsonl" or not path.is_absolute():
-        return []
+        return [], offset
     try:
-        content, _ = read_steady(os.path.realpath(path), MAX_BYTES, attempts=5)
-    except (OSError, IndexerError):
-        return []
+        content, offset = _read(path, offset)
+    except OSError:
+        return [], offset
+    whole = content[: content.rfind(b"\n") + 1]
+    return _calls(whole), offset + len(whole)
+
+
+def _calls(content: bytes) -> list[Call]:
     calls: dict[str, Call] = {}
     for line in content.split(b"\n"):
         if b'"usage"' not in line or len(line) > MAX_LINE:
@@ -102,6 +109,18 @@ def events_of(calls: list[Call], change_id: str, session: str, agent: Agent, sin
         for call in calls
         if call.at >= since
     ]
+
+
+def _read(path: Path, offset: int) -> tuple[bytes, int]:
+    """A regular file's bytes from `offset` on, or from its beginning where it is shorter; and where they begin."""
+    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+    with os.fdopen(os.open(path, flags), "rb") as file:
+        status = os.fstat(file.fileno())
+        if not stat.S_ISREG(status.st_mode):
+            return b"", offset
+        begin = max(offset if offset <= status.st_size else 0, status.st_size - MAX_BYTES)
+        file.seek(begin)
+        return file.read(MAX_BYTES), begin
 
 
 def _call(line: _Line) -> Call | None:

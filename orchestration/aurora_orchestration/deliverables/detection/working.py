@@ -21,9 +21,11 @@ NEEDS_TASKS = frozenset({"openspec", "speckit"})
 
 
 def edited(paths: Sequence[str], told: Told, now: float, why: str) -> list[Event]:
-    """Source files changed that belong to a deliverable, for the reason `why`."""
+    """Source files changed last at `now`, and belong to a deliverable for the reason `why`."""
     if told.ended or told.phase in ("apply", "archive"):
         return []
+    if told.phase == "verify" and now <= told.phase_at:
+        return []  # noticed late: it is what was tested
     if told.planning and told.spec.framework in NEEDS_TASKS and not told.tasks_total:
         return []
     more = f" and {len(paths) - 1} more" if len(paths) > 1 else ""
@@ -53,6 +55,13 @@ def finished(told: Told, now: float) -> list[Event]:
 
 
 def _event(told: Told, at: float, what: Happening, evidence: str) -> Event:
-    draft = Event("", told.change_id, max(at, told.updated_at), what, source=SOURCE, evidence=shown(evidence))
+    draft = Event(
+        "",
+        told.change_id,
+        max(at, told.phase_at, told.started_at or 0.0),
+        what,
+        source=SOURCE,
+        evidence=shown(evidence),
+    )
     kind = kind_of(draft)
     return replace(draft, id=event_id(told.change_id, kind, told.count(kind)))

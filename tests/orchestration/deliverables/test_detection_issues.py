@@ -1,0 +1,172 @@
+"""GitHub's and Jira's issues as events."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from aurora_orchestration.deliverables.detection.issues import UnknownIssue, events_from_issue
+from aurora_orchestration.deliverables.folding import fold
+from aurora_orchestration.deliverables.model import Deliverable
+
+BODY = (
+    "Find things.\r\n\r\n### Acceptance\r\n- [x] one word\r\n- [X] two words\r\n- [ ] no match\r\n<!-- - [ ] x -->\r\n"
+)
+GH: dict[str, Any] = {
+    "number": 12,
+    "title": "Search the catalogue",
+    "body": BODY,
+    "state": "OPEN",
+    "createdAt": "2026-02-26T10:00:00Z",
+    "updatedAt": "2026-02-26T11:00:00Z",
+    "closedAt": None,
+    "labels": [{"name": "good first issue"}, {"name": "type: bug"}],
+    "url": "https://github.com/acme/shop/issues/12",
+}
+
+
+def amount(document: object) -> Deliverable:
+    events = events_from_issue(document, 2e9)
+    found = fold(events)
+    assert found is not None
+    assert all(event.evidence for event in events)
+    return found
+
+
+def test_an_open_github_issue_is_half_met() -> None:
+    found = amount(GH)
+    assert (found.change_id, found.status, found.type) == ("issue-12", "planning", "bugfix")
+    assert found.spec_source is not None
+    assert (found.spec_source.spec_id, found.spec_source.requirements_count) == ("acme/shop#12", 3)
+    assert found.conformance is not None
+    assert found.conformance.functional == pytest.approx(2 / 3)
+
+
+def test_a_closed_issue_is_completed_and_one_that_is_not_planned_failed() -> None:
+    rest = {
+        "action": "closed",
+        "repository": {"full_name": "acme/shop"},
+        "issue": {
+            "number": 12,
+            "title": "Search",
+            "body": None,
+            "state": "closed",
+            "state_reason": "completed",
+            "created_at": "2026-02-26T10:00:00Z",
+            "updated_at": "2026-02-26T13:00:00Z",
+            "closed_at": "2026-02-26T12:00:00Z",
+        },
+    }
+    found = amount(rest)
+    assert found.status == "completed"
+    assert found.completed_at is not None
+    assert found.completed_at - found.started_at == 7200
+    assert found.conformance is None or found.conformance.functional is None
+    rest["issue"]["state_reason"] = "not_planned"  # type: ignore[index]
+    assert (amount(rest).status, amount(rest).failure_type) == ("failed", "incomplete")
+
+
+def test_the_same_issue_twice_is_the_same_events_and_a_later_one_adds_to_it() -> None:
+    first = events_from_issue(json.dumps(GH), 2e9)
+    again = events_from_issue(json.dumps([GH]).encode(), 3e9)
+    assert [event.id for event in first] == [event.id for event in again]
+    later = {**GH, "body": BODY.replace("[ ] no", "[x] no"), "updatedAt": "2026-02-26T12:00:00Z"}
+    both = fold([*first, *events_from_issue(later, 2e9)])
+    assert both is not None
+    assert both.conformance is not None
+    assert both.conformance.functional == 1.0
+
+
+def jira(**fields: Any) -> dict[str, Any]:
+    given = {
+        "summary": "Search",
+        "issuetype": {"name": "Story"},
+        "created": "2026-02-26T10:00:00.000+0100",
+        "updated": "2026-02-27T10:00:00.000+0100",
+        "status": {"name": "In Progress", "statusCategory": {"key": "indeterminate"}},
+        "resolution": None,
+    }
+    return {"id": "1", "key": "SHOP-7", "fields": {**given, **fields}}
+
+
+WIKI = "Some text\n\nh3. Acceptance Criteria\n* first\n** detail\n* second\n\nh3. Notes\n* no criterion\n"
+ADF = {
+    "type": "doc",
+    "version": 1,
+    "content": [
+        {"type": "heading", "attrs": {"level": 2}, "content": [{"type": "text", "text": "Acceptance criteria"}]},
+        {
+            "type": "taskList",
+            "content": [
+                {"type": "taskItem", "attrs": {"state": "DONE"}, "content": [{"type": "text", "text": "first"}]},
+                {"type": "taskItem", "attrs": {"state": "TODO"}, "content": [{"type": "text", "text": "second"}]},
+            ],
+        },
+    ],
+}
+
+
+@pytest.mark.parametrize(
+    ("description", "functional"),
+    [(WIKI, None), (WIKI.replace("h3. Acceptance Criteria", "*Acceptance Criteria:*"), None), (ADF, 0.5)],
+)
+def test_jira_criteria_are_found_in_every_markup(description: object, functional: float | None) -> None:
+    found = amount(jira(description=description))
+    assert (found.change_id, found.type) == ("SHOP-7", "feature")
+    assert found.spec_source is not None
+    assert found.spec_source.requirements_count == 2
+    assert (found.conformance.functional if found.conformance else None) == functional
+
+
+def test_a_jira_issue_goes_by_its_history_to_done() -> None:
+    moves = [("In Progress", "2026-02-26T11:00:00.000+0100"), ("In Review", "2026-02-26T12:00:00.000+0100")]
+    document = jira(
+        status={"name": "Done", "statusCategory": {"key": "done"}},
+        resolution={"name": "Done"},
+        resolutiondate="2026-02-26T13:00:00.000+0100",
+    )
+    document["changelog"] = {
+        "histories": [{"created": at, "items": [{"field": "status", "toString": to}]} for to, at in moves]
+    }
+    found = amount({"issues": [document]})
+    assert [span.phase for span in found.spans] == ["propose", "apply", "verify", "archive"]
+    assert found.status == "completed"
+    assert found.completed_at is not None
+    assert found.completed_at - found.started_at == 3 * 3600
+    document["fields"]["resolution"] = {"name": "Won't Do"}
+    assert amount(document).status == "failed"
+
+
+def test_rows_of_a_jira_export_are_read() -> None:
+    text = (
+        "Summary,Issue key,Issue Type,Status,Resolution,Created,Updated,Resolved,Description\r\n"
+        'Search,SHOP-7,Bug,Done,Done,26/Feb/26 10:00 AM,26/Feb/26 1:00 PM,26/Feb/26 12:00 PM,"h2. Acceptance Criteria\n'
+        '* a\n* b"\r\n'
+    )
+    found = amount(text)
+    assert (found.type, found.status) == ("bugfix", "completed")
+    assert found.completed_at is not None
+    assert found.completed_at - found.started_at == 7200
+    assert found.spec_source is not None
+    assert found.spec_source.requirements_count == 2
+
+
+@pytest.mark.parametrize(
+    "document", [{}, [], [1], "{", "hello", None, {"number": 3}, {"key": "x", "fields": {}}, "[[[["]
+)
+def test_what_is_no_issue_is_told_or_nothing(document: object) -> None:
+    try:
+        assert events_from_issue(document, 1.0) == []
+    except UnknownIssue as error:
+        assert str(error)
+
+
+def test_hostile_depth_and_size_are_bounded() -> None:
+    node: dict[str, Any] = {"type": "paragraph", "content": [{"type": "text", "text": "x"}]}
+    for _ in range(500):
+        node = {"type": "bulletList", "content": [{"type": "listItem", "content": [node, node]}]}
+    assert events_from_issue(jira(description=node), 1.0)
+    with pytest.raises(UnknownIssue, match="not read"):
+        events_from_issue([GH] * 10_001, 1.0)

@@ -1,0 +1,274 @@
+"""The deliverables of a workspace on a real memory file: kept, refused, told of, found again."""
+
+import asyncio
+import random
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import AsyncIterator, Sequence
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from aurora_memory.store import LoggedEvent, Store
+from aurora_orchestration.deliverables import deliverables as module
+from aurora_orchestration.deliverables.deliverables import Deliverables
+from aurora_orchestration.deliverables.folding import fold
+from aurora_orchestration.deliverables.model import (
+    Deliverable,
+    Ended,
+    Event,
+    Happening,
+    Started,
+    TasksCounted,
+    TokensUsed,
+    ToolCalled,
+)
+from aurora_orchestration.deliverables.tracking import Recorded, Tracking
+from tests.orchestration.logs import NINE, begin, end, log
+
+
+@pytest.fixture
+async def store(tmp_path: Path) -> AsyncIterator[Store]:
+    store = await Store.open(tmp_path / "memory.db")
+    yield store
+    await store.close()
+
+
+@pytest.fixture
+async def deliverables(store: Store) -> Deliverables:
+    return Deliverables(store, lambda: NINE)
+
+
+def test_it_is_what_the_others_expect(deliverables: Deliverables) -> None:
+    tracking: Tracking = deliverables
+    assert callable(tracking.record)
+
+
+async def test_what_was_recorded_is_there_for_the_next_process(store: Store, deliverables: Deliverables) -> None:
+    events = log((0, Started("Add search")), (1, begin("apply")), (2, ToolCalled("bash")))
+    assert await deliverables.record(events) == Recorded(accepted=3)
+    assert await deliverables.record(events[1:]) == Recorded(duplicates=2)
+    other = Deliverables(store, lambda: NINE)
+    expected = fold(events)
+    assert expected is not None
+    assert await other.get("add-search") == await deliverables.get("add-search") == expected
+    assert list(await other.all()) == [expected]
+    assert list(await other.events("add-search")) == events
+    assert await other.get("nothing") is None and list(await other.events("nothing")) == []
+
+
+async def test_nothing_is_read_before_the_first_question(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+    read = store.read.deliverable_events_since
+
+    async def counted(number: int, limit: int = -1) -> list[LoggedEvent]:
+        asked.append(number)
+        return await read(number, limit)
+
+    monkeypatch.setattr(store.read, "deliverable_events_since", counted)
+    deliverables = Deliverables(store, time.time)
+    deliverables.listen(lambda *_: None)
+    assert asked == []
+    await deliverables.all()
+    assert asked == [0]
+    await deliverables.all()
+    assert asked == [0], "nothing was written since"
+
+
+@pytest.mark.parametrize(
+    ("before", "then", "legal"),
+    [
+        ([], Ended("completed"), ["deliverable_start", "phase_start", "propose"]),
+        ([], end("apply"), ["deliverable_start"]),
+        ([begin("apply")], end("verify"), ["phase_end of apply", "phase_start"]),
+        ([begin("apply"), end("apply")], end("apply"), ["phase_start of propose"]),
+        ([begin("apply"), Ended("completed")], begin("verify"), ["tokens", "change id of its own"]),
+        ([begin("apply"), Ended("failed")], ToolCalled("bash"), ["conformance"]),
+        ([begin("apply"), Ended("failed")], Ended("completed"), ["failed already"]),
+        ([begin("archive"), end("archive")], begin("apply"), ["is completed", "deliverable_start"]),
+    ],
+)
+async def test_what_may_not_follow_is_refused_with_what_may(
+    deliverables: Deliverables, before: list[Happening], then: Happening, legal: list[str]
+) -> None:
+    await deliverables.record(log(*((minute, what) for minute, what in enumerate(before))))
+    known = await deliverables.get("add-search")
+    bad = Event("bad", "add-search", NINE + 3600, then)
+    recorded = await deliverables.record([bad])
+    assert (recorded.accepted, recorded.duplicates) == (0, 0)
+    (refusal,) = recorded.refused
+    assert refusal.event_id == "bad" and "\n" not in refusal.reason and "add-search" in refusal.reason
+    assert all(word in refusal.reason for word in legal), refusal.reason
+    assert await deliverables.get("add-search") == known
+    assert bad not in await deliverables.events("add-search")
+
+
+async def test_an_end_that_overtook_its_beginning_counts_when_that_comes(deliverables: Deliverables) -> None:
+    start, apply, stop = log((0, Started()), (1, begin("apply")), (2, Ended("completed")))
+    early = await deliverables.record([stop])
+    assert [each.event_id for each in early.refused] == [stop.id]
+    assert await deliverables.get("add-search") is None
+    assert (await deliverables.record([apply, start])).accepted == 2
+    known = await deliverables.get("add-search")
+    assert known is not None and known.status == "completed"
+
+
+async def _recorded_by_agents(path: Path, events: Sequence[Event], chance: random.Random) -> dict[str, Deliverable]:
+    """Several agents at once, each with some of the events in some order, some of them told twice."""
+    store = await Store.open(path)
+    try:
+        deliverables = Deliverables(store, lambda: NINE)
+        told = [*events, *chance.sample(list(events), len(events) // 3)]
+        chance.shuffle(told)
+        agents = [told[n::4] for n in range(4)]
+
+        async def agent(mine: Sequence[Event]) -> None:
+            while mine:
+                size = chance.randint(1, 5)
+                await deliverables.record(mine[:size])
+                mine = mine[size:]
+
+        await asyncio.gather(*map(agent, agents))
+        known = {each.change_id: each for each in await deliverables.all()}
+        again = {each.change_id: each for each in await Deliverables(store, lambda: NINE).all()}
+        assert again == known, "what is remembered is what the log says"
+        return known
+    finally:
+        await store.close()
+
+
+@pytest.mark.parametrize("seed", range(6))
+async def test_four_agents_in_any_order_end_in_one_state(
+    tmp_path: Path, seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chance = random.Random(seed)
+    monkeypatch.setattr(module, "KEPT_EVENTS", chance.choice([0, 20, 100_000]))
+    monkeypatch.setattr(module, "PAGE", chance.choice([3, 5000]))
+    kinds: list[Happening] = [
+        Started("x"),
+        *(begin(phase) for phase in ("propose", "tasks", "apply", "verify", "apply", "verify", "archive")),
+        end("apply"),
+        end("verify"),
+        TasksCounted(8, 3),
+        ToolCalled("bash", 2),
+        TokensUsed(3, 4),
+        Ended("completed"),
+    ]
+    events = [Event(f"e{n}", f"change-{n % 3}", NINE + chance.randint(0, 40), chance.choice(kinds)) for n in range(120)]
+    expected = {
+        change: folded
+        for change in {event.change_id for event in events}
+        if (folded := fold(event for event in events if event.change_id == change)) is not None
+    }
+    assert await _recorded_by_agents(tmp_path / "memory.db", events, chance) == expected
+
+
+async def test_events_out_of_bounds_are_refused_and_cost_nothing(store: Store, deliverables: Deliverables) -> None:
+    good = log((0, begin("apply")))
+    bad = [
+        Event("", "x", NINE, begin("apply")),
+        Event("n" * 300, "x", NINE, begin("apply")),
+        Event("no-name", "", NINE, begin("apply")),
+        Event("lines", "a\nb", NINE, begin("apply")),
+        Event("surrogate", "\ud800", NINE, begin("apply")),
+        Event("no-time", "x", float("nan"), begin("apply")),
+        Event("before-time", "x", -1.0, begin("apply")),
+        Event("minus", "x", NINE, ToolCalled("bash", -1)),
+        Event("long", "x", NINE, Started("d" * 5000)),
+        Event("no-phase", "x", NINE, begin("coffee")),  # type: ignore[arg-type]
+    ]
+    recorded = await deliverables.record([*bad, *good])
+    assert (recorded.accepted, len(recorded.refused)) == (1, len(bad))
+    assert all(refusal.reason for refusal in recorded.refused)
+    assert await store.read.deliverable_ids() == ["add-search"]
+
+
+async def test_listeners_hear_what_is_new_and_may_fail(deliverables: Deliverables) -> None:
+    heard: list[tuple[list[Event], list[Deliverable]]] = []
+
+    def fails(events: Sequence[Event], changed: Sequence[Deliverable]) -> None:
+        raise RuntimeError("no")
+
+    deliverables.listen(fails)
+    stop = deliverables.listen(lambda events, changed: heard.append((list(events), list(changed))))
+    events = log((0, begin("apply")), (1, end("verify")))
+    await deliverables.record(events)
+    known = await deliverables.get("add-search")
+    assert heard == [(events[:1], [known])], "without what was refused"
+    await deliverables.record(events)
+    assert len(heard) == 1, "nothing was new"
+    stop()
+    stop()
+    await deliverables.record(log((5, begin("verify")), change_id="other"))
+    assert len(heard) == 1
+
+
+async def test_imported_events_are_found_at_the_next_question(store: Store, tmp_path: Path) -> None:
+    other = await Store.open(tmp_path / "other.db")
+    await Deliverables(other, lambda: NINE).record(log((0, begin("apply")), change_id="theirs"))
+    await other.export_learned(tmp_path / "memory.jsonl", "other")
+    await other.close()
+    deliverables = Deliverables(store, lambda: NINE)
+    await deliverables.record(log((0, begin("propose")), change_id="ours"))
+    await store.import_learned(tmp_path / "memory.jsonl")
+    assert {each.change_id for each in await deliverables.all()} == {"ours", "theirs"}
+    await deliverables.record(log((1, begin("apply")), (2, begin("verify")), change_id="more"))
+    assert len(await deliverables.all()) == 3
+
+
+async def test_the_clock_may_be_put_back_and_what_happens_keeps_its_order(store: Store) -> None:
+    clock = [NINE + 100]
+    deliverables = Deliverables(store, lambda: clock[0])
+    for what in (begin("apply"), begin("verify"), Ended("completed")):
+        at = await deliverables.moment("add-search")
+        assert (await deliverables.record([Event(f"e{at}", "add-search", at, what)])).accepted == 1
+        clock[0] -= 50
+    known = await deliverables.get("add-search")
+    assert known is not None and known.status == "completed" and known.started_at == NINE + 100
+    assert [span.phase for span in known.spans] == ["apply", "verify"]
+    assert await deliverables.moment("other") == clock[0]
+
+
+async def test_a_line_nobody_can_read_is_left_out(store: Store, deliverables: Deliverables) -> None:
+    await store.log_deliverable_events([LoggedEvent("e1", "x", NINE, NINE, "cli", '{"id": "e1"}')])
+    await deliverables.record(log((0, begin("apply"))))
+    assert [each.change_id for each in await deliverables.all()] == ["add-search"]
+
+
+async def test_a_cancelled_record_is_whole(store: Store, deliverables: Deliverables) -> None:
+    for n in range(20):
+        task = asyncio.create_task(deliverables.record(log((n, ToolCalled("bash")), change_id=f"c{n}")))
+        await asyncio.sleep(0.001 * (n % 4))
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+    await asyncio.sleep(0.2)
+    known = {each.change_id for each in await deliverables.all()}
+    assert known == set(await store.read.deliverable_ids())
+
+
+async def test_a_killed_process_loses_no_acknowledged_event(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    for patience in (0.05, 0.4):
+        path.unlink(missing_ok=True)
+        script = Path(__file__).with_name("ingesting.py")
+        with subprocess.Popen([sys.executable, str(script), str(path)], stdout=subprocess.PIPE, text=True) as process:
+            assert process.stdout is not None
+            told = process.stdout.readline()
+            time.sleep(patience)
+            process.send_signal(signal.SIGKILL)
+            lines = [told, *process.stdout.readlines()]
+        acknowledged = int(lines[-1] if lines[-1].endswith("\n") else lines[-2])
+        store = await Store.open(path)
+        assert (await store.check()).faults == ()
+        known = await Deliverables(store, time.time).all()
+        counted = sum(each.tool_calls["bash"] for each in known)
+        await store.close()
+        assert counted >= acknowledged > 0 and counted % 7 == 0, "whole batches"
+        with closing(sqlite3.connect(path)) as db:
+            assert db.execute("SELECT count(*) FROM deliverable_events").fetchone() == (counted,)
+        for each in tmp_path.glob("memory.db*"):
+            each.unlink()

@@ -1,0 +1,311 @@
+"""The five metrics recomputed by hand from AURA-M §2 and §8, every border of a tier included."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from aurora_orchestration.deliverables.folding import fold
+from aurora_orchestration.deliverables.metrics import DAY, Metrics, history, measure
+from aurora_orchestration.deliverables.model import (
+    Agent,
+    Conformance,
+    Conformed,
+    Deliverable,
+    Ended,
+    HumanIntervened,
+    PhaseSpan,
+    RecoveryBegan,
+    Started,
+    TokensUsed,
+    TokenUsage,
+    ToolCalled,
+)
+from aurora_orchestration.deliverables.supporting import Supporting
+from aurora_orchestration.deliverables.tiers import MetricName, tier
+from tests.orchestration.logs import NINE, begin, log
+
+NOW = NINE + 100 * DAY
+
+
+def done(ago: float, seconds: float = 60.0, name: str = "", **fields: Any) -> Deliverable:
+    """A completed deliverable that ended `ago` days before now and took so long."""
+    ended = NOW - ago * DAY
+    told = {"status": "completed", "deliverable_failed": False} | fields
+    return Deliverable(name or f"d{ago}", started_at=ended - seconds, updated_at=ended, completed_at=ended, **told)
+
+
+def failed(ago: float, **fields: Any) -> Deliverable:
+    return done(ago, **{"status": "failed", "deliverable_failed": True} | fields)
+
+
+def five(metrics: Metrics) -> dict[str, tuple[float | None, str | None]]:
+    names = metrics.metrics.__struct_fields__
+    return {name: (getattr(metrics.metrics, name).value, getattr(metrics.metrics, name).tier) for name in names}
+
+
+@pytest.mark.parametrize(
+    ("metric", "value", "expected"),
+    [
+        ("feature_throughput", 3.0, "elite"),
+        ("feature_throughput", 2.999, "high"),
+        ("feature_throughput", 1.0, "high"),
+        ("feature_throughput", 0.999, "medium"),
+        ("feature_throughput", 1 / 7, "medium"),
+        ("feature_throughput", 0.142, "low"),
+        ("feature_throughput", 0.0, "low"),
+        ("resolution_latency", 0.0, "elite"),
+        ("resolution_latency", 3599.999, "elite"),
+        ("resolution_latency", 3600.0, "high"),
+        ("resolution_latency", 14_399.999, "high"),
+        ("resolution_latency", 14_400.0, "medium"),
+        ("resolution_latency", 86_399.999, "medium"),
+        ("resolution_latency", 86_400.0, "low"),
+        ("deliverable_failure_rate", 4.999, "elite"),
+        ("deliverable_failure_rate", 5.0, "high"),
+        ("deliverable_failure_rate", 9.999, "high"),
+        ("deliverable_failure_rate", 10.0, "medium"),
+        ("deliverable_failure_rate", 14.999, "medium"),
+        ("deliverable_failure_rate", 15.0, "low"),
+        ("recovery_efficiency", 4.999, "elite"),
+        ("recovery_efficiency", 5.0, "high"),
+        ("recovery_efficiency", 9.999, "high"),
+        ("recovery_efficiency", 10.0, "medium"),
+        ("recovery_efficiency", 19.999, "medium"),
+        ("recovery_efficiency", 20.0, "low"),
+        ("spec_conformance", 0.95, "elite"),
+        ("spec_conformance", 0.9499, "high"),
+        ("spec_conformance", 0.85, "high"),
+        ("spec_conformance", 0.8499, "medium"),
+        ("spec_conformance", 0.70, "medium"),
+        ("spec_conformance", 0.6999, "low"),
+        ("spec_conformance", None, None),
+    ],
+)
+def test_every_border_of_every_tier(metric: MetricName, value: float | None, expected: str | None) -> None:
+    assert tier(metric, value) == expected
+
+
+def test_without_deliverables_there_is_no_value_and_no_tier() -> None:
+    running = fold(log((0, begin("apply"))))
+    assert running is not None
+    metrics = measure([running], NOW)
+    assert set(five(metrics).values()) == {(None, None)}
+    assert (metrics.window.deliverables, metrics.in_progress, metrics.groups["agent"]) == (0, 1, {})
+    assert (metrics.window.start, metrics.window.end) == (NOW - 7 * DAY, NOW)
+    assert metrics.supporting.cost_usd is None and metrics.supporting.recovery_by_time is None
+
+
+@pytest.mark.parametrize(
+    ("count", "days", "value", "expected"),
+    [
+        (1, 7, 1 / 7, "medium"),
+        (7, 7, 1.0, "high"),
+        (6, 7, 6 / 7, "medium"),
+        (21, 7, 3.0, "elite"),
+        (1, 14, 1 / 14, "low"),
+    ],
+)
+def test_throughput_is_what_was_accepted_per_day(count: int, days: int, value: float, expected: str) -> None:
+    window = [done(days * (n + 0.5) / count) for n in range(count)]
+    assert five(measure(window, NOW, days, 100))["feature_throughput"] == (pytest.approx(value), expected)
+
+
+def test_failed_deliverables_are_counted_and_not_delivered() -> None:
+    window = [done(n / 10) for n in range(1, 15)] + [failed(3)]
+    told = five(measure(window, NOW))
+    assert told["feature_throughput"] == (2.0, "high")
+    assert told["deliverable_failure_rate"] == (pytest.approx(100 / 15), "high")
+    below = done(1, status="completed", deliverable_failed=True, conformance=Conformance(overall=0.4))
+    told = five(measure([below], NOW))
+    assert told["deliverable_failure_rate"] == (100.0, "low") and told["feature_throughput"] == (0.0, "low")
+    assert told["spec_conformance"] == (0.4, "low") and told["resolution_latency"] == (None, None)
+
+
+@pytest.mark.parametrize(("out_of", "expected"), [(21, "elite"), (20, "high"), (10, "medium"), (6, "low")])
+def test_one_failure_out_of_so_many(out_of: int, expected: str) -> None:
+    window = [failed(0.5), *(done(n / 100) for n in range(1, out_of))]
+    assert five(measure(window, NOW, 7, 100))["deliverable_failure_rate"] == (pytest.approx(100 / out_of), expected)
+
+
+def test_latency_is_the_median_of_accepted_ones_with_and_without_waiting() -> None:
+    window = [
+        done(1, 3000, human_wait_seconds=600.0, human_interventions=2),
+        done(2, 3600, human_interventions=0),
+        done(3, 90_000),
+        failed(4),
+    ]
+    metrics = measure(window, NOW)
+    assert five(metrics)["resolution_latency"] == (3600.0, "high")
+    told = metrics.supporting
+    assert told.latency_mean == pytest.approx((3000 + 3600 + 90_000) / 3)
+    assert told.latency_without_wait == (2400 + 3600) / 2, "nobody told how long the third waited"
+    assert (told.human_wait_seconds, told.human_interventions) == (600.0, 2)
+
+
+def test_recovery_is_the_share_of_time_and_of_tool_calls() -> None:
+    made = fold(
+        log(
+            (0, begin("apply")),
+            (10, ToolCalled("bash", 6)),
+            (40, begin("verify")),
+            (50, begin("apply")),
+            (52, ToolCalled("bash", 2)),
+            (60, begin("verify")),
+            (99, Ended("completed")),
+            (99, TokensUsed(10, 5, cost_usd=0.5)),
+        )
+    )
+    assert made is not None
+    now = made.updated_at
+    metrics = measure([made], now)
+    assert five(metrics)["recovery_efficiency"] == (pytest.approx(100 * 10 / 99), "medium")
+    assert metrics.supporting.recovery_by_tool_calls == 25.0
+    assert metrics.supporting.phase_seconds == {"apply": 50 * 60, "verify": 49 * 60}
+    assert (metrics.supporting.tool_calls, metrics.supporting.total_tokens) == ({"bash": 8}, 15)
+    unknown = measure([done(1)], NOW)
+    assert five(unknown)["recovery_efficiency"] == (None, None), "no phase tells what was done over"
+    at_once = fold(log((0, begin("apply")), (0, ToolCalled("bash", 3)), (0, RecoveryBegan()), (0, Ended("completed"))))
+    assert at_once is not None
+    assert five(measure([at_once], NINE + 1))["recovery_efficiency"] == (0.0, "elite"), "no time: by tool calls"
+
+
+def test_conformance_is_the_mean_of_what_was_scored() -> None:
+    window = [
+        done(1, conformance=Conformance(overall=0.97)),
+        done(2, conformance=Conformance(overall=0.93)),
+        done(3, conformance=Conformance(functional=0.1)),
+        failed(4, conformance=Conformance(overall=0.1)),
+    ]
+    assert five(measure(window, NOW))["spec_conformance"] == (0.95, "elite")
+
+
+def test_a_published_example_gives_its_numbers() -> None:
+    # AURA-M §5.2's example: 12 of 12 requirements, 0.95 correct, no violation, two iterations.
+    told = fold(
+        log(
+            (0, Started()),
+            (1, begin("apply")),
+            (20, begin("verify")),
+            (25, begin("apply")),
+            (40, Conformed(12, 12, correctness=0.95, constraint_violations=0)),
+            (45, Ended("completed")),
+        )
+    )
+    assert told is not None and told.conformance == Conformance(1.0, 0.95, 1.0, 0.85, 0.97)
+    assert five(measure([told], told.updated_at))["resolution_latency"] == (2700.0, "elite")
+
+
+def test_the_window_is_seven_days_or_twenty_whichever_is_fewer() -> None:
+    few = measure([done(n) for n in range(10)], NOW)
+    assert (few.window.deliverables, few.window.limited_by, few.window.start) == (7, "days", NOW - 7 * DAY)
+    many = measure([done(n / 10) for n in range(40)], NOW)
+    assert (many.window.deliverables, many.window.limited_by) == (20, "deliverables")
+    assert many.window.start == NOW - 2 * DAY, "when the latest ended that is left out"
+    assert five(many)["feature_throughput"] == (10.0, "elite")
+    exactly = measure([done(n / 10) for n in range(20)], NOW)
+    assert (exactly.window.deliverables, exactly.window.limited_by) == (20, "days")
+    at_once = measure([done(0.0, name=f"d{n}") for n in range(30)], NOW)
+    assert five(at_once)["feature_throughput"] == (20.0, "elite"), "a day is the least that is divided by"
+    other = measure([done(n) for n in range(10)], NOW, days=3.5, count=2)
+    assert (other.window.deliverables, other.window.start) == (2, NOW - 2 * DAY)
+    assert measure([done(-1), done(1)], NOW).window.deliverables == 1, "what ends tomorrow has not ended"
+
+
+def test_a_trend_is_against_the_window_before() -> None:
+    before = [done(8 + n / 10, 7200, conformance=Conformance(overall=0.8)) for n in range(7)]
+    now = [done(n / 10, 1800, conformance=Conformance(overall=0.9)) for n in range(14)]
+    metrics = measure([*before, *now], NOW)
+    assert (metrics.previous.end, metrics.previous.start, metrics.previous.deliverables) == (
+        NOW - 7 * DAY,
+        NOW - 14 * DAY,
+        7,
+    )
+    trends = {name: (each.previous, each.change, each.better) for name, each in metrics.trends.items()}
+    assert trends == {
+        "feature_throughput": (1.0, 1.0, True),
+        "resolution_latency": (7200.0, -5400.0, True),
+        "deliverable_failure_rate": (0.0, 0.0, None),
+        "recovery_efficiency": (None, None, None),
+        "spec_conformance": (0.8, 0.1, True),
+    }
+    worse = measure([*(done(n / 10) for n in range(80, 87)), failed(1)], NOW)
+    assert worse.trends["deliverable_failure_rate"].better is False
+
+
+def test_windows_before_are_told_each_just_before_the_next() -> None:
+    told = history([done(n + 0.5) for n in range(21)], NOW, windows=4)
+    assert [(window.deliverables, window.end) for window, _ in told] == [
+        (0, NOW - 21 * DAY),
+        (7, NOW - 14 * DAY),
+        (7, NOW - 7 * DAY),
+        (7, NOW),
+    ]
+    assert [each.feature_throughput.value for _, each in told] == [None, 1.0, 1.0, 1.0]
+    crowded: Sequence[Deliverable] = [done(n / 10) for n in range(50)]
+    assert [window.deliverables for window, _ in history(crowded, NOW, 3)] == [10, 20, 20]
+
+
+def test_groups_are_measured_over_the_same_window() -> None:
+    window = [
+        done(1, agent=Agent("claude-code", "sonnet"), type="feature", complexity="complex"),
+        done(2, agent=Agent("claude-code", "opus"), type="feature"),
+        failed(3, agent=Agent("cursor"), type="bugfix", failure_type="infinite_loop"),
+        failed(4),
+    ]
+    metrics = measure(window, NOW)
+    assert {name: list(groups) for name, groups in metrics.groups.items()} == {
+        "agent": ["claude-code", "cursor", "unknown"],
+        "model": ["opus", "sonnet", "unknown"],
+        "type": ["bugfix", "feature", "unknown"],
+        "complexity": ["complex", "unknown"],
+    }
+    claude = metrics.groups["agent"]["claude-code"]
+    assert (claude.feature_throughput.value, claude.deliverable_failure_rate.value) == (pytest.approx(2 / 7), 0.0)
+    assert metrics.groups["type"]["bugfix"].deliverable_failure_rate.tier == "low"
+    assert metrics.supporting.failure_types == {"infinite_loop": 1, "unclassified": 1}
+
+
+def test_what_supports_the_five_is_added_up() -> None:
+    span = PhaseSpan("apply", 0, 30, 1)
+    window = [
+        done(
+            1,
+            100,
+            tokens=TokenUsage(10, 5, 0, 0.25),
+            tool_calls={"bash": 3, "grep": 1},
+            spans=(span,),
+            recovery_tool_calls=1,
+            recovery_attempts=1,
+            recovery_seconds=5.0,
+            apply_iterations=2,
+        ),
+        done(2, 100, tokens=TokenUsage(1, 1), tool_calls={"bash": 4}, spans=(span,), apply_iterations=1),
+        failed(3),
+    ]
+    assert measure(window, NOW).supporting == Supporting(
+        accepted=2,
+        failed=1,
+        latency_mean=100.0,
+        latency_without_wait=None,
+        human_wait_seconds=None,
+        human_interventions=None,
+        recovery_by_time=2.5,
+        recovery_by_tool_calls=12.5,
+        recovery_attempts=1,
+        apply_iterations=1.5,
+        input_tokens=11,
+        output_tokens=6,
+        total_tokens=17,
+        cost_usd=0.25,
+        tool_calls={"bash": 7, "grep": 1},
+        tool_calls_total=8,
+        phase_seconds={"apply": 30.0},
+        failure_types={"unclassified": 1},
+    )
+
+
+def test_waiting_is_subtracted_and_never_below_nothing() -> None:
+    told = fold(log((0, Started()), (1, HumanIntervened(900.0)), (10, Ended("completed"))))
+    assert told is not None
+    assert measure([told], told.updated_at).supporting.latency_without_wait == 0.0

@@ -1,0 +1,81 @@
+"""How deliverables and their metrics look, and what is counted of a task file: from plain data."""
+
+from __future__ import annotations
+
+import pytest
+
+from aurora_protocol.keys import camel_keys, snake_keys
+from aurora_server.cli.deliverable_ingest import KEPT, shortened
+from aurora_server.cli.metrics_view import metrics_lines, sparkline
+from aurora_server.cli.output import Style
+from aurora_server.cli.report_markdown import table
+from aurora_server.cli.words import lasting
+from aurora_server.lsp.checklists import checklist
+
+
+def test_keys_go_to_the_wire_and_back_but_names_of_tools_stay() -> None:
+    document = {"change_id": "x", "tool_calls": {"file_edit": 1, "Bash": 2}, "phases": {"apply": {"started_at": "t"}}}
+    wire = camel_keys(document)
+    assert wire == {"changeId": "x", "toolCalls": {"file_edit": 1, "Bash": 2}, "phases": {"apply": {"startedAt": "t"}}}
+    assert snake_keys(wire) == document
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [
+        (0, "0 s"),
+        (59, "59 s"),
+        (60, "1 min"),
+        (3599, "59 min"),
+        (3600, "1 h"),
+        (11400, "3 h 10 min"),
+        (187200, "2 d 4 h"),
+    ],
+)
+def test_durations_are_said_in_two_units_at_most(seconds: float, words: str) -> None:
+    assert lasting(seconds) == words
+
+
+def test_sparklines_leave_gaps_where_nothing_is_known() -> None:
+    assert sparkline([0, None, 1]) == "▁ █"
+    assert sparkline([5, 5]) == "▁▁"
+    assert sparkline([None, 3]) == "" and sparkline([]) == ""
+
+
+def test_tiers_and_trends_are_coloured_by_what_is_better() -> None:
+    def metric(value: float, tier: str, change: float, better: bool) -> dict[str, object]:
+        return {"value": value, "unit": "percent", "tier": tier, "change": change, "better": better, "history": [1, 2]}
+
+    reply = {
+        "window": {"from": "2026-02-01T00:00:00Z", "to": "2026-02-08T00:00:00Z", "deliverables": 3},
+        "metrics": {
+            "deliverableFailureRate": metric(4.0, "elite", -2, True),
+            "recoveryEfficiency": metric(30.0, "low", 5, False),
+        },
+        "groups": {},
+    }
+    first, failures, recovery = metrics_lines(reply, Style(rich=True))
+    assert "3 deliverables" in first
+    assert "\x1b[32melite" in failures and "\x1b[32m↓" in failures and "4.0 %" in failures
+    assert "\x1b[31mlow" in recovery and "\x1b[31m↑" in recovery and "▁█" in recovery
+
+
+def test_boxes_are_counted_by_section_and_not_in_code() -> None:
+    text = "- [x] before\n# A\n* [X] a\n1. [ ] b\n~~~\n- [ ] code\n```\n~~~\n## B\n  - [ ] c\n- [y] none\n-[ ] none\n"
+    found = checklist(text.split("\n"))
+    assert (found.done, found.total, found.first_open) == (2, 4, 3)
+    assert [(each.line, each.done, each.total) for each in found.sections] == [(1, 1, 2), (8, 0, 1)]
+
+
+def test_what_a_hook_wrote_is_cut_in_the_middle() -> None:
+    cut = shortened({"content": "a" * KEPT + "b" * 100_000 + "c" * KEPT, "deep": [[1]], "number": 3})
+    assert len(cut["content"]) < 2 * KEPT + 10 and cut["content"].startswith("a") and cut["content"].endswith("c")
+    assert cut["deep"] == [[1]] and cut["number"] == 3
+    nested: object = "x"
+    for _ in range(100):
+        nested = [nested]
+    assert str(shortened(nested)).count("[") == 12
+
+
+def test_tables_are_aligned() -> None:
+    assert table(["a", "bb"], [["ccc", "d"]]) == "| a   | bb |\n|-----|----|\n| ccc | d  |"
