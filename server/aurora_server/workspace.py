@@ -167,10 +167,10 @@ class Workspace:
     async def close(self) -> None:
         """Stop indexing and close the memory."""
         self._warming.cancel()
-        if self._follower is not None:
-            await self._follower.close()
         await self._upkeep.close()
         await self.detecting.close()
+        if self._follower is not None:
+            await self._follower.close()
         await self.adoption.close()
         if self._embedder is not None:
             await self._embedder.close()

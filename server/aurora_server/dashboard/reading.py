@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable
 from datetime import datetime
@@ -9,9 +10,9 @@ from pathlib import PurePath
 from typing import Any
 
 import msgspec
-from aurora_orchestration.deliverables.event_documents import event_of
 from msgspec import Struct
 
+from aurora_orchestration.deliverables.event_lines import events_of
 from aurora_orchestration.deliverables.folding import Folding
 from aurora_orchestration.deliverables.model import Deliverable
 from aurora_protocol.client import Client
@@ -143,7 +144,8 @@ class Reader:
             params = {"action": "events", "changeId": chosen.change_id, "limit": MOST_EVENTS}
             reply = client.request("aurora/deliverable", params, timeout=_ANSWER_WITHIN)
             folding = Folding()
-            folding.take([event_of(snake_keys(each), fallback_id=str(n)) for n, each in enumerate(reply["events"])])
+            events, _ = events_of([json.dumps(snake_keys(each)) for each in reply["events"]])
+            folding.take(events)
             self._folded = key, folding.deliverable()
         return self._folded[1]
 
