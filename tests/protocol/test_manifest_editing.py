@@ -24,6 +24,7 @@ from aurora_protocol.manifest.fixing import edited
 from aurora_protocol.manifest.model import Manifest
 from aurora_protocol.manifest.rules import documentation
 from aurora_protocol.manifest.scanner import parse
+from aurora_protocol.positions import LineIndex
 from tests.manifests import damaged, manifest
 from tests.protocol.cursors import marked
 
@@ -176,7 +177,7 @@ def test_the_outline_of_half_a_manifest_has_no_empty_name() -> None:
 
 def test_objects_arrays_and_comments_fold() -> None:
     text = '// one\n// two\n{\n  "a": [\n    1\n  ],\n  /* x\n  y */\n  "b": {"c": 1},\n  "d": {\n}'
-    assert [(each.start_line, each.end_line, each.comment) for each in folds(parse(text))] == [
+    assert [(each.start_line, each.end_line, each.comment) for each in folds(parse(text), LineIndex(text))] == [
         (0, 1, True),
         (2, 10, False),
         (3, 4, False),
@@ -367,5 +368,11 @@ def test_damaged_manifests_are_edited_without_a_crash(seed: int) -> None:
         spans = selections(whole.document, offset)
         assert all(b <= a and c <= d for (a, c), (b, d) in pairwise(spans))
         cursor_at(whole.document, offset)
-    lenses(whole), hints(whole, 0, len(text)), outline(whole), folds(whole.document), links(whole, "file:///a")
+    (
+        lenses(whole),
+        hints(whole, 0, len(text)),
+        outline(whole),
+        folds(whole.document, whole.document.lines),
+        links(whole, "file:///a"),
+    )
     laid_out(whole.document, Style()), actions(whole.document, findings, 0, len(text))
