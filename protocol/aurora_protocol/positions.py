@@ -37,10 +37,23 @@ class Range(Struct, frozen=True, order=True):
 class LineIndex:
     """The lines of one text. Built in O(n); each look-up afterwards takes O(log n), however long the lines are."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, *, _starts: list[int] | None = None) -> None:
         self.text = text
-        self._starts = _line_starts(text)
+        self._starts = _line_starts(text) if _starts is None else _starts
         self._ascii = text.isascii()
+
+    def edited(self, start: int, end: int, inserted: str) -> LineIndex:
+        """The index of the text with `inserted` between two offsets; only the lines around them are read again."""
+        text = f"{self.text[:start]}{inserted}{self.text[end:]}"
+        # One line more on either side: an edit may part a `\r\n` there, or join one.
+        first, last = max(0, self.line_of(start) - 1), self.line_of(end) + 2
+        by = len(inserted) - (end - start)
+        begin = self._starts[first]
+        after = [each + by for each in self._starts[last:]]
+        between = _line_starts(text[begin : after[0] if after else len(text)])
+        if after:
+            between.pop()  # the line that begins where `after` does
+        return LineIndex(text, _starts=[*self._starts[:first], *(begin + each for each in between), *after])
 
     @property
     def line_count(self) -> int:
