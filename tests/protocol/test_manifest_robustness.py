@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 import time
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 
 from aurora_protocol.manifest.check import check
 from tests.manifests import damaged, manifest, mutated, reference_manifests
+from tests.protocol.rule_cases import BASE, patched, spelt, update, url
 
 SECONDS = 10.0
 """Far above what any of these takes; a quadratic path takes minutes."""
@@ -93,6 +95,34 @@ BOMBS = {
 @pytest.mark.parametrize("name", BOMBS)
 def test_bombs(name: str) -> None:
     looked_at(BOMBS[name])
+
+
+PATCHES: dict[str, Any] = {
+    "a template of opening braces": url("/{a" * 200_000),
+    "a template of escapes": url('é" ' * 200_000),
+    "many variables": url("/{" + ",".join(f"v{number}" for number in range(50_000)) + "}"),
+    "one variable many times": url("/{?" + ",".join(["v"] * 100_000) + "}"),
+    "many mappings": {"action": {"parameterMapping": {f"v{number}": f"/v{number}" for number in range(50_000)}}},
+    "many required": {"parameters": {"required": [f"w{number}" for number in range(50_000)]}},
+    "many names that are close": {
+        "parameters": {"properties": {f"va{number}": {} for number in range(3000)}},
+        "action": {
+            "parameterMapping": {f"x{number}": f"/vab{number}" for number in range(3000)},
+            "parameterLocation": {f"xy{number}": "body" for number in range(3000)},
+        },
+    },
+    "many choices": {"parameters": {"properties": {"text": {"enum": [["a"] * 50] * 3000}}}},
+    "a pattern of brackets": {"parameters": {"properties": {"text": {"pattern": "(" * 1900}}}},
+    "a long description": {"description": " " * 2_000_000},
+    "half tokens": {"x-a": ["eyJ" * 300_000, "sk-a" * 300_000, "Bearer " * 100_000, "a://b" * 100_000 + "@"]},
+    "many passwords": {"x-password": [[{"password": "abcd9"}] * 20_000]},
+    "many ignored": {"x-a": [{"x-aurora-ignore": ["capability-id"] * 5} for _ in range(5000)]},
+}
+
+
+@pytest.mark.parametrize("name", PATCHES)
+def test_bombs_in_a_capability(name: str) -> None:
+    looked_at(spelt(patched(BASE, update(PATCHES[name]))))
 
 
 def test_undefined_capabilities_by_the_thousand_cost_no_guessing_by_the_million() -> None:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from msgspec.structs import replace
 
 from aurora_protocol.manifest.document import Document
-from aurora_protocol.manifest.findings import Edit, Finding, Fix, Severity, in_order
+from aurora_protocol.manifest.findings import MAX_FINDINGS, Edit, Finding, Fix, Severity, in_order
 from aurora_protocol.manifest.model import Capability, Resource
 from aurora_protocol.manifest.reparsing import reparse
 from aurora_protocol.manifest.rules.ignoring import without_ignored
@@ -21,6 +21,9 @@ __all__ = ["Checker", "check", "check_document", "is_manifest", "manifest_schema
 
 SEVERITIES = ("error", "warning", "info", "hint", "off")
 """What a rule can be set to."""
+
+_ENOUGH = 3 * MAX_FINDINGS
+"""After so many findings in single capabilities and resources no more are looked for: they would not be listed."""
 
 _FILE_NAME = "aura.json"
 _MISSPELT = "schema-unknown-member"
@@ -99,12 +102,13 @@ class Checker:
         findings = ask(self._whole, subject)
         known: dict[tuple[Scope, str], list[Finding]] = {}
         findings += ask(self._part, subject.rest, document)
-        for capability in subject.manifest.capabilities.values():
-            findings += self._local("capability", self._capability, capability, document, known)
-        for resource in subject.manifest.resources:
-            findings += self._local("resource", self._resource, resource, document, known)
-        self._known = known
         listed: list[Capability | Resource] = [*subject.manifest.capabilities.values(), *subject.manifest.resources]
+        enough = len(findings) + _ENOUGH
+        for each in listed:
+            if len(findings) > enough:
+                break
+            findings += self._local(each, document, known)
+        self._known = known
         clean = not subject.misspelt and not subject.against_schema
         # The values are kept, so that no other object can have the same id.
         self._fine = {id(each.node.value): each.node.value for each in listed} if clean else {}
@@ -119,19 +123,18 @@ class Checker:
 
     def _local(
         self,
-        scope: Scope,
-        asked: list[Rule],
         subject: Capability | Resource,
         document: Document,
         known: dict[tuple[Scope, str], list[Finding]],
     ) -> list[Finding]:
         """What the rules say of one part; kept with offsets from where the part begins."""
+        scope: Scope = "capability" if isinstance(subject, Capability) else "resource"
         member = subject.member
         base = member.name_start
         key = (scope, document.text[base : member.value.end])
         kept = self._known.get(key)
         if kept is None:
-            found = ask(asked, subject, document)
+            found = ask(self._capability if scope == "capability" else self._resource, subject, document)
             found += ask(self._part, Part(subject.path[:1], (member,)), document)
             known[key] = [_moved(each, -base) for each in found]
             return found

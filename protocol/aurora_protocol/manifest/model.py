@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import cached_property
+from itertools import islice
 
 from msgspec import Struct
 
@@ -66,10 +67,9 @@ class Capability:
         return frozenset[str]().union(*(each.node.value for each in self.schemas))
 
     @cached_property
-    def mapped(self) -> tuple[Mapped, ...]:
+    def mapped(self) -> dict[str, Mapped]:
         """The names in `parameterMapping` with a text as value; of a name that is repeated, the last."""
-        named = {each.name: each for each in members(self.mapping)}
-        return tuple(_mapped(each) for each in named.values() if isinstance(each.value.value, str))
+        return {each.name: _mapped(each) for each in members(self.mapping) if isinstance(each.value.value, str)}
 
     @cached_property
     def schemas(self) -> tuple[Subschema, ...]:
@@ -177,7 +177,9 @@ def within(document: Document, node: Scalar, start: int, end: int) -> tuple[int,
     first = node.start + 1
     if node.end - node.start - 2 == len(decoded):
         return first + start, first + end
-    starts = [match.start() for match in _ESCAPE.finditer(document.text, first, node.end - 1)]
+    # No further than needed: a long string may have many places that are asked for.
+    escapes = _ESCAPE.finditer(document.text, first, node.end - 1)
+    starts = [match.start() for match in islice(escapes, end + 1)]
     starts.append(max(node.end - 1, first))
     last = len(starts) - 1
     found = starts[min(start, last)], starts[min(end, last)]

@@ -10,9 +10,10 @@ from aurora_protocol.manifest.edits import adding_item, adding_member, spelt, wr
 from aurora_protocol.manifest.findings import Edit, Fix
 from aurora_protocol.manifest.model import Capability, members, value, within
 from aurora_protocol.manifest.pointers import PointerError, from_pointer, to_pointer
-from aurora_protocol.manifest.rules.places import IGNORE, first_steps, placed, reach
+from aurora_protocol.manifest.rules.places import GUESSES, IGNORE, first_steps, placed, reach
 from aurora_protocol.manifest.rules.registry import Found, Path, at, at_name, capability_rule
-from aurora_protocol.manifest.wording import closest, described, quoted
+from aurora_protocol.manifest.spelling import Guesses
+from aurora_protocol.manifest.wording import described, quoted
 
 _LONE_TILDE = re.compile(r"~(?![01])")
 _JSON_PATH = re.compile(r"\$(?:\.[A-Za-z_][\w-]*)+")
@@ -31,12 +32,14 @@ def variable_unmapped(capability: Capability, document: Document) -> Iterator[Fo
     if node is None or mapping is None or mapping.broken:
         return
     variables = placed(capability.template)
+    if variables.keys() <= mapping.value.keys():
+        return
+    guesses, free = Guesses(GUESSES), [each for each in mapping.value if each not in variables]
     for name, (_, variable, _) in variables.items():
         if name in mapping.value:
             continue
         start, end = within(document, node, variable.start, variable.start + len(name))
-        free = [each for each in mapping.value if each not in variables]
-        meant = None if name in capability.properties else closest(name, free)
+        meant = None if name in capability.properties else guesses.closest(name, free, "names")
         advice = f"; did you mean {quoted(meant)}?" if meant else ""
         fix: Fix | None
         if meant:
@@ -93,16 +96,22 @@ def pointer_unresolvable(capability: Capability, document: Document) -> Iterator
     Bad: {"action": {"parameterMapping": {"text": "/texts"}}}
     Good: {"action": {"parameterMapping": {"text": "/text"}}}
     """
-    for each in capability.mapped:
+    guesses, used = Guesses(GUESSES), set[str]()
+    free: dict[tuple[str, ...], list[str]] = {}
+    for each in capability.mapped.values():
         if each.steps is None or each.member.name == IGNORE:
             continue
         member, pointer, steps, reached = each.member, each.pointer, each.steps, reach(capability, each.steps)
         if not reached.known or reached.schema is not None or reached.in_array:
             continue
         wrong = steps[reached.step]
-        used = first_steps(capability)
-        free = [name for name in reached.choices if name not in used]
-        meant = closest(wrong, free, 0.6) or closest(wrong, reached.choices)
+        used = used or first_steps(capability)
+        place = steps[: reached.step]
+        if place not in free:
+            free[place] = [name for name in reached.choices if name not in used]
+        meant = guesses.closest(wrong, free[place], place, 0.6) or guesses.closest(
+            wrong, reached.choices, ("all", place)
+        )
         advice = f"; did you mean {quoted(meant)}?" if meant else ""
         node = member.value
         fix = None
@@ -122,7 +131,7 @@ def array_index(capability: Capability, document: Document) -> Iterator[Found]:
     Bad: {"action": {"parameterMapping": {"text": "/tags/first"}}}
     Good: {"action": {"parameterMapping": {"text": "/tags/0"}}}
     """
-    for each in capability.mapped:
+    for each in capability.mapped.values():
         if each.steps is None or each.member.name == IGNORE:
             continue
         member, pointer, reached = each.member, each.pointer, reach(capability, each.steps)
@@ -195,7 +204,8 @@ def path_variable_optional(capability: Capability, document: Document) -> Iterat
     for name, (part, variable, operator) in placed(capability.template).items():
         if part != "path" or operator not in ("", "+"):
             continue
-        steps = next((each.steps for each in capability.mapped if each.member.name == name), None)
+        source = capability.mapped.get(name)
+        steps = source.steps if source else None
         if not steps or steps[0] in required or steps[0] not in capability.properties:
             continue
         schema = capability.properties[steps[0]].value
@@ -217,7 +227,7 @@ def _unmapped(capability: Capability) -> list[str]:
     if mapping is None or mapping.broken or not capability.properties:
         return []
     used = first_steps(capability)
-    if "" in used or any(each.steps is None for each in capability.mapped):
+    if "" in used or any(each.steps is None for each in capability.mapped.values()):
         return []
     return [name for name in capability.properties if name not in used and name != IGNORE]
 

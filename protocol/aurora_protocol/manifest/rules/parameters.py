@@ -9,8 +9,9 @@ from aurora_protocol.manifest.edits import removing_item, writing
 from aurora_protocol.manifest.model import Capability, string, value, within
 from aurora_protocol.manifest.rules.keywords import FOR_TYPES, KEYWORDS, TYPES
 from aurora_protocol.manifest.rules.patterns import bad_pattern
-from aurora_protocol.manifest.rules.places import IGNORE
+from aurora_protocol.manifest.rules.places import GUESSES, IGNORE
 from aurora_protocol.manifest.rules.registry import Found, at, at_name, capability_rule
+from aurora_protocol.manifest.spelling import Guesses
 from aurora_protocol.manifest.subschemas import NAMED
 from aurora_protocol.manifest.wording import alternatives, closest, described, quoted, type_in_words
 
@@ -109,6 +110,7 @@ def required_undeclared(capability: Capability, document: Document) -> Iterator[
     """
     if "required" not in capability.keywords:
         return
+    guesses = Guesses(GUESSES)
     for schema in capability.schemas:
         names = value(schema.node, "required") if "required" in schema.node.value else None
         if not isinstance(names, Array):
@@ -121,6 +123,7 @@ def required_undeclared(capability: Capability, document: Document) -> Iterator[
         outermost = len(schema.path) == 3 or schema.path[-2] == "properties"
         open_ended = open_ended or (properties is None and not outermost)
         seen: set[str] = set()
+        free: list[str] | None = None
         for index, node in enumerate(names.items):
             if not isinstance(node.value, str):
                 continue
@@ -129,8 +132,10 @@ def required_undeclared(capability: Capability, document: Document) -> Iterator[
                 fix = removing_item(names, index, f"Remove the second {quoted(node.value)}")
                 yield at(node, f"{quoted(node.value)} is required twice", path, fix)
             elif node.value not in declared and not open_ended:
-                free = [each for each in declared if each not in names.value]
-                meant = closest(node.value, free, 0.6)
+                if free is None:
+                    listed = {each.value for each in names.items if isinstance(each.value, str)}
+                    free = [each for each in declared if each not in listed]
+                meant = guesses.closest(node.value, free, schema.path, 0.6)
                 advice = f"; did you mean {quoted(meant)}?" if meant else ""
                 message = f'{quoted(node.value)} is required but not in "properties"{advice}'
                 yield at(node, message, path, writing(node, meant) if meant else None)

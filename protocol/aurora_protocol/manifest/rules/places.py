@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from typing import Literal
 
 from msgspec import Struct
@@ -31,8 +32,12 @@ class Reached(Struct, frozen=True):
     schema: Object | None
     known: bool
     step: int = 0
-    choices: tuple[str, ...] = ()
+    choices: Collection[str] = ()
     in_array: bool = False
+
+
+GUESSES = 2_000
+"""How many names one rule may compare in one capability to guess what was meant."""
 
 
 def placed(template: Template | None) -> dict[str, tuple[Part, Variable, str]]:
@@ -82,7 +87,7 @@ def reach(capability: Capability, steps: tuple[str, ...]) -> Reached:
                 continue
             if (others is not None and others.value is not False) or (properties is not None and properties.broken):
                 return Reached(None, False)
-            return Reached(None, True, number, tuple(properties.value) if properties else ())
+            return Reached(None, True, number, properties.value.keys() if properties else ())
         if not isinstance(member.value, Object):
             return Reached(None, False)
         schema = member.value
@@ -96,12 +101,12 @@ def _is_array(schema: Object) -> bool:
 
 def types_of_variable(capability: Capability, name: str) -> frozenset[str]:
     """The JSON types of the parameter that fills a variable; empty where that is not known."""
-    steps = next((each.steps for each in capability.mapped if each.member.name == name), None)
-    schema = reach(capability, steps).schema if steps is not None else None
+    source = capability.mapped.get(name)
+    schema = reach(capability, source.steps).schema if source is not None and source.steps is not None else None
     kind = schema.value.get("type") if schema else None
     return frozenset({kind}) if isinstance(kind, str) else frozenset()
 
 
 def first_steps(capability: Capability) -> set[str]:
     """The names of the parameters that the mapping uses, in whole or in part; "" when it uses all arguments at once."""
-    return {each.steps[0] if each.steps else "" for each in capability.mapped if each.steps is not None}
+    return {each.steps[0] if each.steps else "" for each in capability.mapped.values() if each.steps is not None}

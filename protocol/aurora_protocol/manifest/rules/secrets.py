@@ -32,7 +32,11 @@ _TOKENS: tuple[tuple[str, str, str], ...] = (
     ("pypi-", "a PyPI token", r"pypi-AgEIcHlwaS5vcmc[A-Za-z0-9_-]{20,255}"),
     ("SG.", "a SendGrid key", r"SG\.[A-Za-z0-9_-]{16,32}\.[A-Za-z0-9_-]{16,64}"),
     ("hf_", "a Hugging Face token", r"(?<![A-Za-z0-9])hf_[A-Za-z0-9]{30,60}"),
-    ("eyJ", "a JSON Web Token", r"eyJ[A-Za-z0-9_-]{8,2000}\.eyJ[A-Za-z0-9_-]{4,4000}\.[A-Za-z0-9_-]{10,1000}"),
+    (
+        "eyJ",
+        "a JSON Web Token",
+        r"(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{8,2000}\.eyJ[A-Za-z0-9_-]{4,4000}\.[A-Za-z0-9_-]{10,1000}",
+    ),
     ("-----BEGIN", "a private key", r"-----BEGIN (?:[A-Z]{2,12} ){0,2}PRIVATE KEY-----"),
     ("earer ", "a bearer token", r"[Bb]earer (?=[A-Za-z._~+/-]{0,60}[0-9])[A-Za-z0-9._~+/-]{20,2000}"),
 )

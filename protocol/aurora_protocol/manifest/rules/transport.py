@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from aurora_protocol.manifest.document import Document, Scalar
 from aurora_protocol.manifest.edits import adding_member, renaming, writing
 from aurora_protocol.manifest.model import Capability, members
-from aurora_protocol.manifest.rules.places import IGNORE, placed
+from aurora_protocol.manifest.rules.places import GUESSES, IGNORE, placed
 from aurora_protocol.manifest.rules.registry import Found, at, at_name, capability_rule
+from aurora_protocol.manifest.spelling import Guesses
 from aurora_protocol.manifest.wording import alternatives, closest, described, quoted
 
 LOCATIONS = ("path", "query", "header", "body")
@@ -124,11 +125,13 @@ def location_unmapped(capability: Capability, document: Document) -> Iterator[Fo
     location, mapping = capability.location, capability.mapping
     if location is None or mapping is None or mapping.broken:
         return
-    free = [each for each in mapping.value if each not in location.value]
+    if location.value.keys() <= mapping.value.keys():
+        return
+    guesses, free = Guesses(GUESSES), [each for each in mapping.value if each not in location.value]
     for member in location.members:
         if member.name in mapping.value or member.name == IGNORE:
             continue
-        meant = closest(member.name, free)
+        meant = guesses.closest(member.name, free, "names")
         advice = f"; did you mean {quoted(meant)}?" if meant else ""
         message = f'{quoted(member.name)} is not in "parameterMapping"{advice}'
         fix = renaming(member.name_start, member.name_end, meant) if meant else None
