@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import time
 from itertools import pairwise
 
 import pytest
@@ -287,7 +288,15 @@ def test_links_open_what_can_be_opened() -> None:
         ("file:///w/schema.json", "./schema.json"),
         ("https://notes.example", "https://notes.example"),
     ]
-    for bad in ('"javascript:alert(1)"', '"https://"', '"http://[x"', "5", '""', '"file:///etc/passwd"'):
+    for bad in (
+        '"javascript:alert(1)"',
+        '"https://"',
+        '"http://[x"',
+        "5",
+        '""',
+        '"file:///etc/passwd"',
+        '"//host/share"',
+    ):
         assert links(Manifest(parse(f'{{"$schema": {bad}}}')), "file:///w/aura.json") == [], bad
 
 
@@ -376,3 +385,23 @@ def test_damaged_manifests_are_edited_without_a_crash(seed: int) -> None:
         links(whole, "file:///a"),
     )
     laid_out(whole.document, Style()), actions(whole.document, findings, 0, len(text))
+
+
+@pytest.mark.parametrize("piece", ["a", "a ", "{", "{a", '"', "/*", "//\n", "\\", "[", '{"a":', "é{", '"a":"{'])
+def test_long_and_strange_texts_are_answered_quickly(piece: str) -> None:
+    text = '{"capabilities": {"a": {"action": {"urlTemplate": "' + piece * 40_000
+    whole = Manifest(parse(text))
+    began = time.process_time()
+    for offset in (60, len(text) // 2, len(text)):
+        complete(whole, offset)
+        hover_at(whole, offset)
+        named_at(whole, offset)
+        selections(whole.document, offset)
+    folds(whole.document, LineIndex(text)), laid_out(whole.document, Style())
+    assert time.process_time() - began < 10, "not a measure, but what never ends would fail here"
+
+
+def test_what_is_between_backticks_stays_there() -> None:
+    text = TEXT.replace('"GET", "urlTemplate": "/n', '"GET", "urlTemplate": "`` /n')
+    found = hover_at(*marked(text.replace('    "read"', '    "re|ad"')))
+    assert found is not None and "**read** — ``` GET `` /n/{id} ```" in found.text
