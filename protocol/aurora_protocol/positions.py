@@ -37,10 +37,23 @@ class Range(Struct, frozen=True, order=True):
 class LineIndex:
     """The lines of one text. Built in O(n); each look-up afterwards takes O(log n), however long the lines are."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, *, _starts: list[int] | None = None) -> None:
         self.text = text
-        self._starts = _line_starts(text)
+        self._starts = _line_starts(text) if _starts is None else _starts
         self._ascii = text.isascii()
+
+    def edited(self, start: int, end: int, inserted: str) -> LineIndex:
+        """The index of the text with `inserted` between two offsets; only the lines around them are read again."""
+        text = f"{self.text[:start]}{inserted}{self.text[end:]}"
+        # One line more on either side: an edit may part a `\r\n` there, or join one.
+        first, last = max(0, self.line_of(start) - 1), self.line_of(end) + 2
+        by = len(inserted) - (end - start)
+        begin = self._starts[first]
+        after = [each + by for each in self._starts[last:]]
+        between = _line_starts(text[begin : after[0] if after else len(text)])
+        if after:
+            between.pop()  # the line that begins where `after` does
+        return LineIndex(text, _starts=[*self._starts[:first], *(begin + each for each in between), *after])
 
     @property
     def line_count(self) -> int:
@@ -62,8 +75,16 @@ class LineIndex:
         """The position of `offset`. Outside the text means its border; inside `\\r\\n` means before it."""
         offset = max(0, min(offset, len(self.text)))
         line = bisect_right(self._starts, offset) - 1
-        offset = min(offset, self.line_end(line))
-        return Pos(line, self._units(offset, encoding) - self._units(self._starts[line], encoding))
+        start, offset = self._starts[line], min(offset, self.line_end(line))
+        if self._ascii or encoding == "utf-32":
+            return Pos(line, offset - start)
+        if offset - start <= _BLOCK:
+            return Pos(line, _count(self.text[start:offset], encoding))
+        return Pos(line, self._units(offset, encoding) - self._units(start, encoding))
+
+    def line_of(self, offset: int) -> int:
+        """The line that `offset` is in."""
+        return bisect_right(self._starts, max(0, min(offset, len(self.text)))) - 1
 
     def offset(self, position: Pos, encoding: Encoding = "utf-16") -> int:
         """The offset of `position`. Past the end of its line means that end; inside a character means before it."""
@@ -72,6 +93,9 @@ class LineIndex:
         if position.line >= len(self._starts):
             return len(self.text)
         start = self._starts[position.line]
+        line = self.text[start : min(self.line_end(position.line), start + _BLOCK)]
+        if position.character < len(line) and line.isascii():
+            return start + max(0, position.character)
         units = self._units(start, encoding) + max(0, position.character)
         return max(start, min(self._offset_of_units(units, encoding), self.line_end(position.line)))
 
@@ -99,25 +123,24 @@ class LineIndex:
 
     @cached_property
     def _utf8(self) -> _CodeUnits:
-        return _CodeUnits(self.text, "utf-8", 1)
+        return _CodeUnits(self.text, "utf-8")
 
     @cached_property
     def _utf16(self) -> _CodeUnits:
-        return _CodeUnits(self.text, "utf-16-le", 2)
+        return _CodeUnits(self.text, "utf-16")
 
 
 class _CodeUnits:
     """How many code units precede each offset: totals per block, and the rest by encoding part of one block."""
 
-    def __init__(self, text: str, codec: str, unit_bytes: int) -> None:
+    def __init__(self, text: str, encoding: Encoding) -> None:
         self._text = text
-        self._codec = codec
-        self._unit_bytes = unit_bytes
+        self._encoding = encoding
         blocks = (self._count(start, start + _BLOCK) for start in range(0, len(text), _BLOCK))
         self._totals = list(accumulate(blocks, initial=0))
 
     def _count(self, start: int, end: int) -> int:
-        return len(self._text[start:end].encode(self._codec, "surrogatepass")) // self._unit_bytes
+        return _count(self._text[start:end], self._encoding)
 
     def before(self, offset: int) -> int:
         block = offset // _BLOCK
@@ -125,6 +148,15 @@ class _CodeUnits:
 
     def offset(self, units: int) -> int:
         return bisect_right(range(len(self._text) + 1), units, key=self.before) - 1
+
+
+def _count(text: str, encoding: Encoding) -> int:
+    """How many code units a text takes."""
+    if text.isascii() or encoding == "utf-32":
+        return len(text)
+    if encoding == "utf-8":
+        return len(text.encode("utf-8", "surrogatepass"))
+    return len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
 def _line_starts(text: str) -> list[int]:

@@ -24,6 +24,11 @@ def encode(message: Any) -> bytes:
     return msgspec.json.encode(shared_converter().unstructure(message))
 
 
+def plain(value: Any) -> Any:
+    """lsprotocol objects as plain values: for long lists, in a thread, so that sending them is quick."""
+    return shared_converter().unstructure(value)
+
+
 def warm_up() -> None:
     """Do what the first editor would otherwise wait for: generate the code that reads an `initialize`."""
     message = {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {"processId": None, "capabilities": {}}}

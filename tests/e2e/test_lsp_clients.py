@@ -144,7 +144,8 @@ async def test_initialize_says_what_there_is(product: Product, root: Path) -> No
         assert offers.hover_provider and offers.document_symbol_provider and offers.workspace_symbol_provider
         assert offers.code_lens_provider is not None and offers.code_lens_provider.resolve_provider
         assert offers.diagnostic_provider is not None
-        commands = {"aurora.recall", "aurora.index", "aurora.status", "aurora.explain"}
+        assert offers.completion_provider is not None and offers.rename_provider and offers.code_action_provider
+        commands = {"aurora.recall", "aurora.index", "aurora.status", "aurora.explain", "aurora.manifest.example"}
         assert offers.execute_command_provider is not None
         assert commands <= set(offers.execute_command_provider.commands)
         folders = offers.workspace.workspace_folders if offers.workspace is not None else None
@@ -322,6 +323,27 @@ async def test_diagnostics_are_pulled_by_clients_that_can(client: LanguageClient
     code = types.DocumentDiagnosticParams(document(root / "src" / "basket.py"))
     other = await client.text_document_diagnostic_async(code)
     assert isinstance(other, types.RelatedFullDocumentDiagnosticReport) and not list(other.items)
+
+
+async def test_a_manifest_is_completed_renamed_and_mended(client: LanguageClient, root: Path) -> None:
+    path = root / "edited" / "aura.json"
+    text = '{"capabilities": {"a": {"id": "a"}},\n"resources": {"r": {"operations": {"GET": {"capabilityId": "a"}}}}}'
+    open_document(client, path, text, "json")
+    place = types.Position(1, text.splitlines()[1].index('"a"') + 1)
+    completed = await client.text_document_completion_async(types.CompletionParams(document(path), place))
+    assert isinstance(completed, types.CompletionList)
+    (item,) = completed.items
+    assert isinstance(item.text_edit, types.TextEdit) and item.text_edit.new_text == '"a"'
+    renamed = await client.text_document_rename_async(types.RenameParams(document(path), place, "b"))
+    assert renamed is not None and renamed.document_changes is not None
+    (change,) = renamed.document_changes
+    assert isinstance(change, types.TextDocumentEdit) and len(change.edits) == 3
+    everything = types.Range(types.Position(0, 0), types.Position(9, 0))
+    context = types.CodeActionContext([], only=[types.CodeActionKind.QuickFix])
+    fixes = await client.text_document_code_action_async(types.CodeActionParams(document(path), everything, context))
+    assert fixes and all(isinstance(each, types.CodeAction) and each.edit for each in fixes)
+    hover = await client.text_document_hover_async(types.HoverParams(document(path), place))
+    assert hover is not None and "used by `r` (GET)" in str(hover.contents)
 
 
 async def test_files_the_editor_saw_change_are_indexed(client: LanguageClient, root: Path) -> None:

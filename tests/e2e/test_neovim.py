@@ -19,6 +19,11 @@ from tests.e2e.repositories import shop, write
 
 README = Path(__file__).resolve().parents[2] / "editor-clients" / "neovim" / "README.md"
 NVIM = shutil.which("nvim")
+NOTES = """{
+"resources": {"note": {"uriPattern": "/n", "description": "📝", "operations": {"GET": {"capabilityId": "read"}}}},
+"capabilities": {"read": {"id": "read", "v": "1"}}
+}
+"""
 BROKEN = '{\n  "protocol": "AURA",\n  "version": "2.0"\n}\n'
 
 pytestmark = pytest.mark.skipif(NVIM is None, reason="nvim is not installed")
@@ -53,7 +58,9 @@ def product(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Product]:
 
 @pytest.fixture(scope="module")
 def root(product: Product, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    root = write(shop(tmp_path_factory.mktemp("work") / "shop"), {".well-known/aura.json": BROKEN})
+    root = write(
+        shop(tmp_path_factory.mktemp("work") / "shop"), {".well-known/aura.json": BROKEN, "notes/aura.json": NOTES}
+    )
     product.json("index", cwd=root)
     return root
 
@@ -103,6 +110,28 @@ local ok, problem = pcall(function()
     kept.message, kept.source, kept.severity = one.message, one.source, one.severity
     table.insert(out.diagnostics, kept)
   end
+  vim.cmd('edit! notes/aura.json')
+  local function text() return table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), '\\n') end
+  local function has(piece) return function() return text():find(piece, 1, true) ~= nil end end
+  local function at(piece)
+    for row, line in ipairs(vim.api.nvim_buf_get_lines(0, 0, -1, false)) do
+      local column = line:find(piece, 1, true)
+      if column then vim.api.nvim_win_set_cursor(0, { row, column }) end
+    end
+  end
+  wait('attaching to the second manifest', function() return attached() and #vim.diagnostic.get(0) > 0 end)
+  at('read"}}}}')
+  local here = vim.lsp.util.make_position_params(0, 'utf-16')
+  out.completed = vim.lsp.util.text_document_completion_list_to_complete_items(ask('textDocument/completion', here), '')
+  vim.lsp.buf.rename('fetch')
+  wait('rename', has('"fetch": {"id": "fetch"'))
+  out.renamed = text()
+  vim.ui.select = function(items, _, choose) choose(items[1], 1) end
+  at('"1"')
+  vim.lsp.buf.code_action({ context = { only = { 'quickfix' }, diagnostics = {} } })
+  wait('the quick fix', has('"v": 1'))
+  if vim.lsp.buf.format then vim.lsp.buf.format() else vim.lsp.buf.formatting_sync() end
+  out.formatted = text()
 end)
 out.problem = not ok and tostring(problem) or nil
 local encode = (vim.json or {}).encode or vim.fn.json_encode
@@ -172,6 +201,16 @@ def test_document_symbols_are_those_of_the_buffer(seen: Any) -> None:
 
 def test_recall_answers_in_the_editor(seen: Any) -> None:
     assert seen["recall"]["results"][0]["name"] == "total_price"
+
+
+def test_a_manifest_is_completed_renamed_fixed_and_laid_out(seen: Any) -> None:
+    assert [each["word"] for each in seen["completed"]] == ['"read"']
+    assert seen["renamed"] == NOTES.rstrip("\n").replace('"read"', '"fetch"')
+    laid_out = seen["formatted"].splitlines()
+    assert json.loads(seen["formatted"]) == json.loads(seen["renamed"].replace('"1"', "1"))
+    assert (
+        '        "GET": {"capabilityId": "fetch"}' in laid_out or '\t\t\t\t"GET": {"capabilityId": "fetch"}' in laid_out
+    )
 
 
 def test_a_wrong_manifest_is_underlined(seen: Any) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import time
 from itertools import pairwise
 
 import pytest
@@ -24,6 +25,7 @@ from aurora_protocol.manifest.fixing import edited
 from aurora_protocol.manifest.model import Manifest
 from aurora_protocol.manifest.rules import documentation
 from aurora_protocol.manifest.scanner import parse
+from aurora_protocol.positions import LineIndex
 from tests.manifests import damaged, manifest
 from tests.protocol.cursors import marked
 
@@ -176,7 +178,7 @@ def test_the_outline_of_half_a_manifest_has_no_empty_name() -> None:
 
 def test_objects_arrays_and_comments_fold() -> None:
     text = '// one\n// two\n{\n  "a": [\n    1\n  ],\n  /* x\n  y */\n  "b": {"c": 1},\n  "d": {\n}'
-    assert [(each.start_line, each.end_line, each.comment) for each in folds(parse(text))] == [
+    assert [(each.start_line, each.end_line, each.comment) for each in folds(parse(text), LineIndex(text))] == [
         (0, 1, True),
         (2, 10, False),
         (3, 4, False),
@@ -286,7 +288,15 @@ def test_links_open_what_can_be_opened() -> None:
         ("file:///w/schema.json", "./schema.json"),
         ("https://notes.example", "https://notes.example"),
     ]
-    for bad in ('"javascript:alert(1)"', '"https://"', '"http://[x"', "5", '""', '"file:///etc/passwd"'):
+    for bad in (
+        '"javascript:alert(1)"',
+        '"https://"',
+        '"http://[x"',
+        "5",
+        '""',
+        '"file:///etc/passwd"',
+        '"//host/share"',
+    ):
         assert links(Manifest(parse(f'{{"$schema": {bad}}}')), "file:///w/aura.json") == [], bad
 
 
@@ -367,5 +377,31 @@ def test_damaged_manifests_are_edited_without_a_crash(seed: int) -> None:
         spans = selections(whole.document, offset)
         assert all(b <= a and c <= d for (a, c), (b, d) in pairwise(spans))
         cursor_at(whole.document, offset)
-    lenses(whole), hints(whole, 0, len(text)), outline(whole), folds(whole.document), links(whole, "file:///a")
+    (
+        lenses(whole),
+        hints(whole, 0, len(text)),
+        outline(whole),
+        folds(whole.document, whole.document.lines),
+        links(whole, "file:///a"),
+    )
     laid_out(whole.document, Style()), actions(whole.document, findings, 0, len(text))
+
+
+@pytest.mark.parametrize("piece", ["a", "a ", "{", "{a", '"', "/*", "//\n", "\\", "[", '{"a":', "é{", '"a":"{'])
+def test_long_and_strange_texts_are_answered_quickly(piece: str) -> None:
+    text = '{"capabilities": {"a": {"action": {"urlTemplate": "' + piece * 40_000
+    whole = Manifest(parse(text))
+    began = time.process_time()
+    for offset in (60, len(text) // 2, len(text)):
+        complete(whole, offset)
+        hover_at(whole, offset)
+        named_at(whole, offset)
+        selections(whole.document, offset)
+    folds(whole.document, LineIndex(text)), laid_out(whole.document, Style())
+    assert time.process_time() - began < 10, "not a measure, but what never ends would fail here"
+
+
+def test_what_is_between_backticks_stays_there() -> None:
+    text = TEXT.replace('"GET", "urlTemplate": "/n', '"GET", "urlTemplate": "`` /n')
+    found = hover_at(*marked(text.replace('    "read"', '    "re|ad"')))
+    assert found is not None and "**read** — ``` GET `` /n/{id} ```" in found.text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import re
 
 import pytest
@@ -72,3 +73,19 @@ def test_one_very_long_line_answers_as_fast_as_many_short_ones(encoding: Encodin
     assert end == Pos(0, units(text, encoding))
     for character in range(0, end.character, end.character // 500):
         assert 0 <= index.offset(Pos(0, character), encoding) <= len(text)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_an_edited_index_is_that_of_the_edited_text(seed: int) -> None:
+    chance = random.Random(seed)
+    index = LineIndex("one\r\ntwo\nthree\rfour\n\r\n")
+    for _ in range(60):
+        start, end = sorted(chance.randrange(len(index.text) + 1) for _ in range(2))
+        inserted = "".join(chance.choice(("\r", "\n", "\r\n", "a", "é", "📝")) for _ in range(chance.randrange(4)))
+        fresh = LineIndex(index.text[:start] + inserted + index.text[end:])
+        index = index.edited(start, end, inserted)
+        assert index.text == fresh.text
+        lines = [fresh.line_start(line) for line in range(fresh.line_count)]
+        assert [index.line_start(line) for line in range(index.line_count)] == lines
+        if len(index.text) < 5:
+            index = LineIndex("\r\n".join("abcdefgh"))

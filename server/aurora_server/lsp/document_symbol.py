@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from lsprotocol import types
 
 from aurora_memory.chunks import MODULE_NAME, ChunkKind, CodeChunk
 from aurora_protocol.positions import Encoding, LineIndex
+from aurora_server.converter import plain
 from aurora_server.lsp.documents import path_of
 from aurora_server.lsp.location import place_of
 from aurora_server.lsp.manifests.document_symbol import symbols as manifest_symbols
@@ -55,7 +56,8 @@ async def document_symbols(
     manifest = await manifest_of(ls, uri)
     if manifest is not None:
         outline = await manifest_symbols(manifest)
-        return outline if _shows_trees(ls.client) else _flat(outline, uri, None)
+        shown = outline if _shows_trees(ls.client) else _flat(outline, uri, None)
+        return cast("list[types.DocumentSymbol]", await asyncio.to_thread(plain, shown))
     place = await place_of(ls, uri)
     path = path_of(uri)
     if place is None or path is None:

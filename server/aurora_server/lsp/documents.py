@@ -37,7 +37,8 @@ class Document(TextDocument):
             index, encoding = self.index, encoding_of(self.position_codec.encoding)
             start = index.offset(_pos(change.range.start), encoding)
             end = index.offset(_pos(change.range.end), encoding)
-            self._source = self.text[:start] + change.text + self.text[max(start, end) :]
+            self._index = index.edited(start, max(start, end), change.text)
+            self._source = self._index.text
         else:
             self._source = change.text
 

@@ -64,17 +64,19 @@ def complete_by_schema(document: Document, schema: SchemaCheck, offset: int, *, 
 
 
 def _written(where: Where, schema: SchemaCheck, snippets: bool) -> list[Proposal]:
-    cursor = where.cursor
+    cursor, text = where.cursor, where.cursor.document.text
+    unit, end = indent_unit(text), line_end(text)
     if cursor.role == "value":
         found = sorted(_values(where, schema), key=lambda each: each.rank)
-        return [_value(cursor, each, snippets) for each in _once(found)]
+        return [_value(cursor, each, Writer(unit, end, snippets=snippets), snippets) for each in _once(found)]
     if not isinstance(cursor.container, Object):
         return []
     taken = {each.name for each in cursor.container.members if each is not cursor.member}
     if cursor.member is not None and cursor.typed in ("", cursor.member.name):
         taken.add("")  # a name that is just being begun is in the mapping, but no parameter
     found = sorted(_names(where, schema), key=lambda each: each.rank)
-    return [_name(cursor, each, snippets) for each in _once(found) if each.label not in taken]
+    wanted = [each for each in _once(found) if each.label not in taken]
+    return [_name(cursor, each, Writer(unit, end, snippets=snippets), snippets) for each in wanted]
 
 
 def _names(where: Where, schema: SchemaCheck) -> Iterator[Offer]:
@@ -142,18 +144,17 @@ def _once(found: list[Offer]) -> list[Offer]:
 # From an offer to the text that is put in
 
 
-def _name(cursor: Cursor, offer: Offer, snippets: bool) -> Proposal:
+def _name(cursor: Cursor, offer: Offer, writer: Writer, snippets: bool) -> Proposal:
     spelt = _spelt(offer.label)
     if cursor.colon_after:
         return _proposal(cursor, offer, spelt, spelt, snippet=False)
-    writer = _writer(cursor, snippets)
     name = writer.value(Hole(offer.label, link=NAME)) if offer.label in NEW else writer.text(spelt)
     return _proposal(cursor, offer, f"{name}: {writer.value(offer.tree)}", spelt, snippet=snippets)
 
 
-def _value(cursor: Cursor, offer: Offer, snippets: bool) -> Proposal:
+def _value(cursor: Cursor, offer: Offer, writer: Writer, snippets: bool) -> Proposal:
     spelt = _spelt(offer.label) if isinstance(offer.tree, str) else offer.label
-    text = _writer(cursor, snippets).value(offer.tree)
+    text = writer.value(offer.tree)
     if cursor.document.text[cursor.start - 1 : cursor.start] == ":":
         text = f" {text}"
     return _proposal(cursor, offer, text, spelt, snippet=snippets)
@@ -174,11 +175,6 @@ def _proposal(cursor: Cursor, offer: Offer, text: str, spelt: str, *, snippet: b
         offer.documentation,
         more,
     )
-
-
-def _writer(cursor: Cursor, snippets: bool) -> Writer:
-    text = cursor.document.text
-    return Writer(indent_unit(text), line_end(text), snippets=snippets)
 
 
 def _in_string(cursor: Cursor) -> bool:

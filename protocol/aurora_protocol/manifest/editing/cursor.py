@@ -20,6 +20,9 @@ _WORD_BEFORE = re.compile(r"[\w$.+-]*\Z")
 _WORD_AFTER = re.compile(r"[\w$.+-]*")
 _REST_OF_LINE = re.compile(r"[^\n\r]*")
 
+_LONGEST_WORD = 200
+"""Characters of a bare word, before the cursor, that a proposal replaces: a bound for broken texts."""
+
 
 class Cursor(Struct, frozen=True):
     """A place to write at.
@@ -114,7 +117,7 @@ def _within(
     gap = _without_comments(text[since:offset])
     if gap is None:
         return None
-    word = _WORD_BEFORE.search(gap)
+    word = _WORD_BEFORE.search(gap[-_LONGEST_WORD:])
     typed = word[0] if word else ""
     start, end = offset - len(typed), _end_of_word(text, offset)
     if waiting:

@@ -83,13 +83,12 @@ def example_arguments(capability: Capability) -> dict[str, Any]:
     schema = capability.parameters.value if capability.parameters else {}
     made = example_value({**schema, "type": "object"}, "", 0)
     arguments: dict[str, Any] = made if isinstance(made, dict) else {}
-    for each in capability.mapped:
+    for each in capability.mapped.values():
         steps = each.steps or ()
         if len(steps) == 1:
             arguments.setdefault(steps[0], steps[0] or "value")
-    mapped = {each.member.name for each in capability.mapped}
     for variable in capability.template.variables if capability.template else ():
-        if variable.name not in mapped:
+        if variable.name not in capability.mapped:
             arguments.setdefault(variable.name, variable.name)
     return arguments
 

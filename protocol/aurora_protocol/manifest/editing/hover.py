@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 
 from msgspec import Struct
@@ -166,13 +167,17 @@ def _range(place: Place | None) -> tuple[int, int] | None:
 
 def _plain(text: str) -> str:
     """Text of the user's, so that Markdown shows it as it is on one line."""
-    return "".join(f"\\{char}" if char in "\\`*_{}[]<>()#!|~" else char for char in " ".join(text.split())[:500])
+    return "".join(
+        f"\\{char}" if char in "\\`*_{}[]<>()#!|~" else char for char in " ".join(text[:1_000].split())[:500]
+    )
 
 
 def _code(text: str) -> str:
-    shown = " ".join(text.split())[:200]
-    fence = "``" if "`" in shown else "`"
-    return f"{fence}{shown}{fence}"
+    shown = " ".join(text[:400].split())[:200]
+    if "`" not in shown:
+        return f"`{shown}`"
+    fence = "`" * (max(map(len, re.findall("`+", shown))) + 1)
+    return f"{fence} {shown} {fence}"
 
 
 def _fenced(text: str, language: str) -> str:

@@ -41,5 +41,6 @@ def _link(node: Scalar | None, tooltip: str, base: str) -> Link | None:
     except ValueError:
         return None
     web = parts.scheme in ("http", "https") and parts.netloc
-    beside = parts.scheme == "file" and not urlsplit(text).scheme
+    # Not `//host/share`: opening that would say hello to another machine.
+    beside = parts.scheme == "file" and not parts.netloc and not urlsplit(text).scheme
     return Link(target, node.start + 1, node.end - 1, tooltip) if web or beside else None

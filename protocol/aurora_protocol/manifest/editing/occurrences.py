@@ -182,7 +182,7 @@ def _parameter_named(
 
 def _same(capability: Capability, names: Path | str) -> set[Path | str]:
     """A name with the other name of the same parameter, where it is the same word."""
-    pointers = {each.member.name: pointed_at(capability, each.pointer) for each in capability.mapped}
+    pointers = {each.member.name: pointed_at(capability, each.pointer) for each in capability.mapped.values()}
     if isinstance(names, str):
         path = pointers.get(names, (names,))
         return {names, path} if path and path[-1] == names else {names}

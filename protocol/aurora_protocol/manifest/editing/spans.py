@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from aurora_protocol.manifest.document import Array, Document, Node, Object, Scalar
 from aurora_protocol.manifest.editing.cursor import is_closed
+from aurora_protocol.positions import LineIndex
 
 _LINE_COMMENT = ("//", "#")
 
@@ -20,10 +21,10 @@ class Fold(Struct, frozen=True, order=True):
     comment: bool = False
 
 
-def folds(document: Document) -> list[Fold]:
+def folds(document: Document, lines: LineIndex) -> list[Fold]:
     """Every object and array on several lines, and every comment on several lines, in the order of the text."""
-    found = {Fold(*lines) for node in _containers(document.root) if (lines := _lines(document, node))}
-    return sorted(found | set(_comments(document)))
+    found = {Fold(*each) for node in _containers(document.root) if (each := _lines(document, lines, node))}
+    return sorted(found | set(_comments(document, lines)))
 
 
 def selections(document: Document, offset: int) -> list[tuple[int, int]]:
@@ -79,24 +80,24 @@ def _containers(root: Node | None) -> Iterator[Object | Array]:
             pending += (each for each in node.items if isinstance(each, Object | Array))
 
 
-def _lines(document: Document, node: Object | Array) -> tuple[int, int] | None:
-    first = document.lines.position(node.start).line
-    last = document.lines.position(max(node.start, node.end - 1)).line
+def _lines(document: Document, lines: LineIndex, node: Object | Array) -> tuple[int, int] | None:
+    first = lines.line_of(node.start)
+    last = lines.line_of(max(node.start, node.end - 1))
     last = last - 1 if is_closed(document.text, node) else last
     return (first, last) if last > first else None
 
 
-def _comments(document: Document) -> Iterator[Fold]:
+def _comments(document: Document, lines: LineIndex) -> Iterator[Fold]:
     """Block comments on several lines, and runs of line comments."""
     run: list[tuple[int, int]] = []
     for problem in document.problems:
         if problem.rule != "json-comment":
             continue
-        first = document.lines.position(problem.start).line
-        last = document.lines.position(problem.end).line
+        first = lines.line_of(problem.start)
+        last = lines.line_of(problem.end)
         if last > first:
             yield Fold(first, last, comment=True)
-        elif document.text.startswith(_LINE_COMMENT, problem.start) and _begins_line(document, problem.start):
+        elif document.text.startswith(_LINE_COMMENT, problem.start) and _begins_line(lines, problem.start):
             if run and first == run[-1][1] + 1:
                 run[-1] = (run[-1][0], first)
             else:
@@ -104,6 +105,5 @@ def _comments(document: Document) -> Iterator[Fold]:
     yield from (Fold(first, last, comment=True) for first, last in run if last > first)
 
 
-def _begins_line(document: Document, offset: int) -> bool:
-    start = document.lines.line_start(document.lines.position(offset).line)
-    return not document.text[start:offset].strip()
+def _begins_line(lines: LineIndex, offset: int) -> bool:
+    return not lines.text[lines.line_start(lines.line_of(offset)) : offset].strip()

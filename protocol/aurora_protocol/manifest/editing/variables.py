@@ -14,6 +14,7 @@ from aurora_protocol.manifest.model import members
 
 _BEFORE = re.compile(r"[\w.%]*\Z")
 _AFTER = re.compile(r"[\w.%]*")
+_LONGEST_NAME = 200
 _EXPRESSION = re.compile(r"\{([^{}]*)\}")
 _NAME = re.compile(r"[\w.%]+")
 
@@ -42,7 +43,7 @@ def slot_at(cursor: Cursor) -> Slot | None:
     opening = before.rfind("{")
     if opening < 0 or "}" in before[opening:]:
         return None
-    typed, after = _BEFORE.search(before), _AFTER.match(text, cursor.offset)
+    typed, after = _BEFORE.search(before[-_LONGEST_NAME:]), _AFTER.match(text, cursor.offset)
     start = cursor.offset - (len(typed[0]) if typed else 0)
     end = after.end() if after else cursor.offset
     closing, next_opening = text.find("}", end, cursor.end), text.find("{", end, cursor.end)

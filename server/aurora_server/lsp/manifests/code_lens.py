@@ -6,14 +6,16 @@ import asyncio
 
 from lsprotocol import types
 
+from aurora_server.converter import plain
 from aurora_server.lsp.manifests.commands import EXAMPLE, USES
 from aurora_server.lsp.manifests.reading import Snapshot
 from aurora_server.lsp.wording import counted
 
 
 async def lenses(snapshot: Snapshot) -> list[types.CodeLens]:
-    """The lenses above each capability."""
-    return await asyncio.to_thread(_lenses, snapshot)
+    """The lenses above each capability, as plain values: there may be thousands."""
+    found: list[types.CodeLens] = await asyncio.to_thread(lambda: plain(_lenses(snapshot)))
+    return found
 
 
 def _lenses(snapshot: Snapshot) -> list[types.CodeLens]:

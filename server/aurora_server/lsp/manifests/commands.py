@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 EXAMPLE = "aurora.manifest.example"
 USES = "aurora.manifest.uses"
 
+LONGEST_MESSAGE = 4_000
+"""Characters of a request that are shown; the answer has all of it."""
+
 
 class Which(msgspec.Struct, frozen=True):
     """The only argument of both commands: a manifest and the name of one of its capabilities."""
@@ -47,7 +50,7 @@ async def example(ls: AuroraServer, snapshot: Snapshot, which: Which) -> Example
     """The request that a call with example arguments would send: answered, and shown as a message."""
     found = await asyncio.to_thread(_example, snapshot, which.capability)
     text = f"{found.text}\n\n{found.command}" if found.command else found.text
-    ls.protocol.push(types.WINDOW_SHOW_MESSAGE, types.ShowMessageParams(types.MessageType.Info, text))
+    ls.protocol.push(types.WINDOW_SHOW_MESSAGE, types.ShowMessageParams(types.MessageType.Info, text[:LONGEST_MESSAGE]))
     return found
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from lsprotocol import types
@@ -82,19 +83,25 @@ def _items(snapshot: Snapshot, offset: int, snippets: bool, adjusts: bool) -> It
         proposals = complete(snapshot.manifest, offset, snippets=snippets)
     else:
         proposals = complete_by_schema(snapshot.json, snapshot.schema, offset, snippets=snippets)
-    return Items(False, [_item(each, number, snapshot, adjusts) for number, each in enumerate(proposals)])
+    ranges: dict[tuple[int, int], Range] = {}  # nearly always one, for all proposals
+
+    def range_of(start: int, end: int) -> Range:
+        if (start, end) not in ranges:
+            ranges[start, end] = snapshot.index.range(start, end, snapshot.encoding)
+        return ranges[start, end]
+
+    return Items(False, [_item(each, number, range_of, adjusts) for number, each in enumerate(proposals)])
 
 
-def _item(proposal: Proposal, number: int, snapshot: Snapshot, adjusts: bool) -> Item:
-    index, encoding = snapshot.index, snapshot.encoding
-    more = [TextEdit(index.range(each.start, each.end, encoding), each.text) for each in proposal.more]
+def _item(proposal: Proposal, number: int, range_of: Callable[[int, int], Range], adjusts: bool) -> Item:
+    more = [TextEdit(range_of(each.start, each.end), each.text) for each in proposal.more]
     words = proposal.documentation
     return Item(
         label=proposal.label,
         kind=_KINDS[proposal.kind].value,
         sort_text=f"{number:05}",
         filter_text=proposal.filter,
-        text_edit=TextEdit(index.range(proposal.start, proposal.end, encoding), proposal.text),
+        text_edit=TextEdit(range_of(proposal.start, proposal.end), proposal.text),
         insert_text_format=2 if proposal.snippet else 1,
         detail=proposal.detail or None,
         documentation={"kind": "markdown", "value": words} if words else None,

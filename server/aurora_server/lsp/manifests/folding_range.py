@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
-from aurora_server.lsp.manifests.reading import snapshot_of
+from aurora_server.converter import plain
+from aurora_server.lsp.manifests.reading import Snapshot, snapshot_of
 
 if TYPE_CHECKING:
-    from aurora_protocol.manifest.document import Document
     from aurora_server.lsp.server import AuroraServer
 
 MOST = 5_000
@@ -29,13 +29,15 @@ async def folding_ranges(ls: AuroraServer, params: types.FoldingRangeParams) -> 
         return None
     folding = ls.client.text_document.folding_range if ls.client.text_document is not None else None
     limit = folding.range_limit if folding is not None else None
-    return await asyncio.to_thread(_ranges, snapshot.json, MOST if limit is None else limit)
+    most = MOST if limit is None else limit
+    found: list[types.FoldingRange] = await asyncio.to_thread(lambda: plain(_ranges(snapshot, most)))
+    return found
 
 
-def _ranges(document: Document, limit: int) -> list[types.FoldingRange]:
+def _ranges(snapshot: Snapshot, limit: int) -> list[types.FoldingRange]:
     from aurora_protocol.manifest.editing.spans import folds
 
-    found = folds(document)
+    found = folds(snapshot.json, snapshot.index)
     if len(found) > limit:  # the largest matter most
         found = sorted(sorted(found, key=lambda each: each.start_line - each.end_line)[:limit])
     return [
