@@ -87,6 +87,8 @@ def test_a_name_is_put_in_with_the_commas_it_needs(before: str, after: str) -> N
         ('{"policy": {"authHint":|}}', '{"policy": {"authHint": "bearer"}}'),
         ('{"policy": {"authHint": "|"}}', '{"policy": {"authHint": "bearer"}}'),
         ('{"policy": {"authHint": "be|x"}}', '{"policy": {"authHint": "bearer"}}'),
+        ('{"policy": {"authHint":|  "none"}}', '{"policy": {"authHint": "bearer"}}'),
+        ('{"policy": {"authHint": |"none"}}', '{"policy": {"authHint": "bearer"}}'),
         ('{"policy": {"authHint": be|}}', '{"policy": {"authHint": "bearer"}}'),
         ('{"policy": {"authHint": "|}}', '{"policy": {"authHint": "bearer"}}'),
         ('{"policy": {"authHint": "|, "x": "y"}}', '{"policy": {"authHint": "bearer", "x": "y"}}'),
@@ -102,7 +104,16 @@ def test_a_choice_replaces_what_is_there_and_nothing_else(before: str, after: st
 
 @pytest.mark.parametrize(
     "text",
-    ['{"id": "x"| }', '{"id"| : "x"}', '{"id": "x", // a | comment\n}', '{"id": "x"} |', '| {"id": "x"}', '{"id" |}'],
+    [
+        '{"id": "x"| }',
+        '{"site": | {}}',
+        '{"policy": {"authHint": |\n"none"}}',
+        '{"id"| : "x"}',
+        '{"id": "x", // a | comment\n}',
+        '{"id": "x"} |',
+        '| {"id": "x"}',
+        '{"id" |}',
+    ],
 )
 def test_nothing_is_proposed_where_nothing_can_be_written(text: str) -> None:
     assert proposals(text) == []

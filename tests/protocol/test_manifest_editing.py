@@ -7,6 +7,7 @@ import random
 import time
 from itertools import pairwise
 
+import msgspec
 import pytest
 
 from aurora_protocol.manifest.check import check, check_document
@@ -405,3 +406,14 @@ def test_what_is_between_backticks_stays_there() -> None:
     text = TEXT.replace('"GET", "urlTemplate": "/n', '"GET", "urlTemplate": "`` /n')
     found = hover_at(*marked(text.replace('    "read"', '    "re|ad"')))
     assert found is not None and "**read** — ``` GET `` /n/{id} ```" in found.text
+
+
+def test_half_a_surrogate_pair_can_be_told_of() -> None:
+    half = "\\ud800"
+    text = (
+        TEXT.replace('"read"', f'"re{half}"').replace("Which note.", half).replace('"enum": ["a"', f'"enum": ["{half}"')
+    )
+    whole = Manifest(parse(text))
+    msgspec.json.encode([outline(whole), lenses(whole), hints(whole, 0, len(text))])
+    for offset in range(0, len(text), 5):
+        msgspec.json.encode([hover_at(whole, offset), complete(whole, offset)])

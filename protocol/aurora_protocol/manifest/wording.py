@@ -10,6 +10,7 @@ from typing import Any
 _SHOWN = 40
 _GUESSABLE = 64
 _UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff]")
+_HALF = re.compile("[\ud800-\udfff]")
 _NOT_WORD = re.compile(r"[\W_]+")
 
 _TYPES = {"object": "an object", "array": "an array", "string": "a string", "number": "a number"}
@@ -20,6 +21,11 @@ def excerpt(text: str) -> str:
     """A piece of the user's text for a message: at most 40 characters, with nothing unprintable in it."""
     printable = _UNPRINTABLE.sub(lambda match: f"\\u{ord(match[0]):04x}", text[: _SHOWN + 1])
     return printable if len(printable) <= _SHOWN else f"{printable[: _SHOWN - 1]}…"
+
+
+def sendable(text: str) -> str:
+    """The text with U+FFFD for each half of a surrogate pair, which JSON can spell and UTF-8 cannot send."""
+    return text if text.isascii() else _HALF.sub("\ufffd", text)
 
 
 def quoted(text: str) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 
 from msgspec import Struct
@@ -14,12 +13,14 @@ from aurora_protocol.manifest.editing.offers import NEW, Kind, Offer, Where
 from aurora_protocol.manifest.editing.skeletons import NAME, member_tree
 from aurora_protocol.manifest.editing.snippets import Hole, Writer
 from aurora_protocol.manifest.editing.style import indent_unit, line_end
-from aurora_protocol.manifest.editing.variables import candidates, slot_at
+from aurora_protocol.manifest.editing.variables import candidates, is_variable, slot_at
+from aurora_protocol.manifest.edits import spelt
 from aurora_protocol.manifest.findings import Edit
 from aurora_protocol.manifest.model import Manifest
 from aurora_protocol.manifest.schema import manifest_schema
 from aurora_protocol.manifest.shape import Shape
 from aurora_protocol.manifest.violations import SchemaCheck
+from aurora_protocol.manifest.wording import sendable
 
 _TEMPLATES = (("urlTemplate",), ("uriPattern",))
 
@@ -125,11 +126,11 @@ def _by_shape(where: Where, shape: Shape) -> Iterator[Offer]:
 def _variables(where: Where) -> Iterator[Proposal]:
     slot = slot_at(where.cursor)
     for each in candidates(where) if slot else ():
-        if slot is not None and each.name not in slot.used:
+        if slot is not None and each.name not in slot.used and is_variable(each.name):
             text = each.name if slot.closed else f"{each.name}}}"
             yield Proposal(
                 each.name, "variable", text, slot.start, slot.end, each.name,
-                detail=each.detail, documentation=each.documentation,
+                detail=sendable(each.detail), documentation=sendable(each.documentation),
             )  # fmt: skip
 
 
@@ -145,41 +146,38 @@ def _once(found: list[Offer]) -> list[Offer]:
 
 
 def _name(cursor: Cursor, offer: Offer, writer: Writer, snippets: bool) -> Proposal:
-    spelt = _spelt(offer.label)
+    name = spelt(offer.label)
     if cursor.colon_after:
-        return _proposal(cursor, offer, spelt, spelt, snippet=False)
-    name = writer.value(Hole(offer.label, link=NAME)) if offer.label in NEW else writer.text(spelt)
-    return _proposal(cursor, offer, f"{name}: {writer.value(offer.tree)}", spelt, snippet=snippets)
+        return _proposal(cursor, offer, name, name, snippet=False)
+    shown = writer.value(Hole(offer.label, link=NAME)) if offer.label in NEW else writer.text(name)
+    return _proposal(cursor, offer, f"{shown}: {writer.value(offer.tree)}", name, snippet=snippets)
 
 
 def _value(cursor: Cursor, offer: Offer, writer: Writer, snippets: bool) -> Proposal:
-    spelt = _spelt(offer.label) if isinstance(offer.tree, str) else offer.label
+    typed = spelt(offer.label) if isinstance(offer.tree, str) else offer.label
     text = writer.value(offer.tree)
     if cursor.document.text[cursor.start - 1 : cursor.start] == ":":
         text = f" {text}"
-    return _proposal(cursor, offer, text, spelt, snippet=snippets)
+    return _proposal(cursor, offer, text, typed, snippet=snippets)
 
 
-def _proposal(cursor: Cursor, offer: Offer, text: str, spelt: str, *, snippet: bool) -> Proposal:
+def _proposal(cursor: Cursor, offer: Offer, text: str, typed: str, *, snippet: bool) -> Proposal:
     more = (Edit(cursor.comma_at, cursor.comma_at, ","),) if cursor.comma_at is not None else ()
+    # Editors compare this with what stands in the range, which begins with the quote once one is typed.
+    compared = typed if _in_string(cursor) else typed.strip('"')
     return Proposal(
-        offer.label,
+        sendable(offer.label),
         offer.kind,
         f"{text}," if cursor.comma_after else text,
         cursor.start,
         cursor.end,
-        # Editors compare this with what stands in the range, which begins with the quote once one is typed.
-        spelt if _in_string(cursor) else spelt.strip('"'),
+        sendable(compared),
         snippet,
-        offer.detail,
-        offer.documentation,
+        sendable(offer.detail),
+        sendable(offer.documentation),
         more,
     )
 
 
 def _in_string(cursor: Cursor) -> bool:
     return cursor.document.text[cursor.start : cursor.start + 1] == '"'
-
-
-def _spelt(text: str) -> str:
-    return json.dumps(text, ensure_ascii=False)

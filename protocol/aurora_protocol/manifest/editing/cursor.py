@@ -18,6 +18,7 @@ _TRIVIA = re.compile(r"(?:[\s\ufeff]|//[^\n\r]*(?=[\n\r])|#[^\n\r]*(?=[\n\r])|/\
 _COMMENT = re.compile(r"//[^\n\r]*|#[^\n\r]*|/\*.*?(?:\*/|\Z)", re.DOTALL)
 _WORD_BEFORE = re.compile(r"[\w$.+-]*\Z")
 _WORD_AFTER = re.compile(r"[\w$.+-]*")
+_BREAK = re.compile(r"[\n\r]")
 _REST_OF_LINE = re.compile(r"[^\n\r]*")
 
 _LONGEST_WORD = 200
@@ -123,10 +124,12 @@ def _within(
     if waiting:
         if ":" not in gap and "=" not in gap:
             return None
-        if isinstance(value, Scalar) and value.start == offset and _next_char(text, value.end) != ":":
-            end = value.end
-        elif text[offset : offset + 1] in ("{", "["):
-            end = offset
+        if value is not None and not isinstance(value, Broken):
+            # A value stands here already, unless it is the name of what comes next.
+            if not isinstance(value, Scalar) or _BREAK.search(text, offset, value.start):
+                return None
+            if _next_char(text, value.end) != ":":
+                end = value.end
         return _cursor(document, path, node, "value", named, start, end, offset)
     role: Literal["name", "value"] = "name" if isinstance(node, Object) else "value"
     before = gap[: len(gap) - len(typed)]

@@ -72,6 +72,8 @@ def example_of(manifest: Manifest, capability: Capability) -> Example:
         call = build_call(capability, _origin(manifest), example_arguments(capability))
     except (SiteError, Blocked) as error:
         return Example(capability.name, problem=str(error))
+    except ValueError:  # 1e400 is in no JSON that is sent, nor is half a surrogate pair
+        return Example(capability.name, problem=f"{capability.name}: its example values cannot be sent")
     request = call.request
     # Read again to be laid out: what is sent has no line ends.
     body = json.dumps(call.body, indent=2, ensure_ascii=False) if call.body is not None else ""

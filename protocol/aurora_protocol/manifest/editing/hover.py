@@ -16,6 +16,7 @@ from aurora_protocol.manifest.model import Capability, Manifest
 from aurora_protocol.manifest.schema import manifest_schema
 from aurora_protocol.manifest.shape import Shape
 from aurora_protocol.manifest.violations import SchemaCheck
+from aurora_protocol.manifest.wording import sendable
 
 _RULES = 2
 """Rules explained at one place: more is a wall of text."""
@@ -57,7 +58,7 @@ def hover_at(
         sections += _about(manifest, place, offset) if own else []
         sections.append(_by_schema(document, place, schema or manifest_schema()))
     text = "\n\n---\n\n".join(each for each in sections if each)
-    return Hover(text, start, end) if text else None
+    return Hover(sendable(text), start, end) if text else None
 
 
 def example_text(example: Example) -> str:

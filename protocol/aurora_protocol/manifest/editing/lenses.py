@@ -7,6 +7,7 @@ from msgspec import Struct
 from aurora_protocol.manifest.editing.examples import example_of
 from aurora_protocol.manifest.editing.parameters import resources_of
 from aurora_protocol.manifest.model import Manifest, members
+from aurora_protocol.manifest.wording import sendable
 
 MAX_HINTS = 200
 """Hints in one answer: clients ask for what is on the screen."""
@@ -37,7 +38,7 @@ def lenses(manifest: Manifest) -> list[Lens]:
         capability = manifest.capabilities[member.name]
         used = len(resources_of(manifest, member.name))
         callable_ = capability.member is member and capability.method is not None and capability.template is not None
-        found.append(Lens(member.name, member.name_start, member.name_end, used, callable_))
+        found.append(Lens(sendable(member.name), member.name_start, member.name_end, used, callable_))
     return found
 
 

@@ -7,7 +7,6 @@ A parameter goes by two kinds of names: the argument's, in `parameters` and in p
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator
 from typing import Literal
 
@@ -26,6 +25,7 @@ from aurora_protocol.manifest.editing.parameters import (
     resources_of,
     schema_parts,
 )
+from aurora_protocol.manifest.editing.variables import is_variable
 from aurora_protocol.manifest.findings import Edit
 from aurora_protocol.manifest.model import Capability, Manifest, Resource, members, string, value, within
 from aurora_protocol.manifest.templates import Template
@@ -34,7 +34,6 @@ from aurora_protocol.manifest.wording import quoted
 Role = Literal["capability", "id", "use", "property", "required", "mapping", "pointer", "location", "variable"]
 """What a place does with the name. `capability` and `property` define it."""
 
-_VARIABLE = re.compile(r"(?:[A-Za-z0-9_]|%[0-9A-Fa-f]{2})(?:\.?(?:[A-Za-z0-9_]|%[0-9A-Fa-f]{2}))*")
 _DEFINING = ("capability", "property", "mapping", "id")
 MAX_NAME = 200
 
@@ -106,7 +105,7 @@ def renamed(named: Named, name: str) -> list[Edit]:
         return []
     if name in named.taken:
         raise CannotRename(f"there already is a {named.kind} called {quoted(name)} here")
-    if any(each.role == "variable" for each in named.occurrences) and not _VARIABLE.fullmatch(name):
+    if any(each.role == "variable" for each in named.occurrences) and not is_variable(name):
         raise CannotRename(f"{quoted(name)} cannot stand in a URI template: use letters, digits, _ and single dots")
     return [Edit(each.start, each.end, _spelt(each.role, name)) for each in named.occurrences]
 

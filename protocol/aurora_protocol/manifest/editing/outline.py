@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from aurora_protocol.manifest.document import Member, Object
 from aurora_protocol.manifest.model import Capability, Manifest, Operation, Resource, members, string, value
+from aurora_protocol.manifest.wording import sendable
 
 Kind = Literal["site", "policy", "group", "resource", "operation", "capability", "parameter", "action", "member"]
 
@@ -70,8 +71,8 @@ def _capability(capability: Capability) -> Entry:
 
 def _entry(member: Member, kind: Kind, detail: str, children: tuple[Entry, ...] = ()) -> Entry:
     end = max(member.value.end, member.name_end)
-    name = member.name.strip() or '""'
-    return Entry(name, kind, detail, member.name_start, end, member.name_start, member.name_end, children)
+    name = sendable(member.name).strip() or '""'
+    return Entry(name, kind, sendable(detail), member.name_start, end, member.name_start, member.name_end, children)
 
 
 def _type(member: Member) -> str:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import re
 
 from msgspec import Struct
+
+from aurora_protocol.manifest.edits import spelt
 
 _SPECIAL_IN_HOLE = re.compile(r"([\\$}])")
 _SPECIAL_IN_CHOICE = re.compile(r"([\\$},|])")
@@ -58,18 +59,18 @@ class Writer:
             case Braces():
                 return f"{tree.text[0]}{self._hole(Hole(bare=True))}{tree.text[1]}"
             case dict() if tree:
-                members = (f"{self.text(_spelt(name))}: {self.value(each, depth + 1)}" for name, each in tree.items())
+                members = (f"{self.text(spelt(name))}: {self.value(each, depth + 1)}" for name, each in tree.items())
                 return self._lines("{", list(members), "}", depth)
             case list() if tree:
                 return f"[{', '.join(self.value(each, depth + 1) for each in tree)}]"
-        return self.text(_spelt(tree))
+        return self.text(spelt(tree))
 
     def _lines(self, opening: str, parts: list[str], closing: str, depth: int) -> str:
         inner = self._line_end + self._unit * (depth + 1)
         return f"{opening}{inner}{f',{inner}'.join(parts)}{self._line_end}{self._unit * depth}{closing}"
 
     def _hole(self, hole: Hole) -> str:
-        text = hole.text if hole.bare else _spelt(hole.text)[1:-1]
+        text = hole.text if hole.bare else spelt(hole.text)[1:-1]
         if not self._snippets:
             return text
         if hole.link in self._linked:
@@ -78,11 +79,8 @@ class Writer:
         if hole.link:
             self._linked[hole.link] = self._holes
         if hole.choices:
-            choices = [_SPECIAL_IN_CHOICE.sub(r"\\\1", each) for each in hole.choices]
+            spelt_choices = hole.choices if hole.bare else [spelt(each)[1:-1] for each in hole.choices]
+            choices = [_SPECIAL_IN_CHOICE.sub(r"\\\1", each) for each in spelt_choices]
             return f"${{{self._holes}|{','.join(choices)}|}}"
         escaped = _SPECIAL_IN_HOLE.sub(r"\\\1", text)
         return f"${{{self._holes}:{escaped}}}" if text else f"${self._holes}"
-
-
-def _spelt(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False)

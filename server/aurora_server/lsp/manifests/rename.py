@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
+from aurora_protocol.manifest.wording import sendable
 from aurora_server.errors import INVALID_PARAMS, RequestError
 from aurora_server.lsp.manifests.changes import workspace_edit
 from aurora_server.lsp.manifests.references import named_at
@@ -25,7 +26,7 @@ async def prepare_rename(ls: AuroraServer, params: types.PrepareRenameParams) ->
     snapshot, named = await named_at(ls, params.text_document.uri, params.position)
     if snapshot is None or named is None:
         return None
-    return types.PrepareRenamePlaceholder(snapshot.range(named.here.start, named.here.end), named.name)
+    return types.PrepareRenamePlaceholder(snapshot.range(named.here.start, named.here.end), sendable(named.name))
 
 
 async def rename(ls: AuroraServer, params: types.RenameParams) -> types.WorkspaceEdit | None:
