@@ -86,7 +86,8 @@ class TelemetrySettings(Struct, frozen=True):
     """`telemetry.*`: where deliverables are exported to with OpenTelemetry; nowhere unless this or `OTEL_*` says so.
 
     `traces` is `otlp`, `console` or `none`; `metrics` also `prometheus`; `protocol` is `http/protobuf` or `grpc`;
-    `headers` an object, or `name=value,…`. Only the user's own configuration is asked: a workspace could redirect it.
+    AURORA_TELEMETRY_HEADERS is spelt `name=value,name=value`. Only the user's own configuration is asked: a workspace
+    could redirect it.
     """
 
     enabled: bool = True
@@ -94,7 +95,7 @@ class TelemetrySettings(Struct, frozen=True):
     metrics: str | None = None
     protocol: str | None = None
     endpoint: str | None = None
-    headers: dict[str, str] | str = {}
+    headers: dict[str, str] = {}
 
 
 class DeliverableSettings(Struct, frozen=True):

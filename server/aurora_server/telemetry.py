@@ -6,7 +6,6 @@ import asyncio
 import logging
 import time
 from collections.abc import Coroutine, Mapping, Sequence
-from urllib.parse import unquote
 
 from aurora_memory.store.outbox import Outbox
 from aurora_orchestration.deliverables.model import Deliverable, Event
@@ -30,7 +29,7 @@ def sender_of(settings: TelemetrySettings, environ: Mapping[str, str]) -> Sender
         settings.metrics,
         settings.protocol,
         settings.endpoint,
-        settings.headers if isinstance(settings.headers, dict) else _headers(settings.headers),
+        {name.lower(): value for name, value in settings.headers.items()},
     )
     choice = choose(environ, wish)
     for problem in choice.problems:
@@ -130,9 +129,3 @@ class Follower:
 
 def _has_ended(deliverable: Deliverable) -> bool:
     return deliverable.status in ("completed", "failed")
-
-
-def _headers(text: str) -> dict[str, str]:
-    """`name=value,name=value`, percent-encoded, as OTEL_EXPORTER_OTLP_HEADERS has it."""
-    pairs = (part.partition("=") for part in text.split(","))
-    return {name.strip().lower(): unquote(value.strip()) for name, _, value in pairs if name.strip()}

@@ -96,7 +96,7 @@ def home(tmp_path: Path, programs: Path) -> Iterator[Path]:
 def test_the_wheel_carries_queries_schemas_and_nothing_of_the_tests(wheel: Path) -> None:
     names = zipfile.ZipFile(wheel).namelist()
     tops = {name.split("/")[0] for name in names}
-    rooms = {"aurora_server", "aurora_indexer", "aurora_memory", "aurora_protocol", "aurora_schemas"}
+    rooms = {f"aurora_{room}" for room in ("server", "orchestration", "indexer", "memory", "protocol", "schemas")}
     assert {top for top in tops if not top.endswith(".dist-info")} == rooms
     source = CHECKOUT / "indexer" / "aurora_indexer" / "languages"
     queries = {f"aurora_indexer/languages/{path.name}" for path in source.glob("*.scm")}

@@ -109,4 +109,4 @@ def test_settings_of_telemetry_are_read_from_the_users_configuration(tmp_path: P
         protocol="grpc", endpoint="http://c:1", headers={"a": "b"}
     )
     environ["AURORA_TELEMETRY_HEADERS"] = "x=1"
-    assert settings.load(environ).telemetry.headers == "x=1"
+    assert settings.load(environ).telemetry.headers == {"x": "1"}
