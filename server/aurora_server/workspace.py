@@ -9,12 +9,11 @@ import logging
 import os
 import time
 from collections import Counter, OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
-from msgspec import UNSET
 
 from aurora_indexer import IndexerError, knowledge, languages
 from aurora_indexer.answering import parse_source
@@ -24,13 +23,8 @@ from aurora_indexer.scan import Limits
 from aurora_memory import MemoryError_
 from aurora_memory.chunks import CodeChunk, Import, ParsedFile, type_of
 from aurora_memory.lifespans.policies import Merged
-from aurora_memory.recall import Focus, Hit, Question, recall, understand, weigh
-from aurora_memory.recall.logs import recall_logs
-from aurora_memory.recall.reasoning import recall_reasoning, weigh_reasoning
-from aurora_memory.recall.recalling import STORED
+from aurora_memory.recall import Focus, recall, weigh
 from aurora_memory.store import Counts, Store
-from aurora_memory.store.importing import Imported
-from aurora_memory.store.neighbours import MemoryFile
 from aurora_memory.store.reading import ChunkView
 from aurora_orchestration.deliverables.deliverables import Deliverables
 from aurora_protocol.methods import (
@@ -39,10 +33,6 @@ from aurora_protocol.methods import (
     Freshness,
     IndexResult,
     Link,
-    MemoryAdoptResult,
-    MemoryExportResult,
-    MemoryImportResult,
-    OtherMemory,
     Recalled,
     RecallParams,
     RecallResult,
@@ -53,15 +43,15 @@ from aurora_server.adopting import Adoption
 from aurora_server.attention import LATELY, MAX_LATELY, Cursor, focus_of
 from aurora_server.checkup import checkup
 from aurora_server.detecting import Detecting
-from aurora_server.evidence import evidence_of
 from aurora_server.hooks import Hooks
+from aurora_server.learned import LearnedMemory
 from aurora_server.lifespans import policies_of
 from aurora_server.looking import chunk_at, innermost
 from aurora_server.memory_files import database_path
 from aurora_server.mending import mend
+from aurora_server.recalling import Recalling
 from aurora_server.settings import DeliverableSettings, DetectSettings, Settings
 from aurora_server.telemetry import Follower
-from aurora_server.texts import Text, texts, within_budget
 from aurora_server.upkeep import Upkeep
 from aurora_server.wire import iso
 
@@ -71,9 +61,6 @@ if TYPE_CHECKING:
     from aurora_orchestration.telemetry.sender import Sender
 
 logger = logging.getLogger(__name__)
-CHOICE = 50
-"""Hits that a budget is filled from, at least."""
-
 OUTLINES_KEPT = 32
 OUTLINE_SECONDS = 0.5
 
@@ -103,8 +90,10 @@ class Workspace:
         self.deliverables = Deliverables(store, time.time, measuring.conformance_threshold)
         self.detecting = Detecting(root, store, self.deliverables, indexer, detect)
         self.hooks = Hooks(self.deliverables, self.detecting)
+        self.learned = LearnedMemory(root, store, indexer, self.adoption, self.detecting.forget)
         self._upkeep = Upkeep(root, store, indexer, lifespans.policies)
         self._follower = Follower(str(root), self.deliverables, store.outbox, sender) if sender is not None else None
+        self._recalling = Recalling(root, store.read, lifespans.policies, embedder)
         self._warming = asyncio.create_task(self._warm(), name=f"warm {root}")
 
     @classmethod
@@ -200,33 +189,16 @@ class Workspace:
         What relates to the `cursor` and to what was edited lately comes first; without one, nothing is primed.
         """
         begun = time.perf_counter()
-        reader, now = self._store.read, time.time()
-        question = understand(params.query)
-        focus = await self._focus(cursor, now) if cursor is not None else None
-        near: Sequence[tuple[int, float]] = ()
-        if self._embedder is not None and not question.is_id and (params.types is None or STORED & set(params.types)):
-            near = await self._embedder.nearest(params.query)
-        hits, callers = await reader.at_once(self._hits(params, question, focus, near, now))
-        ranked = hits
-        chosen: list[Text] | None = None
-        if params.budget_tokens is not None:
-            hits, chosen = await within_budget(self.root, reader, hits, params.budget_tokens, params.limit)
-        elif params.include_content:
-            chosen = await texts(self.root, reader, hits)
-        results = await self._recalled(hits, callers, chosen, question if params.explain else None, now)
-        hint = None
-        if ranked and not results:
-            hint = answers.nothing_fits(ranked[0], params.budget_tokens)
-        elif not results:
-            hint = await answers.hint(reader, question, self._indexer.pending)
-        logs = await recall_logs(reader, params.query, ranked)
+        focus = await self._focus(cursor, time.time()) if cursor is not None else None
+        answer = await self._recalling.answer(params, focus, self._indexer.pending)
+        took = time.perf_counter() - begun
         return RecallResult(
             query=params.query,
-            took_ms=round((time.perf_counter() - begun) * 1000, 3),
+            took_ms=round(took * 1000, 3),
             freshness=await self._freshness(),
-            results=results,
-            hint=hint,
-            logs=[answers.seen_log(log) for log in logs],
+            results=answer.results,
+            hint=answer.hint,
+            logs=answer.logs,
         )
 
     async def index(
@@ -324,57 +296,6 @@ class Workspace:
         result = await self.doctor()
         return msgspec.structs.replace(result, findings=[*done, *result.findings])
 
-    async def restore_memory(self, chunk_id: str) -> bool:
-        """Bring a reasoning chunk back from the archive; False where it was not in it. Raises UnknownChunk."""
-        return await self._store.restore(chunk_id, time.time())
-
-    async def export_memory(self, path: Path) -> MemoryExportResult:
-        """Write what was learned here to a file of JSON lines (`aurora_memory.exchange`)."""
-        done = await self._store.export_learned(path, self.root.name or str(self.root))
-        return MemoryExportResult(workspace=str(self.root), path=str(path), lines=done.lines)
-
-    async def import_memory(self, path: Path) -> MemoryImportResult:
-        """Take in what another memory exported, once the files are known: its chunks are told by them."""
-        await self._indexer.first_run()
-        done = await self._store.import_learned(path)
-        self._indexer.counts = await self._store.counts()
-        return await self._taken_in(done)
-
-    async def other_memories(self) -> list[OtherMemory]:
-        """Every other memory file there is, those of this repository first."""
-        mine = await self._store.read.fact("git_root")
-        return [
-            OtherMemory(
-                path=str(each.path),
-                root=str(each.root),
-                left=each.left,
-                same_repository=bool(mine) and each.git_root == mine,
-                learned=each.learned,
-            )
-            for each in await self.adoption.others()
-        ]
-
-    async def adopt(self, chosen: MemoryFile) -> MemoryAdoptResult:
-        """Merge the memory of another folder into this one; nobody else may have it open."""
-        await self._indexer.first_run()
-        done, kept_as = await self.adoption.adopt(chosen)
-        self._indexer.counts = await self._store.counts()
-        kept = str(kept_as) if kept_as else None
-        return MemoryAdoptResult(others=[], adopted=await self._taken_in(done), kept_as=kept)
-
-    async def _taken_in(self, done: Imported) -> MemoryImportResult:
-        self.detecting.forget()
-        mine, theirs = await self._store.read.fact("git_root"), done.header.git_root
-        return MemoryImportResult(
-            workspace=str(self.root),
-            source=done.header.workspace,
-            lines=done.lines,
-            added=done.added,
-            moved=done.moved,
-            waiting=done.waiting,
-            same_repository=mine == theirs if mine and theirs else None,
-        )
-
     def files_changed(self, paths: list[Path]) -> None:
         """Hear from an editor that files were saved, created or deleted."""
         self._indexer.changed([self.relative(path) for path in paths])
@@ -399,33 +320,6 @@ class Workspace:
         await self._indexer.first_run()
         await asyncio.to_thread(importlib.import_module, "numpy")
 
-    async def _hits(
-        self,
-        params: RecallParams,
-        question: Question,
-        focus: Focus | None,
-        near: Sequence[tuple[int, float]],
-        now: float,
-    ) -> tuple[list[Hit], dict[int, int]]:
-        """The best hits of all types that are asked for, and how many chunks call each.
-
-        Where they must fit a budget, there are more to choose from. Asks memory only.
-        """
-        reader = self._store.read
-        depth = params.limit if params.budget_tokens is None else max(params.limit, CHOICE)
-        types = None if params.types is None else frozenset(params.types)
-        hits: list[Hit] = []
-        if params.query.strip().startswith("reas:"):
-            row = await reader.reasoning_named(params.query.strip())
-            if row is not None and (types is None or "reas" in types):
-                return await weigh_reasoning(reader, [row], now, question.terms, policies=self.policies), {}
-        if types is None or types & STORED:
-            hits += await recall(reader, params.query, depth, now, focus, types, near=near)
-        if (types is None or "reas" in types) and not (hits and question.is_id):
-            hits += await recall_reasoning(reader, params.query, depth, now, self.policies)
-        hits = sorted(hits, key=lambda hit: -hit.strength)[:depth]
-        return hits, await reader.caller_counts([hit.chunk.id for hit in hits])
-
     async def _focus(self, cursor: Cursor, now: float) -> Focus | None:
         """What the editor shows, as shares of attention."""
         relative = self.relative(cursor.path)
@@ -438,27 +332,6 @@ class Workspace:
                 unsaved = innermost(parsed.chunks, cursor.line)
                 around = next((each for each in own if unsaved is not None and each.name == unsaved.name), None)
         return focus_of(around, own, await self._store.read.changed_since(now - LATELY, MAX_LATELY))
-
-    async def _recalled(
-        self,
-        hits: Sequence[Hit],
-        callers: Mapping[int, int],
-        chosen: Sequence[Text] | None,
-        question: Question | None,
-        now: float,
-    ) -> list[Recalled]:
-        """The hits for the wire, with their texts, and with evidence where there is a question to explain them by."""
-        evidence = await evidence_of(self._store.read, hits, question, now) if question is not None and hits else None
-        return [
-            answers.recalled(
-                hit,
-                self.root,
-                callers.get(hit.chunk.id, 0),
-                chosen[n] if chosen is not None else None,
-                evidence[n] if evidence is not None else UNSET,
-            )
-            for n, hit in enumerate(hits)
-        ]
 
     async def _parsed(self, relative: str, text: str) -> ParsedFile | None:
         """Parse a buffer once per content, in a thread; a few of the latest are kept."""

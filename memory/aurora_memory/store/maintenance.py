@@ -41,7 +41,6 @@ class Maintained:
     path: Path
     read: Reader
     _writer: aiosqlite.Connection
-    _reader: aiosqlite.Connection
     _turn: asyncio.Lock
 
     def _transaction(self) -> AbstractAsyncContextManager[aiosqlite.Connection]:

@@ -35,13 +35,13 @@ def register(server: AuroraServer) -> None:
 async def export(ls: AuroraServer, value: object) -> MemoryExportResult:
     """Write what the session's workspace learned to a file."""
     path = _absolute(params_as(MemoryFileParams, value).path)
-    return await (await _only(ls)).export_memory(path)
+    return await (await _only(ls)).learned.export(path)
 
 
 async def import_(ls: AuroraServer, value: object) -> MemoryImportResult:
     """Take what another workspace, or this one on another machine, learned into the session's workspace."""
     path = _absolute(params_as(MemoryFileParams, value).path)
-    return await (await _only(ls)).import_memory(path)
+    return await (await _only(ls)).learned.take_in(path)
 
 
 async def adopt(ls: AuroraServer, value: object) -> MemoryAdoptResult:
@@ -49,17 +49,17 @@ async def adopt(ls: AuroraServer, value: object) -> MemoryAdoptResult:
     params = params_as(MemoryAdoptParams, value)
     workspace = await _only(ls)
     if params.list:
-        return MemoryAdoptResult(others=await workspace.other_memories())
+        return MemoryAdoptResult(others=await workspace.learned.others())
     chosen = await workspace.adoption.chosen(None if params.source is None else _absolute(params.source))
     if not await ls.core.workspaces.let_go(chosen.root):
         raise WorkspaceError(f"{chosen.root} is open in an editor or another session; close it there and try again")
-    return await workspace.adopt(chosen)
+    return await workspace.learned.adopt(chosen)
 
 
 async def restore(ls: AuroraServer, value: object) -> MemoryRestoreResult:
     """Bring a reasoning chunk back from the archive."""
     params = params_as(MemoryRestoreParams, value)
-    return MemoryRestoreResult(id=params.id, restored=await (await _only(ls)).restore_memory(params.id))
+    return MemoryRestoreResult(id=params.id, restored=await (await _only(ls)).learned.restore(params.id))
 
 
 async def _only(ls: AuroraServer) -> Workspace:

@@ -1,0 +1,116 @@
+"""A question to one workspace's memory: code, documents and reasoning ranked together, and put into words."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from msgspec import UNSET, Struct
+
+from aurora_memory.lifespans.policies import Policies
+from aurora_memory.recall import Focus, Hit, Question, recall, understand
+from aurora_memory.recall.logs import recall_logs
+from aurora_memory.recall.reasoning import recall_reasoning, weigh_reasoning
+from aurora_memory.recall.recalling import STORED
+from aurora_memory.store.reading import Reader
+from aurora_protocol.methods import Recalled, RecallParams, SeenLog
+from aurora_server import answers
+from aurora_server.evidence import evidence_of
+from aurora_server.texts import Text, texts, within_budget
+
+if TYPE_CHECKING:
+    from aurora_indexer.embedding.embedder import Embedder
+
+CHOICE = 50
+"""Hits that a budget is filled from, at least."""
+
+
+class Answer(Struct, frozen=True):
+    """What memory says: the results, best first, a hint where there are none, and logs where they tell more."""
+
+    results: list[Recalled]
+    hint: str | None
+    logs: list[SeenLog]
+
+
+class Recalling:
+    """Asks one memory. With an `embedder`, by meaning too."""
+
+    def __init__(self, root: Path, reader: Reader, policies: Policies, embedder: Embedder | None) -> None:
+        self._root = root
+        self._reader = reader
+        self._policies = policies
+        self._embedder = embedder
+
+    async def answer(self, params: RecallParams, focus: Focus | None, pending: int) -> Answer:
+        """Rank what memory holds. `focus` is primed; `pending` files are not indexed yet, which a hint may say."""
+        reader, now = self._reader, time.time()
+        question = understand(params.query)
+        near: Sequence[tuple[int, float]] = ()
+        if self._embedder is not None and not question.is_id and (params.types is None or STORED & set(params.types)):
+            near = await self._embedder.nearest(params.query)
+        hits, callers = await reader.at_once(self._hits(params, question, focus, near, now))
+        ranked = hits
+        chosen: list[Text] | None = None
+        if params.budget_tokens is not None:
+            hits, chosen = await within_budget(self._root, reader, hits, params.budget_tokens, params.limit)
+        elif params.include_content:
+            chosen = await texts(self._root, reader, hits)
+        results = await self._recalled(hits, callers, chosen, question if params.explain else None, now)
+        hint = None
+        if ranked and not results:
+            hint = answers.nothing_fits(ranked[0], params.budget_tokens)
+        elif not results:
+            hint = await answers.hint(reader, question, pending)
+        logs = await recall_logs(reader, params.query, ranked)
+        return Answer(results, hint, [answers.seen_log(log) for log in logs])
+
+    async def _hits(
+        self,
+        params: RecallParams,
+        question: Question,
+        focus: Focus | None,
+        near: Sequence[tuple[int, float]],
+        now: float,
+    ) -> tuple[list[Hit], dict[int, int]]:
+        """The best hits of all types that are asked for, and how many chunks call each.
+
+        Where they must fit a budget, there are more to choose from. Asks memory only.
+        """
+        reader = self._reader
+        depth = params.limit if params.budget_tokens is None else max(params.limit, CHOICE)
+        types = None if params.types is None else frozenset(params.types)
+        hits: list[Hit] = []
+        if params.query.strip().startswith("reas:"):
+            row = await reader.reasoning_named(params.query.strip())
+            if row is not None and (types is None or "reas" in types):
+                return await weigh_reasoning(reader, [row], now, question.terms, policies=self._policies), {}
+        if types is None or types & STORED:
+            hits += await recall(reader, params.query, depth, now, focus, types, near=near)
+        if (types is None or "reas" in types) and not (hits and question.is_id):
+            hits += await recall_reasoning(reader, params.query, depth, now, self._policies)
+        hits = sorted(hits, key=lambda hit: -hit.strength)[:depth]
+        return hits, await reader.caller_counts([hit.chunk.id for hit in hits])
+
+    async def _recalled(
+        self,
+        hits: Sequence[Hit],
+        callers: Mapping[int, int],
+        chosen: Sequence[Text] | None,
+        question: Question | None,
+        now: float,
+    ) -> list[Recalled]:
+        """The hits for the wire, with their texts, and with evidence where there is a question to explain them by."""
+        evidence = await evidence_of(self._reader, hits, question, now) if question is not None and hits else None
+        return [
+            answers.recalled(
+                hit,
+                self._root,
+                callers.get(hit.chunk.id, 0),
+                chosen[n] if chosen is not None else None,
+                evidence[n] if evidence is not None else UNSET,
+            )
+            for n, hit in enumerate(hits)
+        ]
