@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+import random
 import socket
 import time
 import urllib.request
@@ -26,6 +28,17 @@ from tests.orchestration.collectors import (
 )
 
 Export = Callable[..., Sender]
+
+
+@pytest.fixture(autouse=True, scope="module")
+def retries_leave_random_alone() -> None:
+    """Exporters that find nobody retry in threads of their own, for longer than these tests take.
+
+    Their back-off draws from the global generator, which Hypothesis does not want anybody to touch meanwhile; so they
+    get one of their own, for good.
+    """
+    for name in ("opentelemetry.exporter.otlp.common.http", "opentelemetry.exporter.otlp.proto.grpc.exporter"):
+        importlib.import_module(name).random = random.Random(1)  # type: ignore[attr-defined]
 
 
 @pytest.fixture(autouse=True)

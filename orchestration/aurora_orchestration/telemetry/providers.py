@@ -108,22 +108,15 @@ class Providers:
         self._spans: TracerProvider | None = None
         self._watched: list[WatchedMetrics] = []
         self._pushing: list[PeriodicExportingMetricReader] = []
-        fetched: list[MetricReader] = []
-        for exporter in choice.exporters:
-            if exporter.signal == "traces":
-                if self._spans is None:
-                    self._spans = TracerProvider(resource=resource, shutdown_on_exit=False, id_generator=self.ids)
-                watched = WatchedSpans(_span_exporter(exporter), self.traced)
-                self._spans.add_span_processor(BatchSpanProcessor(watched, max_queue_size=QUEUE))
-            elif exporter.name == "prometheus":
-                fetched.append(self._prometheus(exporter))
-            else:
-                watched_metrics = WatchedMetrics(_metric_exporter(exporter), self.counted)
-                self._watched.append(watched_metrics)
-                self._pushing.append(PeriodicExportingMetricReader(watched_metrics))
+        self._meters: MeterProvider | None = None
+        try:
+            readers = self._readers(choice, resource)
+        except BaseException:
+            self.shutdown()  # what was begun before has threads
+            raise
         self.tracer = self._spans.get_tracer(SCOPE, version) if self._spans is not None else None
-        readers = [*self._pushing, *fetched]
-        self._meters = MeterProvider(readers, resource, shutdown_on_exit=False) if readers else None
+        if readers:
+            self._meters = MeterProvider(readers, resource, shutdown_on_exit=False)
         self._instruments: dict[str, Counter | Histogram] = {}
         if self._meters is not None:
             meter = self._meters.get_meter(SCOPE, version)
@@ -137,6 +130,23 @@ class Providers:
                         each.description,
                         explicit_bucket_boundaries_advisory=each.boundaries,
                     )
+
+    def _readers(self, choice: Choice, resource: Resource) -> list[MetricReader]:
+        """Set up what exports spans; returns what reads the instruments."""
+        fetched: list[MetricReader] = []
+        for exporter in choice.exporters:
+            if exporter.signal == "traces":
+                if self._spans is None:
+                    self._spans = TracerProvider(resource=resource, shutdown_on_exit=False, id_generator=self.ids)
+                watched = WatchedSpans(_span_exporter(exporter), self.traced)
+                self._spans.add_span_processor(BatchSpanProcessor(watched, max_queue_size=QUEUE))
+            elif exporter.name == "prometheus":
+                fetched.append(self._prometheus(exporter))
+            else:
+                watched_metrics = WatchedMetrics(_metric_exporter(exporter), self.counted)
+                self._watched.append(watched_metrics)
+                self._pushing.append(PeriodicExportingMetricReader(watched_metrics))
+        return [*self._pushing, *fetched]
 
     def record(self, measured: Sequence[Measurement]) -> None:
         """Add values to the instruments."""
@@ -170,6 +180,9 @@ class Providers:
             self._spans.shutdown()
         if self._meters is not None:
             self._meters.shutdown()
+        else:
+            for reader in self._pushing:
+                reader.shutdown()
 
     def _prometheus(self, exporter: Exporter) -> MetricReader:
         try:
