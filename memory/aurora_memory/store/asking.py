@@ -7,6 +7,7 @@ thread, in one go and off the event loop; asked one by one from the event loop, 
 from __future__ import annotations
 
 import asyncio
+import inspect
 import sqlite3
 import threading
 from collections.abc import Callable, Coroutine, Sequence
@@ -55,12 +56,16 @@ class Asking:
         await closing
 
     async def at_once(self, asking: Coroutine[Any, Any, T]) -> T:
-        """Run a coroutine that awaits nothing but this reader's answers, on the reader's thread."""
+        """Run a coroutine that awaits nothing but this reader's answers, on the reader's thread.
+
+        Who is cancelled does not wait for its end.
+        """
         try:
             await self._there.wait()
             return await self._on_thread(lambda: _run(asking))
         finally:
-            asking.close()  # where it was cancelled before it began
+            if inspect.getcoroutinestate(asking) == inspect.CORO_CREATED:
+                asking.close()  # cancelled before it began
 
     async def _rows(self, sql: str, values: Sequence[Any] = ()) -> list[Any]:
         if threading.get_ident() == self._ident:
@@ -98,6 +103,7 @@ def _run(asking: Coroutine[Any, Any, T]) -> T:
     except StopIteration as done:
         result: T = done.value
         return result
+    asking.close()
     raise RuntimeError("only what memory answers can be awaited on the reader's thread")
 
 

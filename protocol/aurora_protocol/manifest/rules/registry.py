@@ -138,8 +138,6 @@ def at(node: Node, message: str, path: Path, fix: Fix | None = None, severity: S
     return Found(message, path, node.start, node.end, fix, severity)
 
 
-def at_name(
-    member: Member, message: str, path: Path, fix: Fix | None = None, severity: Severity | None = None
-) -> Found:
+def at_name(member: Member, message: str, path: Path, fix: Fix | None = None) -> Found:
     """Found on a member's name, quotes included."""
     return Found(message, path, member.name_start, member.name_end, fix)
