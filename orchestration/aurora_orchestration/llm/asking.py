@@ -1,0 +1,113 @@
+"""What is asked of a language model and what comes back, whoever provides it."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, Protocol
+
+from msgspec import Struct
+
+from aurora_orchestration import OrchestrationError
+
+
+class LlmError(OrchestrationError):
+    """A model cannot be asked, or its answer cannot be used."""
+
+
+class NotConfigured(LlmError):
+    """No model is configured, or its key is missing."""
+
+
+class CapReached(LlmError):
+    """The call could cost more than the run or its phase may still spend; it was not made."""
+
+
+class Refused(LlmError):
+    """The model declined to answer."""
+
+
+class Truncated(LlmError):
+    """The answer did not fit into `max_tokens`."""
+
+
+class Unavailable(LlmError):
+    """The provider could not be reached, or was overloaded until patience ended."""
+
+
+class Rejected(LlmError):
+    """The provider did not take the request: wrong key, unknown model, bad request."""
+
+
+class BadReply(LlmError):
+    """The answer is not what was asked for (ruling 13), also after one repair."""
+
+
+class Ask(Struct, frozen=True, kw_only=True):
+    """One question to a model.
+
+    `system` is the stable part: the same for every call of its `purpose`, so that providers can cache it. `prompt` is
+    this call's part. With a `schema` (JSON Schema, an object) the answer is JSON under it. `phase` is one of
+    `settings.PHASES` or `assess`; `purpose` names the call in logs and traces: "decompose", "verify decomposition".
+    None leaves `max_tokens` and `temperature` to the model's settings.
+    """
+
+    phase: str
+    purpose: str
+    system: str
+    prompt: str
+    schema: dict[str, Any] | None = None
+    max_tokens: int | None = None
+    temperature: float | None = None
+
+
+class Usage(Struct, frozen=True, kw_only=True):
+    """Tokens of one call. `input_tokens` are those not read from or written to the provider's cache."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cache_read_tokens: int = 0
+    cache_write_tokens: int = 0
+
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(
+            input_tokens=self.input_tokens + other.input_tokens,
+            output_tokens=self.output_tokens + other.output_tokens,
+            cache_read_tokens=self.cache_read_tokens + other.cache_read_tokens,
+            cache_write_tokens=self.cache_write_tokens + other.cache_write_tokens,
+        )
+
+    @property
+    def total(self) -> int:
+        """All tokens, cached ones too."""
+        return self.input_tokens + self.output_tokens + self.cache_read_tokens + self.cache_write_tokens
+
+
+class Reply(Struct, frozen=True, kw_only=True):
+    """What a model answered. `cost_usd` is None where the price is not known; `replayed` replies were paid earlier."""
+
+    text: str
+    model: str
+    provider: str
+    usage: Usage = Usage()
+    stop: Literal["end", "length", "refusal"] = "end"
+    cost_usd: float | None = None
+    took_ms: float = 0.0
+    replayed: bool = False
+
+
+class Llm(Protocol):
+    """A model that can be asked. Costs are metered, capped and journalled behind this."""
+
+    @property
+    def model(self) -> str:
+        """The model's name, as its provider spells it."""
+
+    async def ask(self, ask: Ask) -> Reply:
+        """Put one question. Raises an `LlmError`; when cancelled, the request is dropped."""
+
+
+class Models(Struct, frozen=True, kw_only=True):
+    """The models of one run: for thinking and for doing. None where there is none: `why` says it in a line."""
+
+    reasoning: Llm | None = None
+    solving: Llm | None = None
+    why: str = ""

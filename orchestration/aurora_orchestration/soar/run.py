@@ -1,0 +1,112 @@
+"""One run of the orchestrator: what was asked, what every phase did, and what came of it."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from msgspec import Struct
+
+from aurora_memory.learning import Learned
+from aurora_orchestration.llm.asking import Usage
+from aurora_orchestration.soar.model import (
+    Assessment,
+    Complexity,
+    ContextBundle,
+    Plan,
+    RoutingPlan,
+    SubgoalResult,
+    Synthesis,
+    VerificationOption,
+)
+
+State = Literal["complete", "partial", "failed", "blocked", "cancelled", "interrupted", "no_provider", "dry_run"]
+Mode = Literal["user_invoked", "always_on", "headless"]
+
+
+class RunRequest(Struct, frozen=True, kw_only=True):
+    """A question for the nine phases.
+
+    `session` ties questions together: what the next one says of the last answer (App. E) is looked at within it. With
+    `dry_run` the run stops before its first paid call; with `auto` a simple question is answered directly and only a
+    harder one takes the whole way (§9.9 mode 1). `resume` is the id of an interrupted run that is to be gone on with.
+    """
+
+    query: str
+    session: str = ""
+    mode: Mode = "user_invoked"
+    verification: VerificationOption | None = None
+    dry_run: bool = False
+    force: bool = False
+    auto: bool = False
+    resume: str | None = None
+
+
+class PhaseRecord(Struct, frozen=True, kw_only=True):
+    """What one phase was given and gave, as the conversation log shows it (§9.7). Plain JSON, secrets redacted.
+
+    `phase` is `guard`, one of the nine, or `verify_output`, `verify_synthesis`. `at` in Unix seconds.
+    """
+
+    phase: str
+    at: float
+    duration_ms: float
+    input: dict[str, Any] = {}
+    output: dict[str, Any] = {}
+
+
+class Call(Struct, frozen=True, kw_only=True):
+    """One paid (or replayed) call to a model. `cost_usd` is None where the price is not known; `role` is who asked."""
+
+    phase: str
+    purpose: str
+    role: Literal["reasoning", "solving"]
+    provider: str
+    model: str
+    usage: Usage
+    cost_usd: float | None
+    started_at: float
+    took_ms: float
+    replayed: bool = False
+    error: str | None = None
+
+
+class RunRecord(Struct, frozen=True, kw_only=True):
+    """A run from beginning to end: the one thing logs, reports, answers, deliverables and spans are drawn from.
+
+    `id` is `aurora-YYYYMMDD-HHMMSS-xxxxxx`. Times in Unix seconds. `query` is what passed the guardrails, redacted.
+    What a phase did not come to is None or empty. `score` is the final verification's, None where nothing was judged.
+    """
+
+    id: str
+    query: str
+    workspace: str
+    started_at: float
+    ended_at: float
+    state: State
+    mode: Mode = "user_invoked"
+    answer: str = ""
+    score: float | None = None
+    confidence: float | None = None
+    assessment: Assessment | None = None
+    context: ContextBundle | None = None
+    plan: Plan | None = None
+    routing: RoutingPlan | None = None
+    results: tuple[SubgoalResult, ...] = ()
+    synthesis: Synthesis | None = None
+    learned: Learned | None = None
+    phases: tuple[PhaseRecord, ...] = ()
+    calls: tuple[Call, ...] = ()
+    notices: tuple[str, ...] = ()
+    error: str | None = None
+    log: str | None = None
+    complexity: Complexity | None = None
+
+    @property
+    def cost_usd(self) -> float:
+        """What was paid for, replayed calls and unknown prices left out."""
+        return sum(call.cost_usd or 0.0 for call in self.calls if not call.replayed)
+
+    @property
+    def tokens(self) -> int:
+        """All tokens of the calls that were made."""
+        return sum(call.usage.total for call in self.calls if not call.replayed)
