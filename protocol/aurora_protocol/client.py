@@ -25,6 +25,9 @@ REQUEST_CANCELLED = -32800
 Progress = Callable[[dict[str, Any]], None]
 """Takes the value of each `$/progress`: `kind` is `begin`, `report` or `end`, with `title`, `message`, `percentage`."""
 
+Answerer = Callable[[dict[str, Any]], Any]
+"""Answers a request of the daemon: takes its params, returns the result. What it raises ends the request it came in."""
+
 _RECEIVE = 256 * 1024
 _POLITE = 1.0
 
@@ -44,6 +47,7 @@ class Client:
         self._last_id = 0
         self._initialized = False
         self._usable = True
+        self._answerers: dict[str, Answerer] = {}
 
     @classmethod
     def connect(cls, address: Address, timeout: float = 5.0) -> Client:
@@ -63,8 +67,12 @@ class Client:
         process_id: int | None,
         *,
         timeout: float | None = 30.0,
+        options: Mapping[str, Any] | None = None,
     ) -> dict[str, Any]:
-        """Open the session, and the workspace at `root` (None: no workspace). Returns what the server can do."""
+        """Open the session, and the workspace at `root` (None: no workspace). Returns what the server can do.
+
+        `options` are `initializationOptions`: what this client can do that LSP has no capability for.
+        """
         uri = root.absolute().as_uri() if root is not None else None
         params: dict[str, Any] = {
             "processId": process_id,
@@ -73,6 +81,8 @@ class Client:
             "workspaceFolders": [{"uri": uri, "name": root.name or str(root)}] if root is not None else None,
             "capabilities": {"window": {"workDoneProgress": True}},
         }
+        if options is not None:
+            params["initializationOptions"] = dict(options)
         result = self.request("initialize", params, timeout=timeout)
         self.notify("initialized", {})
         self._initialized = True
@@ -117,6 +127,10 @@ class Client:
             self._cancel(request)
             raise
 
+    def answer(self, method: str, answerer: Answerer) -> None:
+        """Have the daemon's requests of that method answered while this client waits for an answer of its own."""
+        self._answerers[method] = answerer
+
     def notify(self, method: str, params: Mapping[str, Any] | None = None) -> None:
         """Send a notification. Raises DaemonUnreachable when the connection is gone."""
         message: dict[str, Any] = {"jsonrpc": "2.0", "method": method}
@@ -157,6 +171,8 @@ class Client:
         elif method == "workspace/configuration":
             items = params.get("items") if isinstance(params, dict) else None
             reply["result"] = [None] * len(items) if isinstance(items, list) else []
+        elif (answerer := self._answerers.get(method)) is not None:
+            reply["result"] = answerer(params if isinstance(params, dict) else {})
         else:
             reply["error"] = {"code": METHOD_NOT_FOUND, "message": f"this client does not answer {method}"}
         self._send(reply, deadline)

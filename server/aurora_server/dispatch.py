@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import logging
+import uuid
 from collections.abc import Callable, Generator
 from concurrent.futures import Future, InvalidStateError
 from typing import TYPE_CHECKING, Any, Literal
@@ -92,8 +93,18 @@ class SessionProtocol(LanguageServerProtocol):
         self._write({"jsonrpc": "2.0", "method": method, "params": params}, droppable)
 
     async def ask(self, method: str, params: Any) -> Any:
-        """Send a request to the client and wait for its result. Raises JsonRpcException when it answers an error."""
-        return await self.send_request_async(method, params)
+        """Send a request to the client and wait for its result. Raises JsonRpcException when it answers an error.
+
+        When whoever waits is cancelled, so is the request.
+        """
+        identity = str(uuid.uuid4())
+        try:
+            return await self.send_request_async(method, params, msg_id=identity)
+        except asyncio.CancelledError:
+            if self._request_futures.pop(identity, None) is not None:
+                self._result_types.pop(identity, None)
+                self.push(types.CANCEL_REQUEST, {"id": identity})
+            raise
 
     def refuse(self, identity: MessageId | None, error: RequestError) -> None:
         """Answer with an error; `identity` None where the request's own could not be made out."""

@@ -48,9 +48,7 @@ class Recalling:
         """Rank what memory holds. `focus` is primed; `pending` files are not indexed yet, which a hint may say."""
         reader, now = self._reader, time.time()
         question = understand(params.query)
-        near: Sequence[tuple[int, float]] = ()
-        if self._embedder is not None and not question.is_id and (params.types is None or STORED & set(params.types)):
-            near = await self._embedder.nearest(params.query)
+        near = await self._near(params, question)
         hits, callers = await reader.at_once(self._hits(params, question, focus, near, now))
         ranked = hits
         chosen: list[Text] | None = None
@@ -66,6 +64,20 @@ class Recalling:
             hint = await answers.hint(reader, question, pending)
         logs = await recall_logs(reader, params.query, ranked)
         return Answer(results, hint, [answers.seen_log(log) for log in logs])
+
+    async def with_texts(self, params: RecallParams) -> list[tuple[Hit, Text]]:
+        """The best mix that fits `budget_tokens`, best first, each with what is delivered of it."""
+        question = understand(params.query)
+        near = await self._near(params, question)
+        hits, _ = await self._reader.at_once(self._hits(params, question, None, near, time.time()))
+        budget = params.budget_tokens or 0
+        return list(zip(*await within_budget(self._root, self._reader, hits, budget, params.limit), strict=True))
+
+    async def _near(self, params: RecallParams, question: Question) -> Sequence[tuple[int, float]]:
+        """What is near by meaning, where a model tells and chunks that have one are asked for."""
+        if self._embedder is None or question.is_id or (params.types is not None and not STORED & set(params.types)):
+            return ()
+        return await self._embedder.nearest(params.query)
 
     async def _hits(
         self,

@@ -1,0 +1,116 @@
+"""A workspace's memory as a run of the orchestrator sees it: what is recalled comes with its text, within a budget."""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import zlib
+from collections.abc import Sequence
+from pathlib import Path
+
+from aurora_memory.chunks import type_of
+from aurora_memory.learning import FinishedRun, Learned
+from aurora_memory.logs import LogReference
+from aurora_memory.recall.logs import recall_logs
+from aurora_memory.store import Store
+from aurora_memory.token_cost import estimate_tokens
+from aurora_orchestration.soar.model import ContextChunk, LogSection
+from aurora_protocol.methods import RecallParams
+from aurora_server import answers
+from aurora_server.recalling import Recalling
+from aurora_server.wire import shown_id
+
+MAX_LOG_BYTES = 8 << 20
+MAX_SECTION_LINES = 200
+
+
+class SoarMemory:
+    """Fulfils `aurora_orchestration.soar.memory.Memory` for one workspace. `logs_folder` holds the conversation logs."""
+
+    def __init__(self, recalling: Recalling, store: Store, logs_folder: Path) -> None:
+        self._recalling = recalling
+        self._store = store
+        self._logs_folder = logs_folder
+
+    async def recall(
+        self, query: str, *, budget: int, limit: int, types: Sequence[str] | None = None
+    ) -> Sequence[ContextChunk]:
+        """The best mix that fits `budget` tokens, best first, contents included."""
+        params = RecallParams(
+            query=query, limit=limit, types=None if types is None else list(types), budget_tokens=budget
+        )
+        return [
+            ContextChunk(
+                row=hit.chunk.id,
+                id=shown_id(hit.chunk),
+                type=type_of(hit.chunk.kind),
+                name=hit.chunk.name,
+                file=hit.chunk.path,
+                line_start=hit.chunk.line_start,
+                line_end=hit.chunk.line_end,
+                score=hit.score,
+                tokens=text.tokens,
+                content=text.content,
+                summary=answers.summary(hit.chunk),
+                activation=hit.activation.total,
+            )
+            for hit, text in await self._recalling.with_texts(params)
+        ]
+
+    async def logs(self, query: str, *, budget: int) -> Sequence[LogSection]:
+        """Sections of earlier conversations that tell of `query`, best first, within `budget` tokens."""
+        found = await recall_logs(self._store.read, query, ())
+        return await asyncio.to_thread(self._sections, found, budget)
+
+    async def learn(self, run: FinishedRun) -> Learned:
+        """Have memory learn from a finished run, once."""
+        return await self._store.learn(run)
+
+    async def index_log(self, file: str, text: str, query_id: str, topic: str) -> None:
+        """Make a conversation log findable."""
+        await self._store.index_log(file, text, query_id, topic)
+
+    async def forget_logs(self, files: Sequence[str]) -> None:
+        """Logs that are deleted are not found any more."""
+        await self._store.forget_logs(files)
+
+    def _sections(self, found: Sequence[LogReference], budget: int) -> list[LogSection]:
+        sections: list[LogSection] = []
+        left = budget
+        for one in found:
+            content = "\n".join(
+                _lines(self._logs_folder, one.file)[one.line_start - 1 : one.line_end][:MAX_SECTION_LINES]
+            )
+            tokens = estimate_tokens(content)
+            if not content or tokens > left:
+                continue
+            left -= tokens
+            sections.append(
+                LogSection(
+                    file=one.file,
+                    section=one.section,
+                    line_start=one.line_start,
+                    line_end=one.line_end,
+                    content=content,
+                    tokens=tokens,
+                    score=one.score,
+                )
+            )
+        return sections
+
+
+def _lines(folder: Path, file: str) -> list[str]:
+    """A log's lines, compressed since or not; none where it is gone or is not below the folder."""
+    path = folder / file
+    if not path.resolve().is_relative_to(folder.resolve()):
+        return []
+    try:
+        if path.is_file():
+            with path.open("rb") as plain:
+                data = plain.read(MAX_LOG_BYTES)
+        else:
+            with gzip.open(path.with_name(path.name + ".gz"), "rb") as packed:
+                data = packed.read(MAX_LOG_BYTES)
+    except (OSError, EOFError, zlib.error):  # deleted, or no archive any more
+        return []
+    return data.decode("utf-8", "replace").splitlines()
