@@ -148,3 +148,21 @@ class QueryResult(Wire, frozen=True, kw_only=True):
     reasoning_id: str | None = None
     trace: list[dict[str, Any]] = []
     error: str | None = None
+
+
+ASK_USER = "aurora/askUser"
+"""A request of the daemon to clients with `askUser` in their `initializationOptions`: `{question}`, answered by
+`{"answer": "…"}`; `{"answer": null}` where the user declines."""
+
+LANGUAGE_MODEL = "aurora/languageModel"
+"""A request of the daemon to clients with `languageModel` in their `initializationOptions`: their own model is asked
+with `{system, prompt, schema, maxTokens}` and answers as `LanguageModelResult`."""
+
+
+class LanguageModelResult(Wire, frozen=True, kw_only=True):
+    """What the client's model said. Counts of tokens where it tells them."""
+
+    text: Annotated[str, Meta(max_length=4_000_000)]
+    model: Annotated[str, Meta(max_length=200)] = "editor"
+    input_tokens: Annotated[int, Meta(ge=0)] | None = None
+    output_tokens: Annotated[int, Meta(ge=0)] | None = None

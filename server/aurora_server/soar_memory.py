@@ -13,7 +13,7 @@ from aurora_memory.learning import FinishedRun, Learned
 from aurora_memory.logs import LogReference
 from aurora_memory.recall.logs import recall_logs
 from aurora_memory.store import Store
-from aurora_memory.token_cost import estimate_tokens
+from aurora_memory.own_text import cost
 from aurora_orchestration.soar.model import ContextChunk, LogSection
 from aurora_protocol.methods import RecallParams
 from aurora_server import answers
@@ -81,7 +81,7 @@ class SoarMemory:
             content = "\n".join(
                 _lines(self._logs_folder, one.file)[one.line_start - 1 : one.line_end][:MAX_SECTION_LINES]
             )
-            tokens = estimate_tokens(content)
+            tokens = cost(content)
             if not content or tokens > left:
                 continue
             left -= tokens

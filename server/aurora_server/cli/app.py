@@ -21,6 +21,7 @@ COMMANDS = {
     "index": ("aurora_server.cli.index", "index"),
     "lsp": ("aurora_server.cli.lsp", "lsp"),
     "manifest": ("aurora_server.cli.manifest", "manifest"),
+    "mcp": ("aurora_server.cli.mcp", "mcp"),
     "mem": ("aurora_server.cli.mem", "mem"),
     "memory": ("aurora_server.cli.memory", "memory"),
     "metrics": ("aurora_server.cli.metrics", "metrics"),

@@ -8,6 +8,7 @@ from aurora_server.cli.commands import LazyGroup
 
 COMMANDS = {
     "call": ("aurora_server.cli.manifest_call", "call"),
+    "do": ("aurora_server.cli.manifest_do", "do"),
     "crawl": ("aurora_server.cli.manifest_crawl", "crawl"),
     "fetch": ("aurora_server.cli.manifest_fetch", "fetch"),
     "serve": ("aurora_server.cli.manifest_serve", "serve"),

@@ -6,14 +6,12 @@ import asyncio
 import os
 import sys
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import click
 import msgspec
 
 from aurora_orchestration.site_planning import SitePlan, Step, arguments_of, described, plan_calls
-from aurora_protocol import Blocked, SiteError
 from aurora_protocol.manifest.client.calling import build_call, find_capability
 from aurora_protocol.manifest.client.caution import MASK, secret
 from aurora_protocol.manifest.client.cookies import Jar

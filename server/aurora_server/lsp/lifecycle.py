@@ -35,6 +35,9 @@ def initialize(ls: AuroraServer, params: types.InitializeParams) -> None:
     if isinstance(params.initialization_options, dict):
         configuration.take(ls, params.initialization_options)
         ls.wants_deliverables = params.initialization_options.get("deliverableChanges") is True
+        ls.asks_user = params.initialization_options.get("askUser") is True
+        ls.offers_model = params.initialization_options.get("languageModel") is True
+        ls.trusted = params.initialization_options.get("workspaceTrusted") is True
     for root in _roots(params):
         ls.folders.add(root)
     by_hand = params.client_info is not None and params.client_info.name == COMMAND_LINE

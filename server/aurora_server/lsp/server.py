@@ -53,6 +53,12 @@ class AuroraServer(LanguageServer):
         """Called with deliverables that have changed, a moment after they did."""
         self.wants_deliverables = False
         """Whether the client asked, in its `initializationOptions`, to be told of changed deliverables."""
+        self.asks_user = False
+        """Whether the client said, in its `initializationOptions`, that it puts questions to its user."""
+        self.offers_model = False
+        """Whether the client offers its own language model."""
+        self.trusted = False
+        """Whether the editor's user trusts the workspace: it may then run what it brings, as after `aurora trust`."""
         self.folders = Folders(core.workspaces, self._workspace_opened, self._workspace_left)
         self.preferences = Preferences()
         self.source = "lsp"

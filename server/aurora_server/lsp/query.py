@@ -1,0 +1,87 @@
+"""`aurora/query`: a question for the nine phases. It streams its stages, can be cancelled, and may ask back."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+import msgspec
+from lsprotocol import types
+
+from aurora_protocol.queries import QUERY, QueryParams, QueryResult, StageNotice
+from aurora_server.errors import INVALID_PARAMS, RequestError
+from aurora_server.lsp.asking_clients import SessionModel, SessionUser
+from aurora_server.lsp.location import place_of
+from aurora_server.lsp.server import params_as
+
+if TYPE_CHECKING:
+    from aurora_orchestration.soar.stages import Stage
+    from aurora_server.lsp.server import AuroraServer
+    from aurora_server.workspace import Workspace
+
+
+def register(server: AuroraServer) -> None:
+    """Answer `aurora/query`."""
+    server.feature(QUERY)(query)
+
+
+async def query(ls: AuroraServer, value: object) -> QueryResult:
+    """Work on one question in the folder it is about: that of `context`, else the session's first."""
+    params = params_as(QueryParams, value)
+    if not params.query.strip() and params.resume is None:
+        raise RequestError(INVALID_PARAMS, "invalid params: `query` is empty; ask something")
+    workspace = await _asked(ls, params)
+    telling = _Telling(ls, params)
+    token, task = params.work_done_token, asyncio.current_task()
+    if token is not None and task is not None:
+        ls.cancellable[token] = task
+    telling.begin()
+    try:
+        model = SessionModel(ls) if ls.offers_model else None
+        return await workspace.query(params, telling.stage, SessionUser(ls), model, trusted=ls.trusted)
+    finally:
+        if token is not None:
+            ls.cancellable.pop(token, None)
+        telling.end()
+
+
+async def _asked(ls: AuroraServer, params: QueryParams) -> Workspace:
+    place = await place_of(ls, params.context.uri) if params.context is not None else None
+    return place.workspace if place is not None else (await ls.folders.opened())[0]
+
+
+class _Telling:
+    """A run's stages as `$/progress`: whole for a `partialResultToken`, in words for a `workDoneToken`."""
+
+    def __init__(self, ls: AuroraServer, params: QueryParams) -> None:
+        self._ls = ls
+        self._stages = params.partial_result_token
+        self._words = params.work_done_token
+        self._title = f"Asking: {' '.join(params.query.split())[:60]}"
+
+    def begin(self) -> None:
+        self._say({"kind": "begin", "title": self._title, "cancellable": True, "percentage": 0})
+
+    def stage(self, stage: Stage) -> None:
+        if self._stages is not None:
+            notice = msgspec.to_builtins(
+                StageNotice(
+                    stage=stage.stage,
+                    status=stage.status,
+                    detail=stage.detail,
+                    data=stage.data,
+                    progress=stage.progress,
+                    cost_usd=stage.cost_usd,
+                    elapsed_ms=stage.elapsed_ms,
+                )
+            )
+            self._ls.protocol.push(types.PROGRESS, {"token": self._stages, "value": notice})
+        words = f"{stage.stage}: {stage.detail}" if stage.detail else stage.stage
+        self._say({"kind": "report", "message": words, "percentage": int(stage.progress * 100)}, droppable=True)
+
+    def end(self) -> None:
+        self._say({"kind": "end"})
+
+    def _say(self, value: dict[str, object], *, droppable: bool = False) -> None:
+        if self._words is not None:
+            self._ls.protocol.push(types.PROGRESS, {"token": self._words, "value": value}, droppable=droppable)

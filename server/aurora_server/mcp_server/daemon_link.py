@@ -1,0 +1,195 @@
+"""The MCP server's session with the daemon: many requests at once, cancellation, and requests the other way round."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from aurora_protocol import DaemonUnreachable, FrameError, RequestFailed
+from aurora_protocol.address import Address
+from aurora_protocol.framing import Decoder, encode
+from aurora_protocol.launch import ensure_daemon
+
+CLIENT_NAME = "aurora-mcp"
+READ_SIZE = 256 * 1024
+METHOD_NOT_FOUND, INTERNAL_ERROR = -32601, -32603
+
+Answerer = Callable[[dict[str, Any]], Awaitable[Any]]
+"""Answers a request of the daemon."""
+Heard = Callable[[dict[str, Any]], None]
+"""Takes the value of one `$/progress`."""
+
+
+class LinkLost(DaemonUnreachable):
+    """The daemon ended in the middle of a request; the next one starts another."""
+
+
+class DaemonLink:
+    """A session for one workspace, opened with the first request and opened anew when the daemon went away.
+
+    `options` are the `initializationOptions`; `answerers` have the daemon's own requests by method.
+    """
+
+    def __init__(
+        self,
+        address: Address,
+        root: Path,
+        environ: Mapping[str, str],
+        options: Mapping[str, Any],
+        answerers: Mapping[str, Answerer],
+    ) -> None:
+        self._address = address
+        self._root = root
+        self._environ = environ
+        self._options = options
+        self._answerers = answerers
+        self._opening = asyncio.Lock()
+        self._writer: asyncio.StreamWriter | None = None
+        self._reading: asyncio.Task[None] | None = None
+        self._waiting: dict[int, asyncio.Future[Any]] = {}
+        self._listening: dict[str, Heard] = {}
+        self._answering: set[asyncio.Task[None]] = set()
+        self._last_id = 0
+
+    async def request(self, method: str, params: Mapping[str, Any], *, heard: Heard | None = None) -> Any:
+        """Ask the daemon. `heard` gets what is told under the request's `partialResultToken`.
+
+        Raises RequestFailed for an answer that is an error, DaemonUnreachable where none comes. Cancelling cancels it.
+        """
+        await self._open()
+        if heard is None:
+            return await self._send_request(method, dict(params))
+        token = f"mcp-{self._last_id + 1}"
+        self._listening[token] = heard
+        try:
+            return await self._send_request(method, {**params, "partialResultToken": token})
+        finally:
+            del self._listening[token]
+
+    async def close(self) -> None:
+        """Take leave of the daemon."""
+        writer, self._writer = self._writer, None
+        if writer is None:
+            return
+        if self._reading is not None:
+            self._reading.cancel()
+        with contextlib.suppress(OSError):
+            writer.write(_frame({"method": "exit"}))
+            await asyncio.wait_for(writer.drain(), 1.0)
+        writer.close()
+
+    async def _open(self) -> None:
+        async with self._opening:
+            if self._writer is not None and not self._writer.is_closing():
+                return
+            client = await asyncio.to_thread(ensure_daemon, self._address, environ=dict(self._environ))
+            stream = client.detach()
+            stream.setblocking(False)
+            reader, self._writer = await asyncio.open_connection(sock=stream)
+            self._reading = asyncio.create_task(self._read(reader), name="daemon link")
+            uri = self._root.as_uri()
+            await self._send_request(
+                "initialize",
+                {
+                    "processId": os.getpid(),
+                    "clientInfo": {"name": CLIENT_NAME},
+                    "rootUri": uri,
+                    "workspaceFolders": [{"uri": uri, "name": self._root.name or str(self._root)}],
+                    "capabilities": {},
+                    "initializationOptions": dict(self._options),
+                },
+            )
+            self._write({"method": "initialized", "params": {}})
+
+    async def _send_request(self, method: str, params: Mapping[str, Any]) -> Any:
+        self._last_id += 1
+        identity = self._last_id
+        future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        self._waiting[identity] = future
+        try:
+            self._write({"id": identity, "method": method, "params": params})
+            return await future
+        except asyncio.CancelledError:
+            with contextlib.suppress(DaemonUnreachable):  # a gone daemon has nothing left to cancel
+                self._write({"method": "$/cancelRequest", "params": {"id": identity}})
+            raise
+        finally:
+            self._waiting.pop(identity, None)
+
+    def _write(self, message: Mapping[str, Any]) -> None:
+        if self._writer is None or self._writer.is_closing():
+            raise LinkLost("the daemon closed the connection; ask again")
+        self._writer.write(_frame(message))
+
+    async def _read(self, reader: asyncio.StreamReader) -> None:
+        decoder = Decoder()
+        reason = "the daemon closed the connection; ask again"
+        try:
+            while data := await reader.read(READ_SIZE):
+                for body in decoder.feed(data):
+                    self._take(json.loads(body))
+        except (OSError, FrameError, ValueError) as error:
+            reason = f"the daemon's answer could not be read: {error}"
+        finally:
+            writer, self._writer = self._writer, None
+            if writer is not None:
+                writer.close()
+            for future in list(self._waiting.values()):
+                if not future.done():
+                    future.set_exception(LinkLost(reason))
+
+    def _take(self, message: dict[str, Any]) -> None:
+        method, identity = message.get("method"), message.get("id")
+        params = message.get("params")
+        params = params if isinstance(params, dict) else {}
+        if method is None:
+            future = self._waiting.get(identity) if isinstance(identity, int) else None
+            if future is not None and not future.done():
+                _settle(future, message)
+        elif identity is not None:
+            task = asyncio.create_task(self._answer(identity, method, params))
+            self._answering.add(task)
+            task.add_done_callback(self._answering.discard)
+        elif method == "$/progress":
+            heard = self._listening.get(str(params.get("token")))
+            value = params.get("value")
+            if heard is not None and isinstance(value, dict):
+                heard(value)
+
+    async def _answer(self, identity: int | str, method: str, params: dict[str, Any]) -> None:
+        answerer = self._answerers.get(method)
+        reply: dict[str, Any] = {"id": identity}
+        if answerer is None:
+            reply["error"] = {"code": METHOD_NOT_FOUND, "message": f"this client does not answer {method}"}
+        else:
+            try:
+                reply["result"] = await answerer(params)
+            except Exception as error:  # noqa: BLE001 - the boundary: whatever the MCP client's side raises is an error reply
+                reply["error"] = {"code": INTERNAL_ERROR, "message": str(error) or type(error).__name__}
+        with contextlib.suppress(LinkLost):
+            self._write(reply)
+
+
+def _settle(future: asyncio.Future[Any], message: dict[str, Any]) -> None:
+    error = message.get("error")
+    if not isinstance(error, dict):
+        future.set_result(message.get("result"))
+        return
+    code, data = error.get("code"), error.get("data")
+    kind = data.get("kind") if isinstance(data, dict) else None
+    future.set_exception(
+        RequestFailed(
+            str(error.get("message") or "the request failed"),
+            code if isinstance(code, int) else 0,
+            kind if isinstance(kind, str) else None,
+        )
+    )
+
+
+def _frame(message: Mapping[str, Any]) -> bytes:
+    return encode(json.dumps({"jsonrpc": "2.0", **message}, ensure_ascii=False).encode("utf-8", "replace"))
