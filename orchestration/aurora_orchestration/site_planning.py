@@ -1,4 +1,4 @@
-"""A request in words as calls of a site's capabilities, planned by a model and checked before anything is sent (AURA-P).
+"""A request in words as calls of a site's capabilities: planned by a model, checked before anything is sent (AURA-P).
 
 A model sees what the manifest declares and the names of values the user gave, never the values: what is secret stays
 here. What it answers is a plan; every step is checked against the manifest, once more when its arguments are known.
@@ -10,10 +10,8 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
-import msgspec
 from msgspec import Meta, Struct
 
-from aurora_orchestration import OrchestrationError
 from aurora_orchestration.guardrails.redaction import redact
 from aurora_orchestration.llm.asking import Ask, Llm
 from aurora_orchestration.llm.structured import ask_for
@@ -24,7 +22,6 @@ from aurora_protocol.manifest.model import Capability, Manifest
 from aurora_protocol.manifest.pointers import PointerError
 
 MAX_STEPS = 10
-MAX_REQUEST = 10_000
 MAX_CAPABILITIES = 200
 MAX_SCHEMA = 4_000
 """Characters of one capability's parameters that the model is shown."""
@@ -39,10 +36,6 @@ _SYSTEM = (
     "Passwords and tokens are never a `value`: use `given`. If it cannot be done, leave `steps` empty and say why in "
     "`impossible`."
 )
-
-
-class PlanRejected(OrchestrationError):
-    """No plan that fits the manifest; the message names what does not fit."""
 
 
 class Argument(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -71,27 +64,14 @@ class SitePlan(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 async def plan_calls(request: str, manifest: Manifest, given: Sequence[str], llm: Llm) -> SitePlan:
-    """Ask for a plan and check it; what does not fit is told once. Raises PlanRejected or an `LlmError`."""
-    if not request.strip() or len(request) > MAX_REQUEST:
-        raise PlanRejected(f"the request has {len(request):,} characters; say it in 1 to {MAX_REQUEST:,}")
+    """Ask for a plan that fits the manifest; the model may mend one that does not once. Raises an `LlmError`."""
     task: dict[str, Any] = {
         "request": redact(request, pii=False).text,
         "given": sorted(given),
         "capabilities": [_shown(each) for each in list(manifest.capabilities.values())[:MAX_CAPABILITIES]],
     }
-    plan = await _ask(task, llm)
-    problems = misfits_of(plan, manifest, given)
-    if problems:
-        plan = await _ask({**task, "rejected_plan": msgspec.to_builtins(plan), "problems": problems[:20]}, llm)
-        problems = misfits_of(plan, manifest, given)
-    if problems:
-        raise PlanRejected(f"the model's plan does not fit the manifest: {'; '.join(problems[:5])}; say it otherwise")
-    return plan
-
-
-async def _ask(task: dict[str, Any], llm: Llm) -> SitePlan:
     ask = Ask(phase="decompose", purpose="plan calls", system=_SYSTEM, prompt=json.dumps(task, ensure_ascii=False))
-    return await ask_for(llm, ask, SitePlan)
+    return await ask_for(llm, ask, SitePlan, check=lambda plan: "; ".join(misfits_of(plan, manifest, given)[:20]))
 
 
 def misfits_of(plan: SitePlan, manifest: Manifest, given: Sequence[str]) -> list[str]:
@@ -111,7 +91,7 @@ def misfits_of(plan: SitePlan, manifest: Manifest, given: Sequence[str]) -> list
 
 
 def arguments_of(step: Step, given: Mapping[str, Any], answers: Sequence[Any]) -> dict[str, Any]:
-    """A step's arguments as values, from what earlier steps were `answers`ed with. Raises SiteError where one is missing."""
+    """A step's arguments as values; `answers` are the bodies of earlier steps. Raises SiteError where one is missing."""
     found: dict[str, Any] = {}
     for each in step.arguments:
         if each.given is not None:

@@ -12,8 +12,18 @@ from msgspec import Meta
 from aurora_protocol.methods import EditorContext, Wire
 
 QUERY = "aurora/query"
+ASSESS = "aurora/assess"
+DECOMPOSE = "aurora/decompose"
+VERIFY = "aurora/verify"
+LEARN = "aurora/learn"
 
-COMMANDS = {"aurora.query": QUERY}
+COMMANDS = {
+    "aurora.query": QUERY,
+    "aurora.assess": ASSESS,
+    "aurora.decompose": DECOMPOSE,
+    "aurora.verify": VERIFY,
+    "aurora.learn": LEARN,
+}
 """`workspace/executeCommand` names and the request each stands for."""
 
 Verification = Literal["option_a", "option_b", "option_c"]
@@ -166,3 +176,72 @@ class LanguageModelResult(Wire, frozen=True, kw_only=True):
     model: Annotated[str, Meta(max_length=200)] = "editor"
     input_tokens: Annotated[int, Meta(ge=0)] | None = None
     output_tokens: Annotated[int, Meta(ge=0)] | None = None
+
+
+class AssessParams(Wire, frozen=True, kw_only=True):
+    """`aurora/assess`: how hard is this? Words alone tell; no model is asked."""
+
+    query: Annotated[str, Meta(min_length=1, max_length=200_000)]
+
+
+class AssessResult(Wire, frozen=True, kw_only=True):
+    """`route` says what a run would do: `direct`, or `decompose` with `verification`. `sure` is False where a run would
+    ask a model as well."""
+
+    complexity: str
+    confidence: float
+    score: float
+    route: str
+    verification: str
+    sure: bool
+    indicators: list[str] = []
+    reasoning: str = ""
+
+
+class DecomposeParams(Wire, frozen=True, kw_only=True):
+    """`aurora/decompose`: a question as verified subgoals. `context` is what the caller knows besides memory."""
+
+    query: Annotated[str, Meta(min_length=1, max_length=200_000)]
+    context: Annotated[str, Meta(max_length=200_000)] = ""
+    partial_result_token: Token | None = None
+
+
+class VerifyParams(Wire, frozen=True, kw_only=True):
+    """`aurora/verify`: how good is a `decomposition` of the question, or an `output` that is to answer it?"""
+
+    query: Annotated[str, Meta(min_length=1, max_length=200_000)]
+    decomposition: dict[str, Any] | None = None
+    output: Annotated[str, Meta(max_length=1_000_000)] | None = None
+    partial_result_token: Token | None = None
+
+
+class StepResult(Wire, frozen=True, kw_only=True):
+    """What one step outside of a run gave: documents as AURORA §4.2 and §5.4 have them, and what it cost.
+
+    `by` is `deterministic` where no model is configured or none was needed; `notices` say so.
+    """
+
+    decomposition: dict[str, Any] | None = None
+    verification: dict[str, Any] | None = None
+    notices: list[str] = []
+    cost_usd: float = 0.0
+
+
+class LearnParams(Wire, frozen=True, kw_only=True):
+    """`aurora/learn`: how something was solved outside of AURORA, and how well. `used` are ids of chunks that helped."""
+
+    query: Annotated[str, Meta(min_length=1, max_length=20_000)]
+    result: Annotated[str, Meta(min_length=1, max_length=200_000)]
+    score: Annotated[float, Meta(ge=0, le=1)]
+    used: Annotated[list[str], Meta(max_length=200)] = []
+    tools: Annotated[list[str], Meta(max_length=200)] = []
+
+
+class LearnResult(Wire, frozen=True, kw_only=True):
+    """What memory made of it; `unknown` are ids in `used` that nothing answers to."""
+
+    outcome: str
+    cached: bool
+    reasoning_id: str | None = None
+    is_pattern: bool = False
+    unknown: list[str] = []

@@ -11,9 +11,9 @@ from pathlib import Path
 from aurora_memory.chunks import type_of
 from aurora_memory.learning import FinishedRun, Learned
 from aurora_memory.logs import LogReference
+from aurora_memory.own_text import cost
 from aurora_memory.recall.logs import recall_logs
 from aurora_memory.store import Store
-from aurora_memory.own_text import cost
 from aurora_orchestration.soar.model import ContextChunk, LogSection
 from aurora_protocol.methods import RecallParams
 from aurora_server import answers
@@ -25,7 +25,7 @@ MAX_SECTION_LINES = 200
 
 
 class SoarMemory:
-    """Fulfils `aurora_orchestration.soar.memory.Memory` for one workspace. `logs_folder` holds the conversation logs."""
+    """Fulfils `aurora_orchestration.soar.memory.Memory` for a workspace. `logs_folder` holds the conversation logs."""
 
     def __init__(self, recalling: Recalling, store: Store, logs_folder: Path) -> None:
         self._recalling = recalling

@@ -9,10 +9,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import msgspec
-from aurora_orchestration.llm.providers.editor import EditorReply
 from pygls.exceptions import JsonRpcException
 
 from aurora_orchestration.llm.asking import BadReply, Unavailable
+from aurora_orchestration.llm.providers.editor import EditorReply
 from aurora_orchestration.soar.asking_users import Nobody
 from aurora_protocol.queries import ASK_USER, LANGUAGE_MODEL, LanguageModelResult
 

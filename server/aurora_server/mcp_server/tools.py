@@ -68,7 +68,7 @@ class Verify(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     decomposition: Annotated[
         dict[str, Any] | None, Meta(description="A decomposition as `aurora_decompose` gives it.")
     ] = None
-    output: Annotated[str | None, Meta(max_length=200_000, description="An answer to the query, in words.")] = None
+    output: Annotated[str, Meta(max_length=200_000, description="An answer to the query, in words.")] | None = None
 
 
 class Learn(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
