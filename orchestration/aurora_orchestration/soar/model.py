@@ -267,7 +267,9 @@ class Claim(Struct, frozen=True, kw_only=True):
 
 
 class Synthesis(Struct, frozen=True, kw_only=True):
-    """Phase 7's answer in words, its claims, and how it was judged. `untraced` are claims with no source left."""
+    """Phase 7's answer in words, its claims, and how it was judged. `untraced` are claims with no source left;
+    `unverified` says why nobody judged it, where nobody could.
+    """
 
     answer: str
     claims: tuple[Claim, ...] = ()
@@ -275,3 +277,4 @@ class Synthesis(Struct, frozen=True, kw_only=True):
     verification: Verification | None = None
     attempts: tuple[Attempt, ...] = ()
     untraced: tuple[str, ...] = ()
+    unverified: str = ""
