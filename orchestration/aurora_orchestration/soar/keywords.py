@@ -270,8 +270,8 @@ def _split(words: Iterable[str]) -> Phrases:
 
 def _begins(table: Phrases, opening: tuple[str, ...]) -> str:
     """The longest phrase of `table` that `opening` begins with, or the empty text."""
-    matching = [phrase for phrase in table if _same(phrase, opening[: len(phrase)])]
-    return " ".join(max(matching, key=len)) if matching else ""
+    matching = [(len(phrase), " ".join(phrase)) for phrase in table if _same(phrase, opening[: len(phrase)])]
+    return max(matching)[1] if matching else ""
 
 
 def _first(table: Phrases, words: tuple[str, ...]) -> str:

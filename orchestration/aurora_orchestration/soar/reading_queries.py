@@ -15,8 +15,8 @@ MAX_READ = 20_000
 
 _FENCE = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)", re.DOTALL)
 _TRACE_LINE = re.compile(
-    r"""^(?:\s*File\s".*|\s+at\s\S.*|Traceback\s\(most.*|\s*Caused\ by:.*|goroutine\s\d+.*|panic:.*
-    |\s+\S*\.(?:py|go|rs|js|ts|java):\d+.*
+    r"""^(?:[ \t]*File\s".*|[ \t]+at\s\S.*|Traceback\s\(most.*|[ \t]*Caused\ by:.*|goroutine\s\d+.*|panic:.*
+    |[ \t]+\S*\.(?:py|go|rs|js|ts|java):\d+.*
     |[\w.]*(?:Error|Exception|Warning)\b:?.*)$""",
     re.VERBOSE | re.MULTILINE,
 )
@@ -37,9 +37,11 @@ _IDENTIFIER = re.compile(
 )
 _WORD = re.compile(r"[^\W_]+(?:['.+][^\W_]+)*[+#]*")
 _CLAUSE = re.compile(r"[,()]|\s[-–—]+\s|\b(?:and then|and|then|finally|afterwards|plus)\b", re.IGNORECASE)
+_PIECE = re.compile(r"\S+")
+_MAX_PIECE = 120
 _NUMBERED = re.compile(r"(?m)(?:^|\s)(?:\(?\d{1,2}[.)]|[-*•])\s+\S")
 _SENTENCE = re.compile(r"(?<=[.!?;:])\s+|\n+")
-_TRACE = re.compile(r'(?m)^\s*File ".+", line \d+|^\s+at \S+.*[:(]|^Traceback \(most|^panic:|^goroutine \d')
+_TRACE = re.compile(r'(?m)^[ \t]*File ".+", line \d+|^[ \t]+at \S+.*[:(]|^Traceback \(most|^panic:|^goroutine \d')
 _URL = re.compile(r"https?://\S+")
 
 SPELLINGS = {
@@ -133,8 +135,8 @@ def read(query: str) -> Reading:
     prose = _QUOTED.sub(" ", _URL.sub(" ", prose))
     identifiers = [code.strip("`") for code in _INLINE_CODE.findall(prose)]
     prose = _INLINE_CODE.sub(" ", prose)
-    identifiers += _IDENTIFIER.findall(prose)
-    prose = _IDENTIFIER.sub(" ", prose)
+    named, prose = _names(prose)
+    identifiers += named
     sentences = tuple(sentence for part in _SENTENCE.split(prose) if (sentence := _sentence(part)).clauses)
     return Reading(
         sentences=sentences,
@@ -145,6 +147,21 @@ def read(query: str) -> Reading:
         steps=steps if steps > 1 else 0,
         questions=sum(sentence.asks for sentence in sentences),
     )
+
+
+def _names(prose: str) -> tuple[list[str], str]:
+    """The names of code within `prose`, and `prose` without them. Looked for piece by piece, each of bounded length."""
+    found: list[str] = []
+
+    def take(match: re.Match[str]) -> str:
+        piece = match.group()
+        if len(piece) > _MAX_PIECE:
+            found.append(piece[:_MAX_PIECE])
+            return " "
+        found.extend(_IDENTIFIER.findall(piece))
+        return _IDENTIFIER.sub(" ", piece)
+
+    return found, _PIECE.sub(take, prose)
 
 
 def _sentence(text: str) -> Sentence:
