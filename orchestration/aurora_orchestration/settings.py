@@ -185,6 +185,19 @@ class ComplexitySettings(Struct, frozen=True, kw_only=True):
     routing: Routes = Routes()
 
 
+class DefaultAgent(Struct, frozen=True, kw_only=True):
+    """`agents.default_agent`: who works where `fallback_mode` is `default_agents` and none was found (App. F).
+
+    Always a built-in one: the solving model, led by `prompt` where one is given.
+    """
+
+    id: Annotated[str, Meta(min_length=1, max_length=200)] = "llm-executor"
+    type: Literal["builtin", "built_in"] = "builtin"
+    capabilities: Words = ("all",)
+    domains: Words = ("general",)
+    prompt: Annotated[str, Meta(max_length=20_000)] = ""
+
+
 class AgentSettings(Struct, frozen=True, kw_only=True):
     """`agents.*`: where agents are found, and how long and how many at once they may work (§7.2)."""
 
@@ -207,6 +220,7 @@ class AgentSettings(Struct, frozen=True, kw_only=True):
     refresh_on_startup: bool = False
     fallback_mode: Literal["llm_only", "default_agents", "fail"] = "llm_only"
     prompt_for_path_if_missing: bool = True
+    default_agent: DefaultAgent = DefaultAgent()
     timeout_seconds: Positive = 300.0
     max_parallel: AtLeastOne = 5
 

@@ -171,6 +171,7 @@ class Agent(Struct, frozen=True, kw_only=True):
 
     `command` and `arguments` start an `mcp` or `executable` agent; `tool` is the MCP tool that is called; `prompt` is
     an instruction the agent's file holds (Claude Code and others keep agents as Markdown), which llm-executor follows.
+    An `interactive` executable asks its questions while it runs, a line each (`agents.executors.executable`).
     """
 
     id: Annotated[str, Meta(min_length=1, max_length=200)]
@@ -192,6 +193,7 @@ class Agent(Struct, frozen=True, kw_only=True):
     origin: str = ""
     trusted: bool = True
     timeout_seconds: float | None = None
+    interactive: bool = False
 
 
 class Assignment(Struct, frozen=True, kw_only=True):
@@ -236,7 +238,7 @@ class AgentMetadata(Struct, frozen=True, kw_only=True):
 
 
 class AgentResponse(Struct, frozen=True, kw_only=True):
-    """The envelope every agent's answer is brought into (§7.2.1)."""
+    """The envelope every agent's answer is brought into (§7.2.1). `notes` say what of it had to be put right."""
 
     subgoal_id: str
     agent_id: str
@@ -245,6 +247,7 @@ class AgentResponse(Struct, frozen=True, kw_only=True):
     user_interactions: tuple[Interaction, ...] = ()
     metadata: AgentMetadata = AgentMetadata()
     error: str | None = None
+    notes: tuple[str, ...] = ()
 
 
 class SubgoalResult(Struct, frozen=True, kw_only=True):
