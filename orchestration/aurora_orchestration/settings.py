@@ -129,7 +129,7 @@ class ExampleCounts(Struct, frozen=True, kw_only=True):
 class CalibrationSettings(Struct, frozen=True, kw_only=True):
     """`scoring.calibration_examples.*` (App. C.1)."""
 
-    mode: str = "builtin"
+    mode: Literal["builtin"] = "builtin"
     external_path: str | None = None
     merge_strategy: Literal["replace", "merge"] = "replace"
     scale_by_complexity: bool = True
@@ -294,7 +294,7 @@ class ConversationSettings(Struct, frozen=True, kw_only=True):
     format: Literal["markdown"] = "markdown"
     file_naming: FileNaming = FileNaming()
     retention_days: Positive = 90.0
-    compress_after_days: Positive = 7.0
+    compress_after_days: Amount = 7.0
     include_phases: tuple[str, ...] = PHASES
     include_user_interactions: bool = True
     include_metadata: bool = True
