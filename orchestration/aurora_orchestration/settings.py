@@ -51,11 +51,15 @@ class PreferenceRouting(Struct, frozen=True, kw_only=True):
 
 
 class Caps(Struct, frozen=True, kw_only=True):
-    """`llm.caps`: at most so many dollars per run and per phase of a run, checked before a call is made."""
+    """`llm.caps`: at most so many dollars per run and per phase of a run, checked before a call is made.
+
+    `run_seconds` bounds a whole run, the agents' work and waiting for the user included.
+    """
 
     run_usd: Amount = 2.0
     phase_usd: dict[str, Amount] = {}
     max_calls: AtLeastOne = 60
+    run_seconds: Positive = 3600.0
 
 
 class LlmSettings(Struct, frozen=True, kw_only=True):

@@ -27,7 +27,7 @@ from collections.abc import Sequence
 from aurora_memory import MemoryError_
 from aurora_orchestration.deliverables.detection import wording
 from aurora_orchestration.deliverables.detection.evidence import event_id, shown
-from aurora_orchestration.deliverables.detection.prompts import SOURCE, change_of
+from aurora_orchestration.deliverables.detection.prompts import SOURCE
 from aurora_orchestration.deliverables.model import (
     Agent,
     Complexity,
@@ -38,7 +38,6 @@ from aurora_orchestration.deliverables.model import (
     Happening,
     HumanIntervened,
     Phase,
-    PhaseEnded,
     PhaseStarted,
     RecoveryBegan,
     SessionJoined,
@@ -82,18 +81,18 @@ TICK = 1e-6
 
 
 class Delivering:
-    """The deliverable of one run. `resumed` says how often the run was gone on with after an interruption.
+    """The deliverable of one run, called `change`. `resumed` says how often the run was gone on with.
 
     Events are written one batch after the other by a task of its own; `close` waits for the last.
     """
 
-    def __init__(self, tracking: Tracking, run: str, session: str, resumed: int = 0) -> None:
+    def __init__(self, tracking: Tracking, run: str, session: str, *, change: str, resumed: int = 0) -> None:
         self._tracking = tracking
         self._run = run
         self._session = session or None
         self._resumed = resumed
-        self._change = change_of(run)
-        self._joined = False
+        self._change = change
+        self._joined = self._begun = False
         self._phase: Phase | None = None
         self._count = 0
         self._last_at = 0.0
@@ -102,6 +101,7 @@ class Delivering:
 
     async def begin(self, query: str, complexity: Level, model: str | None, started_at: float, at: float) -> None:
         """Open a deliverable, or join the one this session has open."""
+        self._begun = True
         open_one = await self._open_one() if self._session else None
         if open_one is not None:
             self._change, self._joined = open_one, True
@@ -118,7 +118,7 @@ class Delivering:
     def phase(self, name: str, at: float) -> None:
         """A phase of the run begins, by its name in `PHASE_OF`."""
         phase = PHASE_OF.get(name)
-        if phase is not None and phase != self._phase and not self._joined:
+        if phase is not None and phase != self._phase and self._begun and not self._joined:
             self._phase = phase
             self._say(at, PhaseStarted(phase))
 
@@ -129,7 +129,7 @@ class Delivering:
 
     def called(self, call: Call) -> None:
         """A model was asked. What was paid before an interruption was told then."""
-        if call.replayed:
+        if call.replayed or not self._begun:
             return
         usage = call.usage
         self._say(
@@ -163,7 +163,7 @@ class Delivering:
 
     def end(self, run: RunRecord, *, limited: bool = False) -> None:
         """The run is over: how well, and how it failed where it did. `limited`: a limit on money or time stopped it."""
-        if self._joined:
+        if self._joined or not self._begun:
             return
         at = run.ended_at
         if run.results and not any(each.response.user_interactions for each in run.results):
@@ -177,11 +177,6 @@ class Delivering:
         else:
             kind: FailureType = "constraint_violation" if limited else failure_of(run)
             self._say(at, Ended("failed", kind, shown(run.error or run.state)))
-
-    def interrupted(self, at: float) -> None:
-        """The process ended: the phase under way is over, the deliverable is not; who resumes goes on with it."""
-        if self._phase is not None and not self._joined:
-            self._say(at, PhaseEnded(self._phase))
 
     async def close(self) -> None:
         """Wait until everything said is on disk."""

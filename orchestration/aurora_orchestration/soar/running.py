@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Awaitable, Callable
 
 from msgspec.structs import replace
 
@@ -23,7 +22,15 @@ from aurora_orchestration.soar.direct import answer_directly
 from aurora_orchestration.soar.following_up import FollowUp, with_givens
 from aurora_orchestration.soar.kept_answers import KeptAnswer, KeptAnswers
 from aurora_orchestration.soar.keywords import classify
-from aurora_orchestration.soar.model import LEVELS, Assessment, Complexity, ContextBundle, Plan, VerificationOption
+from aurora_orchestration.soar.model import (
+    LEVELS,
+    Agent,
+    Assessment,
+    Complexity,
+    ContextBundle,
+    Plan,
+    VerificationOption,
+)
 from aurora_orchestration.soar.planning import plan
 from aurora_orchestration.soar.respond import from_context, from_results, respond
 from aurora_orchestration.soar.retrieve import retrieve
@@ -53,7 +60,7 @@ class Running:
         executors: Executors,
         *,
         models: Callable[[Complexity | None], Models],
-        checkpoint: Callable[[RunRecord, RunRequest], Any],
+        checkpoint: Callable[[RunRecord, RunRequest], Awaitable[None]],
         ask_user: AskUser,
     ) -> None:
         self._bench = bench
@@ -67,6 +74,7 @@ class Running:
         self._ask_user = ask_user
         self._kept = KeptAnswers(bench.answers, bench.workspace)
         self._option: VerificationOption | None = request.verification
+        self._agents: tuple[Agent, ...] = ()
         self.so_far = so_far
         self.files: dict[str, str] | None = None
 
@@ -77,6 +85,7 @@ class Running:
         kept = await self._guard(free=assessor.reasoning is None)
         if await self._said_in_session():
             return
+        await self._checkpoint(self.so_far, self._request)
         assessment = await self._assess(assessor.reasoning)
         context = await self._retrieve(assessment)
         if kept is not None and await self._from_memory(kept):
@@ -91,7 +100,7 @@ class Running:
             return
         if kept is not None:  # it was to be free, and is not
             await self._afford(assessment.complexity)
-        await self._checkpointed()
+        await self._checkpoint(self.so_far, self._request)
         self.files = await asyncio.to_thread(self._kept.digests, context)
         await self._deliver(assessment.complexity, models.reasoning)
         if assessment.verification == "none":
@@ -242,9 +251,6 @@ class Running:
         if others:
             self._course.notice(f"agents that could work on it: {', '.join(others[:10])}")
         self.so_far = replace(self.so_far, state="no_provider", answer=from_context(context), error=why)
-
-    async def _checkpointed(self) -> None:
-        await self._checkpoint(self.so_far, self._request)
 
     async def _deliver(self, level: Complexity, llm: Llm) -> None:
         """Begin the deliverable, now that there is work to do: phases before this took place earlier."""

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Literal
 
 import msgspec
-from filelock import FileLock, Timeout
+from filelock import BaseFileLock, FileLock, Timeout
 from msgspec import Struct
 
 from aurora_orchestration import OrchestrationError
@@ -51,6 +51,7 @@ class Unfinished(Struct, frozen=True, kw_only=True):
     resumed: int = 0
     notices: tuple[str, ...] = ()
     log: str | None = None
+    deliverable: str = ""
     assessment: Assessment | None = None
     context: ContextBundle | None = None
 
@@ -61,7 +62,7 @@ class RunFiles:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
-    def lock(self, run: str) -> FileLock:
+    def lock(self, run: str) -> BaseFileLock:
         """Say that this process is at a run; release it when it is over. Raises CannotResume where another one is."""
         self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         lock = FileLock(self._path(run, "lock"), timeout=0, mode=0o600, thread_local=False)
@@ -96,9 +97,15 @@ class RunFiles:
             raise CannotResume(f"{path} cannot be read ({error}); ask the question again") from error
 
     def remove(self, run: str) -> None:
-        """Forget a run that is over."""
-        for kind in ("json", "lock"):
+        """Forget a run that is over, and what its agents answered."""
+        for kind in ("json", "agents"):
             self._path(run, kind).unlink(missing_ok=True)
+
+    def release(self, run: str, lock: BaseFileLock) -> None:
+        """No longer be at a run; its lock goes with it where there is nothing to go on with."""
+        if not self._path(run, "json").exists():
+            self._path(run, "lock").unlink(missing_ok=True)
+        lock.release()
 
     def all(self) -> Iterator[Unfinished]:
         """Every unfinished run that can be read, by id."""
@@ -119,7 +126,7 @@ class RunFiles:
         try:
             yield True
         finally:
-            lock.release()
+            self.release(run, lock)
 
     def _path(self, run: str, kind: str) -> Path:
         if not _ID.match(run):
