@@ -1,0 +1,150 @@
+"""`aurora/query`: a question for the nine phases, what is told meanwhile, and what comes of it (AURORA §9.5).
+
+Stages travel as `$/progress` under the request's `partialResultToken`; a `workDoneToken` gets LSP's own progress.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from msgspec import Meta, field
+
+from aurora_protocol.methods import EditorContext, Wire
+
+QUERY = "aurora/query"
+
+COMMANDS = {"aurora.query": QUERY}
+"""`workspace/executeCommand` names and the request each stands for."""
+
+Verification = Literal["option_a", "option_b", "option_c"]
+QueryState = Literal["complete", "partial", "failed", "blocked", "cancelled", "interrupted", "no_provider", "dry_run"]
+StageStatus = Literal["in_progress", "complete", "retry", "failed", "skipped"]
+Token = str | int
+
+
+class QueryParams(Wire, frozen=True, kw_only=True):
+    """`aurora/query`. `session` ties questions together (App. E); `resume` is the id of an interrupted run.
+
+    With `dry_run` the run stops before its first paid call; with `auto` a simple question is answered directly (§9.9);
+    with `force` a budget's soft end may be passed where the configuration allows it. `context` is where the user is.
+    """
+
+    query: Annotated[str, Meta(max_length=200_000)] = ""
+    verification: Verification | None = None
+    dry_run: bool = False
+    force: bool = False
+    auto: bool = False
+    session: Annotated[str, Meta(max_length=200)] = ""
+    resume: Annotated[str, Meta(max_length=200)] | None = None
+    context: EditorContext | None = None
+    work_done_token: Token | None = None
+    partial_result_token: Token | None = None
+
+
+class StageNotice(Wire, frozen=True, kw_only=True):
+    """One thing that happened in a run. `detail` is a sentence; `data` has what the stage found, its keys snake_case.
+
+    `progress` in [0, 1] over the whole run, never going back; cost in US dollars and milliseconds are the run's so far.
+    """
+
+    stage: str
+    status: StageStatus
+    detail: str = ""
+    data: dict[str, Any] = field(default_factory=dict)
+    progress: float = 0.0
+    cost_usd: float = 0.0
+    elapsed_ms: float = 0.0
+
+
+class QueryClaim(Wire, frozen=True, kw_only=True):
+    """A statement of the answer and what it rests on: `file:line`, chunk ids, ids of subgoals."""
+
+    text: str
+    sources: tuple[str, ...]
+
+
+class QuerySource(Wire, frozen=True, kw_only=True):
+    """A chunk that memory gave to the run; `file` is relative to the workspace. Lines 1-based, inclusive."""
+
+    id: str
+    type: str
+    name: str
+    file: str
+    line_start: int
+    line_end: int
+    score: float
+    activation: float = 0.0
+
+
+class QueryCheck(Wire, frozen=True, kw_only=True):
+    """One criterion by which the answer was judged, and what is wrong by it."""
+
+    name: str
+    score: float
+    issues: tuple[str, ...] = ()
+
+
+class PhaseTime(Wire, frozen=True, kw_only=True):
+    """What a phase took, and its share of the run in percent; `llm_ms` is waiting for models, `own_ms` the rest."""
+
+    phase: str
+    duration_ms: float
+    percentage: float
+    llm_ms: float = 0.0
+    own_ms: float = 0.0
+    calls: int = 0
+
+
+class QueryTiming(Wire, frozen=True, kw_only=True):
+    """Where the time of a run went (§9.4.1). `own_ms` is what was spent neither in models nor in agents."""
+
+    total_duration_ms: float
+    phases: tuple[PhaseTime, ...]
+    llm_ms: float = 0.0
+    agents_ms: float = 0.0
+    own_ms: float = 0.0
+
+
+class TokenCounts(Wire, frozen=True, kw_only=True):
+    """Tokens of a run's calls; `agents` is what agents' models took where AURORA asked them itself."""
+
+    input: int = 0
+    output: int = 0
+    cache_read: int = 0
+    cache_write: int = 0
+    total: int = 0
+    reasoning_llm: int = 0
+    agents: int = 0
+
+
+class QueryResult(Wire, frozen=True, kw_only=True):
+    """What came of a run: `state` says how it ended, `error` in one line why, where it did not end well.
+
+    `score` and `confidence` in [0, 1], None where nothing was judged; `cached`: memory keeps how it was answered, as
+    `reasoning_id`; `cost_usd` is what was paid, `unpriced_calls` how many calls have no known price. `checks` are those
+    of the last verification. `log` is the conversation log's path. `trace` has the phases as the log has them.
+    """
+
+    id: str
+    query: str
+    state: QueryState
+    answer: str = ""
+    score: float | None = None
+    confidence: float | None = None
+    complexity: str | None = None
+    claims: tuple[QueryClaim, ...] = ()
+    untraced: tuple[str, ...] = ()
+    sources: tuple[QuerySource, ...] = ()
+    checks: tuple[QueryCheck, ...] = ()
+    notices: tuple[str, ...] = ()
+    cost_usd: float = 0.0
+    unpriced_calls: int = 0
+    calls: int = 0
+    tokens: TokenCounts = TokenCounts()
+    took_ms: float = 0.0
+    timing: QueryTiming | None = None
+    log: str | None = None
+    cached: bool = False
+    reasoning_id: str | None = None
+    trace: tuple[dict[str, Any], ...] = ()
+    error: str | None = None
