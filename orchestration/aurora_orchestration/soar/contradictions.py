@@ -16,7 +16,7 @@ _NOT = re.compile(
     re.IGNORECASE,
 )
 _NEGATED = re.compile(
-    r"\b(?:(?:do not|don't|never|refuse to|stop|avoid|give no|with no|without any)\s+((?:\w+\W+){1,8})|"
+    r"\b(?:(?:do not|don't|never|refuse to|avoid|give no|with no|skip|ignore)\s+((?:\w+\W+){1,8})|(?:without|with no)\s+(?!\w+ing\b)((?:\w+\W+){1,3}?)(?:$|(?<=,)|(?<=\.))|"
     r"(?:keep|leave|stay|remain|go on|continue|accept)\w*\s+((?:\w+\W+){1,8}))",
     re.IGNORECASE,
 )
@@ -29,6 +29,9 @@ _OUTDATED = re.compile(
 _SPECIAL = re.compile(r"\b(?:except|unless|otherwise|older|newer|v\d+)\b", re.IGNORECASE)
 SAME_THING = 0.5
 """The share of the shorter one's telling words that both have to say to be about one thing."""
+
+WIDE = 3
+"""The first pairs of opposites (making, allowing, keeping) are of every plan: they need more that is shared."""
 
 TWICE = 0.8
 """The share of all words of two subgoals that they have in common when one is the other again."""
@@ -68,10 +71,10 @@ def opposed(one: str, other: str, *, after: bool = False) -> str:
     """
     first, second = _positive(one), _positive(other)
     shared = _shared(telling(first), telling(second))
-    least = 1.5 if not after else 2.5
-    smaller = max(1, min(len(telling(first).stems - PROCESS), len(telling(second).stems - PROCESS)))
-    if shared < 1 or (shared < least and shared / smaller < SAME_THING):
+    if shared < 1:
         return ""
+    smaller = max(1, min(len(telling(first).stems - PROCESS), len(telling(second).stems - PROCESS)))
+    near = shared >= (2.5 if after else 1.5) or shared / smaller >= SAME_THING
     if _SPECIAL.search(one) and _SPECIAL.search(other):
         return ""
     for refusing, doing in ((one, other), (other, one)):
@@ -80,7 +83,9 @@ def opposed(one: str, other: str, *, after: bool = False) -> str:
             return denied
     if after and (_OUTDATED.search(one) or _OUTDATED.search(other)):
         return ""
-    for pair in OPPOSITES:
+    for number, pair in enumerate(OPPOSITES):
+        if number < WIDE and not near:
+            continue
         found = _across(pair, first, second) or _across(pair, second, first)
         if found:
             return found
@@ -119,20 +124,21 @@ def _shared(one: Words, other: Words) -> float:
 def _denied(refusing: str, doing: str) -> str:
     """What one sentence refuses that the other does: "never save the theme" against "persist the theme"."""
     does = telling(_positive(doing))
-    for match in _NEGATED.finditer(_positive(refusing)):
-        if match[1] is None or _OUTDATED.search(match[0]):
+    for match in _NEGATED.finditer(_positive(refusing) + "."):
+        what = match[1] or match[2]
+        if what is None or _OUTDATED.search(match[0]):
             continue
-        refused = telling(match[1])
+        refused = telling(what)
         own = refused.stems - PROCESS
-        if len(own) >= 2 and sum(does.has(stem) for stem in own) / len(own) >= 0.6 and not _refuses(doing, refused):
+        if own and sum(does.has(stem) for stem in own) / len(own) >= 0.5 and not _refuses(doing, refused):
             return f"one says “{match[0].strip()}”"
     return ""
 
 
 def _refuses(text: str, refused: Words) -> bool:
     return any(
-        match[1] is not None and not refused.stems.isdisjoint(telling(match[1]).stems)
-        for match in _NEGATED.finditer(text)
+        not refused.stems.isdisjoint(telling(match[1] or match[2] or "").stems)
+        for match in _NEGATED.finditer(text + ".")
     )
 
 

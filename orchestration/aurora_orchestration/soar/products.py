@@ -42,7 +42,22 @@ _REFERS = re.compile(
     re.IGNORECASE,
 )
 _DEFINITE = re.compile(r"\b(?:the|that|those|these|its|each|every)\s+((?:[\w-]+\s*){1,3})", re.IGNORECASE)
-USES = 1.0
+UNSAID = 0.35
+"""What it adds that a subgoal comes later, waits for nothing, and is not said to run beside anything."""
+
+_EXPECTED: dict[tuple[Role, Role], float] = {
+    ("make", "check"): 0.45,
+    ("make", "tell"): 0.35,
+    ("study", "make"): 0.35,
+    ("study", "decide"): 0.45,
+    ("study", "tell"): 0.35,
+    ("decide", "make"): 0.35,
+    ("decide", "decide"): 0.3,
+    ("make", "make"): 0.15,
+}
+"""How much it adds that steps of the first kind are usually waited for by those of the second."""
+
+USES = 0.75
 """From how strong a sign on a use is taken for sure."""
 
 
@@ -57,7 +72,10 @@ def unmet(query: str, context: ContextBundle, decomposition: Decomposition) -> I
         for early in order[:place]:
             if early in reachable(needs, late):
                 continue
+            together = any(late in group for group in decomposition.parallelizable)
             sign = use(by_id[late], by_id[early], asked, alone=not needs[late])
+            if not needs[late] and not together:
+                sign += UNSAID
             if sign >= USES:
                 yield (
                     f"{late} uses what {early} makes but does not depend on it",
@@ -86,21 +104,14 @@ def use(late: Subgoal, early: Subgoal, asked: Words, *, alone: bool) -> float:
         for stem in terms(word)
     } - PROCESS
     introduced = {stem for stem in definite if makes.says(stem) and not asked.says(stem)}
-    sign += 0.7 * min(2, len(introduced))
+    sign += 0.6 * min(2, len(introduced))
     sign += 0.35 * len({stem for stem in own if stem in result and not asked.says(stem)} - introduced)
-    common = sum(makes.says(stem) for stem in own)
+    common = sum(1.0 if makes.says(stem) else 0.5 if makes.has(stem) else 0.0 for stem in own)
     if _BEFOREHAND.search(text) and roles[1] == "check":
         return sign - 1
     if alone:
-        sign += 0.25 * min(3, common)
-        if roles[1] in ("check", "tell") and roles[0] == "make":
-            sign += 0.5 if common else 0.3
-        elif roles[1] == "decide" and roles[0] in ("study", "decide"):
-            sign += 0.5
-        elif roles[1] == "make" and roles[0] in ("study", "decide"):
-            sign += 0.4
-        elif roles == ("make", "make") and common >= 2:
-            sign += 0.2
+        sign += 0.2 * min(4, common)
+        sign += _EXPECTED.get(roles, 0.0)
     if _REFERS.search(text) and roles[0] in ("study", "decide") and roles[1] != "study":
         sign += 0.5 if alone else 0.25
     return sign

@@ -27,8 +27,16 @@ _IDENTIFIER = re.compile(
 _BRANDS = re.compile(r"^(?:GitHub|GitLab|JavaScript|TypeScript|PostgreSQL|MongoDB|GraphQL|WebSockets?|PyPI|DevOps)$")
 _ASIDE = re.compile(r"^\s*(?:which|that|who) (?:has|have|is|are|was|were|now)\b|\b(?:later|eventually|some day)\s*[.?!]?\s*$")
 _REPLACING = re.compile(r"\b((?:replac|swap|exchang|substitut)\w*\b[^,.;:]*?) with ([^,.;:]*)", re.IGNORECASE)
-COVERED = 0.3
+COVERED = 0.36
 """The weighted share of a piece's words that has to be spoken of."""
+
+FIRST_COVERED = 0.2
+"""The same for the first piece: it tells the whole matter, which subgoals need not repeat."""
+
+LOOSE = 0.7
+"""What it counts that a word is said in another word for the same thing."""
+
+_FILLERS = frozenset(terms("rid top codebase back rest existing old public twice else awareness aware transparently"))
 
 MOST_PIECES = 60
 """More pieces than this are not told apart: such a question is a document."""
@@ -51,7 +59,7 @@ def pieces(query: str) -> tuple[Piece, ...]:
         for stem in stems:
             shared[stem] = shared.get(stem, 0) + 1
     return tuple(
-        Piece(text, {stem: (0.35 if stem in PROCESS else 1.0) / shared[stem] ** 1.5 for stem in stems})
+        Piece(text, {stem: _weight(stem, _names(text)) / shared[stem] ** 1.5 for stem in stems})
         for text, stems in found
         if not stems <= PROCESS
     )
@@ -68,7 +76,11 @@ def uncovered(query: str, decomposition: Decomposition) -> tuple[str, ...]:
     texts = [f"{subgoal.description} {subgoal.expected_output}" for subgoal in decomposition.subgoals]
     each = [telling(text) for text in texts]
     together = union(texts)
-    missing = [piece.text for piece in pieces(query) if coverage(piece, each, together) < COVERED]
+    missing = [
+        piece.text
+        for number, piece in enumerate(pieces(query))
+        if coverage(piece, each, together) < (COVERED if number else FIRST_COVERED)
+    ]
     everything = " ".join(
         [*texts, decomposition.goal.description, *(given.fact for given in decomposition.given)]
     ).lower()
@@ -94,16 +106,24 @@ def _said(stem: str, said: Words) -> float:
     if said.says(stem):
         return 1.0
     groups = groups_of(stem)
-    return 0.8 if groups and not said.groups.isdisjoint(groups) else 0.0
+    return LOOSE if groups and not said.groups.isdisjoint(groups) else 0.0
 
 
 def _stems(clause: str) -> frozenset[str]:
-    return frozenset(
-        stem
-        for word in re.findall(r"[^\W_]\w*", clause)
-        if word.lower() not in STOP_WORDS
-        for stem in terms(word)[: 1 if word.islower() else None]
-    )
+    # of a compound only the whole counts ("graphql"): its pieces would ask for themselves three times
+    found = (terms(word)[-1:] for word in re.findall(r"[^\W_]\w*", clause) if word.lower() not in STOP_WORDS)
+    return frozenset(stem for one in found for stem in one if len(stem) > 1 or stem.isdigit())
+
+
+def _weight(stem: str, names: frozenset[str]) -> float:
+    if stem in PROCESS or stem in _FILLERS:
+        return 0.35
+    return 0.6 if stem in names else 1.0
+
+
+def _names(text: str) -> frozenset[str]:
+    """What is written like a name within a clause: often left out once it is clear what it is about."""
+    return frozenset(stem for word in re.findall(r"(?<!^)\b[A-Z][\w+#]*", text) for stem in terms(word))
 
 
 def _clauses(query: str) -> list[str]:

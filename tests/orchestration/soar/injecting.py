@@ -104,7 +104,7 @@ def spoilt(case: Case, others: tuple[Case, ...], kind: str) -> Iterator[Decompos
         case "contradiction":
             yield _contradicted(case)
         case "missing dependency":
-            yield from _independent(case.decomposition)
+            yield from _independent(case.decomposition, chance)
         case _:
             raise ValueError(kind)
 
@@ -215,15 +215,25 @@ def _added(
     )
 
 
-def _independent(decomposition: Decomposition) -> Iterator[Decomposition]:
+def _independent(decomposition: Decomposition, chance: random.Random) -> Iterator[Decomposition]:
     """Less one dependency that nothing else implies."""
     for subgoal in decomposition.subgoals:
         for needed in subgoal.depends_on:
             changed = _with_depends(
                 decomposition, subgoal.id, tuple(one for one in subgoal.depends_on if one != needed)
             )
-            if needed not in _reachable(changed, subgoal.id):
-                yield changed
+            if needed in _reachable(changed, subgoal.id):
+                continue
+            # who forgets a dependency may also believe that the two can run at once, and say so
+            yield changed if chance.random() < 0.5 else replace(changed, parallelizable=_waves(changed))
+
+
+def _waves(decomposition: Decomposition) -> tuple[tuple[str, ...], ...]:
+    level: dict[str, int] = {}
+    for subgoal in decomposition.subgoals:
+        level[subgoal.id] = max((level[needed] + 1 for needed in subgoal.depends_on), default=0)
+    groups = (tuple(one for one in level if level[one] == depth) for depth in range(len(level)))
+    return tuple(group for group in groups if len(group) > 1)
 
 
 def _reachable(decomposition: Decomposition, start: str) -> set[str]:
