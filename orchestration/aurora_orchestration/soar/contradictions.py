@@ -20,6 +20,10 @@ _NEGATED = re.compile(
     r"(?:keep|leave|stay|remain|go on|continue|accept)\w*\s+((?:\w+\W+){1,8}))",
     re.IGNORECASE,
 )
+_AT_FIRST = re.compile(r"^\W*(?:\w+\W+){0,3}$|[,;:.]\W*(?:\w+\W+){0,3}$")
+"""Where a refusal is what the sentence is about: at its beginning, or at that of a clause."""
+
+_REFUSAL = re.compile(r"^\W*(?:do not|don't|never|refuse|skip|ignore|leave|give no|let|avoid)\b", re.IGNORECASE)
 _REPLACED = re.compile(r"\b(?:rather than|instead of|in place of|away from|apart from)\b[^,;.]*", re.IGNORECASE)
 _OUTDATED = re.compile(
     r"\b(?:old|legacy|obsolete|deprecated|unused|dead|temporary|stale|existing|former|previous|duplicate|expired|"
@@ -79,7 +83,7 @@ def opposed(one: str, other: str, *, after: bool = False) -> str:
         return ""
     for refusing, doing in ((one, other), (other, one)):
         denied = _denied(refusing, doing)
-        if denied:
+        if denied and (not after or _REFUSAL.search(refusing)):
             return denied
     if after and (_OUTDATED.search(one) or _OUTDATED.search(other)):
         return ""
@@ -107,7 +111,7 @@ def _reversed(wanted: str, planned: str) -> str:
     if len(own) < 2 or sum(does.has(stem) for stem in own) / len(own) < 0.6:
         return ""
     denied = _denied(planned, wanted)
-    if denied and not _NOT.search(wanted):
+    if denied and _REFUSAL.search(planned) and not _NOT.search(wanted):
         return denied
     return ""
 
@@ -126,11 +130,12 @@ def _denied(refusing: str, doing: str) -> str:
     does = telling(_positive(doing))
     for match in _NEGATED.finditer(_positive(refusing) + "."):
         what = match[1] or match[2]
-        if what is None or _OUTDATED.search(match[0]):
+        if what is None or _OUTDATED.search(match[0]) or (match[1] and not _AT_FIRST.search(refusing[: match.start(1)])):
             continue
         refused = telling(what)
         own = refused.stems - PROCESS
-        if own and sum(does.has(stem) for stem in own) / len(own) >= 0.5 and not _refuses(doing, refused):
+        near = does.says if match[2] else does.has
+        if own and sum(near(stem) for stem in own) / len(own) >= 0.5 and not _refuses(doing, refused):
             return f"one says “{match[0].strip()}”"
     return ""
 

@@ -30,13 +30,13 @@ def ungrounded(query: str, context: ContextBundle, decomposition: Decomposition)
     matter = union([query, decomposition.goal.description, *(given.fact for given in decomposition.given)])
     matter = Words(matter.stems | seen.stems, matter.groups | _specific_groups(seen))
     for subgoal in decomposition.subgoals:
-        own = telling(f"{subgoal.description}").stems - PROCESS
+        own = telling(f"{subgoal.description} {subgoal.expected_output}").stems - PROCESS
         others = union(
             f"{other.description} {other.expected_output}" for other in decomposition.subgoals if other.id != subgoal.id
         )
         near = sum(1.0 if matter.says(stem) else 0.6 if matter.has(stem) else 0.0 for stem in own)
-        near += 0.5 * sum(others.says(stem) and not matter.says(stem) for stem in own)
-        if len(own) >= 3 and near / len(own) < SUBGOAL_SHARE:
+        near += 0.5 * sum(others.says(stem) and not matter.has(stem) for stem in own)
+        if len(own) >= 4 and near / len(own) < SUBGOAL_SHARE:
             yield (
                 f"{subgoal.id} ({subgoal.description[:80]}) has nothing to do with the query or its context",
                 f"take {subgoal.id} out, or tie it to a given",

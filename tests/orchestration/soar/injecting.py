@@ -102,7 +102,7 @@ def spoilt(case: Case, others: tuple[Case, ...], kind: str) -> Iterator[Decompos
         case "ungrounded":
             yield from _ungrounded(case.decomposition, others, chance)
         case "contradiction":
-            yield _contradicted(case)
+            yield _contradicted(case, chance)
         case "missing dependency":
             yield from _independent(case.decomposition, chance)
         case _:
@@ -176,7 +176,8 @@ def _ungrounded(
     foreign = chance.choice([case for case in others if case.decomposition.id != decomposition.id]).decomposition
     stray = chance.choice(foreign.subgoals)
     here = decomposition.given[0].id
-    yield _added(decomposition, stray.description, requires=(here,), expected=stray.expected_output, agent=stray.agent)
+    after = chance.choice(((), (decomposition.subgoals[0].id,)))
+    yield _added(decomposition, stray.description, requires=(here,), expected=stray.expected_output, agent=stray.agent, after=after)
     last = decomposition.subgoals[-1]
     yield replace(
         decomposition, subgoals=(*decomposition.subgoals[:-1], replace(last, requires=(*last.requires, "G9")))
@@ -193,21 +194,27 @@ def _ungrounded(
     )
 
 
-def _contradicted(case: Case) -> Decomposition:
+def _contradicted(case: Case, chance: random.Random) -> Decomposition:
     against = next(one for one in case.decomposition.subgoals if one.id == case.contradiction.of)
+    after = chance.choice(((), against.depends_on, (against.id,)))
     return _added(
-        case.decomposition, case.contradiction.description, requires=against.requires, expected="", agent=against.agent
+        case.decomposition,
+        case.contradiction.description,
+        requires=against.requires,
+        expected="",
+        agent=against.agent,
+        after=after,
     )
 
 
 def _added(
-    decomposition: Decomposition, description: str, *, requires: tuple[str, ...], expected: str, agent: str
+    decomposition: Decomposition, description: str, *, requires: tuple[str, ...], expected: str, agent: str, after: tuple[str, ...]
 ) -> Decomposition:
     """With one more subgoal; where there are five already, the last that nothing depends on makes room."""
     while len(decomposition.subgoals) >= 5:
         decomposition = without(decomposition, decomposition.subgoals[-1].id)
     new = f"SG{max(int(subgoal.id[2:]) for subgoal in decomposition.subgoals) + 1}"
-    subgoal = Subgoal(id=new, description=description, agent=agent, expected_output=expected, requires=requires)
+    subgoal = Subgoal(id=new, description=description, agent=agent, expected_output=expected, requires=requires, depends_on=after)
     return replace(
         decomposition,
         subgoals=(*decomposition.subgoals, subgoal),
