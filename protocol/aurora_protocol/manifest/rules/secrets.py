@@ -4,61 +4,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 
 from aurora_protocol.manifest.document import Array, Document, Member, Node, Object, Scalar
 from aurora_protocol.manifest.findings import Edit, Fix
 from aurora_protocol.manifest.rules.registry import Found, Path, part_rule
 from aurora_protocol.manifest.rules.subject import Part
 from aurora_protocol.manifest.wording import excerpt, quoted
+from aurora_protocol.secrets import is_placeholder, logins_in, query_keys_in, tokens_in
 
-_TOKENS: tuple[tuple[str, str, str], ...] = (
-    ("AKIA", "an AWS access key", r"AKIA[0-9A-Z]{16}(?![0-9A-Za-z])"),
-    ("ASIA", "an AWS access key", r"ASIA[0-9A-Z]{16}(?![0-9A-Za-z])"),
-    ("ghp_", "a GitHub token", r"ghp_[A-Za-z0-9]{30,255}"),
-    ("gho_", "a GitHub token", r"gho_[A-Za-z0-9]{30,255}"),
-    ("ghu_", "a GitHub token", r"ghu_[A-Za-z0-9]{30,255}"),
-    ("ghs_", "a GitHub token", r"ghs_[A-Za-z0-9]{30,255}"),
-    ("ghr_", "a GitHub token", r"ghr_[A-Za-z0-9]{30,255}"),
-    ("github_pat_", "a GitHub token", r"github_pat_[A-Za-z0-9_]{30,255}"),
-    ("glpat-", "a GitLab token", r"glpat-[A-Za-z0-9_-]{20,255}"),
-    ("xox", "a Slack token", r"xox[abeoprs]-[A-Za-z0-9-]{10,255}"),
-    ("sk_live_", "a Stripe key", r"sk_live_[A-Za-z0-9]{16,255}"),
-    ("rk_live_", "a Stripe key", r"rk_live_[A-Za-z0-9]{16,255}"),
-    ("sk_test_", "a Stripe key", r"sk_test_[A-Za-z0-9]{16,255}"),
-    ("sk-", "an API key", r"(?<![A-Za-z0-9])sk-(?=[A-Za-z_-]{0,60}[0-9])[A-Za-z0-9_-]{20,255}"),
-    ("AIza", "a Google API key", r"AIza[0-9A-Za-z_-]{35}"),
-    ("ya29.", "a Google token", r"ya29\.[0-9A-Za-z_-]{20,500}"),
-    ("npm_", "an npm token", r"npm_[A-Za-z0-9]{36}"),
-    ("pypi-", "a PyPI token", r"pypi-AgEIcHlwaS5vcmc[A-Za-z0-9_-]{20,255}"),
-    ("SG.", "a SendGrid key", r"SG\.[A-Za-z0-9_-]{16,32}\.[A-Za-z0-9_-]{16,64}"),
-    ("hf_", "a Hugging Face token", r"(?<![A-Za-z0-9])hf_[A-Za-z0-9]{30,60}"),
-    (
-        "eyJ",
-        "a JSON Web Token",
-        r"(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{8,2000}\.eyJ[A-Za-z0-9_-]{4,4000}\.[A-Za-z0-9_-]{10,1000}",
-    ),
-    ("-----BEGIN", "a private key", r"-----BEGIN (?:[A-Z]{2,12} ){0,2}PRIVATE KEY-----"),
-    ("earer ", "a bearer token", r"[Bb]earer (?=[A-Za-z._~+/-]{0,60}[0-9])[A-Za-z0-9._~+/-]{20,2000}"),
-)
-_FORMATS = [(lead, noun, re.compile(pattern)) for lead, noun, pattern in _TOKENS]
-_IN_URL = re.compile(r"(?<![A-Za-z0-9+.-])[A-Za-z][A-Za-z0-9+.-]{1,20}://(?P<who>[^\s/?#@\"{}<>\\]{1,200})@")
-_IN_QUERY = re.compile(
-    r"[?&](?:api[_-]?key|apikey|access[_-]?token|token|secret|client[_-]?secret|password|passwd|pwd|auth)="
-    r"(?P<value>[A-Za-z0-9._~+/%-]{6,500})",
-    re.IGNORECASE,
-)
 _SECRET_NAME = re.compile(
     r"(?:.{0,40}[_.-])?(?:password|passwd|passphrase|pwd|secret|api_?key|access_?key|private_?key|token|credentials?)"
     r"(?:[_.-]?(?:value|text|string))?",
     re.IGNORECASE,
 )
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
-_PLACEHOLDER = re.compile(
-    r"<.*>|\{.*\}|\$.*|%.*%|\[.*\]|[*•.x…_-]+|(?:your|my|the|an?|some|example|sample|dummy|fake|test)[ _-].*"
-    r"|.*(?:example|placeholder|here|redacted|changeme|change[ _-]me).*"
-    r"|none|null|todo|string|password|secret|token|api.?key",
-    re.IGNORECASE | re.DOTALL,
-)
 _MOST = 100
 _VALUES = ("default", "const", "example", "examples", "enum")
 _STRUCTURE = frozenset({"parameterMapping", "parameterLocation", "required", "properties"})
@@ -74,20 +34,11 @@ def token(part: Part, document: Document) -> Iterator[Found]:
     Good: {"site": {"description": "Keeps your notes."}}
     """
     for base, text in _texts(part, document):
-        taken: list[tuple[int, int]] = []
-        for lead, noun, pattern in _FORMATS:
-            if lead not in text:
-                continue
-            for match in pattern.finditer(text):
-                start, end = match.span()
-                if any(first < end and start < last for first, last in taken):
-                    continue
-                taken.append((start, end))
-                shown = excerpt(match[0][: len(lead) + 3])
-                message = f"this looks like {noun} ({shown}…): manifests are public"
-                yield Found(message, document.pointer_at(base + start), base + start, base + end)
-                if len(taken) >= _MOST:
-                    return
+        for secret in islice(tokens_in(text), _MOST):
+            shown = excerpt(text[secret.start : secret.start + len(secret.lead) + 3])
+            message = f"this looks like {secret.noun} ({shown}…): manifests are public"
+            start, end = base + secret.start, base + secret.end
+            yield Found(message, document.pointer_at(start), start, end)
 
 
 @part_rule("secret-in-url", "warning")
@@ -98,19 +49,15 @@ def credentials_in_url(part: Part, document: Document) -> Iterator[Found]:
     Good: {"site": {"url": "https://notes.example.com"}}
     """
     for base, text in _texts(part, document):
-        if "@" in text and "://" in text:
-            for match in _IN_URL.finditer(text):
-                start, end = base + match.start("who"), base + match.end("who")
-                if ":" in match["who"]:
-                    fix = Fix("Remove the credentials", (Edit(start, end + 1, ""),))
-                    message = "this address has credentials in it: manifests are public"
-                    yield Found(message, document.pointer_at(start), start, end, fix)
-        if "=" in text:
-            for match in _IN_QUERY.finditer(text):
-                if _PLACEHOLDER.fullmatch(match["value"]) is None:
-                    start, end = base + match.start("value"), base + match.end("value")
-                    message = "this address has a key in its query: manifests are public"
-                    yield Found(message, document.pointer_at(start), start, end)
+        for login in logins_in(text):
+            start, end = base + login.start, base + login.end
+            fix = Fix("Remove the credentials", (Edit(start, end + 1, ""),))
+            message = "this address has credentials in it: manifests are public"
+            yield Found(message, document.pointer_at(start), start, end, fix)
+        for key in query_keys_in(text):
+            start, end = base + key.start, base + key.end
+            message = "this address has a key in its query: manifests are public"
+            yield Found(message, document.pointer_at(start), start, end)
 
 
 @part_rule("secret-value", "warning")
@@ -175,7 +122,7 @@ def _given(schema: Object, path: Path) -> Iterator[Found]:
 
 def _telling(node: Scalar, path: Path, name: str) -> Iterator[Found]:
     text = node.value
-    if isinstance(text, str) and len(text.strip()) >= 4 and _PLACEHOLDER.fullmatch(text.strip()[:200]) is None:
+    if isinstance(text, str) and len(text.strip()) >= 4 and not is_placeholder(text):
         message = f"{quoted(name)} has a value here ({excerpt(text[:2])}…): manifests are public"
         yield Found(message, path, node.start, node.end)
 

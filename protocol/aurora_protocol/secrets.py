@@ -1,0 +1,255 @@
+"""What keys, tokens and passwords look like in a text: the one place where their shapes are written down.
+
+Manifests are warned of them, evidence and prompts go without them. Every search is linear in the text's length: runs
+are bounded or possessive, and no two of them compete for the same characters.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterator
+from typing import NamedTuple
+
+
+class Secret(NamedTuple):
+    """Where something that looks like a secret stands in a text. `kind` is for machines, `noun` has its article."""
+
+    start: int
+    end: int
+    kind: str
+    noun: str
+    lead: str = ""
+
+
+_SHAPES: tuple[tuple[str, str, str, str], ...] = (
+    ("AKIA", "aws_key", "an AWS access key", r"(?<![0-9A-Za-z])AKIA[0-9A-Z]{16}(?![0-9A-Za-z])"),
+    ("ASIA", "aws_key", "an AWS access key", r"(?<![0-9A-Za-z])ASIA[0-9A-Z]{16}(?![0-9A-Za-z])"),
+    ("gh", "github_token", "a GitHub token", r"gh[pousr]_[A-Za-z0-9]{20,255}"),
+    ("github_pat_", "github_token", "a GitHub token", r"github_pat_[A-Za-z0-9_]{20,255}"),
+    ("gl", "gitlab_token", "a GitLab token", r"gl(?:pat|ptt|dt|rt|ft|soat|cbt|imt|agent)-[A-Za-z0-9_.-]{20,255}"),
+    ("xox", "slack_token", "a Slack token", r"xox[abcdeoprs]-[A-Za-z0-9-]{10,255}"),
+    ("xapp-", "slack_token", "a Slack token", r"xapp-[0-9]-[A-Za-z0-9-]{10,255}"),
+    (
+        "hooks.slack.com/",
+        "slack_token",
+        "a Slack webhook",
+        r"hooks\.slack\.com/(?:services|workflows)/[A-Za-z0-9+/]{20,255}",
+    ),
+    ("k_", "stripe_key", "a Stripe key", r"(?<![A-Za-z0-9])[rs]k_(?:live|test)_[A-Za-z0-9]{16,255}"),
+    ("whsec_", "stripe_key", "a Stripe signing secret", r"whsec_[A-Za-z0-9+/]{24,255}"),
+    ("sk-ant-", "anthropic_key", "an Anthropic key", r"(?<![A-Za-z0-9])sk-ant-[A-Za-z0-9_-]{16,255}"),
+    ("sk-", "api_key", "an API key", r"(?<![A-Za-z0-9_-])sk-(?=[A-Za-z_-]{0,60}+[0-9])[A-Za-z0-9_-]{20,255}"),
+    ("AIza", "google_key", "a Google API key", r"AIza[0-9A-Za-z_-]{35}"),
+    ("ya29.", "google_token", "a Google token", r"ya29\.[0-9A-Za-z_-]{20,500}"),
+    ("GOCSPX-", "google_key", "a Google client secret", r"GOCSPX-[0-9A-Za-z_-]{20,60}"),
+    ("npm_", "npm_token", "an npm token", r"(?<![A-Za-z0-9])npm_[A-Za-z0-9]{36}"),
+    ("pypi-", "pypi_token", "a PyPI token", r"pypi-AgE[A-Za-z0-9_-]{30,500}"),
+    ("SG.", "sendgrid_key", "a SendGrid key", r"SG\.[A-Za-z0-9_-]{16,32}\.[A-Za-z0-9_-]{16,64}"),
+    ("hf_", "hugging_face_token", "a Hugging Face token", r"(?<![A-Za-z0-9])hf_[A-Za-z0-9]{30,60}"),
+    (
+        "eyJ",
+        "jwt",
+        "a JSON Web Token",
+        r"(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{8,2000}+\.eyJ[A-Za-z0-9_-]{4,4000}+\.[A-Za-z0-9_-]{10,1000}",
+    ),
+    (
+        "-----BEGIN",
+        "private_key",
+        "a private key",
+        r"-----BEGIN (?:[A-Z0-9]{2,12} ){0,3}PRIVATE KEY(?: BLOCK)?-----"
+        # The whole block; where its end was cut off, the lines of base64 that follow.
+        r"(?:(?:[^-]|-(?!----)){0,20000}+-----END [A-Z0-9 ]{4,60}-----"
+        r"|(?:(?:\s|\\[nr]){0,8}+[A-Za-z0-9+/=]{16,}+){1,1000}+(?:(?:\s|\\[nr]){1,8}+[A-Za-z0-9+/=]{1,80}+)?)?",
+    ),
+    (
+        "earer ",
+        "bearer_token",
+        "a bearer token",
+        r"[Bb]earer (?P<value>(?=[A-Za-z._~+/-]{0,60}+[0-9])[A-Za-z0-9._~+/=-]{20,2000})",
+    ),
+)
+_TOKENS = [(lead, kind, noun, re.compile(pattern)) for lead, kind, noun, pattern in _SHAPES]
+
+_IN_URL = re.compile(r"(?<![A-Za-z0-9+.-])[A-Za-z][A-Za-z0-9+.-]{1,20}+://(?P<who>[^\s/?#\"{}<>\\]{1,200})@")
+_IN_QUERY = re.compile(
+    r"[?&](?:api[_-]?key|apikey|access[_-]?token|token|secret|client[_-]?secret|password|passwd|pwd|auth|sig)="
+    r"(?P<value>[A-Za-z0-9._~+/%-]{6,500})",
+    re.IGNORECASE,
+)
+_NAMES = re.compile(
+    r"passw|passphrase|secret|token|credential|(?:api|access|account|private|signing|encryption)[ _-]?key"
+)
+_HEADER = re.compile(
+    r"(?i:authorization)\\?[\"']?\s{0,5}[:=]\s{0,5}\\?[\"']?(?:(?i:bearer|basic|token|digest|apikey)\s{1,5}+)?+"
+    r"(?P<value>[\w.~+/=-]{6,2000})"
+)
+_NAMED = re.compile(
+    r"""(?x)
+    (?P<name> (?i: passw(?:or)?d | passphrase | secret | token | credential
+                 | (?:api|access|account|private|signing|encryption)[ _-]?key ) )
+    [\w-]{0,30}+
+    (?: \\?["'`]? (?: \s{0,5}:\s?[\w.\[\]]{1,30}+\s{0,3}(?==) )? \s{0,5} (?P<sign> [=:]{1,3}>? ) \s{0,5}
+      | \s{1,5} (?P<verb> (?i: is | was ) ) \s{1,5}
+      | (?P<gap> \s{1,3} ) )
+    (?: \\?(?P<quote> ["'`] ) (?P<quoted> (?: (?!(?P=quote)) [^\n\\] ){4,200} )
+      | (?P<bare> [^\s"'`&;|,]{4,200} ) )"""
+)
+_OPTION = re.compile(r"(?:\A|[\s\"'`(])--?[\w-]{0,30}\Z")
+
+_PLACEHOLDER = re.compile(
+    r"<.*>|\{.*\}|\$.*|%.*%|\[.*\]|[*•.x…_-]+|(?:your|my|the|an?|some|example|sample|dummy|fake|test)[ _-].*"
+    r"|none|null|todo|string|password|secret|token|api.?key",
+    re.DOTALL,
+)
+_STANDING_IN = re.compile(r"example|placeholder|here|redacted|change[ _-]?me")
+
+_TECHNICAL = re.compile(
+    r"(?:sha|md|utf|base|oauth|http|u?int|float|hs|rs|es|aes|ed|x|py|python|v)[-_]?\d{1,5}(?:[._-]\w{1,12}){0,4}"
+    r"|v?\d+(?:\.\d+)+\w{0,8}",
+    re.IGNORECASE,
+)
+_CODE_NAME = re.compile(r"[A-Za-z_]\w*(?:(?:\.|->|::)\w+)+|[A-Za-z]*_\w*")
+_LETTER, _DIGIT = re.compile(r"[^\W\d_]"), re.compile(r"\d")
+_MARK, _BRACKET = re.compile(r"[!@#$%^&*+=?~]"), re.compile(r"[()\[\]{}<>]")
+_LEAST_RANDOM = 2.4
+"""Bits a letter: `hunter2` has 2.8, `aaaaaa1` 0.6."""
+
+
+def is_placeholder(value: str) -> bool:
+    """Whether `value` stands where a secret would, and is none: `<token>`, `${TOKEN}`, `YOUR_KEY_HERE`."""
+    value = value.strip()[:200].lower()
+    return _PLACEHOLDER.fullmatch(value) is not None or _STANDING_IN.search(value) is not None
+
+
+def tokens_in(text: str) -> Iterator[Secret]:
+    """What has the form of a provider's key, a token or a private key. None overlaps another; not in text order."""
+    taken: list[tuple[int, int]] = []
+    for lead, kind, noun, pattern in _TOKENS:
+        if lead not in text:
+            continue
+        found = [
+            match.span("value") if "value" in pattern.groupindex else match.span() for match in pattern.finditer(text)
+        ]
+        fresh = _apart(found, taken) if taken else found
+        taken = sorted([*taken, *fresh]) if fresh else taken
+        for start, end in fresh:
+            yield Secret(start, end, kind, noun, lead)
+
+
+def logins_in(text: str) -> Iterator[Secret]:
+    """User names with passwords in addresses (`postgres://ann:pw@host`): from the name to before the @."""
+    if "@" in text and "://" in text:
+        for match in _IN_URL.finditer(text):
+            if ":" in match["who"]:
+                yield Secret(match.start("who"), match.end("who"), "login", "a password in an address")
+
+
+def query_keys_in(text: str) -> Iterator[Secret]:
+    """Values of keys in the query of an address (`?api_key=…`), placeholders left out."""
+    if "=" in text:
+        for match in _IN_QUERY.finditer(text):
+            if not is_placeholder(match["value"]):
+                yield Secret(match.start("value"), match.end("value"), "password", "a key in an address")
+
+
+def named_in(text: str, *, every: bool = False) -> Iterator[Secret]:
+    """Values that are named like a secret: `API_KEY=…`, `--password …`, `"token": "…"`, `Authorization: Basic …`.
+
+    Only those that look random, so that code which handles passwords stays as it is; with `every`, all but
+    placeholders. A password that is only spoken of is none.
+    """
+    lowered = _lowered(text)
+    at = lowered.find("authorization")
+    while at >= 0:
+        match = _HEADER.match(text, at)
+        if match is not None and not is_placeholder(match["value"]):
+            yield Secret(match.start("value"), match.end("value"), "password", "a password")
+        at = lowered.find("authorization", at + 1 if match is None else match.end())
+    done = 0
+    for name in _NAMES.finditer(lowered):
+        match = _NAMED.match(text, name.start()) if name.start() >= done else None
+        if match is None:
+            continue
+        part = "quoted" if match["quote"] is not None else "bare"
+        done = match.start(part)  # what is no secret itself may be the name of one
+        spoken = match["gap"] is not None or match["verb"] is not None
+        if match["gap"] is not None:
+            if _OPTION.search(text, max(0, match.start() - 40), match.start()) is None:
+                continue
+            spoken = False
+        value = match[part]
+        taken = (every and not spoken) or _random(value.strip(), match["name"].lower(), quoted=part == "quoted")
+        if taken and not is_placeholder(value):
+            done = match.end()
+            yield Secret(
+                match.start(part), done if part == "quoted" else done - _closing(value), "password", "a password"
+            )
+
+
+def secrets_in(text: str, *, every: bool = False) -> list[Secret]:
+    """Everything of the above, in text order and apart from each other; `every` as for `named_in`."""
+    logins = (
+        each for each in logins_in(text) if every or not is_placeholder(text[each.start : each.end].partition(":")[2])
+    )
+    found = [*tokens_in(text), *logins, *query_keys_in(text), *named_in(text, every=every)]
+    # The longest of those that begin together; then what begins within another is part of it.
+    found.sort(key=lambda each: (each.start, -each.end))
+    apart: list[Secret] = []
+    for each in found:
+        if not apart or each.start >= apart[-1].end:
+            apart.append(each)
+        elif each.end > apart[-1].end:
+            apart[-1] = apart[-1]._replace(end=each.end)
+    return apart
+
+
+def _lowered(text: str) -> str:
+    """`text` in lower case, every letter where it was (İ in lower case is two)."""
+    lowered = text.lower()
+    if len(lowered) == len(text):
+        return lowered
+    return "".join(low if len(low := sign.lower()) == 1 else sign for sign in text)
+
+
+def _apart(found: list[tuple[int, int]], taken: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Those of `found` that touch none of `taken`; both in text order."""
+    fresh, at = [], 0
+    for start, end in found:
+        while at < len(taken) and taken[at][1] <= start:
+            at += 1
+        if at == len(taken) or taken[at][0] >= end:
+            fresh.append((start, end))
+    return fresh
+
+
+def _closing(value: str) -> int:
+    """How many letters at a bare value's end belong to what is around it: `)` and `.` of a sentence, `"` of JSON."""
+    return len(value) - len(value.rstrip(").]}>\\?!"))
+
+
+def _random(value: str, name: str, *, quoted: bool) -> bool:
+    """Whether `value` looks made up rather than said or computed."""
+    value = value if quoted else value[: len(value) - _closing(value)]
+    if len(value) < 6 or _TECHNICAL.fullmatch(value[:100]) is not None:
+        return False
+    letters, digits = _LETTER.search(value) is not None, _DIGIT.search(value) is not None
+    mixed = digits and value != value.upper() and value != value.lower()
+    if not quoted and (_BRACKET.search(value) or _CODE_NAME.fullmatch(value)):
+        return mixed and len(value) >= 24 and "(" not in value
+    if value.startswith(("/", "./", "../", "~/", "http://", "https://")) and not mixed:
+        return False
+    if quoted and " " in value and not mixed:
+        return False
+    if not letters:
+        return digits and name.startswith("pass") and value.isdigit()
+    marked = _MARK.search(value) is not None
+    return (digits or marked) and _bits(value) >= _LEAST_RANDOM
+
+
+def _bits(value: str) -> float:
+    """The entropy of `value`, in bits a letter."""
+    counts = Counter(value[:64])
+    total = sum(counts.values())
+    return -sum(each / total * math.log2(each / total) for each in counts.values())
