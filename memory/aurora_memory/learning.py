@@ -52,6 +52,7 @@ class Policy(Struct, frozen=True):
     misleading: float = -0.1
     limit: float = 1.0
     similar: float = 0.6
+    praised: float = 0.1
 
 
 POLICY = Policy()
@@ -101,6 +102,22 @@ class Lesson(Struct, frozen=True):
     document: ReasoningDocument | None
     fingerprint: bytes
     signature: str
+
+
+Judged = Literal["praised", "insufficient", "incorrect"]
+
+
+class Judgement(Struct, frozen=True, kw_only=True):
+    """What its user said of an answer afterwards (Appendix E): of which run, whose pattern, and when (Unix seconds).
+
+    `query` is what was asked. A run is judged in one way once.
+    """
+
+    run: str
+    reasoning_id: str
+    verdict: Judged
+    query: str
+    at: float
 
 
 class Learned(Struct, frozen=True):
@@ -156,6 +173,14 @@ def boost(result: Outcome, helpful: bool | None, reasoning: bool, policy: Policy
     if helpful is None:
         return 0.0
     return policy.helpful if helpful else policy.unhelpful
+
+
+def judged(verdict: Judged, policy: Policy = POLICY) -> float:
+    """By how much a pattern's activation changes when its user judges the answer.
+
+    Praise: +0.1 (App. E). Incorrect: as a failure it led to. Insufficient: as a partial success it did not help.
+    """
+    return {"praised": policy.praised, "insufficient": policy.unhelpful, "incorrect": policy.misleading}[verdict]
 
 
 def bounded(total: float, policy: Policy = POLICY) -> float:

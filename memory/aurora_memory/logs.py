@@ -38,7 +38,7 @@ _EVERY_LOG = frozenset(
         turn assess retrieve decompose verify verification route collect synthesize synthesis record respond execution
         total tokens estimated cost yes claude sonnet opus haiku gpt model would follow format id aurora code reas know
         stored storage interactions interaction full decomposition from content threshold act answer final natural
-        language seconds
+        language seconds guard guardrails recomposition response timing invoked executor llm interrupted
         """
     )
 )

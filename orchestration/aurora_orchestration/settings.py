@@ -51,11 +51,15 @@ class PreferenceRouting(Struct, frozen=True, kw_only=True):
 
 
 class Caps(Struct, frozen=True, kw_only=True):
-    """`llm.caps`: at most so many dollars per run and per phase of a run, checked before a call is made."""
+    """`llm.caps`: at most so many dollars per run and per phase of a run, checked before a call is made.
+
+    `run_seconds` bounds a whole run, the agents' work and waiting for the user included.
+    """
 
     run_usd: Amount = 2.0
     phase_usd: dict[str, Amount] = {}
     max_calls: AtLeastOne = 60
+    run_seconds: Positive = 3600.0
 
 
 class LlmSettings(Struct, frozen=True, kw_only=True):
@@ -186,12 +190,16 @@ class ComplexitySettings(Struct, frozen=True, kw_only=True):
 
 
 class DefaultAgent(Struct, frozen=True, kw_only=True):
-    """`agents.default_agent`: who does what no other agent can (App. F)."""
+    """`agents.default_agent`: who works where `fallback_mode` is `default_agents` and none was found (App. F).
 
-    id: Annotated[str, Meta(min_length=1, max_length=100)] = "llm-executor"
-    type: Literal["mcp", "executable", "http", "builtin", "built_in"] = "built_in"
+    Always a built-in one: the solving model, led by `prompt` where one is given.
+    """
+
+    id: Annotated[str, Meta(min_length=1, max_length=200)] = "llm-executor"
+    type: Literal["builtin", "built_in"] = "builtin"
     capabilities: Words = ("all",)
     domains: Words = ("general",)
+    prompt: Annotated[str, Meta(max_length=20_000)] = ""
 
 
 class AgentSettings(Struct, frozen=True, kw_only=True):

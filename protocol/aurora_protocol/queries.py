@@ -1,4 +1,4 @@
-"""`aurora/query`: a question for the nine phases, what is told while it is worked on, and what comes of it (AURORA §9.5).
+"""`aurora/query`: a question for the nine phases, what is told meanwhile, and what comes of it (AURORA §9.5).
 
 Stages travel as `$/progress` under the request's `partialResultToken`; a `workDoneToken` gets LSP's own progress.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from msgspec import Meta
+from msgspec import Meta, field
 
 from aurora_protocol.methods import EditorContext, Wire
 
@@ -60,7 +60,7 @@ class StageNotice(Wire, frozen=True, kw_only=True):
     stage: str
     status: StageStatus
     detail: str = ""
-    data: dict[str, Any] = {}
+    data: dict[str, Any] = field(default_factory=dict)
     progress: float = 0.0
     cost_usd: float = 0.0
     elapsed_ms: float = 0.0
@@ -70,7 +70,7 @@ class QueryClaim(Wire, frozen=True, kw_only=True):
     """A statement of the answer and what it rests on: `file:line`, chunk ids, ids of subgoals."""
 
     text: str
-    sources: list[str]
+    sources: tuple[str, ...]
 
 
 class QuerySource(Wire, frozen=True, kw_only=True):
@@ -91,7 +91,7 @@ class QueryCheck(Wire, frozen=True, kw_only=True):
 
     name: str
     score: float
-    issues: list[str] = []
+    issues: tuple[str, ...] = ()
 
 
 class PhaseTime(Wire, frozen=True, kw_only=True):
@@ -109,7 +109,7 @@ class QueryTiming(Wire, frozen=True, kw_only=True):
     """Where the time of a run went (§9.4.1). `own_ms` is what was spent neither in models nor in agents."""
 
     total_duration_ms: float
-    phases: list[PhaseTime]
+    phases: tuple[PhaseTime, ...]
     llm_ms: float = 0.0
     agents_ms: float = 0.0
     own_ms: float = 0.0
@@ -142,11 +142,11 @@ class QueryResult(Wire, frozen=True, kw_only=True):
     score: float | None = None
     confidence: float | None = None
     complexity: str | None = None
-    claims: list[QueryClaim] = []
-    untraced: list[str] = []
-    sources: list[QuerySource] = []
-    checks: list[QueryCheck] = []
-    notices: list[str] = []
+    claims: tuple[QueryClaim, ...] = ()
+    untraced: tuple[str, ...] = ()
+    sources: tuple[QuerySource, ...] = ()
+    checks: tuple[QueryCheck, ...] = ()
+    notices: tuple[str, ...] = ()
     cost_usd: float = 0.0
     unpriced_calls: int = 0
     calls: int = 0
@@ -156,7 +156,7 @@ class QueryResult(Wire, frozen=True, kw_only=True):
     log: str | None = None
     cached: bool = False
     reasoning_id: str | None = None
-    trace: list[dict[str, Any]] = []
+    trace: tuple[dict[str, Any], ...] = ()
     error: str | None = None
 
 

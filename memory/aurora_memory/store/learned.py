@@ -18,10 +18,13 @@ from aurora_memory.documents import ReasoningDocument
 from aurora_memory.learning import (
     Difficulty,
     FinishedRun,
+    Judgement,
     Learned,
     Lesson,
     better,
     boost,
+    judged,
+    signature,
     similar_difficulties,
 )
 from aurora_memory.store.asking import marks
@@ -85,6 +88,21 @@ async def keep(db: aiosqlite.Connection, run: FinishedRun, lesson: Lesson) -> Le
         boosted=len(boosts),
         unknown=tuple(each.id for each in lesson.retrieved if each.id not in kinds),
     )
+
+
+async def judge(db: aiosqlite.Connection, judgement: Judgement) -> bool:
+    """Write down what a user said of a pattern's answer; False where it is gone, or this was said before."""
+    name = judgement.reasoning_id.removeprefix("reas:")
+    rows = await _rows(db, f"SELECT id FROM chunks WHERE path = '' AND name = ? AND kind = '{KIND}'", (name,))
+    if not rows:
+        return False
+    cursor = await db.execute(
+        "INSERT OR IGNORE INTO boosts (chunk_id, run_id, at, amount) VALUES (?, ?, ?, ?)",
+        (rows[0][0], f"{judgement.run}:{judgement.verdict}", judgement.at, judged(judgement.verdict)),
+    )
+    if cursor.rowcount and judgement.verdict == "incorrect":
+        await _difficult(db, signature(judgement.query), judgement.query, 0.0, judgement.at)
+    return cursor.rowcount > 0
 
 
 async def _known_run(db: aiosqlite.Connection, run_id: str) -> Learned | None:
@@ -204,20 +222,24 @@ async def save_document(
 async def _mind_difficulty(db: aiosqlite.Connection, run: FinishedRun, lesson: Lesson) -> None:
     """A failure marks a kind of question as difficult; a success frees all that are like it."""
     if lesson.outcome == "failure":
-        await db.execute(
-            """INSERT INTO difficult VALUES (?, ?, 1, ?, ?) ON CONFLICT DO UPDATE SET failures = failures + 1,
-                 last_score = excluded.last_score, last_at = max(last_at, excluded.last_at)""",
-            (lesson.signature, run.query[:2000], run.score, run.at),
-        )
-        await db.execute(
-            """DELETE FROM difficult WHERE signature IN (
-                 SELECT signature FROM difficult ORDER BY last_at DESC LIMIT -1 OFFSET ?)""",
-            (MAX_DIFFICULT,),
-        )
+        await _difficult(db, lesson.signature, run.query, run.score, run.at)
     elif lesson.outcome == "success":
         rows = await _rows(db, "SELECT signature, query, failures, last_score, last_at FROM difficult")
         solved = similar_difficulties(run.query, (Difficulty(*row) for row in rows))
         await db.executemany("DELETE FROM difficult WHERE signature = ?", [(each.signature,) for each in solved])
+
+
+async def _difficult(db: aiosqlite.Connection, signature: str, query: str, score: float, at: float) -> None:
+    await db.execute(
+        """INSERT INTO difficult VALUES (?, ?, 1, ?, ?) ON CONFLICT DO UPDATE SET failures = failures + 1,
+             last_score = excluded.last_score, last_at = max(last_at, excluded.last_at)""",
+        (signature, query[:2000], score, at),
+    )
+    await db.execute(
+        """DELETE FROM difficult WHERE signature IN (
+             SELECT signature FROM difficult ORDER BY last_at DESC LIMIT -1 OFFSET ?)""",
+        (MAX_DIFFICULT,),
+    )
 
 
 async def follow_copies(db: aiosqlite.Connection, ids: Sequence[int]) -> None:

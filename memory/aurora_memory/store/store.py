@@ -17,7 +17,7 @@ from msgspec import Struct
 from aurora_memory import MemoryError_
 from aurora_memory.checking import fully_checked
 from aurora_memory.chunks import CHUNK_TYPES, CodeChunk, type_of
-from aurora_memory.learning import FinishedRun, Learned, lesson_of
+from aurora_memory.learning import FinishedRun, Judgement, Learned, lesson_of
 from aurora_memory.logs import LogSection, index_of
 from aurora_memory.occurrences import terms_in
 from aurora_memory.store import deliverable_log, embeddings, learned, logindex, postings, resolving
@@ -259,6 +259,11 @@ class Store(Maintained):
             await asyncio.to_thread(fully_checked, lesson.document)
         async with self._transaction() as db:
             return await learned.keep(db, run, lesson)
+
+    async def judge(self, judgement: Judgement) -> bool:
+        """Take in what a user said of an answer (App. E), once; False where its pattern is gone or it was said before."""
+        async with self._transaction() as db:
+            return await learned.judge(db, judgement)
 
     async def index_log(self, file: str, text: str, query_id: str = "", topic: str = "") -> int:
         """Index a conversation log, in place of what was known of that file (AURORA §6.8.2.1); returns its sections.

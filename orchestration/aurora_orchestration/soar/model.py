@@ -116,7 +116,7 @@ class Check(Struct, frozen=True, kw_only=True):
 
 class Verification(Struct, frozen=True, kw_only=True):
     """A verdict on a decomposition, an output or a synthesis (§5.4). `overall_score` is always computed here from the
-    weights, never taken from a model."""
+    weights, never taken from a model; `notices` tell where a model's own conclusion differed."""
 
     checks: dict[str, Check]
     overall_score: Share
@@ -124,6 +124,7 @@ class Verification(Struct, frozen=True, kw_only=True):
     critical_issues: tuple[str, ...] = ()
     suggestions: tuple[str, ...] = ()
     by: Literal["deterministic", "option_a", "option_b", "option_c"] = "deterministic"
+    notices: tuple[str, ...] = ()
 
 
 class FeedbackIssue(Struct, frozen=True, kw_only=True):
@@ -171,6 +172,7 @@ class Agent(Struct, frozen=True, kw_only=True):
 
     `command` and `arguments` start an `mcp` or `executable` agent; `tool` is the MCP tool that is called; `prompt` is
     an instruction the agent's file holds (Claude Code and others keep agents as Markdown), which llm-executor follows.
+    An `interactive` executable asks its questions while it runs, a line each (`agents.executors.executable`).
     """
 
     id: Annotated[str, Meta(min_length=1, max_length=200)]
@@ -192,6 +194,7 @@ class Agent(Struct, frozen=True, kw_only=True):
     origin: str = ""
     trusted: bool = True
     timeout_seconds: float | None = None
+    interactive: bool = False
 
 
 class Assignment(Struct, frozen=True, kw_only=True):
@@ -236,7 +239,7 @@ class AgentMetadata(Struct, frozen=True, kw_only=True):
 
 
 class AgentResponse(Struct, frozen=True, kw_only=True):
-    """The envelope every agent's answer is brought into (§7.2.1)."""
+    """The envelope every agent's answer is brought into (§7.2.1). `notes` say what of it had to be put right."""
 
     subgoal_id: str
     agent_id: str
@@ -245,6 +248,7 @@ class AgentResponse(Struct, frozen=True, kw_only=True):
     user_interactions: tuple[Interaction, ...] = ()
     metadata: AgentMetadata = AgentMetadata()
     error: str | None = None
+    notes: tuple[str, ...] = ()
 
 
 class SubgoalResult(Struct, frozen=True, kw_only=True):
@@ -267,7 +271,9 @@ class Claim(Struct, frozen=True, kw_only=True):
 
 
 class Synthesis(Struct, frozen=True, kw_only=True):
-    """Phase 7's answer in words, its claims, and how it was judged. `untraced` are claims with no source left."""
+    """Phase 7's answer in words, its claims, and how it was judged. `untraced` are claims with no source left;
+    `unverified` says why nobody judged it, where nobody could.
+    """
 
     answer: str
     claims: tuple[Claim, ...] = ()
@@ -275,3 +281,4 @@ class Synthesis(Struct, frozen=True, kw_only=True):
     verification: Verification | None = None
     attempts: tuple[Attempt, ...] = ()
     untraced: tuple[str, ...] = ()
+    unverified: str = ""

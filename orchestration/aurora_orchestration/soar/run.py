@@ -75,6 +75,8 @@ class RunRecord(Struct, frozen=True, kw_only=True):
 
     `id` is `aurora-YYYYMMDD-HHMMSS-xxxxxx`. Times in Unix seconds. `query` is what passed the guardrails, redacted.
     What a phase did not come to is None or empty. `score` is the final verification's, None where nothing was judged.
+    `because` says how the confidence came about, `caveats` what of the answer is doubtful and what to check.
+    `from_memory` is the id of the pattern whose answer was given again; such a run costs nothing.
     """
 
     id: str
@@ -100,6 +102,11 @@ class RunRecord(Struct, frozen=True, kw_only=True):
     error: str | None = None
     log: str | None = None
     complexity: Complexity | None = None
+    because: str = ""
+    caveats: tuple[str, ...] = ()
+    from_memory: str | None = None
+    session: str = ""
+    resumed: int = 0
 
     @property
     def cost_usd(self) -> float:

@@ -1,0 +1,77 @@
+"""A file that may name agents: whose it is, whether it is trusted, and how it is read."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from msgspec import Struct
+
+from aurora_indexer import IndexerError
+from aurora_indexer.reading import read_prefix
+from aurora_orchestration.soar.model import Agent
+
+MAX_FILE_BYTES = 1 << 20
+MAX_SETTINGS_BYTES = 32 << 20
+"""`~/.claude.json` keeps more than servers: histories of every project."""
+
+MAX_NOTICES = 100
+MAX_AGENTS = 500
+
+
+class Source(Struct, frozen=True):
+    """A file or folder to look for agents in. `shown` is how notices name it.
+
+    `ours` says that it lies in the workspace: `trusted` is then the user's word on that, else always true. Relative
+    paths in it are meant from `base`.
+    """
+
+    path: Path
+    shown: str
+    base: Path
+    ours: bool
+    trusted: bool
+
+
+class Seen(Struct, frozen=True):
+    """How a path looked when agents were looked for: nanoseconds and bytes; both 0 where there was nothing."""
+
+    path: str
+    mtime_ns: int = 0
+    size: int = 0
+
+
+class Found(Struct, frozen=True):
+    """What a source gave: its agents, what was wrong in it, and the files that were looked at."""
+
+    agents: tuple[Agent, ...] = ()
+    notices: tuple[str, ...] = ()
+    seen: tuple[Seen, ...] = ()
+
+
+def look(path: Path) -> Seen:
+    """How `path` looks now."""
+    try:
+        status = path.stat()
+    except (OSError, ValueError):
+        return Seen(os.fspath(path))
+    return Seen(os.fspath(path), status.st_mtime_ns, status.st_size)
+
+
+def read_text(source: Source, limit: int = MAX_FILE_BYTES) -> tuple[str, str]:
+    """A source's text, and what kept it from being read: one of both is empty. Never waits.
+
+    Links are followed in the user's own folders, not in a workspace's, which could point anywhere.
+    """
+    try:
+        content = read_prefix(os.fspath(source.path), limit + 1, follow=not source.ours)
+    except OSError as error:
+        return "", f"{source.shown}: cannot be read: {error.strerror or error}"
+    except IndexerError:
+        return "", f"{source.shown}: is not a regular file"
+    if len(content) > limit:
+        return "", f"{source.shown}: is larger than {limit >> 10:,} KiB, and was left out"
+    try:
+        return content.decode("utf-8-sig"), ""
+    except UnicodeDecodeError:
+        return "", f"{source.shown}: is not UTF-8 text"

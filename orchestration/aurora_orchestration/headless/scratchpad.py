@@ -1,0 +1,194 @@
+"""The memory between iterations: scratchpad.md, as people and agents read and write it (AURORA §9.8).
+
+Iterations are only ever appended, and what agents wrote stays. Every change replaces the file at once, so that a kill
+leaves the text before it or after it. Cost and count live in the file alone: an experiment goes on where it was left.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+import tempfile
+from datetime import datetime
+from pathlib import Path
+
+from msgspec import Struct
+
+from aurora_indexer.reading import NotARegularFile, read_prefix
+from aurora_orchestration import OrchestrationError
+
+MAX_SCRATCHPAD = 4 << 20
+"""Bytes of a scratchpad that is gone on with."""
+
+MAX_LINE = 2_000
+"""Characters of an action, observation or next step that are noted; the conversation log has it all."""
+
+TITLE = "# Headless Experiment Scratchpad"
+_FIELD = re.compile(r"^\*\*(Experiment|Started|Current Iteration|Cost So Far):\*\*[ \t]*(.*)$", re.MULTILINE)
+_ITERATION = re.compile(r"^## Iteration (\d{1,6})\b.*$", re.MULTILINE)
+_STATUS = re.compile(r"^\*\*STATUS:\*\*[ \t]*(\S+)[ \t]*$", re.MULTILINE)
+_COST = re.compile(r"\$(\d+(?:\.\d+)?)")
+_BODY = re.compile(r"^\*\*(?:Action|Observation|Decision):\*\*", re.MULTILINE)
+
+
+class BadScratchpad(OrchestrationError):
+    """The scratchpad cannot be read, written, or gone on with."""
+
+
+class Progress(Struct, frozen=True, kw_only=True):
+    """What a scratchpad says: iterations begun, dollars spent, how it ended last ("" while it has not).
+
+    `unfinished` says that the last iteration was begun and never told of: its process was killed.
+    """
+
+    iterations: int = 0
+    cost_usd: float = 0.0
+    status: str = ""
+    unfinished: bool = False
+
+
+class Scratchpad:
+    """One experiment's scratchpad. All methods block for a read, and those that write for a write."""
+
+    def __init__(self, file: Path) -> None:
+        self.file = file
+
+    def text(self) -> str:
+        """What it holds; "" where there is none yet. Raises BadScratchpad."""
+        try:
+            content = read_prefix(str(self.file), MAX_SCRATCHPAD + 1, follow=True)
+        except FileNotFoundError:
+            return ""
+        except (OSError, NotARegularFile) as error:
+            raise BadScratchpad(f"{self.file} cannot be read: {error}; name another with --scratchpad") from error
+        if len(content) > MAX_SCRATCHPAD:
+            raise BadScratchpad(f"{self.file} has more than {MAX_SCRATCHPAD >> 20} MiB; move it away to start anew")
+        return content.decode("utf-8", "replace")
+
+    def begin(self, title: str, limit: int, budget_usd: float | None, now: datetime) -> Progress:
+        """Start the experiment, or go on with the one that is there. Returns how far it is."""
+        text = self.text()
+        if text.strip() and TITLE not in text:
+            # Notes somebody left for the agent: they stay, below the header.
+            text = f"{_header(title, limit, budget_usd, now)}\n{text.strip()}\n"
+        elif not text.strip():
+            text = _header(title, limit, budget_usd, now)
+        progress = progress_of(text)
+        if progress.unfinished:
+            text = (
+                f"{text.rstrip()}\n**Observation:** Interrupted before it ended; what it cost is not in the sum above\n"
+            )
+        self._write(_with_fields(text, progress.iterations, limit, progress.cost_usd, budget_usd))
+        return progress
+
+    def begin_iteration(
+        self, number: int, limit: int, cost_usd: float, budget_usd: float | None, now: datetime
+    ) -> None:
+        """Note that an iteration begins."""
+        text = _with_fields(self.text(), number, limit, cost_usd, budget_usd)
+        self._write(f"{text.rstrip()}\n\n## Iteration {number} ({now:%H:%M:%S})\n")
+
+    def end_iteration(
+        self, lines: tuple[tuple[str, str], ...], number: int, limit: int, cost_usd: float, budget_usd: float | None
+    ) -> None:
+        """Note what came of it: (label, text) as `**Label:** text`, each on one line."""
+        body = "\n".join(f"**{label}:** {one_line(text)}" for label, text in lines if text.strip())
+        self._write(_with_fields(f"{self.text().rstrip()}\n{body}\n", number, limit, cost_usd, budget_usd))
+
+    def end(self, status: str, reason: str, iterations: int, cost_usd: float) -> None:
+        """Note how it ended."""
+        self._write(
+            f"{self.text().rstrip()}\n\n---\n\n**STATUS:** {status}\n**Reason:** {one_line(reason)}\n"
+            f"**Total Cost:** {dollars(cost_usd)}\n**Total Iterations:** {iterations}\n"
+        )
+
+    def _write(self, text: str) -> None:
+        """Put `text` in the file's place at once; a link stays one."""
+        try:
+            self.file.parent.mkdir(parents=True, exist_ok=True)
+            target = self.file.resolve()
+            mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else 0o644
+            handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+            try:
+                with os.fdopen(handle, "wb") as file:
+                    file.write(text.encode("utf-8"))
+                    file.flush()
+                    os.fsync(file.fileno())
+                Path(name).chmod(mode)
+                Path(name).replace(target)
+            except BaseException:
+                Path(name).unlink(missing_ok=True)
+                raise
+        except OSError as error:
+            raise BadScratchpad(
+                f"{self.file} cannot be written: {error.strerror}; name another with --scratchpad"
+            ) from error
+
+
+def progress_of(text: str) -> Progress:
+    """What a scratchpad's text says. Pure; anything is a text."""
+    fields = dict(_FIELD.findall(text.split("\n---", 1)[0]))
+    iterations = list(_ITERATION.finditer(text))
+    cost = _COST.match(fields.get("Cost So Far", ""))
+    statuses = list(_STATUS.finditer(text))
+    last = iterations[-1].end() if iterations else 0
+    ended = statuses[-1] if statuses and statuses[-1].start() >= last else None
+    return Progress(
+        iterations=max((int(each.group(1)) for each in iterations), default=0),
+        cost_usd=float(cost.group(1)) if cost else 0.0,
+        status=ended.group(1) if ended else "",
+        unfinished=bool(iterations) and ended is None and not _BODY.search(text, last),
+    )
+
+
+def signalled(text: str, signal: str) -> str | None:
+    """The reason given with the last `SIGNAL: reason` line in `text`; None where there is none.
+
+    It counts as a line of its own or as a decision, so that talking of the signal does not set it off; nor does a
+    template of it, whose reason is in brackets.
+    """
+    found = re.findall(
+        rf"^[ \t]*(?:[-*][ \t]+)?(?:\*\*Decision:\*\*[ \t]*)?{re.escape(signal)}:[ \t]*([^\s\[<{{].*)$",
+        text,
+        re.MULTILINE,
+    )
+    return found[-1].strip() if found else None
+
+
+def one_line(text: str, most: int = MAX_LINE) -> str:
+    """`text` on one line that no heading, status or signal can begin."""
+    flat = " ".join(text.split())
+    return flat if len(flat) <= most else f"{flat[: most - 1]}…"
+
+
+def dollars(amount: float) -> str:
+    """`$0.45`; parts of a cent where there are any, so that sums stay right over many resumes."""
+    exact = f"{amount:.6f}".rstrip("0")
+    return f"${exact}" if len(exact.partition(".")[2]) >= 2 else f"${amount:.2f}"
+
+
+def _header(title: str, limit: int, budget_usd: float | None, now: datetime) -> str:
+    return (
+        f"{TITLE}\n\n**Experiment:** {one_line(title)}\n**Started:** {now:%Y-%m-%d %H:%M:%S}\n"
+        f"**Current Iteration:** 0 / {limit}\n**Cost So Far:** {_dollars(0.0, budget_usd)}\n\n---\n"
+    )
+
+
+def _with_fields(text: str, number: int, limit: int, cost_usd: float, budget_usd: float | None) -> str:
+    """`text` with its header up to date; a header somebody removed is put back."""
+    head, mark, body = text.partition("\n---")
+    new = {"Current Iteration": f"{number} / {limit}", "Cost So Far": _dollars(cost_usd, budget_usd)}
+    for label, value in new.items():
+        line = f"**{label}:** {value}"
+        pattern = re.compile(rf"^\*\*{label}:\*\*.*$", re.MULTILINE)
+        head = (
+            pattern.sub(lambda _, line=line: line, head, count=1)
+            if pattern.search(head)
+            else f"{head.rstrip()}\n{line}\n"
+        )
+    return f"{head}{mark}{body}"
+
+
+def _dollars(cost_usd: float, budget_usd: float | None) -> str:
+    return f"{dollars(cost_usd)} / {dollars(budget_usd) if budget_usd is not None else 'no limit'}"

@@ -1,0 +1,87 @@
+"""Which statements of an answer rest on something that was really given: the sources a model names are checked here."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from aurora_orchestration.soar.model import Claim, ContextBundle, SubgoalResult
+
+MAX_CLAIMS = 200
+MAX_SOURCES = 20
+
+_LINES = re.compile(
+    r"(?P<file>[^\s:#()\[\]]+?)(?::L?|#L)(?P<start>[0-9]{1,9})(?:\s*[-–]\s*L?(?P<end>[0-9]{1,9}))?\Z"
+)
+
+
+class Sources:
+    """Everything an answer may rest on: the steps that gave something, and the chunks that were shown."""
+
+    def __init__(self, results: Sequence[SubgoalResult], context: ContextBundle) -> None:
+        self._steps = {result.subgoal.id: result for result in results if usable(result)}
+        self._chunks = {chunk.id for chunk in context.chunks}
+        self._spans: dict[str, list[tuple[int, int]]] = {}
+        for chunk in context.chunks:
+            if chunk.file:
+                self._spans.setdefault(chunk.file, []).append((chunk.line_start, chunk.line_end))
+        for section in context.logs:
+            self._spans.setdefault(section.file, []).append((section.line_start, section.line_end))
+
+    def known(self, source: str) -> str | None:
+        """The source as it is shown to people, or None where nothing of that name was given.
+
+        A step's id, a chunk's id, or `file:line` and `file:line-line` within lines that were shown.
+        """
+        name = source.strip().strip("`'\"[]() ")
+        if name in self._steps or name in self._chunks:
+            return name
+        place = _LINES.match(name.removeprefix("./"))
+        if place is None:
+            return None
+        start = int(place["start"])
+        end = int(place["end"]) if place["end"] else start
+        if not any(first <= start <= end <= last for first, last in self._spans.get(place["file"], ())):
+            return None
+        return f"{place['file']}:{start}" if start == end else f"{place['file']}:{start}-{end}"
+
+
+def usable(result: SubgoalResult) -> bool:
+    """Whether a step gave something an answer may be made of: no error, and not rejected by its verification."""
+    response = result.response
+    if result.skipped or response.status == "error" or response.output is None:
+        return False
+    return result.verification is None or result.verification.verdict != "fail"
+
+
+def doubtful(result: SubgoalResult) -> bool:
+    """Whether a step's output is used although its verification never passed (App. D, partial accept)."""
+    return usable(result) and result.verification is not None and result.verification.verdict != "pass"
+
+
+def traced(claims: Iterable[Claim], sources: Sources) -> tuple[tuple[Claim, ...], tuple[str, ...]]:
+    """The claims with the sources they really have, and the texts of those that are left with none."""
+    kept: list[Claim] = []
+    untraced: list[str] = []
+    for claim in list(claims)[:MAX_CLAIMS]:
+        named = (sources.known(source) for source in claim.sources[:MAX_SOURCES])
+        found = tuple(dict.fromkeys(name for name in named if name is not None))
+        if found:
+            kept.append(Claim(text=claim.text, sources=found))
+        else:
+            untraced.append(claim.text)
+    return tuple(kept), tuple(untraced)
+
+
+def cited(claims: Iterable[Claim], context: ContextBundle) -> frozenset[int]:
+    """The rows of the chunks that claims rest on, by id or by lines."""
+    names = {source for claim in claims for source in claim.sources}
+    places = [match for match in map(_LINES.match, names) if match is not None]
+    rows: set[int] = set()
+    for chunk in context.chunks:
+        if chunk.id in names or any(
+            place["file"] == chunk.file and chunk.line_start <= int(place["start"]) <= chunk.line_end
+            for place in places
+        ):
+            rows.add(chunk.row)
+    return frozenset(rows)

@@ -1,0 +1,123 @@
+"""Phase 8: what a finished run teaches memory, and what is learned of the agents (AURORA §6.7, Appendix D)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Protocol
+
+from aurora_memory.documents import ConversationLogReference, Subgoal, ToolUse
+from aurora_memory.learning import FinishedRun, Learned, Retrieved
+from aurora_orchestration.soar.claims import cited, doubtful, usable
+from aurora_orchestration.soar.memory import Memory
+from aurora_orchestration.soar.model import ContextBundle, SubgoalResult
+from aurora_orchestration.soar.run import RunRecord
+
+FAILED = 0.49
+"""The most that a run whose plan never passed is learned with: it failed, however well its last plan was."""
+
+_MAX_TOOLS = 100
+_MAX_SEQUENCE = 1000
+
+
+class SuccessRates(Protocol):
+    """Who keeps how well agents do."""
+
+    def learned(self, outcomes: Sequence[tuple[str, bool]]) -> None:
+        """Take in how some agents did, by id, in order. Blocks for milliseconds."""
+
+
+async def record(run: RunRecord, memory: Memory, log: ConversationLogReference | None) -> Learned | None:
+    """Have memory learn from a run, once; None where there is nothing to learn (§9.9). Raises MemoryError_."""
+    lesson = lesson_of(run, log)
+    return None if lesson is None else await memory.learn(lesson)
+
+
+def lesson_of(run: RunRecord, log: ConversationLogReference | None = None) -> FinishedRun | None:
+    """A run as memory learns from it.
+
+    From 0.8 the pattern is kept, from 0.5 it is kept as partial, below the kind of question is marked difficult. Runs
+    that nothing judged teach nothing: direct answers, answers from memory, runs that were cancelled or blocked.
+    """
+    score = judged(run)
+    if score is None or run.context is None or run.from_memory is not None:
+        return None
+    if run.state in ("cancelled", "interrupted", "blocked", "no_provider", "dry_run"):
+        return None
+    done = [result for result in run.results if usable(result)]
+    plan = run.plan
+    return FinishedRun(
+        id=run.id,
+        query=run.query[:20_000],
+        score=score,
+        at=run.ended_at,
+        complexity=plan.complexity if plan is not None else run.complexity or "complex",
+        verification_option=plan.option if plan is not None else None,
+        subgoals=tuple(
+            Subgoal(id=each.subgoal.id[:100], description=each.subgoal.description[:4000], agent=_agent(each))
+            for each in run.results
+        ),
+        tools_used=tuple(
+            ToolUse(subgoal=each.subgoal.id[:100], agent=_agent(each), tools=tuple(dict.fromkeys(_tools(each))))
+            for each in done
+            if _tools(each)
+        ),
+        tool_sequence=tuple(tool for each in sorted(done, key=_begun) for tool in _tools(each))[:_MAX_SEQUENCE],
+        retrieved=retrieved(run),
+        execution_time_ms=max(0.0, (run.ended_at - run.started_at) * 1000),
+        total_cost_usd=run.cost_usd,
+        log=log,
+    )
+
+
+def judged(run: RunRecord) -> float | None:
+    """The score memory learns with: the answer's, or that of a plan which never passed."""
+    if run.synthesis is not None and run.synthesis.verification is not None:
+        return run.synthesis.verification.overall_score
+    if run.plan is not None and run.plan.verification.verdict != "pass" and not run.results:
+        return min(FAILED, run.plan.verification.overall_score)
+    return None
+
+
+def retrieved(run: RunRecord) -> tuple[Retrieved, ...]:
+    """Each chunk the run was given, and whether it helped: cited by a claim, by a given of the plan, or by an agent.
+
+    Where nothing at all is cited nobody said what helped, and so nothing is held against any of them.
+    """
+    assert run.context is not None, "asked for only where there was one"
+    used = used_rows(run, run.context)
+    return tuple(Retrieved(chunk.row, chunk.row in used if used else None) for chunk in run.context.chunks)
+
+
+def used_rows(run: RunRecord, context: ContextBundle) -> frozenset[int]:
+    """The rows of the chunks that the answer, its plan or the agents' findings speak of."""
+    found = set(cited(run.synthesis.claims, context)) if run.synthesis is not None else set()
+    texts = [result.response.output.summary for result in run.results if usable(result) and result.response.output]
+    if run.plan is not None:
+        texts += [given.source for given in run.plan.decomposition.given]
+    for chunk in context.chunks:
+        if chunk.id and any(chunk.id in text for text in texts):
+            found.add(chunk.row)
+        elif chunk.file and any(f"{chunk.file}:{chunk.line_start}" in text for text in texts):
+            found.add(chunk.row)
+    return frozenset(found)
+
+
+def outcomes(results: Iterable[SubgoalResult]) -> tuple[tuple[str, bool], ...]:
+    """How well agents did, by id: an output that passed is a success; one that was doubtful, or rejected, is none."""
+    return tuple(
+        (result.response.agent_id, usable(result) and not doubtful(result))
+        for result in results
+        if not result.skipped and result.response.agent_id
+    )
+
+
+def _agent(result: SubgoalResult) -> str:
+    return (result.response.agent_id or result.subgoal.agent)[:200]
+
+
+def _tools(result: SubgoalResult) -> tuple[str, ...]:
+    return tuple(tool[:200] for tool in result.response.metadata.tools_used if tool)[:_MAX_TOOLS]
+
+
+def _begun(result: SubgoalResult) -> float:
+    return result.started_at

@@ -1,0 +1,210 @@
+"""Phase 9: from what happened to what the user gets: answer, score, confidence and why, caveats, trace (AURORA §3.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+from msgspec import Struct
+
+from aurora_orchestration.settings import ScoringSettings
+from aurora_orchestration.soar.claims import doubtful, usable
+from aurora_orchestration.soar.model import Attempt, ContextBundle, SubgoalResult, Synthesis, Verification
+from aurora_orchestration.soar.run import RunRecord
+
+MAX_LISTED = 10
+
+
+class Response(Struct, frozen=True, kw_only=True):
+    """What a synthesis amounts to for the user. `confidence` None where nothing judged the answer."""
+
+    state: Literal["complete", "partial", "failed"]
+    answer: str
+    score: float | None
+    confidence: float | None
+    because: str
+    caveats: tuple[str, ...] = ()
+
+
+def respond(synthesis: Synthesis, results: Sequence[SubgoalResult], settings: ScoringSettings) -> Response:
+    """The final checkpoint of Appendix D.
+
+    From 0.8 the answer as it is; from 0.7 with its uncertainties; from 0.5 with strong warnings and what to check;
+    below no answer but what the steps found. Confidence is the score, less what is missing and what cannot be traced.
+    """
+    done = [result for result in results if usable(result)]
+    verification = synthesis.verification
+    if verification is None:
+        state: Literal["partial", "failed"] = "partial" if done else "failed"
+        why = synthesis.unverified or "no step gave anything to judge"
+        caveats = (f"The answer was not verified: {why}",) if done else ()
+        return Response(
+            state=state, answer=synthesis.answer, score=None, confidence=None, because=f"not verified: {why}",
+            caveats=caveats,
+        )
+    score = verification.overall_score
+    confidence, because = confidence_of(synthesis, results, verification)
+    issues = issues_of(synthesis, results, verification)
+    if score < settings.retry_threshold:
+        return Response(
+            state="failed", answer=_unreliable(score, done, issues), score=score, confidence=confidence,
+            because=because, caveats=issues,
+        )
+    caveats = ()
+    if score < settings.pass_threshold:
+        warning = f"Low confidence ({score:.2f}): check the points below before you rely on this answer."
+        caveats = (warning, *issues)
+    elif score < settings.cache_threshold or len(done) < len(results) or synthesis.untraced:
+        caveats = issues
+    whole = score >= settings.pass_threshold and len(done) == len(results)
+    return Response(
+        state="complete" if whole else "partial",
+        answer=synthesis.answer,
+        score=score,
+        confidence=confidence,
+        because=because,
+        caveats=caveats,
+    )
+
+
+def confidence_of(
+    synthesis: Synthesis, results: Sequence[SubgoalResult], verification: Verification
+) -> tuple[float, str]:
+    """How sure the answer is, in [0, 1], and how that came about in a sentence.
+
+    score × share of steps done × share of claims traced, and never more than the agents themselves were sure of, halfway
+    weighed: the mean of that product and the synthesis' own confidence where the latter is lower.
+    """
+    done = sum(map(usable, results))
+    claims = len(synthesis.claims) + len(synthesis.untraced)
+    traced = len(synthesis.claims) / claims if claims else 1.0
+    share = done / len(results) if results else 1.0
+    value = verification.overall_score * share * traced
+    own = synthesis.confidence
+    said = ""
+    if own < value:
+        value = (value + own) / 2
+        said = f"; the agents were only {own:.2f} sure"
+    because = (
+        f"verification scored {verification.overall_score:.2f} ({verification.by}), "
+        f"{done} of {len(results)} steps done, {len(synthesis.claims)} of {claims} claims traced{said}"
+    )
+    return round(min(1.0, max(0.0, value)), 4), because
+
+
+def issues_of(
+    synthesis: Synthesis, results: Sequence[SubgoalResult], verification: Verification
+) -> tuple[str, ...]:
+    """What is doubtful about an answer, one sentence each, none twice, at most ten."""
+    found = list(verification.critical_issues)
+    for name, check in sorted(verification.checks.items()):
+        found += [f"{name}: {issue}" for issue in check.issues]
+    found += [f"Nothing that was given supports: {text}" for text in synthesis.untraced]
+    for result in results:
+        if not usable(result):
+            found.append(f"Not done: {result.subgoal.description}")
+        elif doubtful(result):
+            found.append(f"Doubtful: {result.subgoal.description}")
+    return tuple(dict.fromkeys(text[:500] for text in found))[:MAX_LISTED]
+
+
+def from_context(context: ContextBundle | None) -> str:
+    """What memory alone can say: the best chunks, with file and lines."""
+    if context is None or not (context.chunks or context.logs):
+        return "Memory holds nothing about this."
+    lines = [
+        f"{chunk.file}:{chunk.line_start}-{chunk.line_end}  {chunk.name}" if chunk.file else f"{chunk.id}  {chunk.name}"
+        for chunk in context.chunks[:MAX_LISTED]
+    ]
+    lines += [f"{log.file}:{log.line_start}-{log.line_end}  {log.section}" for log in context.logs[:MAX_LISTED]]
+    return "What memory knows about this:\n" + "\n".join(lines)
+
+
+def from_results(results: Sequence[SubgoalResult]) -> str:
+    """What the steps found, where nothing could be made of it; "" where they found nothing."""
+    found = [
+        f"- {each.subgoal.description}: {each.response.output.summary[:2000]}"
+        for each in results
+        if usable(each) and each.response.output is not None
+    ]
+    return "\n".join(("The steps found this; no answer could be made of it:", *found)) if found else ""
+
+
+def reasoning_trace(run: RunRecord) -> dict[str, Any]:
+    """The whole reasoning as JSON: what was decided in which phase, by which scores (§3.2)."""
+    plan, synthesis, assessment = run.plan, run.synthesis, run.assessment
+    return {
+        "run": run.id,
+        "state": run.state,
+        "complexity": None
+        if assessment is None
+        else {
+            "level": run.complexity or assessment.complexity,
+            "confidence": assessment.confidence,
+            "score": assessment.score,
+            "method": assessment.method,
+            "reasoning": assessment.reasoning,
+        },
+        "context": [] if run.context is None else [chunk.id for chunk in run.context.chunks],
+        "plan": None
+        if plan is None
+        else {
+            "goal": plan.decomposition.goal.description,
+            "subgoals": [
+                {"id": each.id, "description": each.description, "depends_on": list(each.depends_on)}
+                for each in plan.decomposition.subgoals
+            ],
+            "option": plan.option,
+            "escalations": list(plan.escalations),
+            "verification": _judgement(plan.verification, plan.attempts),
+        },
+        "steps": [
+            {
+                "subgoal": result.subgoal.id,
+                "agent": result.response.agent_id,
+                "status": "skipped" if result.skipped else result.response.status,
+                "usable": usable(result),
+                "summary": result.response.output.summary[:2000] if result.response.output is not None else None,
+                "tools": list(result.response.metadata.tools_used),
+                "verification": _judgement(result.verification, result.attempts),
+            }
+            for result in run.results
+        ],
+        "claims": [] if synthesis is None else [{"text": c.text, "sources": list(c.sources)} for c in synthesis.claims],
+        "untraced": [] if synthesis is None else list(synthesis.untraced),
+        "verification": None if synthesis is None else _judgement(synthesis.verification, synthesis.attempts),
+        "score": run.score,
+        "confidence": run.confidence,
+        "because": run.because,
+        "from_memory": run.from_memory,
+        "cost_usd": run.cost_usd,
+        "tokens": run.tokens,
+    }
+
+
+def _judgement(verification: Verification | None, attempts: Sequence[Attempt]) -> dict[str, Any] | None:
+    if verification is None:
+        return None
+    return {
+        "by": verification.by,
+        "score": verification.overall_score,
+        "verdict": verification.verdict,
+        "checks": {name: check.score for name, check in sorted(verification.checks.items())},
+        "issues": list(verification.critical_issues),
+        "attempts": max(1, len(attempts)),
+    }
+
+
+def _unreliable(score: float, done: Sequence[SubgoalResult], issues: Sequence[str]) -> str:
+    lines = [f"No reliable answer was found (score {score:.2f})."]
+    if issues:
+        lines += ["", "What is wrong with the best attempt:", *(f"- {issue}" for issue in issues)]
+    if done:
+        lines += ["", "What the steps found, unjudged as a whole:"]
+        lines += [
+            f"- {each.subgoal.description}: {each.response.output.summary[:1000]}"
+            for each in done
+            if each.response.output is not None
+        ]
+    lines += ["", "Try a narrower question, name the files it is about, or ask with --verification option_c."]
+    return "\n".join(lines)
