@@ -130,9 +130,11 @@ class TokenCounts(Wire, frozen=True, kw_only=True):
 class QueryResult(Wire, frozen=True, kw_only=True):
     """What came of a run: `state` says how it ended, `error` in one line why, where it did not end well.
 
-    `score` and `confidence` in [0, 1], None where nothing was judged; `cached`: memory keeps how it was answered, as
-    `reasoning_id`; `cost_usd` is what was paid, `unpriced_calls` how many calls have no known price. `checks` are those
-    of the last verification. `log` is the conversation log's path. `trace` has the phases as the log has them.
+    `score` and `confidence` in [0, 1], None where nothing was judged; `because` says how the confidence came about and
+    `caveats` what to check; `from_memory`: the answer of an earlier run, at no cost. `cached`: memory keeps how it was
+    answered, as `reasoning_id`; `cost_usd` is what was paid, `unpriced_calls` how many calls have no known price.
+    `checks` are those of the last verification. `log` is the conversation log's path. `trace` has the phases as the log
+    has them.
     """
 
     id: str
@@ -141,6 +143,9 @@ class QueryResult(Wire, frozen=True, kw_only=True):
     answer: str = ""
     score: float | None = None
     confidence: float | None = None
+    because: str = ""
+    caveats: tuple[str, ...] = ()
+    from_memory: bool = False
     complexity: str | None = None
     claims: tuple[QueryClaim, ...] = ()
     untraced: tuple[str, ...] = ()
@@ -194,7 +199,7 @@ class AssessResult(Wire, frozen=True, kw_only=True):
     route: str
     verification: str
     sure: bool
-    indicators: list[str] = []
+    indicators: tuple[str, ...] = ()
     reasoning: str = ""
 
 
@@ -223,18 +228,18 @@ class StepResult(Wire, frozen=True, kw_only=True):
 
     decomposition: dict[str, Any] | None = None
     verification: dict[str, Any] | None = None
-    notices: list[str] = []
+    notices: tuple[str, ...] = ()
     cost_usd: float = 0.0
 
 
 class LearnParams(Wire, frozen=True, kw_only=True):
-    """`aurora/learn`: how something was solved outside of AURORA, and how well. `used` are ids of chunks that helped."""
+    """`aurora/learn`: how something was solved outside of AURORA, and how well. `used`: ids of chunks that helped."""
 
     query: Annotated[str, Meta(min_length=1, max_length=20_000)]
     result: Annotated[str, Meta(min_length=1, max_length=200_000)]
     score: Annotated[float, Meta(ge=0, le=1)]
-    used: Annotated[list[str], Meta(max_length=200)] = []
-    tools: Annotated[list[str], Meta(max_length=200)] = []
+    used: Annotated[tuple[str, ...], Meta(max_length=200)] = ()
+    tools: Annotated[tuple[str, ...], Meta(max_length=200)] = ()
 
 
 class LearnResult(Wire, frozen=True, kw_only=True):
@@ -244,4 +249,4 @@ class LearnResult(Wire, frozen=True, kw_only=True):
     cached: bool
     reasoning_id: str | None = None
     is_pattern: bool = False
-    unknown: list[str] = []
+    unknown: tuple[str, ...] = ()

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from aurora_server.configuration.source import SettingsSource
 from aurora_server.settings import Settings
 from aurora_server.workspaces import canonical
 
@@ -25,8 +26,9 @@ MOST_WORKERS = 4
 class WorkspaceOpener:
     """Opens workspaces around one worker pool and one model, which are made when the first of them is opened."""
 
-    def __init__(self, settings: Settings, environment: Mapping[str, str]) -> None:
-        self._settings = settings
+    def __init__(self, source: SettingsSource, environment: Mapping[str, str]) -> None:
+        self._source = source
+        self._settings = source.started
         self._environment = environment
         self._pool: WorkerPool | None = None
         self._mending = asyncio.Lock()
@@ -50,7 +52,9 @@ class WorkspaceOpener:
             self._model = await asyncio.to_thread(_model_process, self._settings, semantic.model, self._environment)
         if not self._sender_known:
             self._sender_known, self._sender = True, _sender(self._settings, self._environment)
-        return await workspace_class.open(root, self._settings, self._pool, self._model, self._sender)
+        return await workspace_class.open(
+            root, self._settings, self._pool, self._model, self._sender, self._source, self._environment
+        )
 
     async def repair(self, folder: Path) -> list[Finding]:
         """Set the damaged memory of a workspace that cannot be opened aside; says what was done."""

@@ -55,7 +55,7 @@ def run(address: Address, *, detached: bool) -> int:
             with logs.to_file(address.log, chosen.logging.level, echo=not detached):
                 if detached:
                     os.chdir(address.home)  # or the folder it was started in could not be unmounted
-                asyncio.run(Daemon(endpoint, source, WorkspaceOpener(chosen, os.environ)).serve())
+                asyncio.run(Daemon(endpoint, source, WorkspaceOpener(source, os.environ)).serve())
         finally:
             endpoint.release()
     except SettingsError as error:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 import gzip
 import zlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from aurora_memory.chunks import type_of
-from aurora_memory.learning import FinishedRun, Learned
+from aurora_memory.learning import FinishedRun, Judgement, Learned
 from aurora_memory.logs import LogReference
 from aurora_memory.own_text import cost
 from aurora_memory.recall.logs import recall_logs
@@ -27,7 +27,7 @@ MAX_SECTION_LINES = 200
 class SoarMemory:
     """Fulfils `aurora_orchestration.soar.memory.Memory` for a workspace. `logs_folder` holds the conversation logs."""
 
-    def __init__(self, recalling: Recalling, store: Store, logs_folder: Path) -> None:
+    def __init__(self, recalling: Recalling, store: Store, logs_folder: Callable[[], Path]) -> None:
         self._recalling = recalling
         self._store = store
         self._logs_folder = logs_folder
@@ -66,6 +66,14 @@ class SoarMemory:
         """Have memory learn from a finished run, once."""
         return await self._store.learn(run)
 
+    async def judge(self, judgement: Judgement) -> bool:
+        """Take in what the user said of an answer, once; False where its pattern is gone."""
+        return await self._store.judge(judgement)
+
+    async def difficult(self, query: str) -> bool:
+        """Whether questions like this one failed and did not succeed since."""
+        return await self._store.read.difficult(query)
+
     async def index_log(self, file: str, text: str, query_id: str, topic: str) -> None:
         """Make a conversation log findable."""
         await self._store.index_log(file, text, query_id, topic)
@@ -75,12 +83,11 @@ class SoarMemory:
         await self._store.forget_logs(files)
 
     def _sections(self, found: Sequence[LogReference], budget: int) -> list[LogSection]:
+        folder = self._logs_folder()
         sections: list[LogSection] = []
         left = budget
         for one in found:
-            content = "\n".join(
-                _lines(self._logs_folder, one.file)[one.line_start - 1 : one.line_end][:MAX_SECTION_LINES]
-            )
+            content = "\n".join(_lines(folder, one.file)[one.line_start - 1 : one.line_end][:MAX_SECTION_LINES])
             tokens = cost(content)
             if not content or tokens > left:
                 continue

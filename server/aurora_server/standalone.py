@@ -65,7 +65,7 @@ async def _serve(configured: SettingsSource, address: Address, environ: Mapping[
         for session in stopped:
             session.end(reason)
 
-    core = core_of(configured, WorkspaceOpener(configured.started, environ), "stdio", address.log, stop)
+    core = core_of(configured, WorkspaceOpener(configured, environ), "stdio", address.log, stop)
     session = Session(source, writer, core, 1)
     stopped.append(session)
     core.connections = 1

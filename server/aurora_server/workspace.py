@@ -9,7 +9,8 @@ import logging
 import os
 import time
 from collections import Counter, OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -51,6 +52,8 @@ from aurora_server.memory_files import database_path
 from aurora_server.mending import mend
 from aurora_server.recalling import Recalling
 from aurora_server.settings import DeliverableSettings, DetectSettings, Settings
+from aurora_server.soar import Configured, Soar, logs_folder
+from aurora_server.soar_memory import SoarMemory
 from aurora_server.telemetry import Follower
 from aurora_server.upkeep import Upkeep
 from aurora_server.wire import iso
@@ -59,6 +62,7 @@ if TYPE_CHECKING:
     from aurora_indexer.embedding.embedder import Embedder
     from aurora_indexer.embedding.model_process import ModelProcess
     from aurora_orchestration.telemetry.sender import Sender
+    from aurora_server.configuration.source import SettingsSource
 
 logger = logging.getLogger(__name__)
 OUTLINES_KEPT = 32
@@ -78,6 +82,10 @@ class Workspace:
         detect: DetectSettings,
         embedder: Embedder | None = None,
         sender: Sender | None = None,
+        *,
+        home: Path,
+        configured: Configured,
+        environ: Mapping[str, str],
     ) -> None:
         self.root = root
         self.policies = lifespans.policies
@@ -94,6 +102,8 @@ class Workspace:
         self._upkeep = Upkeep(root, store, indexer, lifespans.policies)
         self._follower = Follower(str(root), self.deliverables, store.outbox, sender) if sender is not None else None
         self._recalling = Recalling(root, store.read, lifespans.policies, embedder)
+        memory = SoarMemory(self._recalling, store, lambda: logs_folder(home, configured))
+        self.soar = Soar(root, home, configured, memory, self.deliverables, environ)
         self._warming = asyncio.create_task(self._warm(), name=f"warm {root}")
 
     @classmethod
@@ -104,15 +114,19 @@ class Workspace:
         pool: WorkerPool,
         model: ModelProcess | None = None,
         sender: Sender | None = None,
+        source: SettingsSource | None = None,
+        environ: Mapping[str, str] = os.environ,
     ) -> Workspace:
         """Open the memory of `root` and begin to bring it up to date. Raises a `MemoryError_`.
 
         With a `model`, what memory holds is embedded as well, and recalled by meaning beside words. With a `sender`,
-        deliverables that end are exported.
+        deliverables that end are exported. With a `source`, questions are answered as is configured when they are
+        asked; without, as `settings` say.
         """
+        configured: Configured = partial(source.soar_for, root) if source else lambda *, trusted: (settings.soar, [])
         store = await Store.open(database_path(root, settings))
         try:
-            return await cls._on(store, root, settings, pool, model, sender)
+            return await cls._on(store, root, settings, pool, model, sender, configured, environ)
         except BaseException:
             await store.close()  # an open connection would keep the whole process from ending
             raise
@@ -126,6 +140,8 @@ class Workspace:
         pool: WorkerPool,
         model: ModelProcess | None,
         sender: Sender | None,
+        configured: Configured,
+        environ: Mapping[str, str],
     ) -> Workspace:
         owner = await store.read.fact("root")
         if owner is None:
@@ -151,7 +167,19 @@ class Workspace:
             indexer.listen(lambda progress: embedder.wake() if progress is None else None)
             embedder.start(indexer.first_run)
         indexer.start()
-        return cls(root, store, indexer, lifespans, settings.deliverables, settings.detect, embedder, sender)
+        return cls(
+            root,
+            store,
+            indexer,
+            lifespans,
+            settings.deliverables,
+            settings.detect,
+            embedder,
+            sender,
+            home=settings.home,
+            configured=configured,
+            environ=environ,
+        )
 
     async def close(self) -> None:
         """Stop indexing and close the memory."""
@@ -319,6 +347,7 @@ class Workspace:
         """Import what only questions need once the files are known, so that neither start nor first question waits."""
         await self._indexer.first_run()
         await asyncio.to_thread(importlib.import_module, "numpy")
+        await self.soar.look_for_interrupted()
 
     async def _focus(self, cursor: Cursor, now: float) -> Focus | None:
         """What the editor shows, as shares of attention."""

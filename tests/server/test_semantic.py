@@ -18,6 +18,7 @@ from msgspec import UNSET
 from aurora_protocol.client import Client
 from aurora_protocol.methods import RecallParams
 from aurora_server.composition import WorkspaceOpener
+from aurora_server.configuration.source import SettingsSource
 from aurora_server.settings import SettingsError, load
 from aurora_server.workspace import Workspace
 from tests.models import bert, static_model, write
@@ -64,7 +65,7 @@ def opening(tmp_path: Path, root: Path) -> Opening:
     @asynccontextmanager
     async def open_shop(**semantic: Any) -> AsyncIterator[Workspace]:
         write(home / "config.json", {"memory": {"semantic": semantic}, "indexing": {"workers": 1}})
-        opener = WorkspaceOpener(load({"AURORA_HOME": str(home)}), os.environ)
+        opener = WorkspaceOpener(SettingsSource({"AURORA_HOME": str(home)}), os.environ)
         workspace = await opener.open(root)
         try:
             await workspace.index(None)
@@ -209,10 +210,10 @@ import asyncio, json, os, sys
 from pathlib import Path
 from aurora_protocol.methods import RecallParams
 from aurora_server.composition import WorkspaceOpener
-from aurora_server.settings import load
+from aurora_server.configuration.source import SettingsSource
 
 async def main():
-    opener = WorkspaceOpener(load({{"AURORA_HOME": {str(home)!r}}}), os.environ)
+    opener = WorkspaceOpener(SettingsSource({{"AURORA_HOME": {str(home)!r}}}), os.environ)
     workspace = await opener.open(Path({str(root)!r}))
     await workspace.index(None)
     found = await workspace.recall(RecallParams(query="invoice"))

@@ -10,10 +10,9 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import TypeVar
 
+from aurora_orchestration import OrchestrationError
 from aurora_orchestration.guardrails.budget import Budget
 from aurora_orchestration.guardrails.guarding import guard
-
-from aurora_orchestration import OrchestrationError
 from aurora_orchestration.llm.asking import Llm, LlmError
 from aurora_orchestration.llm.models import open_models
 from aurora_orchestration.settings import SoarSettings

@@ -38,7 +38,7 @@ async def query(ls: AuroraServer, value: object) -> QueryResult:
     telling.begin()
     try:
         model = SessionModel(ls) if ls.offers_model else None
-        return await workspace.query(params, telling.stage, SessionUser(ls), model, trusted=ls.trusted)
+        return await workspace.soar.query(params, telling.stage, SessionUser(ls), model, trusted=ls.trusted)
     finally:
         if token is not None:
             ls.cancellable.pop(token, None)

@@ -1,0 +1,165 @@
+"""Questions to one workspace that the orchestrator works on. What that takes is imported with the first of them."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import logging
+import os
+import random
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from aurora_protocol.address import in_home
+from aurora_protocol.queries import QueryParams, QueryResult
+from aurora_server.trust import Trust
+
+if TYPE_CHECKING:
+    from aurora_orchestration.deliverables.tracking import Tracking
+    from aurora_orchestration.llm.providers.editor import EditorModel
+    from aurora_orchestration.settings import SoarSettings
+    from aurora_orchestration.soar.asking_users import AskUser
+    from aurora_orchestration.soar.memory import Memory
+    from aurora_orchestration.soar.orchestrator import Orchestrator
+    from aurora_orchestration.soar.sessions import Sessions
+    from aurora_orchestration.soar.stages import Stage
+    from aurora_orchestration.soar.workbench import Workbench
+    from aurora_server.configuration.layers import Notice
+
+logger = logging.getLogger(__name__)
+
+
+class Configured(Protocol):
+    """What is configured for a run that begins now, and what of a workspace's configuration does not count."""
+
+    def __call__(self, *, trusted: bool) -> tuple[SoarSettings, list[Notice]]:
+        """Reads files: not for the event loop's thread, but for the little there is."""
+
+
+def logs_folder(home: Path, configured: Configured) -> Path:
+    """Where conversation logs are."""
+    return Path(in_home(configured(trusted=False)[0].conversations.path, home))
+
+
+MACHINERY = ("aurora_orchestration.soar.orchestrator", "aurora_server.run_answers")
+
+
+class Soar:
+    """The nine phases for the workspace at `root`. Belongs to the event loop's thread.
+
+    What the workspace itself configures counts as far as its user trusts it: by `aurora trust`, or as the editor that
+    asks says.
+    """
+
+    def __init__(
+        self,
+        root: Path,
+        home: Path,
+        configured: Configured,
+        memory: Memory,
+        tracking: Tracking,
+        environ: Mapping[str, str],
+    ) -> None:
+        self._root = root
+        self._configured = configured
+        self._memory = memory
+        self._tracking = tracking
+        self._environ = environ
+        self._home = home
+        self._trust = Trust(home)
+        self._orchestrators: dict[bool, Orchestrator] = {}
+        self._sessions: Sessions | None = None
+
+    async def query(
+        self,
+        params: QueryParams,
+        tell: Callable[[Stage], None],
+        ask_user: AskUser,
+        editor: EditorModel | None,
+        *,
+        trusted: bool,
+    ) -> QueryResult:
+        """Work on a question. Raises CannotResume, and CancelledError when cancelled; all else is in the result."""
+        trusted = trusted or await asyncio.to_thread(self._trust.is_trusted, self._root)
+        orchestrator = await self.orchestrator(trusted=trusted)
+        _, found = await asyncio.to_thread(self._configured, trusted=trusted)
+
+        from aurora_orchestration.soar.run import RunRequest
+        from aurora_server.run_answers import query_result
+
+        request = RunRequest(
+            query=params.query,
+            session=params.session,
+            verification=params.verification,
+            dry_run=params.dry_run,
+            force=params.force,
+            auto=params.auto,
+            resume=params.resume,
+        )
+        record = await orchestrator.run(request, tell=tell, ask_user=ask_user, editor=editor)
+        return query_result(record, [notice.line for notice in found])
+
+    async def look_for_interrupted(self) -> None:
+        """Mark runs that a daemon before this one did not finish."""
+        if not await asyncio.to_thread(_has_files, self._home / "runs"):
+            return
+        orchestrator = await self.orchestrator(trusted=False)
+        for run in await orchestrator.sweep():
+            logger.info("a run can be gone on with", extra={"run": run.id, "root": str(self._root)})
+
+    async def orchestrator(self, *, trusted: bool) -> Orchestrator:
+        """The orchestrator for runs that may, or may not, run what the workspace brings."""
+        if trusted not in self._orchestrators:
+            for name in MACHINERY:
+                await asyncio.to_thread(importlib.import_module, name)
+
+            from aurora_orchestration.soar.orchestrator import Orchestrator
+
+            self._orchestrators.setdefault(trusted, Orchestrator(self.workbench(trusted=trusted)))
+        return self._orchestrators[trusted]
+
+    def settings(self, *, trusted: bool) -> SoarSettings:
+        """What is configured for a run that begins now."""
+        return self._configured(trusted=trusted)[0]
+
+    def workbench(self, *, trusted: bool) -> Workbench:
+        """What runs work with."""
+        from aurora_orchestration.agents.registry import Registry
+        from aurora_orchestration.guardrails.budget import Budget
+        from aurora_orchestration.soar.sessions import Sessions
+        from aurora_orchestration.soar.workbench import Workbench
+
+        if self._sessions is None:
+            self._sessions = Sessions()
+        budgets = self.settings(trusted=False).cost_budgets
+        return Workbench(
+            workspace=self._root,
+            home=self._home,
+            memory=self._memory,
+            registry=lambda: Registry(
+                self._home,
+                self._root,
+                self.settings(trusted=trusted).agents,
+                time.time,
+                trusted=trusted,
+                environ=self._environ,
+            ),
+            budget=Budget(Path(in_home(budgets.tracking_file, self._home)), budgets, time.time),
+            tracking=self._tracking,
+            sessions=self._sessions,
+            settings=lambda: self.settings(trusted=trusted),
+            trusted=lambda: trusted,
+            environ=self._environ,
+            now=time.time,
+            random=random.random,
+        )
+
+
+def _has_files(folder: Path) -> bool:
+    try:
+        with os.scandir(folder) as entries:
+            return any(entries)
+    except OSError:
+        return False
