@@ -26,7 +26,12 @@ class Refused(LlmError):
 
 
 class Truncated(LlmError):
-    """The answer did not fit into `max_tokens`."""
+    """The answer did not fit into `max_tokens`; `so_far` is what there is of it."""
+
+    def __init__(self, message: str, so_far: str = "", max_tokens: int = 0) -> None:
+        super().__init__(message)
+        self.so_far = so_far
+        self.max_tokens = max_tokens
 
 
 class Unavailable(LlmError):
@@ -106,8 +111,12 @@ class Llm(Protocol):
 
 
 class Models(Struct, frozen=True, kw_only=True):
-    """The models of one run: for thinking and for doing. None where there is none: `why` says it in a line."""
+    """The models of one run: for thinking and for doing. None where there is none: `why` says it in a line.
+
+    `notices` are for the user: a model whose price is not known, a price file that cannot be read.
+    """
 
     reasoning: Llm | None = None
     solving: Llm | None = None
     why: str = ""
+    notices: tuple[str, ...] = ()

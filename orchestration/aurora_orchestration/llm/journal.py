@@ -1,0 +1,170 @@
+"""What models answered in a run, written down as it comes: an interrupted run is gone on with and not paid twice.
+
+One file per run, `<folder>/<run id>.jsonl`, 0600: a header line, then one line per answer, each synced to disk. It
+holds answers and digests of questions, not the questions. A run that ends deletes it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+from collections import defaultdict, deque
+from collections.abc import Mapping
+from pathlib import Path
+from threading import Lock
+from typing import Any, Literal
+
+import msgspec
+from filelock import FileLock, Timeout
+from msgspec import Struct
+
+from aurora_orchestration.llm.asking import LlmError, Reply
+
+_MAX_LINE = 24_000_000
+_RUN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
+
+
+class Header(Struct, frozen=True, kw_only=True):
+    """The first line: which run this is, and what its caller needs to go on with it."""
+
+    run: str
+    about: dict[str, Any] = {}
+    version: Literal[1] = 1
+
+
+class Entry(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One call: its key, the digest of its question, and what came of it.
+
+    `usd` is what was settled for it; a call without a `reply` failed and may have cost something all the same.
+    """
+
+    key: str
+    digest: str
+    phase: str
+    usd: float
+    reply: Reply | None = None
+
+
+class Unfinished(Struct, frozen=True, kw_only=True):
+    """A run that was interrupted. `at` is when it was last heard of (Unix seconds), `usd` what it has cost so far."""
+
+    run: str
+    about: dict[str, Any]
+    path: Path
+    at: float
+    replies: int
+    usd: float
+
+
+class Journal:
+    """The journal of one run, held by one process at a time. Writing is done in threads: see `metering`."""
+
+    def __init__(self, folder: Path, run: str, about: Mapping[str, Any] | None = None) -> None:
+        """Begin a run's journal, or go on with it. Raises `LlmError` when another process holds it or it can't be."""
+        if not _RUN.fullmatch(run):
+            raise LlmError(f"no run has the id {run[:80]!r}; aurora query --resume wants one as it was printed")
+        self.run = run
+        self.path = folder / f"{run}.jsonl"
+        self._lock = Lock()
+        self._held = FileLock(f"{self.path}.lock", mode=0o600, thread_local=False)
+        try:
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self._held.acquire(timeout=0)
+        except Timeout:
+            raise LlmError(f"run {run} is going on in another process; wait for it or stop it there") from None
+        except OSError as error:
+            raise LlmError(
+                f"cannot keep a journal in {folder}: {error.strerror or error}; check AURORA_HOME"
+            ) from error
+        try:
+            self._begin(about or {})
+        except OSError as error:
+            self._held.release()
+            raise LlmError(f"cannot write {self.path}: {error.strerror or error}; check AURORA_HOME") from error
+
+    def _begin(self, about: Mapping[str, Any]) -> None:
+        header, entries, whole = _read(self.path)
+        self.about = dict(header.about if header else about)
+        self.entries: tuple[Entry, ...] = tuple(entries)
+        self._waiting: dict[str, deque[Entry]] = defaultdict(deque)
+        for entry in entries:
+            if entry.reply is not None:
+                self._waiting[entry.digest].append(entry)
+        self._file = os.open(self.path, os.O_WRONLY | os.O_CREAT, 0o600)
+        os.ftruncate(self._file, whole if header else 0)  # a line that was being written when the run was killed
+        os.lseek(self._file, 0, os.SEEK_END)
+        if header is None:
+            self._append(Header(run=self.run, about=self.about))
+
+    def replay(self, digest: str) -> Entry | None:
+        """The next answer to this question from before the interruption, None when there is none left."""
+        waiting = self._waiting.get(digest)
+        return waiting.popleft() if waiting else None
+
+    def record(self, entry: Entry) -> None:
+        """Write a call down; it is on disk when this returns. Raises `OSError`."""
+        with self._lock:
+            self._append(entry)
+
+    def _append(self, line: Struct) -> None:
+        left = memoryview(msgspec.json.encode(line) + b"\n")
+        while left:
+            left = left[os.write(self._file, left) :]
+        os.fsync(self._file)
+
+    def close(self) -> None:
+        """Let go of it; the run can be gone on with."""
+        with self._lock:
+            if self._file >= 0:
+                os.close(self._file)
+                self._file = -1
+                self._held.release()
+
+    def delete(self) -> None:
+        """The run has ended: nothing is left to go on with."""
+        with contextlib.suppress(FileNotFoundError):
+            self.path.unlink()
+        self.close()
+        with contextlib.suppress(OSError):
+            Path(self._held.lock_file).unlink()
+
+
+def unfinished(folder: Path) -> list[Unfinished]:
+    """The runs that were interrupted, the latest first; those that are going on are not among them."""
+    found = []
+    for path in sorted(folder.glob("*.jsonl")):
+        held = FileLock(f"{path}.lock", mode=0o600, thread_local=False)
+        try:
+            with held.acquire(timeout=0):
+                header, entries, _ = _read(path)
+                at = path.stat().st_mtime
+        except (Timeout, OSError):
+            continue  # going on, or gone meanwhile
+        if header is not None and f"{header.run}.jsonl" == path.name:
+            replies = sum(entry.reply is not None for entry in entries)
+            usd = sum(entry.usd for entry in entries)
+            found.append(Unfinished(run=header.run, about=header.about, path=path, at=at, replies=replies, usd=usd))
+    return sorted(found, key=lambda run: run.at, reverse=True)
+
+
+def _read(path: Path) -> tuple[Header | None, list[Entry], int]:
+    """The header, the calls, and how many bytes are whole lines. What cannot be read ends the reading: it is torn."""
+    header: Header | None = None
+    entries: list[Entry] = []
+    whole = 0
+    try:
+        file = path.open("rb")
+    except FileNotFoundError:
+        return None, [], 0
+    with file:
+        while (line := file.readline(_MAX_LINE)).endswith(b"\n"):
+            try:
+                if header is None:
+                    header = msgspec.json.decode(line, type=Header)
+                else:
+                    entries.append(msgspec.json.decode(line, type=Entry))
+            except (msgspec.MsgspecError, RecursionError):
+                break
+            whole += len(line)
+    return header, entries, whole

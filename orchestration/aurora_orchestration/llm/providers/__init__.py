@@ -1,0 +1,1 @@
+"""Who answers: one file per wire format, none of which knows of costs, caps or runs."""

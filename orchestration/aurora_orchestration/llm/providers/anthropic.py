@@ -1,0 +1,150 @@
+"""Anthropic's Messages, through its own SDK (AURORA App. C; ruling 11)."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import warnings
+from typing import TYPE_CHECKING, Any, Literal
+
+from aurora_orchestration.llm.asking import Usage
+from aurora_orchestration.llm.providers.answering import Answer, Declined, Passing, Wanted, count
+from aurora_orchestration.llm.providers.connecting import open_client
+from aurora_orchestration.llm.providers.failing import as_llm_error, failures
+from aurora_orchestration.llm.providers.patience import patiently
+from aurora_orchestration.llm.shapes import is_closed
+
+if TYPE_CHECKING:
+    from anthropic import AsyncAnthropic
+    from anthropic.types import Message
+
+_WAYS = ("output_config", "tool", "plain")
+"""How JSON is asked for, the best way first: models know them since late 2025, since 2024, and always."""
+_OF_WAYS = ("output_config", "output_format", "structured", "schema", "tool", "strict")
+_STOPS: dict[str | None, Literal["end", "length", "refusal"]] = {
+    "max_tokens": "length",
+    "model_context_window_exceeded": "length",
+    "refusal": "refusal",
+}
+
+
+class AnthropicProvider:
+    """One model of Anthropic's. What a model turns out not to know is not tried on it again."""
+
+    def __init__(
+        self,
+        model: str,
+        *,
+        base_url: str,
+        key: str,
+        headers: dict[str, str],
+        timeout: float,
+        retries: int,
+        retry_seconds: float,
+        name: str = "anthropic",
+    ) -> None:
+        self.name = name
+        self.model = model
+        self._base_url = base_url.rstrip("/").removesuffix("/v1")  # the SDK adds it
+        self._key = key
+        self._headers = headers
+        self._timeout = timeout
+        self._retries = retries
+        self._retry_seconds = retry_seconds
+        self._client: AsyncAnthropic | None = None
+        self._way = 0
+        self._takes_temperature = True
+
+    async def complete(self, wanted: Wanted) -> Answer:
+        """Ask it, in a simpler way where it does not know the one that was tried."""
+        if self._client is None:
+            self._client = await asyncio.to_thread(self._open)
+        client = self._client
+        while True:
+            way = max(self._way, 0 if is_closed(wanted.schema) else 1)
+            warm = self._takes_temperature and wanted.temperature is not None
+            try:
+                return await patiently(
+                    lambda way=way: self._attempt(client, wanted, _WAYS[way]),  # type: ignore[misc]
+                    who=self.name,
+                    limit=wanted.limit(self._timeout),
+                    retries=self._retries,
+                    retry_seconds=self._retry_seconds,
+                )
+            except Declined as error:
+                words = error.detail.casefold()
+                if error.status not in (400, 422):
+                    raise
+                if warm and "temperature" in words:
+                    self._takes_temperature = False
+                elif wanted.schema is not None and way + 1 < len(_WAYS) and any(word in words for word in _OF_WAYS):
+                    self._way = max(self._way, way + 1)
+                else:
+                    raise
+
+    def _open(self) -> AsyncAnthropic:
+        from anthropic import AsyncAnthropic
+
+        # which model is asked is the user's choice; on a daemon's stderr the SDK's advice reaches nobody
+        warnings.filterwarnings("ignore", r"The model '.*' is deprecated", DeprecationWarning)
+        return AsyncAnthropic(
+            api_key=self._key,
+            base_url=self._base_url,
+            default_headers=self._headers,
+            timeout=self._timeout,
+            max_retries=0,  # `patiently` bounds their time
+            http_client=open_client(self._base_url, self._timeout),
+        )
+
+    async def _attempt(self, client: AsyncAnthropic, wanted: Wanted, way: str) -> Answer:
+        import anthropic
+
+        asked = self._request(wanted, way)
+        try:
+            if wanted.streamed:
+                async with client.messages.stream(**asked) as stream:
+                    message = await stream.get_final_message()
+                if message.stop_reason is None:
+                    raise Passing(f"{self.name} broke off in the middle of an answer; try again")
+            else:
+                message = await client.messages.create(**asked)
+            return self._answer(message)
+        except failures(anthropic) as error:
+            raise as_llm_error(error, anthropic, who=self.name, model=self.model, key=self._key) from error
+
+    def _request(self, wanted: Wanted, way: str) -> dict[str, Any]:
+        system = wanted.system
+        more: dict[str, Any] = {}
+        if wanted.schema is not None:
+            if way == "output_config":
+                more["output_config"] = {"format": {"type": "json_schema", "schema": wanted.schema}}
+            elif way == "tool":
+                more["tools"] = [{"name": "answer", "description": "Gives the answer.", "input_schema": wanted.schema}]
+                more["tool_choice"] = {"type": "tool", "name": "answer"}
+            else:
+                system = wanted.system_with_shape()
+        if wanted.temperature is not None and self._takes_temperature:
+            more["extra_body"] = {"temperature": min(wanted.temperature, 1.0)}
+        return {
+            "model": self.model,
+            "max_tokens": wanted.max_tokens,
+            "system": [{"type": "text", "text": system, "cache_control": {"type": "ephemeral"}}],
+            "messages": [{"role": "user", "content": wanted.prompt}],
+            **more,
+        }
+
+    def _answer(self, message: Message) -> Answer:
+        texts = [str(block.text) for block in message.content if block.type == "text"]
+        given = [block.input for block in message.content if block.type == "tool_use"]
+        used = message.usage
+        return Answer(
+            text=json.dumps(given[0], ensure_ascii=False) if given else "".join(texts),
+            model=str(message.model or self.model),
+            usage=Usage(
+                input_tokens=count(used.input_tokens),
+                output_tokens=count(used.output_tokens),
+                cache_read_tokens=count(used.cache_read_input_tokens),
+                cache_write_tokens=count(used.cache_creation_input_tokens),
+            ),
+            stop=_STOPS.get(message.stop_reason, "end"),
+        )

@@ -1,0 +1,489 @@
+"""A provider on loopback that says what a test told it to, in the providers' own wire formats (ruling 12).
+
+The real SDKs talk to it: Anthropic Messages at `/v1/messages`, OpenAI chat completions at `/v1/chat/completions`,
+both as JSON and as server-sent events, whichever the request wants.
+
+    with LoopbackProvider() as provider:
+        provider.script({"complexity": "simple"}, Scripted(status=529), "plain text")  # one after the other
+        provider.on("words of the system text", {"subgoals": []})                      # whatever the order
+        provider.otherwise = lambda request: {"echo": request.json}                    # for all the rest
+        settings, environ = provider.llm_settings(), provider.environ
+
+Every request is kept in `provider.requests`; `provider.transcript()` is their byte-stable text for golden files.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import select
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any, Literal
+
+from aurora_orchestration.settings import LlmSettings, ModelSettings
+
+Kind = Literal["anthropic", "openai"]
+KEY = "loopback-key-of-tests"
+"""The one key it takes; anything else is answered with 401."""
+
+
+@dataclass(frozen=True)
+class Scripted:
+    """One answer, or what goes wrong instead of it. Times in seconds.
+
+    The answer is `text`, or `json` as text. `usage` are tokens by Anthropic's names (`input_tokens`, `output_tokens`,
+    `cache_read_input_tokens`, `cache_creation_input_tokens`), whatever is not given being counted by length. `status`
+    other than 200 is the provider's own error. `delay` passes before the answer begins, `pause` between the pieces of
+    a stream. `cut` sends that many bytes of the body and hangs up; `drop` hangs up at once; `garbage` is the body.
+    """
+
+    text: str = ""
+    json: Any = None
+    usage: dict[str, Any] = field(default_factory=dict)
+    stop: Literal["end", "length", "refusal"] = "end"
+    status: int = 200
+    error: str = ""
+    retry_after: float | None = None
+    delay: float = 0.0
+    pause: float = 0.0
+    cut: int | None = None
+    drop: bool = False
+    garbage: bytes | None = None
+
+    @property
+    def said(self) -> str:
+        """The answer as text."""
+        return self.text if self.json is None else json.dumps(self.json)
+
+
+@dataclass(frozen=True)
+class Request:
+    """A request that arrived. `headers` have lower-case names."""
+
+    path: str
+    headers: dict[str, str]
+    body: dict[str, Any]
+
+    @property
+    def kind(self) -> Kind:
+        """Whose wire format it is."""
+        return "anthropic" if self.path == "/v1/messages" else "openai"
+
+    @property
+    def system(self) -> str:
+        """The system text, wherever the format keeps it."""
+        if self.kind == "anthropic":
+            return _text(self.body.get("system", ""))
+        return "\n".join(_text(m["content"]) for m in self.body["messages"] if m["role"] in ("system", "developer"))
+
+    @property
+    def prompt(self) -> str:
+        """What the user's message says."""
+        return "\n".join(_text(message["content"]) for message in self.body["messages"] if message["role"] == "user")
+
+    @property
+    def json(self) -> Any:
+        """The prompt, decoded; None when it is not JSON."""
+        try:
+            return json.loads(self.prompt)
+        except ValueError:
+            return None
+
+    @property
+    def model(self) -> str:
+        return str(self.body["model"])
+
+    @property
+    def streamed(self) -> bool:
+        return bool(self.body.get("stream"))
+
+    @property
+    def max_tokens(self) -> int:
+        return int(self.body.get("max_tokens") or self.body.get("max_completion_tokens") or 0)
+
+    @property
+    def how(self) -> str:
+        """By which of the provider's means JSON is asked for: `output_config`, `tool`, `json_schema`, …, or nothing."""
+        if self.kind == "anthropic":
+            if (self.body.get("output_config") or {}).get("format"):
+                return "output_config"
+            return "tool" if (self.body.get("tool_choice") or {}).get("type") == "tool" else ""
+        return str((self.body.get("response_format") or {}).get("type", ""))
+
+    @property
+    def schema(self) -> dict[str, Any] | None:
+        """The JSON Schema the answer is asked to have, if the request carries one."""
+        found: Any = None
+        if self.how == "output_config":
+            found = self.body["output_config"]["format"]["schema"]
+        elif self.how == "tool":
+            found = self.body["tools"][0]["input_schema"]
+        elif self.how == "json_schema":
+            found = self.body["response_format"]["json_schema"]["schema"]
+        return found  # type: ignore[no-any-return]
+
+
+Answer = Scripted | str | dict[str, Any] | list[Any] | Callable[[Request], Any]
+
+
+class LoopbackProvider:
+    """The provider. `refuses` are ways of asking for JSON it does not know (`Request.how`) and answers with 400."""
+
+    def __init__(self) -> None:
+        self.requests: list[Request] = []
+        self.dropped: list[Request] = []
+        """Requests whose client hung up before the answer was out."""
+        self.most_at_once = 0
+        self.refuses: set[str] = set()
+        self.otherwise: Answer | None = None
+        self._queue: list[Answer] = []
+        self._rules: list[tuple[str, list[Answer]]] = []
+        self._at_once = 0
+        self._lock = threading.Lock()
+        self._closing = threading.Event()
+        self._server = _Server(self)
+        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True)
+
+    def __enter__(self) -> LoopbackProvider:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._closing.set()
+        self._server.shutdown()
+        self._server.hang_up()
+        self._server.server_close()
+        self._thread.join(5)
+
+    def script(self, *answers: Answer) -> None:
+        """Answers for the next requests, one each, after those scripted before."""
+        with self._lock:
+            self._queue.extend(answers)
+
+    def on(self, words: str, *answers: Answer) -> None:
+        """Answers for requests whose system text has `words` in it (case aside), one each; the last one repeats."""
+        with self._lock:
+            self._rules.append((words.casefold(), list(answers)))
+
+    @property
+    def base_url(self) -> str:
+        """As configuration carries it, `/v1` included."""
+        return f"http://127.0.0.1:{self._server.server_address[1]}/v1"
+
+    @property
+    def environ(self) -> dict[str, str]:
+        """An environment with the key in it."""
+        return {"LOOPBACK_API_KEY": KEY}
+
+    def settings(self, kind: Kind = "anthropic", **chosen: Any) -> ModelSettings:
+        """One model of this provider."""
+        model = "claude-sonnet-4.5" if kind == "anthropic" else "gpt-4o"
+        given = {"model": model, "base_url": self.base_url, "api_key_env": "LOOPBACK_API_KEY", "timeout_seconds": 10.0}
+        return ModelSettings(provider=kind, **{**given, **chosen})
+
+    def llm_settings(self, kind: Kind = "anthropic", **chosen: Any) -> LlmSettings:
+        """Settings with this provider for both models; `chosen` are further fields of `LlmSettings`."""
+        return LlmSettings(**{"reasoning_llm": self.settings(kind), "retry_seconds": 2.0, **chosen})
+
+    def transcript(self) -> str:
+        """All requests, in order, without what differs between machines: for golden files."""
+        told = [{"path": request.path, "body": request.body} for request in self.requests]
+        return json.dumps(told, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
+
+    def answer_to(self, request: Request) -> Scripted:
+        """What is scripted for a request; a 418 when nothing is, which no client retries."""
+        with self._lock:
+            self.requests.append(request)
+            system = request.system.casefold()
+            rule = next((answers for words, answers in self._rules if words in system), None)
+            if rule:
+                chosen: Any = rule.pop(0) if len(rule) > 1 else rule[0]
+            else:
+                chosen = self._queue.pop(0) if self._queue else self.otherwise
+        if callable(chosen):
+            chosen = chosen(request)
+        if chosen is None:
+            return Scripted(status=418, error=f"nothing is scripted for: {request.system[:120]}")
+        if isinstance(chosen, Scripted):
+            return chosen
+        return Scripted(text=chosen) if isinstance(chosen, str) else Scripted(json=chosen)
+
+    @contextlib.contextmanager
+    def busy(self) -> Iterator[None]:
+        """Counts how many requests are being answered at once."""
+        with self._lock:
+            self._at_once += 1
+            self.most_at_once = max(self.most_at_once, self._at_once)
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._at_once -= 1
+
+    def wait(self, seconds: float, connection: socket.socket) -> bool:
+        """Let time pass; False as soon as the client has hung up or the provider is closed."""
+        end = time.monotonic() + seconds
+        while not self._closing.is_set():
+            readable, _, _ = select.select([connection], [], [], max(0.0, min(0.02, end - time.monotonic())))
+            if readable:
+                try:
+                    if connection.recv(1, socket.MSG_PEEK) == b"":
+                        return False
+                except OSError:
+                    return False
+                time.sleep(0.005)  # a pipelined request: not ours yet
+            if time.monotonic() >= end:
+                return True
+        return False
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+    block_on_close = False
+    request_queue_size = 64
+
+    def __init__(self, provider: LoopbackProvider) -> None:
+        self.provider = provider
+        self.connections: set[socket.socket] = set()
+        super().__init__(("127.0.0.1", 0), _Handler)
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A client that hangs up in the middle is what some tests are about."""
+
+    def hang_up(self) -> None:
+        for connection in list(self.connections):
+            with contextlib.suppress(OSError):
+                connection.shutdown(socket.SHUT_RDWR)
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+    server: _Server
+    connection: socket.socket
+
+    def setup(self) -> None:
+        super().setup()
+        self.server.connections.add(self.connection)
+
+    def finish(self) -> None:
+        self.server.connections.discard(self.connection)
+        with contextlib.suppress(OSError):
+            super().finish()
+
+    def log_message(self, format: str, *args: Any) -> None:
+        pass
+
+    def do_POST(self) -> None:
+        body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+        request = Request(self.path, {name.lower(): value for name, value in self.headers.items()}, body)
+        provider = self.server.provider
+        with provider.busy():
+            if self.path not in ("/v1/messages", "/v1/chat/completions"):
+                provider.requests.append(request)
+                return self._fail(request, Scripted(status=404, error=f"no such path: {self.path}"))
+            key = request.headers.get("x-api-key") or request.headers.get("authorization", "").removeprefix("Bearer ")
+            if key != KEY:
+                provider.requests.append(request)
+                return self._fail(request, Scripted(status=401, error="invalid x-api-key"))
+            if request.how in provider.refuses:
+                provider.requests.append(request)
+                field_name = {"output_config": "output_config.format", "tool": "tool_choice"}.get(request.how)
+                return self._fail(
+                    request,
+                    Scripted(status=400, error=f"{field_name or 'response_format'}: {request.how} not supported"),
+                )
+            answer = provider.answer_to(request)
+            if answer.delay and not provider.wait(answer.delay, self.connection):
+                provider.dropped.append(request)
+                self.close_connection = True
+                return None
+            if answer.drop:
+                self.close_connection = True
+                self.connection.shutdown(socket.SHUT_RDWR)
+                return None
+            if answer.status != 200:
+                return self._fail(request, answer)
+            if answer.garbage is not None:
+                return self._send(200, answer.garbage, {"content-type": "application/json"}, answer.cut)
+            answer = replace(answer, usage=_usage(request, answer))
+            if request.streamed:
+                return self._stream(request, answer)
+            whole = _message(request, answer) if request.kind == "anthropic" else _completion(request, answer)
+            return self._send(200, json.dumps(whole).encode(), {"content-type": "application/json"}, answer.cut)
+
+    def _fail(self, request: Request, answer: Scripted) -> None:
+        kinds = {401: "authentication_error", 404: "not_found_error", 429: "rate_limit_error", 529: "overloaded_error"}
+        kind = kinds.get(answer.status, "invalid_request_error" if answer.status < 500 else "api_error")
+        error: dict[str, Any] = {"type": kind, "message": answer.error or kind.replace("_", " ")}
+        whole = {"type": "error", "error": error, "request_id": "req_loopback"}
+        if request.kind == "openai":
+            whole = {"error": {**error, "param": None, "code": None}}
+        headers = {"content-type": "application/json"}
+        if answer.retry_after is not None:
+            headers["retry-after"] = f"{answer.retry_after:g}"
+        self._send(answer.status, json.dumps(whole).encode(), headers)
+
+    def _send(self, status: int, body: bytes, headers: dict[str, str], cut: int | None = None) -> None:
+        self.send_response(status)
+        for name, value in headers.items():
+            self.send_header(name, value)
+        self.send_header("content-length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body if cut is None else body[:cut])
+        self.wfile.flush()
+        if cut is not None:
+            self.close_connection = True
+
+    def _stream(self, request: Request, answer: Scripted) -> None:
+        self.send_response(200)
+        self.send_header("content-type", "text/event-stream")
+        self.send_header("transfer-encoding", "chunked")
+        self.end_headers()
+        sent = 0
+        for piece in _messages(request, answer) if request.kind == "anthropic" else _completions(request, answer):
+            if answer.cut is not None and sent + len(piece) > answer.cut:
+                self.close_connection = True
+                return
+            try:
+                self.wfile.write(b"%x\r\n%s\r\n" % (len(piece), piece))
+                self.wfile.flush()
+            except OSError:
+                self.server.provider.dropped.append(request)
+                raise
+            sent += len(piece)
+            if answer.pause and not self.server.provider.wait(answer.pause, self.connection):
+                self.server.provider.dropped.append(request)
+                self.close_connection = True
+                return
+        self.wfile.write(b"0\r\n\r\n")
+
+
+def _text(content: Any) -> str:
+    return content if isinstance(content, str) else "\n".join(part.get("text", "") for part in content)
+
+
+def _usage(request: Request, answer: Scripted) -> dict[str, Any]:
+    counted = {
+        "input_tokens": len(request.system + request.prompt) // 4,
+        "output_tokens": len(answer.said) // 4,
+        "cache_read_input_tokens": 0,
+        "cache_creation_input_tokens": 0,
+    }
+    return {**counted, **answer.usage}
+
+
+def _message(request: Request, answer: Scripted) -> dict[str, Any]:
+    """A message as Anthropic sends it."""
+    by_tool = request.how == "tool" and answer.stop != "refusal"
+    block: dict[str, Any] = {"type": "text", "text": answer.said}
+    if by_tool:
+        name = request.body["tool_choice"]["name"]
+        given = answer.json if answer.json is not None else _loads(answer.text)
+        block = {"type": "tool_use", "id": "toolu_loopback", "name": name, "input": given}
+    stop = {"end": "tool_use" if by_tool else "end_turn", "length": "max_tokens", "refusal": "refusal"}[answer.stop]
+    return {
+        "id": "msg_loopback",
+        "type": "message",
+        "role": "assistant",
+        "model": request.model,
+        "content": [block] if answer.said else [],
+        "stop_reason": stop,
+        "stop_sequence": None,
+        "usage": answer.usage,
+    }
+
+
+def _messages(request: Request, answer: Scripted) -> Iterator[bytes]:
+    """The same message as Anthropic streams it."""
+    whole = _message(request, answer)
+
+    def event(name: str, **data: Any) -> bytes:
+        return f"event: {name}\ndata: {json.dumps({'type': name, **data})}\n\n".encode()
+
+    begun = {**whole, "content": [], "stop_reason": None, "usage": {**answer.usage, "output_tokens": 1}}
+    yield event("message_start", message=begun)
+    yield event("ping")
+    for index, block in enumerate(whole["content"]):
+        by_tool = block["type"] == "tool_use"
+        yield event(
+            "content_block_start", index=index, content_block={**block, **({"input": {}} if by_tool else {"text": ""})}
+        )
+        for piece in _pieces(answer.said):
+            delta = (
+                {"type": "input_json_delta", "partial_json": piece}
+                if by_tool
+                else {"type": "text_delta", "text": piece}
+            )
+            yield event("content_block_delta", index=index, delta=delta)
+        yield event("content_block_stop", index=index)
+    delta = {"stop_reason": whole["stop_reason"], "stop_sequence": None}
+    yield event("message_delta", delta=delta, usage={"output_tokens": answer.usage["output_tokens"]})
+    yield event("message_stop")
+
+
+def _tokens(answer: Scripted) -> dict[str, Any]:
+    """Usage as OpenAI counts it: cached tokens are part of the prompt's."""
+    used = answer.usage
+    cached = used["cache_read_input_tokens"]
+    prompt = used["input_tokens"] + cached
+    return {
+        "prompt_tokens": prompt,
+        "completion_tokens": used["output_tokens"],
+        "total_tokens": prompt + used["output_tokens"],
+        "prompt_tokens_details": {"cached_tokens": cached},
+    }
+
+
+def _completion(request: Request, answer: Scripted) -> dict[str, Any]:
+    """A chat completion as OpenAI sends it."""
+    refused = answer.stop == "refusal"
+    message = {
+        "role": "assistant",
+        "content": None if refused else answer.said,
+        "refusal": answer.said if refused else None,
+    }
+    finish = {"end": "stop", "length": "length", "refusal": "stop"}[answer.stop]
+    return {
+        "id": "chatcmpl-loopback",
+        "object": "chat.completion",
+        "created": 1,
+        "model": request.model,
+        "choices": [{"index": 0, "message": message, "finish_reason": finish, "logprobs": None}],
+        "usage": _tokens(answer),
+    }
+
+
+def _completions(request: Request, answer: Scripted) -> Iterator[bytes]:
+    """The same completion as OpenAI streams it."""
+
+    def chunk(choices: list[Any], **more: Any) -> bytes:
+        told = {"id": "chatcmpl-loopback", "object": "chat.completion.chunk", "created": 1, "model": request.model}
+        return f"data: {json.dumps({**told, 'choices': choices, **more})}\n\n".encode()
+
+    field_name = "refusal" if answer.stop == "refusal" else "content"
+    yield chunk([{"index": 0, "delta": {"role": "assistant", "content": ""}, "finish_reason": None}])
+    for piece in _pieces(answer.said):
+        yield chunk([{"index": 0, "delta": {field_name: piece}, "finish_reason": None}])
+    yield chunk([{"index": 0, "delta": {}, "finish_reason": "length" if answer.stop == "length" else "stop"}])
+    if (request.body.get("stream_options") or {}).get("include_usage"):
+        yield chunk([], usage=_tokens(answer))
+    yield b"data: [DONE]\n\n"
+
+
+def _pieces(text: str) -> Iterator[str]:
+    size = max(8, len(text) // 12)
+    for start in range(0, len(text), size):
+        yield text[start : start + size]
+
+
+def _loads(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return {"text": text}
