@@ -129,7 +129,7 @@ class ExampleCounts(Struct, frozen=True, kw_only=True):
 class CalibrationSettings(Struct, frozen=True, kw_only=True):
     """`scoring.calibration_examples.*` (App. C.1)."""
 
-    mode: str = "builtin"
+    mode: Literal["builtin"] = "builtin"
     external_path: str | None = None
     merge_strategy: Literal["replace", "merge"] = "replace"
     scale_by_complexity: bool = True
@@ -185,6 +185,15 @@ class ComplexitySettings(Struct, frozen=True, kw_only=True):
     routing: Routes = Routes()
 
 
+class DefaultAgent(Struct, frozen=True, kw_only=True):
+    """`agents.default_agent`: who does what no other agent can (App. F)."""
+
+    id: Annotated[str, Meta(min_length=1, max_length=100)] = "llm-executor"
+    type: Literal["mcp", "executable", "http", "builtin", "built_in"] = "built_in"
+    capabilities: Words = ("all",)
+    domains: Words = ("general",)
+
+
 class AgentSettings(Struct, frozen=True, kw_only=True):
     """`agents.*`: where agents are found, and how long and how many at once they may work (§7.2)."""
 
@@ -207,6 +216,7 @@ class AgentSettings(Struct, frozen=True, kw_only=True):
     refresh_on_startup: bool = False
     fallback_mode: Literal["llm_only", "default_agents", "fail"] = "llm_only"
     prompt_for_path_if_missing: bool = True
+    default_agent: DefaultAgent = DefaultAgent()
     timeout_seconds: Positive = 300.0
     max_parallel: AtLeastOne = 5
 
@@ -280,7 +290,7 @@ class ConversationSettings(Struct, frozen=True, kw_only=True):
     format: Literal["markdown"] = "markdown"
     file_naming: FileNaming = FileNaming()
     retention_days: Positive = 90.0
-    compress_after_days: Positive = 7.0
+    compress_after_days: Amount = 7.0
     include_phases: tuple[str, ...] = PHASES
     include_user_interactions: bool = True
     include_metadata: bool = True
