@@ -23,6 +23,9 @@ SHORT = 2_000
 """Characters of each string that are left where a block would be larger than `MAX_BLOCK`."""
 
 MAX_ITEMS = 5_000
+_WORD = re.compile(r"[a-z_]{1,30}")
+"""What most keys and many values are; it takes no looking into."""
+
 INTERACTIONS = "user_interactions"
 _SECRET_NAME = re.compile(
     r"passw(?:or)?d|passphrase|secret|api_?key|private_?key|authorization|(?:access|refresh|auth|bearer)_?token", re.I
@@ -70,6 +73,8 @@ def _names_secret(key: object, value: object) -> bool:
 
 def text(given: str, longest: int = MAX_TEXT) -> str:
     """A text without secrets and personal data, cut where it is longer than `longest`."""
+    if _WORD.fullmatch(given):
+        return given
     said = redact(given[: longest + SHORT]).text
     if len(said) <= longest and len(given) <= longest + SHORT:
         return said
@@ -78,8 +83,10 @@ def text(given: str, longest: int = MAX_TEXT) -> str:
 
 def json_text(value: Any, *, interactions: bool = True) -> str:
     """A value as JSON, indented, cleaned and bounded."""
-    longest = MAX_TEXT if _size(value, MAX_TEXT) <= MAX_BLOCK else SHORT
-    if (size := _size(value, longest)) > MAX_BLOCK:
+    longest, size = MAX_TEXT, _size(value, MAX_TEXT)
+    if size > MAX_BLOCK:
+        longest, size = SHORT, _size(value, SHORT)
+    if size > MAX_BLOCK:
         value = {"left_out": f"about {size:,} characters, too many for a log"}
     return _dumped(clean(value, interactions=interactions, longest=longest))
 

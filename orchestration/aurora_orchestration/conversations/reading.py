@@ -6,7 +6,6 @@ for what is in a file. Names are compared with what is there, never joined to a 
 
 from __future__ import annotations
 
-import gzip
 import json
 import os
 import re
@@ -204,12 +203,11 @@ def _read(path: Path) -> bytes:
     with _opened(path) as file:
         if not path.name.endswith(PACKED):
             return bytes(file.read(MAX_LOG))
-        found = bytearray()
+        found, packed = bytearray(), zlib.decompressobj(wbits=31)
         try:
-            with gzip.GzipFile(fileobj=file) as packed:
-                while len(found) < MAX_LOG and (part := packed.read(min(1 << 20, MAX_LOG - len(found)))):
-                    found += part
-        except (EOFError, zlib.error, gzip.BadGzipFile):
+            while len(found) < MAX_LOG and not packed.eof and (part := packed.unconsumed_tail or file.read(1 << 16)):
+                found += packed.decompress(part, MAX_LOG - len(found))
+        except zlib.error:
             pass  # cut off, or not ours: what came out so far is what there is
         return bytes(found)
 

@@ -11,14 +11,12 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta, Struct
 
-from aurora_memory.token_cost import token_cost
+from aurora_memory.token_cost import estimated_tokens
 from aurora_orchestration import OrchestrationError
 from aurora_orchestration.settings import CalibrationSettings
 from aurora_orchestration.soar.model import LEVELS, Complexity
 
-Prompt = Literal[
-    "decomposition", "decomposition_verification", "agent_output_verification", "synthesis_verification"
-]
+Prompt = Literal["decomposition", "decomposition_verification", "agent_output_verification", "synthesis_verification"]
 Share = Annotated[float, Meta(ge=0, le=1)]
 MOST_BYTES = 1_000_000
 CHECKS: Mapping[str, frozenset[str]] = {
@@ -68,9 +66,11 @@ def examples(settings: CalibrationSettings, prompt: Prompt, complexity: Complexi
                 found = good
             else:
                 told.append(f"{settings.external_path}: {prompt} has no usable example; the built-in ones are used")
-    short = [one for one in found if token_cost(_written(one)) <= settings.example_max_tokens]
+    short = [one for one in found if estimated_tokens(_written(one)) <= settings.example_max_tokens]
     if len(short) < len(found) and settings.external_path:
-        told.append(f"{len(found) - len(short)} examples of {prompt} are longer than {settings.example_max_tokens} tokens")
+        told.append(
+            f"{len(found) - len(short)} examples of {prompt} are longer than {settings.example_max_tokens} tokens"
+        )
     if settings.focus_on_edge_cases:
         short.sort(key=lambda one: not one.get("edge_case", False))
     if settings.scale_by_complexity:
@@ -96,7 +96,7 @@ def _distance(example: Mapping[str, Any], complexity: Complexity) -> int:
 @lru_cache(maxsize=1)
 def _builtin() -> Mapping[Prompt, tuple[Mapping[str, Any], ...]]:
     data = files("aurora_orchestration.soar").joinpath("calibration.json").read_bytes()
-    return msgspec.json.decode(data, type=dict[Prompt, tuple[dict[str, Any], ...]])  # type: ignore[return-value]
+    return msgspec.json.decode(data, type=dict[Prompt, tuple[dict[str, Any], ...]])
 
 
 def _external(path: str, told: list[str]) -> Mapping[str, Any] | None:
@@ -153,5 +153,5 @@ def _wrong(example: Any, prompt: str) -> str:
     return ""
 
 
-def _written(example: Mapping[str, Any]) -> str:
-    return msgspec.json.encode(example, order="sorted").decode()
+def _written(example: Mapping[str, Any]) -> bytes:
+    return msgspec.json.encode(example, order="sorted")

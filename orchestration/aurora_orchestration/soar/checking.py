@@ -1,4 +1,4 @@
-"""What can be told of a decomposition without asking anybody (ruling 13, AURORA §5.2): runs before any model is paid."""
+"""What can be told of a decomposition without asking anybody (ruling 13, AURORA §5.2), before a model is paid."""
 
 from __future__ import annotations
 
@@ -40,9 +40,7 @@ def check(
     """
     found = list(_findings(decomposition, query, context, agents))
     names = ("completeness", "consistency", "groundedness", "routability")
-    scores = {
-        name: round(max(0.0, 1.0 - sum(one.share for one in found if one.check == name)), 6) for name in names
-    }
+    scores = {name: round(max(0.0, 1.0 - sum(one.share for one in found if one.check == name)), 6) for name in names}
     issues = {name: tuple(one.issue for one in found if one.check == name) for name in names}
     return judge(
         Judged(

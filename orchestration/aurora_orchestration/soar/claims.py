@@ -10,9 +10,7 @@ from aurora_orchestration.soar.model import Claim, ContextBundle, SubgoalResult
 MAX_CLAIMS = 200
 MAX_SOURCES = 20
 
-_LINES = re.compile(
-    r"(?P<file>[^\s:#()\[\]]+?)(?::L?|#L)(?P<start>[0-9]{1,9})(?:\s*[-–]\s*L?(?P<end>[0-9]{1,9}))?\Z"
-)
+_LINES = re.compile(r"(?P<file>[^\s:#()\[\]]+?)(?::L?|#L)(?P<start>[0-9]{1,9})(?:\s*[-–]\s*L?(?P<end>[0-9]{1,9}))?\Z")
 
 
 class Sources:

@@ -12,17 +12,15 @@ from aurora_orchestration.soar.model import Decomposition, Subgoal
 from aurora_orchestration.soar.structure import depends, reachable
 
 _NOT = re.compile(
-    r"\b(?:do not|don't|never|no longer|not|without|no|nothing|stop|refuse to|instead of|rather than|ignore|leave out)\b",
+    r"\b(?:do not|don't|never|no longer|not|without|no|nothing|stop|refuse to|instead of|rather than|ignore"
+    r"|leave out)\b",
     re.IGNORECASE,
 )
 _NEGATED = re.compile(
-    r"\b(?:(?:do not|don't|never|refuse to|avoid|give no|with no|skip|ignore)\s+((?:\w+\W+){1,8})|(?:without|with no)\s+(?!\w+ing\b)((?:\w+\W+){1,3}?)(?:$|(?<=,)|(?<=\.))|"
-    r"(?:keep|leave|stay|remain|go on|continue|accept)\w*\s+((?:\w+\W+){1,8}))",
+    r"\b(?:(?:do not|don't|never|refuse to|avoid|give no|with no|skip|ignore)\s+((?:\w+\W+){1,8})"
+    r"|(?:without|with no)\s+(?!\w+ing\b)((?:\w+\W+){1,3}?)(?:$|(?<=,)|(?<=\.)))",
     re.IGNORECASE,
 )
-_AT_FIRST = re.compile(r"^\W*(?:\w+\W+){0,3}$|[,;:.]\W*(?:\w+\W+){0,3}$")
-"""Where a refusal is what the sentence is about: at its beginning, or at that of a clause."""
-
 _REFUSAL = re.compile(r"^\W*(?:do not|don't|never|refuse|skip|ignore|leave|give no|let|avoid)\b", re.IGNORECASE)
 _REPLACED = re.compile(r"\b(?:rather than|instead of|in place of|away from|apart from)\b[^,;.]*", re.IGNORECASE)
 _OUTDATED = re.compile(
@@ -129,14 +127,18 @@ def _denied(refusing: str, doing: str) -> str:
     """What one sentence refuses that the other does: "never save the theme" against "persist the theme"."""
     does = telling(_positive(doing))
     for match in _NEGATED.finditer(_positive(refusing) + "."):
-        what = match[1] or match[2]
-        if what is None or _OUTDATED.search(match[0]) or (match[1] and not _AT_FIRST.search(refusing[: match.start(1)])):
+        what: str | None = match[1] or match[2]
+        if (
+            what is None
+            or _OUTDATED.search(match[0])
+            or (match[1] and not _AT_FIRST.search(refusing[: match.start(1)]))
+        ):
             continue
         refused = telling(what)
         own = refused.stems - PROCESS
         near = does.says if match[2] else does.has
         if own and sum(near(stem) for stem in own) / len(own) >= 0.5 and not _refuses(doing, refused):
-            return f"one says “{match[0].strip()}”"
+            return f"one says “{match[0].strip(' .')}”"
     return ""
 
 

@@ -128,9 +128,7 @@ class Course:
                 took = max(0.0, took - self.spent(part)[1])
             await self.record(name, at, took, given, found)
 
-    async def record(
-        self, name: str, at: float, took_ms: float, given: dict[str, Any], found: dict[str, Any]
-    ) -> None:
+    async def record(self, name: str, at: float, took_ms: float, given: dict[str, Any], found: dict[str, Any]) -> None:
         """Keep a phase's record, and write it to the log."""
         shown, gave = await asyncio.to_thread(lambda: (plain(given), plain(found)))
         record = PhaseRecord(phase=name, at=at, duration_ms=round(took_ms, 3), input=shown, output=gave)

@@ -74,9 +74,7 @@ async def _paths(
 ) -> list[Decomposition]:
     made = await asyncio.gather(
         *(
-            decompose(
-                query, context, agents, llm, settings, complexity=complexity, feedback=feedback, stance=stance
-            )
+            decompose(query, context, agents, llm, settings, complexity=complexity, feedback=feedback, stance=stance)
             for stance in STANCES
         ),
         return_exceptions=True,
@@ -126,7 +124,10 @@ async def _ruling(
         "You are the judge of a debate between plans. You owe nothing to any of them.",
         "Choose the best path by its number, or 0 and merge the best of several into `merged`. Score the decomposition"
         " you chose or merged, and say how sure you are of the choice.",
-        rules={**rules(settings), "confidence": "how sure you are, 0.0-1.0; evenly matched paths mean little confidence"},
+        rules={
+            **rules(settings),
+            "confidence": "how sure you are, 0.0-1.0; evenly matched paths mean little confidence",
+        },
         schema={
             "chosen": f"0-{len(paths)}",
             "merged": {"only with chosen 0, else null": BODY_SCHEMA},
@@ -179,9 +180,7 @@ def _concluded(
         told.append(f"the judge is only {sure:.2f} sure of its choice: it does not pass")
     elif sure > score + 0.2:
         told.append(f"the judge is {sure:.2f} sure of what scores {score:.2f}")
-    final = replace(
-        result, overall_score=score, verdict=verdict(score, settings), notices=(*result.notices, *told)
-    )
+    final = replace(result, overall_score=score, verdict=verdict(score, settings), notices=(*result.notices, *told))
     return Verified(chosen, final)
 
 

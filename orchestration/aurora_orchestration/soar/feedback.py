@@ -93,9 +93,7 @@ async def coordinate(
     )
 
 
-def _ask(
-    feedback: RetryFeedback, verification: Verification, checkpoint: Checkpoint, settings: ScoringSettings
-) -> Ask:
+def _ask(feedback: RetryFeedback, verification: Verification, checkpoint: Checkpoint, settings: ScoringSettings) -> Ask:
     return question(
         _PHASES[checkpoint],
         "retry feedback",

@@ -8,14 +8,13 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from aurora_orchestration.conversations import markdown
+from aurora_orchestration.conversations.upkeep import mark_interrupted
 from aurora_orchestration.deliverables.detection.evidence import event_id
 from aurora_orchestration.deliverables.detection.prompts import SOURCE
 from aurora_orchestration.deliverables.model import Ended, Event, Happening, PhaseEnded
-from aurora_orchestration.settings import ConversationSettings
-from aurora_orchestration.soar.run import RunRecord
 from aurora_orchestration.soar.unfinished import RESUMABLE_SECONDS, RunFiles, Unfinished
 from aurora_orchestration.soar.workbench import Workbench
+from aurora_protocol.address import in_home
 
 logger = logging.getLogger(__name__)
 
@@ -48,8 +47,7 @@ async def _look_at(bench: Workbench, files: RunFiles, run: Unfinished) -> Unfini
             return None
         if run.state == "running":
             await asyncio.to_thread(bench.budget.end_run, run.id, query_counted=False)
-            settings = bench.settings().conversations
-            await asyncio.to_thread(_end_log, run, now, settings)
+            await asyncio.to_thread(_end_log, bench, run, now)
             deliverable = await bench.tracking.get(run.deliverable) if run.deliverable else None
             if deliverable is not None and deliverable.current_phase is not None:
                 await _tell(bench, run, PhaseEnded(deliverable.current_phase), now)
@@ -58,24 +56,10 @@ async def _look_at(bench: Workbench, files: RunFiles, run: Unfinished) -> Unfini
     return run
 
 
-def _end_log(run: Unfinished, now: float, settings: ConversationSettings) -> None:
+def _end_log(bench: Workbench, run: Unfinished, now: float) -> None:
     """Say at the end of the conversation log that nothing follows."""
-    if run.log is None or not Path(run.log).exists():
-        return
-    record = RunRecord(
-        id=run.id,
-        query=run.request.query,
-        workspace=run.workspace,
-        started_at=run.started_at,
-        ended_at=max(run.started_at, now),
-        state="interrupted",
-        mode=run.request.mode,
-        assessment=run.assessment,
-        complexity=run.assessment.complexity if run.assessment is not None else None,
-        error="the process ended in the middle of it; go on with it by its id",
-    )
-    with Path(run.log).open("a", encoding="utf-8") as file:
-        file.write(markdown.ending(record, settings))
+    if run.log is not None:
+        mark_interrupted(Path(in_home(bench.settings().conversations.path, bench.home)), run.log, now)
 
 
 async def _tell(bench: Workbench, run: Unfinished, what: Happening, now: float) -> None:

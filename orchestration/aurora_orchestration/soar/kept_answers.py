@@ -102,7 +102,14 @@ def same_question(query: str) -> str:
 
 def kept_of(run: RunRecord, files: dict[str, str] | None) -> KeptAnswer | None:
     """What is kept of a run; None where its answer is not to be given again."""
-    if not files or run.state != "complete" or run.score is None or run.synthesis is None or run.learned is None or not run.answer:
+    if (
+        not files
+        or run.state != "complete"
+        or run.score is None
+        or run.synthesis is None
+        or run.learned is None
+        or not run.answer
+    ):
         return None
     if not (run.learned.is_pattern and run.learned.reasoning_id) or run.complexity is None:
         return None

@@ -16,8 +16,8 @@ Role = Literal["study", "make", "check", "tell", "decide"]
 
 _ROLES: dict[Role, str] = {
     "study": (
-        "find identify locate trace inventory map measure collect scan research assess evaluate determine profile gather"
-        " survey catalogue list analyse analyze investigate review inspect examine go take pinpoint reproduce record"
+        "find identify locate trace inventory map measure collect scan research assess evaluate determine profile"
+        " gather survey catalogue list analyse analyze investigate review inspect examine go take pinpoint reproduce record"
         " follow classify establish calculate audit diagnose chart look explore compile break count resolve work"
     ),
     "check": (

@@ -71,7 +71,8 @@ def outside(value: Any) -> Any:
 def context_data(context: ContextBundle) -> list[dict[str, Any]]:
     """What memory gave, best first."""
     chunks = [
-        {"id": chunk.id, "summary": chunk.summary, "content": chunk.content} if chunk.summary
+        {"id": chunk.id, "summary": chunk.summary, "content": chunk.content}
+        if chunk.summary
         else {"id": chunk.id, "content": chunk.content}
         for chunk in context.chunks
     ]

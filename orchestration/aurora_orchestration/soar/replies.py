@@ -162,7 +162,7 @@ class FeedbackIssueReply(Struct, frozen=True):
 
 
 class FeedbackBody(Struct, frozen=True):
-    """A coordinator's answer; `attempt`, `previous_score` and `escalate` are computed here, whatever it says of them."""
+    """A coordinator's answer; attempt, previous score and escalation are computed, whatever it says of them."""
 
     issues: Annotated[tuple[FeedbackIssueReply, ...], Meta(min_length=1, max_length=20)]
     instruction: Annotated[str, Meta(min_length=1, max_length=2000)]

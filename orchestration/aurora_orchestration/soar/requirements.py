@@ -15,7 +15,8 @@ from aurora_orchestration.soar.model import Decomposition
 _ITEM = re.compile(r"^\s*(?:[-*•]|\d{1,2}[.)]|\(\w\))\s+")
 _SENTENCE = re.compile(r"(?<=[.?!;])\s+|\n+")
 _CLAUSE = re.compile(
-    r",\s*(?:and|or|but|then)?\s+|\s+(?:and then|and|but|then|while|so that|without|with|because)\s+|:\s+", re.IGNORECASE
+    r",\s*(?:and|or|but|then)?\s+|\s+(?:and then|and|but|then|while|so that|without|with|because)\s+|:\s+",
+    re.IGNORECASE,
 )
 _ASKS = re.compile(
     r"\b(?:must|should|shall|need|needs|has to|have to|want|wants|allow|let|can|please|make sure|ensure|required)\b",
@@ -25,7 +26,9 @@ _IDENTIFIER = re.compile(
     r"`([^`\n]{2,80})`|\b([A-Za-z]\w*_\w+|[a-z]+[A-Z]\w+|[A-Z][a-z]+(?:[A-Z][a-z]+)+)\b|(?<![\w/])((?:[\w.-]+/)+[\w-]+\.\w{1,5})\b"
 )
 _BRANDS = re.compile(r"^(?:GitHub|GitLab|JavaScript|TypeScript|PostgreSQL|MongoDB|GraphQL|WebSockets?|PyPI|DevOps)$")
-_ASIDE = re.compile(r"^\s*(?:which|that|who) (?:has|have|is|are|was|were|now)\b|\b(?:later|eventually|some day)\s*[.?!]?\s*$")
+_ASIDE = re.compile(
+    r"^\s*(?:which|that|who) (?:has|have|is|are|was|were|now)\b|\b(?:later|eventually|some day)\s*[.?!]?\s*$"
+)
 _REPLACING = re.compile(r"\b((?:replac|swap|exchang|substitut)\w*\b[^,.;:]*?) with ([^,.;:]*)", re.IGNORECASE)
 COVERED = 0.36
 """The weighted share of a piece's words that has to be spoken of."""
@@ -144,7 +147,7 @@ def _clauses(query: str) -> list[str]:
 
 def _parts(sentence: str) -> list[str]:
     # "an audit log: who, when, …" asks for the things after the colon
-    title, colon, listed = sentence.partition(": ")
+    _, colon, listed = sentence.partition(": ")
     if colon and "," in listed:
         return _CLAUSE.split(listed)
     return _CLAUSE.split(_REPLACING.sub(r"\1 \2", sentence))

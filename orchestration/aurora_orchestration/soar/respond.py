@@ -39,7 +39,11 @@ def respond(synthesis: Synthesis, results: Sequence[SubgoalResult], settings: Sc
         why = synthesis.unverified or "no step gave anything to judge"
         caveats = (f"The answer was not verified: {why}",) if done else ()
         return Response(
-            state=state, answer=synthesis.answer, score=None, confidence=None, because=f"not verified: {why}",
+            state=state,
+            answer=synthesis.answer,
+            score=None,
+            confidence=None,
+            because=f"not verified: {why}",
             caveats=caveats,
         )
     score = verification.overall_score
@@ -47,10 +51,14 @@ def respond(synthesis: Synthesis, results: Sequence[SubgoalResult], settings: Sc
     issues = issues_of(synthesis, results, verification)
     if score < settings.retry_threshold:
         return Response(
-            state="failed", answer=_unreliable(score, done, issues), score=score, confidence=confidence,
-            because=because, caveats=issues,
+            state="failed",
+            answer=_unreliable(score, done, issues),
+            score=score,
+            confidence=confidence,
+            because=because,
+            caveats=issues,
         )
-    caveats = ()
+    caveats: tuple[str, ...] = ()
     if score < settings.pass_threshold:
         warning = f"Low confidence ({score:.2f}): check the points below before you rely on this answer."
         caveats = (warning, *issues)
@@ -92,9 +100,7 @@ def confidence_of(
     return round(min(1.0, max(0.0, value)), 4), because
 
 
-def issues_of(
-    synthesis: Synthesis, results: Sequence[SubgoalResult], verification: Verification
-) -> tuple[str, ...]:
+def issues_of(synthesis: Synthesis, results: Sequence[SubgoalResult], verification: Verification) -> tuple[str, ...]:
     """What is doubtful about an answer, one sentence each, none twice, at most ten."""
     found = list(verification.critical_issues)
     for name, check in sorted(verification.checks.items()):

@@ -39,13 +39,14 @@ def route(decomposition: Decomposition, agents: Sequence[Agent], settings: Agent
     `availability` of "never" or "disabled") are never chosen.
     """
     allowed = {agent.id: agent for agent in agents if agent.trusted and _availability(agent) > 0}
-    generic = allowed.get(LLM_EXECUTOR, GENERIC)
+    default = settings.default_agent.id if settings.fallback_mode == "default_agents" else LLM_EXECUTOR
+    generic = allowed.get(default) or allowed.get(LLM_EXECUTOR) or GENERIC
     known = {agent.id for agent in agents}
     assignments: list[Assignment] = []
     notices: list[str] = []
     waves = waves_of(decomposition.subgoals)
     for subgoal in decomposition.subgoals:
-        agent, why, notice = _choose(subgoal, allowed, generic, known, settings)
+        agent, why, notice = _choose(subgoal, allowed, generic, known)
         assignments.append(Assignment(subgoal=subgoal, agent=agent, why=why, wave=waves[subgoal.id]))
         notices += [notice] if notice else []
     return RoutingPlan(assignments=tuple(assignments), notices=tuple(notices))
@@ -66,9 +67,7 @@ def waves_of(subgoals: Sequence[Subgoal]) -> dict[str, int]:
     return waves
 
 
-def _choose(
-    subgoal: Subgoal, allowed: dict[str, Agent], generic: Agent, known: set[str], settings: AgentSettings
-) -> tuple[Agent, str, str]:
+def _choose(subgoal: Subgoal, allowed: dict[str, Agent], generic: Agent, known: set[str]) -> tuple[Agent, str, str]:
     """An agent, why that one, and what the user is to be told of it."""
     named = allowed.get(subgoal.agent)
     if named is not None:
@@ -79,7 +78,7 @@ def _choose(
             return named, "named by the plan", ""
         said = f"{subgoal.id}: {named.id} has done well in only {rate:.0%} of its works"
         return _instead(subgoal, allowed, generic, said, but=named.id)
-    if subgoal.agent == generic.id:
+    if subgoal.agent in (generic.id, LLM_EXECUTOR):
         return generic, "named by the plan", ""
     why_not = "may not run here" if subgoal.agent in known else "is not there"
     return _instead(subgoal, allowed, generic, f"{subgoal.id}: agent {subgoal.agent} {why_not}", but=subgoal.agent)

@@ -7,9 +7,8 @@ from collections.abc import Awaitable, Callable
 
 from msgspec.structs import replace
 
-from aurora_memory.token_cost import estimated_tokens
 from aurora_orchestration.agents.executors.running import Executors
-from aurora_orchestration.guardrails.budget import estimate
+from aurora_orchestration.guardrails.estimating import estimate, tokens_of
 from aurora_orchestration.guardrails.guarding import guard
 from aurora_orchestration.llm.asking import Llm, LlmError, Models
 from aurora_orchestration.settings import SoarSettings
@@ -37,6 +36,7 @@ from aurora_orchestration.soar.retrieve import retrieve
 from aurora_orchestration.soar.route import route
 from aurora_orchestration.soar.run import RunRecord, RunRequest
 from aurora_orchestration.soar.synthesize import synthesize
+from aurora_orchestration.soar.verify_output import verify_output
 from aurora_orchestration.soar.workbench import Workbench
 
 LEVEL_OF: dict[VerificationOption, Complexity] = {"option_a": "medium", "option_b": "complex", "option_c": "critical"}
@@ -130,8 +130,7 @@ class Running:
 
     async def _afford(self, level: Complexity) -> float:
         """Whether the budget allows a question of this complexity; raises OverBudget."""
-        tokens = estimated_tokens(self.so_far.query.encode("utf-8", "replace"))
-        usd = estimate(tokens, level, self._settings.complexity)
+        usd = estimate(tokens_of(self.so_far.query), level, self._settings.complexity)
         warning = await asyncio.to_thread(self._bench.budget.check, usd, force=self._request.force)
         if warning:
             self._course.notice(warning)
@@ -224,13 +223,14 @@ class Running:
             from_memory=kept.reasoning_id,
             because=f"from memory: run {kept.run} answered this very question, and no file it was made from has changed",
         )
-        self._course.notice(f"from memory, at no cost ({kept.reasoning_id}; it cost ${kept.cost_usd:.4f} in {kept.run})")
+        self._course.notice(
+            f"from memory, at no cost ({kept.reasoning_id}; it cost ${kept.cost_usd:.4f} in {kept.run})"
+        )
         return True
 
     def _would_do(self, assessment: Assessment, models: Models) -> None:
         """What a dry run says: the way, the models, the estimate."""
-        tokens = estimated_tokens(self.so_far.query.encode("utf-8", "replace"))
-        usd = estimate(tokens, assessment.complexity, self._settings.complexity)
+        usd = estimate(tokens_of(self.so_far.query), assessment.complexity, self._settings.complexity)
         way = (
             "one direct answer, not verified"
             if assessment.verification == "none"
@@ -310,16 +310,17 @@ class Running:
                 planned,
                 routing,
                 context,
-                reasoning,
+                solving,
                 self._executors,
                 settings,
                 ask_user=self._ask_user,
                 tell=course.tell,
-                solving=solving,
+                verify=verify_output,
+                judge=reasoning,
+                now=self._bench.now,
             )
             self.so_far = replace(self.so_far, results=tuple(results))
             found.update(shown.collected(results))
-            course.tell("collect", "complete", done=len(results), total=len(results))
         if course.delivering is not None:
             course.delivering.collected(results)
         await self._synthesize(planned, context, reasoning)

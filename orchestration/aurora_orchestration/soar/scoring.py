@@ -25,7 +25,7 @@ class ScoringError(OrchestrationError):
 
 
 class Judged(Struct, frozen=True, kw_only=True):
-    """What a judge found, before anything is computed of it. `stated_*` are the judge's own conclusions, if it drew any."""
+    """What a judge found, before anything is computed of it; `stated_*` are the judge's own conclusions."""
 
     scores: Mapping[str, float]
     details: Mapping[str, str] = {}
@@ -71,7 +71,7 @@ def verdict(score: float, settings: ScoringSettings) -> Verdict:
 
 
 def outcome(verification: Verification, attempt: int, settings: ScoringSettings) -> Outcome:
-    """What becomes of an agent's output (App. D). `attempt` counts from 0; after the last retry "retry" is "partial"."""
+    """What becomes of an agent's output (App. D); `attempt` counts from 0, after the last "retry" is "partial"."""
     if verification.verdict == "pass":
         return "accept"
     if verification.verdict == "fail":

@@ -14,6 +14,7 @@ from aurora_orchestration.llm.asking import Ask, Llm, LlmError
 from aurora_orchestration.llm.structured import ask_for
 from aurora_orchestration.settings import ScoringSettings
 from aurora_orchestration.soar.claims import MAX_CLAIMS, Sources, doubtful, traced, usable
+from aurora_orchestration.soar.feedback import feedback_for
 from aurora_orchestration.soar.model import (
     Attempt,
     Claim,
@@ -92,6 +93,7 @@ async def synthesize(
     attempts: list[Attempt] = []
     feedback: RetryFeedback | None = None
     for number in range(settings.max_retries + 1):
+        tell("synthesize", "in_progress", f"attempt {number + 1}", attempt=number + 1)
         prompt = prompt_of(query, results, context, feedback)
         ask = Ask(phase="synthesize", purpose="synthesize", system=SYSTEM, prompt=prompt)
         try:
@@ -102,6 +104,7 @@ async def synthesize(
             tell("synthesize", "failed", f"the answer could not be mended: {error}")
             break
         now = _synthesis(draft, sources, missing, ceiling)
+        tell("verify", "in_progress", "the answer", of="synthesis")
         try:
             judged = await verify_synthesis(
                 query, results, now.answer, now.claims, llm, settings, complexity=complexity
@@ -110,11 +113,12 @@ async def synthesize(
             tell("synthesize", "failed", f"nobody could judge the answer: {error}")
             return best or replace(now, unverified=str(error))
         judged = _held(judged, now, settings)
+        tell("verify", "complete", f"score {judged.overall_score:.2f}", of="synthesis", score=judged.overall_score)
         now = replace(now, verification=judged)
         if best is None or judged.overall_score > _score(best):
             best = now
         again = judged.verdict == "retry" and number < settings.max_retries
-        feedback = _feedback(judged, now, number + 1) if again else None
+        feedback = _feedback(judged, now, number + 1, settings) if again else None
         attempts.append(Attempt(verification=judged, feedback=feedback))
         if feedback is None:
             break
@@ -170,9 +174,7 @@ def prompt_of(
     return json.dumps(shown, ensure_ascii=False, separators=(",", ":"))
 
 
-def _synthesis(
-    draft: Draft, sources: Sources, missing: Sequence[tuple[str, str]], ceiling: float
-) -> Synthesis:
+def _synthesis(draft: Draft, sources: Sources, missing: Sequence[tuple[str, str]], ceiling: float) -> Synthesis:
     claims, untraced = traced((Claim(text=each.text, sources=each.sources) for each in draft.claims), sources)
     answer = draft.answer.strip() or "(an empty answer)"
     if missing:
@@ -191,29 +193,30 @@ def _held(judged: Verification, synthesis: Synthesis, settings: ScoringSettings)
     )
 
 
-def _feedback(judged: Verification, synthesis: Synthesis, attempt: int) -> RetryFeedback:
-    issues = [
-        FeedbackIssue(check=name, score=check.score, issue=_clean(text, 1000))
-        for name, check in sorted(judged.checks.items(), key=lambda item: (item[1].score, item[0]))
-        for text in (check.issues or ((check.detail,) if check.detail and not check.passed else ()))
-    ]
-    issues += [
-        FeedbackIssue(check="traceable", score=0.0, issue=f"rests on nothing that was given: {_clean(text, 300)}")
-        for text in synthesis.untraced
-    ]
-    suggestions = " ".join(_clean(text, 500) for text in judged.suggestions[:5])
-    instruction = f"Write the answer anew and mend what is listed. {suggestions}".strip()
-    return RetryFeedback(
-        attempt=attempt, previous_score=judged.overall_score, issues=tuple(issues[:30]), instruction=instruction
+def _feedback(judged: Verification, synthesis: Synthesis, attempt: int, settings: ScoringSettings) -> RetryFeedback:
+    """What the judge found, and every claim that rests on nothing."""
+    feedback = feedback_for(judged, "synthesis", attempt, settings)
+    untraced = tuple(
+        FeedbackIssue(check="traceable", score=0.0, issue=f"rests on nothing that was given: {text[:300]}")
+        for text in synthesis.untraced[:10]
     )
+    return replace(feedback, issues=(*feedback.issues, *untraced))
 
 
 def _told(feedback: RetryFeedback) -> dict[str, Any]:
     return {
         "attempt": feedback.attempt,
         "previous_score": round(feedback.previous_score, 4),
-        "issues": [{"check": each.check, "score": each.score, "issue": each.issue} for each in feedback.issues],
-        "instruction": feedback.instruction,
+        "issues": [
+            {
+                "check": each.check,
+                "score": each.score,
+                "issue": _clean(each.issue, 1000),
+                "suggestion": _clean(each.suggestion, 1000),
+            }
+            for each in feedback.issues
+        ],
+        "instruction": _clean(feedback.instruction, 2000),
     }
 
 

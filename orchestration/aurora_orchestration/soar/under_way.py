@@ -14,9 +14,9 @@ from aurora_orchestration import OrchestrationError
 from aurora_orchestration.agents.executors.running import Executors
 from aurora_orchestration.conversations.writing import ConversationLog
 from aurora_orchestration.deliverables.detection.prompts import change_of
-from aurora_orchestration.guardrails.guarding import Blocked
+from aurora_orchestration.guardrails.blocked import Blocked
 from aurora_orchestration.guardrails.redaction import redact
-from aurora_orchestration.llm.asking import CapReached, LlmError, Models
+from aurora_orchestration.llm.asking import CapReached, Models
 from aurora_orchestration.llm.journal import Journal
 from aurora_orchestration.llm.metering import Spending
 from aurora_orchestration.llm.models import open_models
@@ -145,7 +145,9 @@ class UnderWay:
     async def _open(self, stop_current: Callable[[], bool]) -> Running:
         bench, settings, course = self._bench, self._settings, self._course
         if self._before is not None:
-            course.notice(*self._before.notices, f"goes on with run {self._run}, begun {self._so_far.resumed + 1} times")
+            course.notice(
+                *self._before.notices, f"goes on with run {self._run}, begun {self._so_far.resumed + 1} times"
+            )
         if settings.llm.reasoning_llm is not None:
             self._journal = await asyncio.to_thread(Journal, bench.runs, self._run)
         spending = Spending(settings.llm.caps, self._journal)
@@ -183,11 +185,15 @@ class UnderWay:
 
     async def _write_down(self, record: PhaseRecord) -> None:
         """Into the log; the header comes with the first phase, when the query has passed the guardrails."""
+        await asyncio.to_thread(self._into_log, record)
+
+    def _into_log(self, record: PhaseRecord) -> None:
         if not self._begun:
             self._begun = True
-            so_far = self._so_far
-            await asyncio.to_thread(self._log.begin, so_far.id, so_far.query, so_far.workspace, so_far.started_at)
-        await asyncio.to_thread(self._log.phase, record)
+            so_far, file = self._so_far, self._before.log if self._before is not None else None
+            if file is None or not self._log.resume(file, so_far.query, so_far.started_at, record.at):
+                self._log.begin(so_far.id, so_far.query, so_far.started_at)
+        self._log.phase(record)
 
     async def _checkpoint(self, so_far: RunRecord, request: RunRequest) -> None:
         self._checkpointed = True
@@ -201,7 +207,7 @@ class UnderWay:
             started_at=so_far.started_at,
             state="cancelled" if state == "cancelled" else "running",
             resumed=so_far.resumed,
-            log=None if self._log.path is None else str(self._log.path),
+            log=self._log.file,
             deliverable=self._deliverable,
             assessment=so_far.assessment,
             context=so_far.context,

@@ -92,7 +92,9 @@ class RunFiles:
                 raise CannotResume(f"{path} is too large to be a run; delete it and ask again")
             return msgspec.json.decode(path.read_bytes(), type=Unfinished)
         except FileNotFoundError:
-            raise CannotResume(f"there is no unfinished run {run}; `aurora logs list` shows those that are over") from None
+            raise CannotResume(
+                f"there is no unfinished run {run}; `aurora logs list` shows those that are over"
+            ) from None
         except (OSError, msgspec.MsgspecError, RecursionError) as error:
             raise CannotResume(f"{path} cannot be read ({error}); ask the question again") from error
 

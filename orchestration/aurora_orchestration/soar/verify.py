@@ -131,7 +131,12 @@ def _answering(verification: Verification, weaknesses: Sequence[Weakness], setti
     """The critique as feedback, every weakness an issue."""
     feedback = feedback_for(verification, "decomposition", 1, settings)
     listed = tuple(
-        FeedbackIssue(check="critique", score=verification.overall_score, issue=f"{one.where}: {one.problem}", suggestion=one.remedy)
+        FeedbackIssue(
+            check="critique",
+            score=verification.overall_score,
+            issue=f"{one.where}: {one.problem}",
+            suggestion=one.remedy,
+        )
         for one in weaknesses
     )
     return RetryFeedback(
@@ -183,8 +188,8 @@ async def _criticised(
         "verify",
         "criticise decomposition",
         _WHO["option_b"],
-        "Attack the decomposition: name every hidden assumption, gap, leap and other reading of the query that it misses."
-        " Then score it as it stands. Do not solve the query. No weakness is better than an invented one.",
+        "Attack the decomposition: name every hidden assumption, gap, leap and other reading of the query that it"
+        " misses. Then score it as it stands. Do not solve the query. No weakness is better than an invented one.",
         rules=rules(settings),
         schema={
             "weaknesses": [{"where": "a subgoal's id, or whole", "problem": "string", "remedy": "string"}],
@@ -217,9 +222,7 @@ def rules(settings: ScoringSettings) -> dict[str, Any]:
     }
 
 
-def _data(
-    decomposition: Decomposition, query: str, context: ContextBundle, agents: Sequence[Agent]
-) -> dict[str, Any]:
+def _data(decomposition: Decomposition, query: str, context: ContextBundle, agents: Sequence[Agent]) -> dict[str, Any]:
     return {
         "query": query,
         "decomposition": decomposition_data(decomposition),

@@ -177,7 +177,14 @@ def _ungrounded(
     stray = chance.choice(foreign.subgoals)
     here = decomposition.given[0].id
     after = chance.choice(((), (decomposition.subgoals[0].id,)))
-    yield _added(decomposition, stray.description, requires=(here,), expected=stray.expected_output, agent=stray.agent, after=after)
+    yield _added(
+        decomposition,
+        stray.description,
+        requires=(here,),
+        expected=stray.expected_output,
+        agent=stray.agent,
+        after=after,
+    )
     last = decomposition.subgoals[-1]
     yield replace(
         decomposition, subgoals=(*decomposition.subgoals[:-1], replace(last, requires=(*last.requires, "G9")))
@@ -208,13 +215,21 @@ def _contradicted(case: Case, chance: random.Random) -> Decomposition:
 
 
 def _added(
-    decomposition: Decomposition, description: str, *, requires: tuple[str, ...], expected: str, agent: str, after: tuple[str, ...]
+    decomposition: Decomposition,
+    description: str,
+    *,
+    requires: tuple[str, ...],
+    expected: str,
+    agent: str,
+    after: tuple[str, ...],
 ) -> Decomposition:
     """With one more subgoal; where there are five already, the last that nothing depends on makes room."""
     while len(decomposition.subgoals) >= 5:
         decomposition = without(decomposition, decomposition.subgoals[-1].id)
     new = f"SG{max(int(subgoal.id[2:]) for subgoal in decomposition.subgoals) + 1}"
-    subgoal = Subgoal(id=new, description=description, agent=agent, expected_output=expected, requires=requires, depends_on=after)
+    subgoal = Subgoal(
+        id=new, description=description, agent=agent, expected_output=expected, requires=requires, depends_on=after
+    )
     return replace(
         decomposition,
         subgoals=(*decomposition.subgoals, subgoal),

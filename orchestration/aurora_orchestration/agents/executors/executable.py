@@ -5,8 +5,9 @@ The program gets one line of JSON (`task.request`): `protocol`, `agent_id`, `wor
 the envelope of §7.2.1, the simple `{"summary": …, "data": …, "confidence": …}`, or plain text.
 
 To ask the user, it prints the line `{"question": "…"}`. One whose entry says `"interactive": true` finds its input
-still open and reads the line `{"answer": "…"}` from it, `{"answer": null}` where nobody answers. Any other has to end, and is
-called again with question and answer in `interactions`; that call leaves its input open for the same talk.
+still open and reads the line `{"answer": "…"}` from it, `{"answer": null}` where nobody answers. Any other has to end,
+and is called again with question and answer in `interactions`; should it ask the same again, once more with its input
+open for that talk.
 
 It runs in the workspace (in $AURORA_HOME while that is not trusted) with PATH, HOME, language and what its entry
 declares of the environment: no key of the daemon's. No shell is involved. When its time is over, when the question is
@@ -25,7 +26,7 @@ from aurora_orchestration.agents.executors.processes import AgentError, AgentPro
 from aurora_orchestration.agents.task import Task, request
 from aurora_orchestration.soar.model import Agent, AgentResponse
 
-MAX_CALLS = 3
+MAX_CALLS = 4
 
 
 async def run(
@@ -61,9 +62,8 @@ async def run(
             return _response(text, code, complaint, agent, task, dialogue)
         asked = len(dialogue.interactions)
         await dialogue.ask(question)
-        if talks and asked == len(dialogue.interactions):
-            break
-        talks = True
+        # One that asks the same again does not read `interactions`: it waits for a line.
+        talks = asked == len(dialogue.interactions)
     raise AgentError(f"agent {agent.id}: asks again and again and does not answer")
 
 

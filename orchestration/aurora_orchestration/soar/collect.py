@@ -1,0 +1,312 @@
+"""Phase 6: agents work on their subgoals, and every output is verified (AURORA §3.2 step 5, §8.5, App. D).
+
+A subgoal starts when those it depends on are done, at most `agents.max_parallel` at once. What scores too low is tried
+again with what it lacked (its own count of retries, App. D loop 2), then by llm-executor; what still scores at least
+`retry_threshold` is gone on with, as low in confidence; what does not has failed, and nothing that needs it is begun.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable, Mapping
+from typing import Literal, Protocol
+
+import msgspec
+from msgspec import Struct
+
+from aurora_orchestration import OrchestrationError
+from aurora_orchestration.agents.executors.builtin import GENERIC
+from aurora_orchestration.agents.executors.running import Executors
+from aurora_orchestration.agents.task import Task, task_for
+from aurora_orchestration.llm.asking import CapReached, Llm, LlmError
+from aurora_orchestration.settings import ScoringSettings, SoarSettings
+from aurora_orchestration.soar.asking_users import AskUser
+from aurora_orchestration.soar.model import (
+    Agent,
+    AgentResponse,
+    Assignment,
+    Attempt,
+    Complexity,
+    ContextBundle,
+    FeedbackIssue,
+    Plan,
+    RetryFeedback,
+    RoutingPlan,
+    Subgoal,
+    SubgoalResult,
+    Verification,
+)
+from aurora_orchestration.soar.stages import Tell
+
+log = logging.getLogger(__name__)
+
+MAX_ISSUES = 10
+Outcome = Literal["pass", "retry", "reject"]
+Learn = Callable[[str, bool], object]
+
+
+class VerifyOutput(Protocol):
+    """`soar.verify_output.verify_output`."""
+
+    async def __call__(
+        self,
+        subgoal: Subgoal,
+        response: AgentResponse,
+        llm: Llm,
+        settings: ScoringSettings,
+        *,
+        complexity: Complexity,
+        attempt: int,
+    ) -> Verification: ...
+
+
+class _Try(Struct, frozen=True):
+    """One answer and its verdict."""
+
+    response: AgentResponse
+    verification: Verification | None
+    feedback: RetryFeedback | None = None
+
+    @property
+    def score(self) -> float:
+        """What the answer is worth; one that was not verified is worth what the agent says."""
+        if self.response.output is None:
+            return 0.0
+        return self.response.output.confidence if self.verification is None else self.verification.overall_score
+
+
+async def collect(
+    plan: Plan,
+    routing: RoutingPlan,
+    context: ContextBundle,
+    llm: Llm | None,
+    executors: Executors,
+    settings: SoarSettings,
+    *,
+    ask_user: AskUser,
+    tell: Tell,
+    verify: VerifyOutput,
+    judge: Llm | None = None,
+    learn: Learn | None = None,
+    now: Callable[[], float] = time.time,
+) -> tuple[SubgoalResult, ...]:
+    """Have every subgoal worked on; the results in the order of the plan.
+
+    `llm` solves, `judge` (else `llm`) verifies. `learn(agent_id, ok)` is told, in a thread, how each agent did. Raises
+    nothing of one agent's fault; when cancelled, every agent has ended before it returns.
+    """
+    run = _Run(plan, context, llm, judge or llm, executors, settings, ask_user, tell, verify, learn, now)
+    waves = {each.subgoal.id: each.wave for each in routing.assignments}
+    turns = asyncio.Semaphore(settings.agents.max_parallel)
+    tasks: dict[str, asyncio.Task[SubgoalResult]] = {}
+
+    async def one(assignment: Assignment) -> SubgoalResult:
+        # Only those of earlier waves are waited for: a circle that got past verification must not hang.
+        needed = [each for each in assignment.subgoal.depends_on if waves.get(each, assignment.wave) < assignment.wave]
+        before = {each: await asyncio.shield(tasks[each]) for each in dict.fromkeys(needed)}
+        async with turns:
+            return await run.subgoal(assignment, before)
+
+    async with asyncio.TaskGroup() as group:
+        for assignment in sorted(routing.assignments, key=lambda each: each.wave):
+            tasks[assignment.subgoal.id] = group.create_task(one(assignment), name=f"subgoal {assignment.subgoal.id}")
+    results = tuple(tasks[each.subgoal.id].result() for each in routing.assignments)
+    done = sum(1 for each in results if not _failed(each, settings.scoring))
+    tell("collect", "complete", f"{done} of {len(results)} subgoals done", done=done, subgoals=len(results))
+    return results
+
+
+class _Run:
+    """What is the same for every subgoal of a run."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        context: ContextBundle,
+        llm: Llm | None,
+        judge: Llm | None,
+        executors: Executors,
+        settings: SoarSettings,
+        ask_user: AskUser,
+        tell: Tell,
+        verify: VerifyOutput,
+        learn: Learn | None,
+        now: Callable[[], float],
+    ) -> None:
+        self._plan, self._context = plan, context
+        self._llm, self._judge = llm, judge
+        self._executors, self._settings = executors, settings
+        self._ask_user, self._tell = ask_user, tell
+        self._verify, self._learn, self._now = verify, learn, now
+
+    async def subgoal(self, assignment: Assignment, before: Mapping[str, SubgoalResult]) -> SubgoalResult:
+        """One subgoal from beginning to end. Never raises but for being cancelled."""
+        subgoal, agent = assignment.subgoal, assignment.agent
+        begun = self._now()
+        missing = [name for name, result in before.items() if _failed(result, self._settings.scoring)]
+        if missing:
+            why = f"needs {', '.join(missing)}, which {'has' if len(missing) == 1 else 'have'} failed"
+            self._tell("collect", "skipped", f"{subgoal.id} skipped: {why}", subgoal=subgoal.id, agent=agent.id)
+            response = AgentResponse(subgoal_id=subgoal.id, agent_id=agent.id, status="error", error=why)
+            return SubgoalResult(subgoal=subgoal, response=response, skipped=why, started_at=begun, ended_at=begun)
+        try:
+            tries = await self._tries(task_for(subgoal, self._plan, self._context, before.values()), agent)
+        except Exception as error:  # one subgoal's fault is never the run's
+            log.exception("a subgoal failed", extra={"subgoal": subgoal.id, "agent": agent.id})
+            said = f"internal error, {type(error).__name__}: {error}"
+            response = AgentResponse(subgoal_id=subgoal.id, agent_id=agent.id, status="error", error=said)
+            tries = [_Try(response, None)]
+        return self._result(subgoal, tries, begun)
+
+    async def _tries(self, task: Task, agent: Agent) -> list[_Try]:
+        """Try, try again with feedback, and at last with another agent."""
+        scoring = self._settings.scoring
+        tries: list[_Try] = []
+        retries = 0
+        while True:
+            number = len(tries) + 1
+            task = msgspec.structs.replace(task, attempt=number)
+            self._tell(
+                "collect",
+                "in_progress",
+                f"{task.subgoal.id} → {agent.id}" + (f", attempt {number}" if number > 1 else ""),
+                subgoal=task.subgoal.id,
+                agent=agent.id,
+                attempt=number,
+            )
+            one, over = await self._one(task, agent, retries)
+            outcome = outcome_of(one.response, one.verification, scoring)
+            await self._remember(agent, one, outcome)
+            other = self._other(agent)
+            if outcome == "pass" or over or (outcome == "retry" and retries >= scoring.max_retries):
+                return [*tries, one]
+            if outcome == "reject" and other is None:
+                return [*tries, one]
+            feedback = feedback_on(one, retries + 1)
+            tries.append(msgspec.structs.replace(one, feedback=feedback))
+            if outcome == "reject" and other is not None:
+                agent = other
+            else:
+                retries += 1
+            self._tell_retry(task.subgoal, agent, one, feedback)
+            task = msgspec.structs.replace(task, feedback=feedback)
+
+    async def _one(self, task: Task, agent: Agent, retries: int) -> tuple[_Try, bool]:
+        """One answer, verified; and whether it has to be the last."""
+        try:
+            response = await self._executors.run(agent, task, llm=self._llm, ask_user=self._ask_user)
+        except CapReached as error:
+            response = AgentResponse(
+                subgoal_id=task.subgoal.id, agent_id=agent.id, status="error", error=f"not worked on: {error}"
+            )
+            return _Try(response, None), True
+        if response.output is None or self._judge is None:
+            return _Try(response, None), False
+        try:
+            verification = await self._verify(
+                task.subgoal,
+                response,
+                self._judge,
+                self._settings.scoring,
+                complexity=self._plan.complexity,
+                attempt=retries,
+            )
+        except LlmError as error:
+            notes = (*response.notes, f"could not be verified: {error}")
+            return _Try(msgspec.structs.replace(response, notes=notes), None), True
+        return _Try(response, verification), False
+
+    def _other(self, agent: Agent) -> Agent | None:
+        """Who may try after `agent`: llm-executor, where a model is there and it was not that already."""
+        return GENERIC if agent.id != GENERIC.id and self._llm is not None else None
+
+    async def _remember(self, agent: Agent, one: _Try, outcome: Outcome) -> None:
+        if self._learn is None or (one.response.output is not None and one.verification is None):
+            return
+        try:
+            await asyncio.to_thread(self._learn, agent.id, outcome == "pass")
+        except OrchestrationError as error:
+            log.warning("how an agent did cannot be kept: %s", error)
+
+    def _tell_retry(self, subgoal: Subgoal, agent: Agent, one: _Try, feedback: RetryFeedback) -> None:
+        why = one.response.error or f"scored {one.score:.2f}"
+        self._tell(
+            "collect",
+            "retry",
+            f"{subgoal.id}: {one.response.agent_id} {why}; again with {agent.id}",
+            subgoal=subgoal.id,
+            agent=agent.id,
+            score=one.score,
+            attempt=feedback.attempt,
+        )
+
+    def _result(self, subgoal: Subgoal, tries: list[_Try], begun: float) -> SubgoalResult:
+        """The best answer is the subgoal's; of equals the last."""
+        best = max(range(len(tries)), key=lambda place: (tries[place].score, place))
+        chosen = tries[best]
+        result = SubgoalResult(
+            subgoal=subgoal,
+            response=chosen.response,
+            verification=chosen.verification,
+            attempts=tuple(
+                Attempt(verification=each.verification, feedback=each.feedback)
+                for place, each in enumerate(tries)
+                if place != best and each.verification is not None
+            ),
+            started_at=begun,
+            ended_at=self._now(),
+        )
+        bad = _failed(result, self._settings.scoring)
+        seconds = result.ended_at - begun
+        said = chosen.response.error if bad and chosen.response.error else f"score {chosen.score:.2f}"
+        self._tell(
+            "collect",
+            "failed" if bad else "in_progress",
+            f"{subgoal.id} {'failed' if bad else 'done'} by {chosen.response.agent_id} ({said}, {seconds:.1f} s)",
+            subgoal=subgoal.id,
+            agent=chosen.response.agent_id,
+            score=chosen.score,
+            duration_ms=round(1000 * seconds, 1),
+            attempts=len(tries),
+            done=not bad,
+        )
+        return result
+
+
+def outcome_of(response: AgentResponse, verification: Verification | None, scoring: ScoringSettings) -> Outcome:
+    """What is to be done about an answer (App. D). One that nobody could verify is taken as it is."""
+    if response.output is None:
+        return "reject"
+    if verification is None or verification.verdict == "pass":
+        return "pass"
+    return "retry" if verification.overall_score >= scoring.retry_threshold else "reject"
+
+
+def feedback_on(one: _Try, attempt: int) -> RetryFeedback:
+    """What the next try is told of the last (§8.7)."""
+    verification = one.verification
+    issues: list[FeedbackIssue] = []
+    if verification is None:
+        issues.append(FeedbackIssue(check="answer", score=0.0, issue=one.response.error or "there was no answer"))
+    else:
+        for name, check in verification.checks.items():
+            said = check.issues or ((check.detail,) if check.detail and not check.passed else ())
+            issues += [FeedbackIssue(check=name, score=check.score, issue=issue) for issue in said]
+        issues += [FeedbackIssue(check="critical", score=0.0, issue=each) for each in verification.critical_issues]
+    suggestions = verification.suggestions if verification is not None else ()
+    told = " ".join(suggestions)[:2_000]
+    return RetryFeedback(
+        attempt=attempt,
+        previous_score=one.score,
+        issues=tuple(issues[:MAX_ISSUES]),
+        instruction=told or "The last answer was not sufficient. Mend every issue; keep what was right.",
+    )
+
+
+def _failed(result: SubgoalResult, scoring: ScoringSettings) -> bool:
+    """Whether nothing can be gone on with from a result."""
+    if result.skipped or result.response.output is None:
+        return True
+    return result.verification is not None and result.verification.overall_score < scoring.retry_threshold
