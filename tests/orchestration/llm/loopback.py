@@ -39,7 +39,8 @@ class Scripted:
     The answer is `text`, or `json` as text. `usage` are tokens by Anthropic's names (`input_tokens`, `output_tokens`,
     `cache_read_input_tokens`, `cache_creation_input_tokens`), whatever is not given being counted by length. `status`
     other than 200 is the provider's own error. `delay` passes before the answer begins, `pause` between the pieces of
-    a stream. `cut` sends that many bytes of the body and hangs up; `drop` hangs up at once; `garbage` is the body.
+    a stream. `cut` sends that many bytes of the body and hangs up; `drop` hangs up at once; `garbage` is the body;
+    `breaks` is the type of an error event in the middle of a stream.
     """
 
     text: str = ""
@@ -53,6 +54,7 @@ class Scripted:
     pause: float = 0.0
     cut: int | None = None
     drop: bool = False
+    breaks: str = ""
     garbage: bytes | None = None
 
     @property
@@ -184,7 +186,7 @@ class LoopbackProvider:
         """One model of this provider."""
         model = "claude-sonnet-4.5" if kind == "anthropic" else "gpt-4o"
         given = {"model": model, "base_url": self.base_url, "api_key_env": "LOOPBACK_API_KEY", "timeout_seconds": 10.0}
-        return ModelSettings(provider=kind, **{**given, **chosen})
+        return ModelSettings(**{"provider": kind, **given, **chosen})
 
     def llm_settings(self, kind: Kind = "anthropic", **chosen: Any) -> LlmSettings:
         """Settings with this provider for both models; `chosen` are further fields of `LlmSettings`."""
@@ -415,6 +417,9 @@ def _messages(request: Request, answer: Scripted) -> Iterator[bytes]:
             "content_block_start", index=index, content_block={**block, **({"input": {}} if by_tool else {"text": ""})}
         )
         for piece in _pieces(answer.said):
+            if answer.breaks:
+                yield event("error", error={"type": answer.breaks, "message": "broke off"})
+                return
             delta = (
                 {"type": "input_json_delta", "partial_json": piece}
                 if by_tool
@@ -431,11 +436,13 @@ def _tokens(answer: Scripted) -> dict[str, Any]:
     """Usage as OpenAI counts it: cached tokens are part of the prompt's."""
     used = answer.usage
     cached = used["cache_read_input_tokens"]
-    prompt = used["input_tokens"] + cached
+    asked, answered = used["input_tokens"], used["output_tokens"]
+    countable = all(isinstance(number, int) for number in (asked, answered, cached))
+    prompt = asked + cached if countable else asked  # what is scripted may be no number
     return {
         "prompt_tokens": prompt,
-        "completion_tokens": used["output_tokens"],
-        "total_tokens": prompt + used["output_tokens"],
+        "completion_tokens": answered,
+        "total_tokens": prompt + answered if countable else 0,
         "prompt_tokens_details": {"cached_tokens": cached},
     }
 
@@ -469,6 +476,9 @@ def _completions(request: Request, answer: Scripted) -> Iterator[bytes]:
     field_name = "refusal" if answer.stop == "refusal" else "content"
     yield chunk([{"index": 0, "delta": {"role": "assistant", "content": ""}, "finish_reason": None}])
     for piece in _pieces(answer.said):
+        if answer.breaks:
+            yield b'data: {"error": {"type": "%s", "message": "broke off"}}\n\n' % answer.breaks.encode()
+            return
         yield chunk([{"index": 0, "delta": {field_name: piece}, "finish_reason": None}])
     yield chunk([{"index": 0, "delta": {}, "finish_reason": "length" if answer.stop == "length" else "stop"}])
     if (request.body.get("stream_options") or {}).get("include_usage"):
