@@ -74,8 +74,7 @@ def _checks(verification: Verification | None) -> tuple[QueryCheck, ...]:
     if verification is None:
         return ()
     return tuple(
-        QueryCheck(name=name, score=check.score, issues=check.issues)
-        for name, check in verification.checks.items()
+        QueryCheck(name=name, score=check.score, issues=check.issues) for name, check in verification.checks.items()
     )
 
 

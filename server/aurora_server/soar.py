@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from aurora_orchestration.soar.stages import Stage
     from aurora_orchestration.soar.workbench import Workbench
     from aurora_server.configuration.layers import Notice
+    from aurora_server.soar_steps import Steps
 
 logger = logging.getLogger(__name__)
 
@@ -100,6 +101,14 @@ class Soar:
         )
         record = await orchestrator.run(request, tell=tell, ask_user=ask_user, editor=editor)
         return query_result(record, [notice.line for notice in found])
+
+    async def steps(self, editor: EditorModel | None, *, trusted: bool) -> Steps:
+        """Single steps, for whoever puts them together in an own way."""
+        trusted = trusted or await asyncio.to_thread(self._trust.is_trusted, self._root)
+        await self.orchestrator(trusted=trusted)
+        steps = await asyncio.to_thread(importlib.import_module, "aurora_server.soar_steps")
+        made: Steps = steps.Steps(self.workbench(trusted=trusted), editor)
+        return made
 
     async def look_for_interrupted(self) -> None:
         """Mark runs that a daemon before this one did not finish."""

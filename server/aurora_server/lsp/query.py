@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 from lsprotocol import types
 
+from aurora_orchestration.soar.stages import Stage, StageName, Status
 from aurora_protocol.queries import QUERY, QueryParams, QueryResult, StageNotice
 from aurora_server.errors import INVALID_PARAMS, RequestError
 from aurora_server.lsp.asking_clients import SessionModel, SessionUser
@@ -15,7 +16,6 @@ from aurora_server.lsp.location import place_of
 from aurora_server.lsp.server import params_as
 
 if TYPE_CHECKING:
-    from aurora_orchestration.soar.stages import Stage
     from aurora_server.lsp.server import AuroraServer
     from aurora_server.workspace import Workspace
 
@@ -31,7 +31,7 @@ async def query(ls: AuroraServer, value: object) -> QueryResult:
     if not params.query.strip() and params.resume is None:
         raise RequestError(INVALID_PARAMS, "invalid params: `query` is empty; ask something")
     workspace = await _asked(ls, params)
-    telling = _Telling(ls, params)
+    telling = Telling(ls, params)
     token, task = params.work_done_token, asyncio.current_task()
     if token is not None and task is not None:
         ls.cancellable[token] = task
@@ -50,7 +50,7 @@ async def _asked(ls: AuroraServer, params: QueryParams) -> Workspace:
     return place.workspace if place is not None else (await ls.folders.opened())[0]
 
 
-class _Telling:
+class Telling:
     """A run's stages as `$/progress`: whole for a `partialResultToken`, in words for a `workDoneToken`."""
 
     def __init__(self, ls: AuroraServer, params: QueryParams) -> None:
@@ -60,9 +60,11 @@ class _Telling:
         self._title = f"Asking: {' '.join(params.query.split())[:60]}"
 
     def begin(self) -> None:
+        """Say that the work has begun."""
         self._say({"kind": "begin", "title": self._title, "cancellable": True, "percentage": 0})
 
     def stage(self, stage: Stage) -> None:
+        """Say what happened."""
         if self._stages is not None:
             notice = msgspec.to_builtins(
                 StageNotice(
@@ -79,7 +81,12 @@ class _Telling:
         words = f"{stage.stage}: {stage.detail}" if stage.detail else stage.stage
         self._say({"kind": "report", "message": words, "percentage": int(stage.progress * 100)}, droppable=True)
 
+    def tell(self, stage: StageName, status: Status, detail: str = "", **data: Any) -> None:
+        """Say what happened, in the words of a phase that is taken by itself (`stages.Tell`)."""
+        self.stage(Stage(stage=stage, status=status, detail=detail, data=data))
+
     def end(self) -> None:
+        """Say that it is over."""
         self._say({"kind": "end"})
 
     def _say(self, value: dict[str, object], *, droppable: bool = False) -> None:

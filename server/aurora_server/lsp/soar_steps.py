@@ -1,0 +1,63 @@
+"""`aurora/assess`, `…/decompose`, `…/verify`, `…/learn`: single steps, for agents that work on their own."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from aurora_protocol.queries import (
+    ASSESS,
+    DECOMPOSE,
+    LEARN,
+    VERIFY,
+    AssessParams,
+    AssessResult,
+    DecomposeParams,
+    LearnParams,
+    LearnResult,
+    QueryParams,
+    StepResult,
+    VerifyParams,
+)
+from aurora_server.lsp.asking_clients import SessionModel
+from aurora_server.lsp.query import Telling
+from aurora_server.lsp.server import params_as
+
+if TYPE_CHECKING:
+    from aurora_server.lsp.server import AuroraServer
+    from aurora_server.soar_steps import Steps
+
+
+def register(server: AuroraServer) -> None:
+    """Answer the requests."""
+    server.feature(ASSESS)(assess)
+    server.feature(DECOMPOSE)(decompose)
+    server.feature(VERIFY)(verify)
+    server.feature(LEARN)(learn)
+
+
+async def assess(ls: AuroraServer, value: object) -> AssessResult:
+    """How hard is it?"""
+    return (await _steps(ls)).assess(params_as(AssessParams, value).query)
+
+
+async def decompose(ls: AuroraServer, value: object) -> StepResult:
+    """Which subgoals does it have?"""
+    params = params_as(DecomposeParams, value)
+    telling = Telling(ls, QueryParams(query=params.query, partial_result_token=params.partial_result_token))
+    return await (await _steps(ls)).decompose(params, telling.tell)
+
+
+async def verify(ls: AuroraServer, value: object) -> StepResult:
+    """How good is it?"""
+    params = params_as(VerifyParams, value)
+    return await (await _steps(ls)).verify(params)
+
+
+async def learn(ls: AuroraServer, value: object) -> LearnResult:
+    """What was learned elsewhere?"""
+    return await (await _steps(ls)).learn(params_as(LearnParams, value))
+
+
+async def _steps(ls: AuroraServer) -> Steps:
+    workspace = (await ls.folders.opened())[0]
+    return await workspace.soar.steps(SessionModel(ls) if ls.offers_model else None, trusted=ls.trusted)
