@@ -116,7 +116,7 @@ class Check(Struct, frozen=True, kw_only=True):
 
 class Verification(Struct, frozen=True, kw_only=True):
     """A verdict on a decomposition, an output or a synthesis (§5.4). `overall_score` is always computed here from the
-    weights, never taken from a model."""
+    weights, never taken from a model; `notices` tell where a model's own conclusion differed."""
 
     checks: dict[str, Check]
     overall_score: Share
@@ -124,6 +124,7 @@ class Verification(Struct, frozen=True, kw_only=True):
     critical_issues: tuple[str, ...] = ()
     suggestions: tuple[str, ...] = ()
     by: Literal["deterministic", "option_a", "option_b", "option_c"] = "deterministic"
+    notices: tuple[str, ...] = ()
 
 
 class FeedbackIssue(Struct, frozen=True, kw_only=True):

@@ -1,0 +1,102 @@
+"""What can be told of a decomposition without asking anybody (ruling 13, AURORA §5.2), before a model is paid."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from msgspec import Struct
+
+from aurora_memory.tokens import terms
+from aurora_orchestration.settings import ScoringSettings
+from aurora_orchestration.soar.contradictions import contradictions, repeated
+from aurora_orchestration.soar.grounding import ungrounded
+from aurora_orchestration.soar.model import Agent, ContextBundle, Decomposition, Verification
+from aurora_orchestration.soar.products import unmet
+from aurora_orchestration.soar.requirements import pieces, uncovered
+from aurora_orchestration.soar.scoring import Judged, judge
+from aurora_orchestration.soar.structure import broken, cycle, depends
+
+FALLBACK_AGENT = "llm-executor"
+"""The agent that is always there and takes anything (App. F)."""
+
+
+class _Finding(Struct, frozen=True):
+    check: str
+    issue: str
+    suggestion: str
+    share: float = 0.5
+
+
+def check(
+    decomposition: Decomposition,
+    query: str,
+    context: ContextBundle,
+    agents: Sequence[Agent],
+    settings: ScoringSettings,
+) -> Verification:
+    """Judge structure, coverage, contradictions, groundedness and routing by rules alone; same input, same verdict.
+
+    Every finding is critical: it holds the score below passing. What rules cannot tell they leave at 1, to a judge.
+    """
+    found = list(_findings(decomposition, query, context, agents))
+    names = ("completeness", "consistency", "groundedness", "routability")
+    scores = {name: round(max(0.0, 1.0 - sum(one.share for one in found if one.check == name)), 6) for name in names}
+    issues = {name: tuple(one.issue for one in found if one.check == name) for name in names}
+    return judge(
+        Judged(
+            scores=scores,
+            issues=issues,
+            details={name: "; ".join(issues[name][:3]) or "nothing found" for name in names},
+            critical_issues=tuple(dict.fromkeys(one.issue for one in found)),
+            suggestions=tuple(dict.fromkeys(one.suggestion for one in found)),
+        ),
+        settings.weighted_scoring.decomposition,
+        settings,
+        by="deterministic",
+    )
+
+
+def _findings(
+    decomposition: Decomposition, query: str, context: ContextBundle, agents: Sequence[Agent]
+) -> Iterable[_Finding]:
+    for issue, suggestion in broken(decomposition):
+        yield _Finding("consistency", issue, suggestion)
+    asked = max(1, len(pieces(query)))
+    for text in uncovered(query, decomposition):
+        yield _Finding(
+            "completeness",
+            f"no subgoal covers “{text[:120]}”",
+            f"give a subgoal the task: {text[:120]}",
+            max(0.2, 1 / asked),
+        )
+    for issue, suggestion in contradictions(query, decomposition):
+        yield _Finding("consistency", issue, suggestion)
+    for issue, suggestion in repeated(decomposition):
+        yield _Finding("consistency", issue, suggestion, 0.3)
+    if not cycle(depends(decomposition.subgoals)):
+        for issue, suggestion in unmet(query, context, decomposition):
+            yield _Finding("consistency", issue, suggestion, 0.4)
+    for issue, suggestion in ungrounded(query, context, decomposition):
+        yield _Finding("groundedness", issue, suggestion)
+    yield from _unroutable(decomposition, agents)
+
+
+def _unroutable(decomposition: Decomposition, agents: Sequence[Agent]) -> Iterable[_Finding]:
+    known = {agent.id: agent for agent in agents}
+    for subgoal in decomposition.subgoals:
+        if subgoal.agent == FALLBACK_AGENT:
+            continue
+        if subgoal.agent not in known:
+            names = ", ".join([*list(known)[:20], *([FALLBACK_AGENT] if FALLBACK_AGENT not in known else [])])
+            yield _Finding(
+                "routability",
+                f"{subgoal.id} is given to {subgoal.agent}, an agent that does not exist",
+                f"give {subgoal.id} to one of: {names}",
+            )
+
+
+def fit(description: str, agent: Agent) -> float:
+    """The share of an agent's capabilities that a subgoal's words touch, in [0, 1]."""
+    said = set(terms(description))
+    offered = [set(terms(text)) for text in (*agent.capabilities, *agent.domains)]
+    return sum(not words.isdisjoint(said) for words in offered) / len(offered) if offered else 0.0

@@ -1,0 +1,171 @@
+"""Subgoals that undo each other or what the question wants kept, and subgoals that are there twice (AURORA §5.2)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import combinations
+
+from aurora_memory.tokens import terms
+from aurora_orchestration.soar.concepts import OPPOSITES, PROCESS, Opposites, Words, telling
+from aurora_orchestration.soar.model import Decomposition, Subgoal
+from aurora_orchestration.soar.structure import depends, reachable
+
+_NOT = re.compile(
+    r"\b(?:do not|don't|never|no longer|not|without|no|nothing|stop|refuse to|instead of|rather than|ignore"
+    r"|leave out)\b",
+    re.IGNORECASE,
+)
+_NEGATED = re.compile(
+    r"\b(?:(?:do not|don't|never|refuse to|avoid|give no|with no|skip|ignore)\s+((?:\w+\W+){1,8})"
+    r"|(?:without|with no)\s+(?!\w+ing\b)((?:\w+\W+){1,3}?)(?:$|(?<=,)|(?<=\.)))",
+    re.IGNORECASE,
+)
+_REFUSAL = re.compile(r"^\W*(?:do not|don't|never|refuse|skip|ignore|leave|give no|let|avoid)\b", re.IGNORECASE)
+_REPLACED = re.compile(r"\b(?:rather than|instead of|in place of|away from|apart from)\b[^,;.]*", re.IGNORECASE)
+_OUTDATED = re.compile(
+    r"\b(?:old|legacy|obsolete|deprecated|unused|dead|temporary|stale|existing|former|previous|duplicate|expired|"
+    r"offending|infected|invalid|hard-?coded|then switch|until|only|whenever|when|if)\b",
+    re.IGNORECASE,
+)
+_SPECIAL = re.compile(r"\b(?:except|unless|otherwise|older|newer|v\d+)\b", re.IGNORECASE)
+SAME_THING = 0.5
+"""The share of the shorter one's telling words that both have to say to be about one thing."""
+
+WIDE = 3
+"""The first pairs of opposites (making, allowing, keeping) are of every plan: they need more that is shared."""
+
+TWICE = 0.8
+"""The share of all words of two subgoals that they have in common when one is the other again."""
+
+
+def contradictions(query: str, decomposition: Decomposition) -> Iterator[tuple[str, str]]:
+    """Pairs that cannot both be done, each with how to mend it."""
+    needs = depends(decomposition.subgoals)
+    for one, other in combinations(decomposition.subgoals, 2):
+        if one.id == other.id:
+            continue
+        after = one.id in reachable(needs, other.id) or other.id in reachable(needs, one.id)
+        found = opposed(one.description, other.description, after=after)
+        if found:
+            yield (
+                f"{one.id} and {other.id} contradict each other: {found}",
+                f"decide between {one.id} and {other.id}, or say what each of them applies to",
+            )
+    for subgoal in decomposition.subgoals:
+        found = against(query, subgoal)
+        if found:
+            yield f"{subgoal.id} goes against the query: {found}", f"let {subgoal.id} respect what the query demands"
+
+
+def repeated(decomposition: Decomposition) -> Iterator[tuple[str, str]]:
+    """Subgoals that say the same, each pair with how to mend it."""
+    for one, other in combinations(decomposition.subgoals, 2):
+        first, second = (frozenset(terms(subgoal.description)) for subgoal in (one, other))
+        if first and len(first & second) / len(first | second) >= TWICE:
+            yield f"{one.id} and {other.id} are the same subgoal", f"merge {one.id} and {other.id}"
+
+
+def opposed(one: str, other: str, *, after: bool = False) -> str:
+    """In words, what two sentences about one thing say against each other; empty where they don't.
+
+    `after` says that one is meant to follow the other: what is made first may be taken away later.
+    """
+    first, second = _positive(one), _positive(other)
+    shared = _shared(telling(first), telling(second))
+    if shared < 1:
+        return ""
+    smaller = max(1, min(len(telling(first).stems - PROCESS), len(telling(second).stems - PROCESS)))
+    near = shared >= (2.5 if after else 1.5) or shared / smaller >= SAME_THING
+    if _SPECIAL.search(one) and _SPECIAL.search(other):
+        return ""
+    for refusing, doing in ((one, other), (other, one)):
+        denied = _denied(refusing, doing)
+        if denied and (not after or _REFUSAL.search(refusing)):
+            return denied
+    if after and (_OUTDATED.search(one) or _OUTDATED.search(other)):
+        return ""
+    for number, pair in enumerate(OPPOSITES):
+        if number < WIDE and not near:
+            continue
+        found = _across(pair, first, second) or _across(pair, second, first)
+        if found:
+            return found
+    return ""
+
+
+def against(query: str, subgoal: Subgoal) -> str:
+    """In words, what a subgoal does that the question wants not done, or the other way round."""
+    for sentence in re.split(r"(?<=[.?!;])\s+|\n+|,\s+(?:and\s+)?|\s+and\s+", query):
+        found = _reversed(sentence, subgoal.description)
+        if found:
+            return found
+    return ""
+
+
+def _reversed(wanted: str, planned: str) -> str:
+    aims, does = telling(_positive(wanted)), telling(_positive(planned))
+    own = aims.stems - PROCESS
+    if len(own) < 2 or sum(does.has(stem) for stem in own) / len(own) < 0.6:
+        return ""
+    denied = _denied(planned, wanted)
+    if denied and _REFUSAL.search(planned) and not _NOT.search(wanted):
+        return denied
+    return ""
+
+
+def _positive(text: str) -> str:
+    """A sentence without what it says is not to be: "x rather than y" is about x."""
+    return _REPLACED.sub(" ", text)
+
+
+def _shared(one: Words, other: Words) -> float:
+    return sum(1.0 if other.says(stem) else 0.5 if other.has(stem) else 0.0 for stem in one.stems - PROCESS)
+
+
+def _denied(refusing: str, doing: str) -> str:
+    """What one sentence refuses that the other does: "never save the theme" against "persist the theme"."""
+    does = telling(_positive(doing))
+    for match in _NEGATED.finditer(_positive(refusing) + "."):
+        what: str | None = match[1] or match[2]
+        if (
+            what is None
+            or _OUTDATED.search(match[0])
+            or (match[1] and not _AT_FIRST.search(refusing[: match.start(1)]))
+        ):
+            continue
+        refused = telling(what)
+        own = refused.stems - PROCESS
+        near = does.says if match[2] else does.has
+        if own and sum(near(stem) for stem in own) / len(own) >= 0.5 and not _refuses(doing, refused):
+            return f"one says “{match[0].strip(' .')}”"
+    return ""
+
+
+def _refuses(text: str, refused: Words) -> bool:
+    return any(
+        not refused.stems.isdisjoint(telling(match[1] or match[2] or "").stems)
+        for match in _NEGATED.finditer(text + ".")
+    )
+
+
+def _across(pair: Opposites, one: str, other: str) -> str:
+    left = _said(pair.ones, pair.one_phrases, one)
+    right = _said(pair.others, pair.other_phrases, other)
+    if not left or not right:
+        return ""
+    # who says both sides speaks of a change, not of a choice
+    if _said(pair.others, pair.other_phrases, one) or _said(pair.ones, pair.one_phrases, other):
+        return ""
+    return f"“{left}” against “{right}”"
+
+
+def _said(stems: frozenset[str], phrases: tuple[str, ...], text: str) -> str:
+    lowered = text.lower()
+    for phrase in phrases:
+        if phrase in lowered:
+            return phrase
+    for word in re.findall(r"[a-z][\w-]*", lowered):
+        if any(stem in stems for stem in terms(word)[:1]):
+            return word
+    return ""
