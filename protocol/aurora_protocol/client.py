@@ -98,21 +98,25 @@ class Client:
     ) -> Any:
         """Send a request and wait for its result, at most `timeout` seconds.
 
-        `on_progress` is given a token of its own and called with each `$/progress` value. Raises RequestFailed when the
+        `on_progress` is given a token of its own and called with each `$/progress` value; a `partialResultToken` in
+        `params` takes its place. Raises RequestFailed when the
         answer is an error, DaemonUnreachable when none comes. A time-out or Ctrl-C cancels the request at the daemon.
         """
         self._last_id += 1
         request = self._last_id
         filled = dict(params) if params is not None else None
+        token: object = None
         if on_progress is not None:
-            filled = {"workDoneToken": f"request-{request}", **(filled or {})}
+            filled = filled or {}
+            if "partialResultToken" not in filled:
+                filled = {"workDoneToken": f"request-{request}", **filled}
+            token = filled.get("partialResultToken", filled.get("workDoneToken"))
         deadline = None if timeout is None else time.monotonic() + timeout
         self._send({"jsonrpc": "2.0", "id": request, "method": method, "params": filled}, deadline)
         try:
             while True:
                 message = self._receive(deadline)
                 if "method" in message:
-                    token = filled.get("workDoneToken") if filled else None
                     self._answer(message, token, on_progress, deadline)
                 elif message.get("id") == request:
                     return _result(message, method)

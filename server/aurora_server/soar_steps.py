@@ -170,11 +170,7 @@ class Steps:
                 at=self._bench.now(),
                 complexity=level,
                 subgoals=(documents.Subgoal(id="SG1", description=clean(params.result)[:4000], agent=TOLD),),
-                tools_used=(
-                    documents.ToolUse(subgoal="SG1", agent=TOLD, tools=tuple(dict.fromkeys(params.tools))[:100]),
-                )
-                if params.tools
-                else (),
+                tools_used=(documents.ToolUse(subgoal="SG1", agent=TOLD, tools=tools),) if tools else (),
                 tool_sequence=params.tools,
                 retrieved=tuple(retrieved),
             )

@@ -27,6 +27,7 @@ COMMANDS = {
     "mem": ("aurora_server.cli.mem", "mem"),
     "memory": ("aurora_server.cli.memory", "memory"),
     "metrics": ("aurora_server.cli.metrics", "metrics"),
+    "query": ("aurora_server.cli.query", "query"),
     "report": ("aurora_server.cli.report", "report"),
     "trust": ("aurora_server.cli.trust", "trust"),
 }

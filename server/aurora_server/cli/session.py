@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from aurora_protocol.client import Client, ConnectionLost
 from aurora_protocol.connection import NobodyThere
@@ -17,17 +18,20 @@ CLIENT_NAME = "aurora-cli"
 
 
 @contextmanager
-def open_session(settings: Settings, root: Path | None) -> Iterator[Client]:
-    """Connect, starting the daemon when needed, and initialize with the workspace at `root` (None: with none)."""
+def open_session(settings: Settings, root: Path | None, options: Mapping[str, Any] | None = None) -> Iterator[Client]:
+    """Connect, starting the daemon when needed, and initialize with the workspace at `root` (None: with none).
+
+    `options` are `initializationOptions`.
+    """
     started = time.monotonic()
     client = reach_daemon(settings)
     try:
         try:
-            client.initialize(root, CLIENT_NAME, os.getpid())
+            client.initialize(root, CLIENT_NAME, os.getpid(), options=options)
         except ConnectionLost:  # it was on its way out; the next one is not
             client.close()
             client = reach_daemon(settings)
-            client.initialize(root, CLIENT_NAME, os.getpid())
+            client.initialize(root, CLIENT_NAME, os.getpid(), options=options)
         if settings.verbosity:
             spent = 1000 * (time.monotonic() - started)
             print(f"session with {settings.address.socket} for {root} after {spent:.0f} ms", file=sys.stderr)
