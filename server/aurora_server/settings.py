@@ -47,6 +47,31 @@ class MemorySettings(Struct, frozen=True):
     database_path: str | None = None
 
 
+class ActivationSettings(Struct, frozen=True):
+    """`memory.activation.*`: the numbers of activation (AURORA §6.3)."""
+
+    decay_rate: Annotated[float, Meta(ge=0, le=5)] = 0.5
+    spread_factor: Annotated[float, Meta(ge=0, le=1)] = 0.7
+    max_spread_hops: Annotated[int, Meta(ge=0, le=10)] = 3
+    context_boost_max: Annotated[float, Meta(ge=0, le=1)] = 0.5
+
+
+class LearningSettings(Struct, frozen=True):
+    """`memory.learning.*`: what a run's outcome adds to the activation of what it used (AURORA §6.7)."""
+
+    success_boost: Annotated[float, Meta(ge=0, le=1)] = 0.2
+    partial_boost: Annotated[float, Meta(ge=0, le=1)] = 0.05
+    neutral: Annotated[float, Meta(ge=-1, le=1)] = 0.0
+    failure_penalty: Annotated[float, Meta(ge=-1, le=0)] = -0.1
+
+
+class CachingSettings(Struct, frozen=True):
+    """`memory.caching_policy.*`: from which score on a result is kept, and kept as a pattern (AURORA §6.7)."""
+
+    cache_if_score_gte: Annotated[float, Meta(ge=0, le=1)] = 0.5
+    mark_as_pattern_if_gte: Annotated[float, Meta(ge=0, le=1)] = 0.8
+
+
 class SemanticSettings(Struct, frozen=True):
     """`memory.semantic.*`: a model's folder (below the home folder, unless absolute), or `package:NAME`; on or off.
 
@@ -141,6 +166,9 @@ class Settings(Struct, frozen=True):
     daemon: DaemonSettings = DaemonSettings()
     indexing: IndexingSettings = IndexingSettings()
     memory: MemorySettings = MemorySettings()
+    activation: ActivationSettings = ActivationSettings()
+    learning: LearningSettings = LearningSettings()
+    caching_policy: CachingSettings = CachingSettings()
     semantic: SemanticSettings = SemanticSettings()
     logging: LoggingSettings = LoggingSettings()
     manifest: ManifestSettings = ManifestSettings()
@@ -155,6 +183,9 @@ _SECTIONS: dict[str, type[Struct]] = {
     "daemon": DaemonSettings,
     "indexing": IndexingSettings,
     "memory": MemorySettings,
+    "memory.activation": ActivationSettings,
+    "memory.learning": LearningSettings,
+    "memory.caching_policy": CachingSettings,
     "memory.semantic": SemanticSettings,
     "logging": LoggingSettings,
     "manifest": ManifestSettings,

@@ -49,6 +49,7 @@ from aurora_server.learned import LearnedMemory
 from aurora_server.lifespans import policies_of
 from aurora_server.looking import chunk_at, innermost
 from aurora_server.memory_files import database_path
+from aurora_server.memory_numbers import policy_of, weighing_of
 from aurora_server.mending import mend
 from aurora_server.recalling import Recalling
 from aurora_server.settings import DeliverableSettings, DetectSettings, Settings
@@ -124,7 +125,7 @@ class Workspace:
         asked; without, as `settings` say.
         """
         configured: Configured = partial(source.soar_for, root) if source else lambda *, trusted: (settings.soar, [])
-        store = await Store.open(database_path(root, settings))
+        store = await Store.open(database_path(root, settings), weighing_of(settings), policy_of(settings))
         try:
             return await cls._on(store, root, settings, pool, model, sender, configured, environ)
         except BaseException:

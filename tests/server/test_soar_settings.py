@@ -10,6 +10,7 @@ import pytest
 
 from aurora_orchestration.settings import SoarSettings
 from aurora_server.configuration.layers import settings_for
+from aurora_server.memory_files import database_path
 from aurora_server.settings import SettingsError, load
 
 
@@ -296,3 +297,8 @@ def test_calibration_examples_are_looked_for_in_the_workspace(home: Path, root: 
     write(root / ".aurora" / "config.json", {"scoring": {"calibration_examples": examples}})
     chosen, _ = settings_for(root, True, environ(home))
     assert chosen.scoring.calibration_examples.external_path == str(root / ".aurora" / "calibration.json")
+
+
+def test_memory_is_kept_below_aurora_home_as_well(home: Path, root: Path) -> None:
+    write(home / "config.json", {"memory": {"database_path": "~/.aurora/mine/{workspace}.db"}})
+    assert database_path(root, load(environ(home))).parent == home / "mine"

@@ -16,7 +16,17 @@ from aurora_server.settings import Settings, settings_of
 
 logger = logging.getLogger(__name__)
 
-AT_START = ("indexing", "memory", "activation", "semantic", "telemetry", "detect", "lifespans")
+AT_START = (
+    "indexing",
+    "memory",
+    "activation",
+    "learning",
+    "caching_policy",
+    "semantic",
+    "telemetry",
+    "detect",
+    "lifespans",
+)
 """What holds from the start of the daemon to its end; everything else holds as soon as it is written."""
 
 _Stamp = tuple[int, int, int] | None
