@@ -129,7 +129,7 @@ class ExampleCounts(Struct, frozen=True, kw_only=True):
 class CalibrationSettings(Struct, frozen=True, kw_only=True):
     """`scoring.calibration_examples.*` (App. C.1)."""
 
-    mode: str = "builtin"
+    mode: Literal["builtin"] = "builtin"
     external_path: str | None = None
     merge_strategy: Literal["replace", "merge"] = "replace"
     scale_by_complexity: bool = True
@@ -186,16 +186,12 @@ class ComplexitySettings(Struct, frozen=True, kw_only=True):
 
 
 class DefaultAgent(Struct, frozen=True, kw_only=True):
-    """`agents.default_agent`: who works where `fallback_mode` is `default_agents` and none was found (App. F).
+    """`agents.default_agent`: who does what no other agent can (App. F)."""
 
-    Always a built-in one: the solving model, led by `prompt` where one is given.
-    """
-
-    id: Annotated[str, Meta(min_length=1, max_length=200)] = "llm-executor"
-    type: Literal["builtin", "built_in"] = "builtin"
+    id: Annotated[str, Meta(min_length=1, max_length=100)] = "llm-executor"
+    type: Literal["mcp", "executable", "http", "builtin", "built_in"] = "built_in"
     capabilities: Words = ("all",)
     domains: Words = ("general",)
-    prompt: Annotated[str, Meta(max_length=20_000)] = ""
 
 
 class AgentSettings(Struct, frozen=True, kw_only=True):
@@ -294,7 +290,7 @@ class ConversationSettings(Struct, frozen=True, kw_only=True):
     format: Literal["markdown"] = "markdown"
     file_naming: FileNaming = FileNaming()
     retention_days: Positive = 90.0
-    compress_after_days: Positive = 7.0
+    compress_after_days: Amount = 7.0
     include_phases: tuple[str, ...] = PHASES
     include_user_interactions: bool = True
     include_metadata: bool = True

@@ -36,6 +36,14 @@ def home(environ: Mapping[str, str]) -> Path:
     return Path(chosen).absolute()
 
 
+def in_home(path: str, home: Path) -> str:
+    """A configured path with `~/.aurora` read as `home`, which is where everything of AURORA is; others as they are."""
+    usual = "~/.aurora"
+    if path == usual or path.startswith(f"{usual}/"):
+        return str(home / path[len(usual) :].lstrip("/"))
+    return path
+
+
 @dataclass(frozen=True)
 class Address:
     """The files by which the daemon of one home is found.

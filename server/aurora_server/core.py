@@ -10,7 +10,9 @@ from pathlib import Path
 
 from aurora_protocol.methods import Finding, StatusResult
 from aurora_protocol.version import __version__
+from aurora_server.configuration.source import SettingsSource
 from aurora_server.settings import Settings
+from aurora_server.trust import Trust
 from aurora_server.workspaces import Workspaces
 
 
@@ -18,7 +20,7 @@ from aurora_server.workspaces import Workspaces
 class Core:
     """Shared by every session. `where` is the socket's path, or how else we are reached; `log` is for error texts."""
 
-    settings: Settings
+    source: SettingsSource
     workspaces: Workspaces
     where: str
     log: Path
@@ -30,6 +32,16 @@ class Core:
     """Mends the memory of a workspace that cannot be opened because its file is damaged; says what was done."""
     started: float = field(default_factory=time.monotonic)
     connections: int = 0
+
+    @property
+    def settings(self) -> Settings:
+        """What is configured now."""
+        return self.source.current()
+
+    @property
+    def trust(self) -> Trust:
+        """Which workspaces their user trusts."""
+        return Trust(self.source.started.home)
 
     def status(self) -> StatusResult:
         """The daemon and its workspaces, now."""

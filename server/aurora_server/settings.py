@@ -1,33 +1,27 @@
-"""What can be configured of the daemon: defaults, then `config.json` of the user, then `AURORA_*` variables (App. C).
+"""What can be configured: defaults, then `config.json` of the user, then `AURORA_*` variables (App. C).
 
-Of a workspace's own `.aurora/config.json` only the lifespan policies are read (`aurora_server.lifespans`): the rest
-could redirect where memory is kept, and nobody has trusted it yet.
+A workspace's own `.aurora/config.json` has a say in the lifespan policies (`aurora_server.lifespans`) and in how its
+questions are answered (`aurora_server.configuration.layers`), never in the daemon: it could redirect where memory goes.
 """
 
 from __future__ import annotations
 
-import json
-import os
-import stat
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import Meta, Struct
 
+from aurora_orchestration.settings import SoarSettings
 from aurora_protocol.address import home as aurora_home
+from aurora_server.configuration.documents import Document, SettingsError, read_document, users_document
+from aurora_server.configuration.soar import soar_of
+from aurora_server.configuration.values import section
 
-MAX_CONFIG_BYTES = 1 << 20
-PREFIX = "AURORA_"
-
-Section = TypeVar("Section", bound=Struct)
+__all__ = ["Settings", "SettingsError", "load", "load_manifest", "read_document"]
 
 Positive = Annotated[float, Meta(gt=0)]
-
-
-class SettingsError(Exception):
-    """A configuration value cannot be used; the message names the file or variable, the key and what is expected."""
 
 
 class DaemonSettings(Struct, frozen=True):
@@ -154,6 +148,7 @@ class Settings(Struct, frozen=True):
     deliverables: DeliverableSettings = DeliverableSettings()
     detect: DetectSettings = DetectSettings()
     lifespans: LifespanSettings = LifespanSettings()
+    soar: SoarSettings = SoarSettings()
 
 
 _SECTIONS: dict[str, type[Struct]] = {
@@ -174,81 +169,26 @@ def load(environ: Mapping[str, str], config_file: Path | None = None) -> Setting
 
     Raises SettingsError, also where a file that was named is missing.
     """
-    path, document = _users_document(environ, config_file)
-    sections = {
-        name.rpartition(".")[2]: _section(name, kind, document, path, environ) for name, kind in _SECTIONS.items()
+    return settings_of(users_document(environ, config_file), environ)
+
+
+def settings_of(document: Document, environ: Mapping[str, str]) -> Settings:
+    """The settings in the user's document, variables laid over them. Raises SettingsError."""
+    path, content = document.path, document.content
+    sections: dict[str, Any] = {
+        name.rpartition(".")[2]: section(name, kind, content, path, environ) for name, kind in _SECTIONS.items()
     }
     policies = environ.get("AURORA_LIFESPAN_POLICIES")
     lifespans = LifespanSettings(
-        given=document.get("memory", {}).get("lifespan_policies"),
+        given=content.get("memory", {}).get("lifespan_policies"),
         place=str(path),
         file=Path(policies).expanduser().absolute() if policies else None,
     )
-    return msgspec.structs.replace(Settings(aurora_home(environ)), **sections, lifespans=lifespans)
+    soar = soar_of(document, environ)
+    return msgspec.structs.replace(Settings(aurora_home(environ)), **sections, lifespans=lifespans, soar=soar)
 
 
 def load_manifest(environ: Mapping[str, str], config_file: Path | None = None) -> ManifestSettings:
     """Read `manifest.*` alone, as `load` does: what is wrong elsewhere does not matter. Raises SettingsError."""
-    path, document = _users_document(environ, config_file)
-    return _section("manifest", ManifestSettings, document, path, environ)
-
-
-def _users_document(environ: Mapping[str, str], config_file: Path | None) -> tuple[Path, dict[str, Any]]:
-    named = config_file or (Path(environ["AURORA_CONFIG"]) if environ.get("AURORA_CONFIG") else None)
-    path = named or aurora_home(environ) / "config.json"
-    return path, read_document(path, required=named is not None)
-
-
-def _section(
-    name: str, kind: type[Section], document: dict[str, Any], path: Path, environ: Mapping[str, str]
-) -> Section:
-    """One section of the document, with what variables say laid over it. Raises SettingsError."""
-    given: Any = document
-    for step in name.split("."):
-        given = given.get(step, {})
-        if not isinstance(given, dict):
-            raise SettingsError(f"{path}: '{name}' must be an object")
-    values = dict(given)
-    for field in msgspec.structs.fields(kind):
-        variable = f"{PREFIX}{name}_{field.name}".replace(".", "_").upper()
-        if variable in environ:
-            pairs = isinstance(field.default, dict) or field.default_factory is dict
-            values[field.name] = _pairs(environ[variable]) if pairs else environ[variable]
-    try:
-        return msgspec.convert(values, kind, strict=False)
-    except msgspec.ValidationError as error:
-        raise SettingsError(f"{path} or {PREFIX}{name.replace('.', '_').upper()}_*: {name}: {error}") from error
-
-
-def _pairs(text: str) -> dict[str, str]:
-    """`a=1,b=2` as a mapping; what has no `=` stands for nothing that any setting takes."""
-    return {key.strip(): value.strip() for key, _, value in (each.partition("=") for each in text.split(",") if each)}
-
-
-def read_document(path: Path, *, required: bool, named_by: str = "--config") -> dict[str, Any]:
-    """The JSON object in a file; an empty one where there is no file and none is `required`.
-
-    `named_by` is what a missing one is to be looked up in. Raises SettingsError. Never waits: what a workspace has in
-    that place may be a pipe.
-    """
-    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
-    try:
-        with os.fdopen(os.open(path, flags), "rb") as file:
-            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-                raise SettingsError(f"cannot read {path}: it is not a regular file")
-            content = file.read(MAX_CONFIG_BYTES + 1)
-    except (FileNotFoundError, NotADirectoryError) as error:
-        if required:
-            raise SettingsError(f"there is no config file {path}; check {named_by}") from error
-        return {}
-    except OSError as error:
-        raise SettingsError(f"cannot read {path}: {error.strerror}") from error
-    if len(content) > MAX_CONFIG_BYTES:
-        raise SettingsError(f"{path} is larger than 1 MiB, which no configuration needs")
-    try:
-        document = json.loads(content or b"{}")
-    except (ValueError, RecursionError) as error:
-        raise SettingsError(f"{path} is not valid JSON: {error}") from error
-    if not isinstance(document, dict):
-        raise SettingsError(f"{path} must hold a JSON object")
-    return document
+    document = users_document(environ, config_file)
+    return section("manifest", ManifestSettings, document.content, document.path, environ)

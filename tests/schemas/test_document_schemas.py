@@ -13,11 +13,12 @@ from typing import Any, get_args
 import msgspec
 import pytest
 from jsonschema import Draft202012Validator
-from msgspec.inspect import FloatType, IntType, StrType, UnionType, type_info
+from msgspec.inspect import FloatType, IntType, LiteralType, NoneType, StrType, StructType, UnionType, type_info
 
 import aurora_schemas
 from aurora_memory.lifespans.policies import BUILT_IN, Layer, merged
 from aurora_server import settings
+from aurora_server.configuration import soar
 from tests.manifests import SHARED
 
 NAMES = ("configuration", "agents", "deliverable-state", "metrics-output")
@@ -58,11 +59,23 @@ def test_every_member_is_described_in_a_sentence(name: str) -> None:
 # Configuration: what the daemon reads
 
 
+READ = settings._SECTIONS | dict(soar.SECTIONS.values())
+
+
 def sections() -> Iterator[tuple[str, str, msgspec.inspect.Type, Any]]:
-    for name, kind in settings._SECTIONS.items():
-        info = type_info(kind)
-        assert isinstance(info, msgspec.inspect.StructType)
-        for field in info.fields:
+    for name, kind in READ.items():
+        yield from fields(name, kind)
+
+
+def fields(name: str, kind: type[msgspec.Struct]) -> Iterator[tuple[str, str, msgspec.inspect.Type, Any]]:
+    info = type_info(kind)
+    assert isinstance(info, msgspec.inspect.StructType)
+    for field in info.fields:
+        inner = field.type.types if isinstance(field.type, UnionType) else (field.type,)
+        structs = [each.cls for each in inner if isinstance(each, StructType)]
+        if structs:
+            yield from fields(f"{name}.{field.name}", structs[0])
+        else:
             yield name, field.name, field.type, field.default
 
 
@@ -70,6 +83,8 @@ def described(path: str) -> dict[str, Any]:
     place: dict[str, Any] = aurora_schemas.load("configuration")
     for step in path.split("."):
         place = place["properties"][step]
+        if "$ref" in place:
+            place = {**aurora_schemas.load("configuration")["$defs"][place["$ref"].rpartition("/")[2]], **place}
     return place
 
 
@@ -77,12 +92,17 @@ def described(path: str) -> dict[str, Any]:
 def test_every_setting_is_in_the_schema_with_its_bounds(
     section: str, name: str, kind: msgspec.inspect.Type, default: Any
 ) -> None:
-    said = described(f"{section}.{name}")
-    assert LATER not in said["description"] + described(section)["description"]
-    assert f"AURORA_{section}_{name}".replace(".", "_").upper() in said["description"]
-    if default is not msgspec.NODEFAULT and default is not None:
-        assert said["default"] == default
-    plain = next(each for each in kind.types if isinstance(each, StrType)) if isinstance(kind, UnionType) else kind
+    said, around = described(f"{section}.{name}"), described(section)
+    assert LATER not in said["description"] + around["description"]
+    variable = f"AURORA_{section}_{name}".replace(".", "_").upper()
+    if section in ("llm.reasoning_llm", "llm.solving_llm"):
+        assert f"AURORA_{section}_".replace(".", "_").upper() + "…" in around["description"]
+    else:
+        assert f"`{variable}`" in said["description"]
+        if default is not msgspec.NODEFAULT and default is not None:
+            assert said["default"] == json.loads(msgspec.json.encode(default))
+    some = [each for each in kind.types if not isinstance(each, NoneType)] if isinstance(kind, UnionType) else [kind]
+    plain = some[0]
     if isinstance(plain, IntType | FloatType):
         assert (said.get("minimum"), said.get("maximum"), said.get("exclusiveMinimum")) == (
             plain.ge,
@@ -92,12 +112,14 @@ def test_every_setting_is_in_the_schema_with_its_bounds(
     if isinstance(plain, StrType) and plain.pattern:
         assert all(re.fullmatch(plain.pattern, each) for each in said["enum"])
         assert len(said["enum"]) == plain.pattern.count("|") + 1
+    if isinstance(plain, LiteralType):
+        assert set(said["enum"]) == set(plain.values)
     if name == "severities":
         assert set(said["additionalProperties"]["enum"]) == set(get_args(settings.Level))
 
 
 def test_what_nothing_reads_says_so() -> None:
-    read = {name.partition(".")[0] for name in settings._SECTIONS} | {"$schema", "version", "retention_policies"}
+    read = {name.partition(".")[0] for name in READ} | {"$schema", "version", "retention_policies"}
     for name, member in aurora_schemas.load("configuration")["properties"].items():
         assert (LATER in member["description"]) == (name not in read), name
 
@@ -124,10 +146,13 @@ def test_what_the_schema_accepts_the_daemon_reads(tmp_path: Path) -> None:
         "x",
         {},
         {"a": "off"},
+        ["a"],
+        [0.1, 0.9],
+        "monthly",
     ]
     accepted = 0
-    for number in range(600):
-        section, name, _, _ = chance.choice(list(sections()))
+    for number in range(1500):
+        section, name, _, _ = chance.choice([each for each in sections() if "_llm" not in each[0]])
         document: dict[str, Any] = {}
         place = document
         for step in section.split("."):

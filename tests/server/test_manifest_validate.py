@@ -188,7 +188,10 @@ def test_severities_come_from_configuration_variables_and_options(site: Path) ->
     (home / "config.json").write_text('{"manifest": {"severities": {"schema-type": "loud"}}}')
     done = validate(site, "-", given=text)
     assert done.returncode == 2
-    assert re.fullmatch(r"aurora: .*config\.json.*: manifest: Invalid enum value 'loud'.*\n", done.stderr)
+    assert re.fullmatch(
+        r"aurora: .*config\.json.*: manifest\.severities: invalid enum value 'loud'; it may be one of error, .*\n",
+        done.stderr,
+    )
 
 
 def test_a_workspaces_own_configuration_silences_nothing(site: Path) -> None:

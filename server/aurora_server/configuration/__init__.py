@@ -1,0 +1,1 @@
+"""How configuration is found, read, merged, explained, changed and watched; `aurora_server.settings` says what."""

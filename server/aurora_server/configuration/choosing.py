@@ -1,0 +1,81 @@
+"""Which model is asked, where more than one place has a say: files, variables, flags (AURORA §9.6, App. C)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from aurora_server.configuration.documents import SettingsError
+from aurora_server.configuration.values import merged
+
+ROLES = ("reasoning_llm", "solving_llm")
+VARIABLES = ("AURORA_LLM_PROVIDER", "AURORA_LLM_MODEL")
+FLAGS = ("--llm-provider", "--llm-model")
+KEY_VARIABLE = "AURORA_API_KEY"
+
+USUAL_MODELS = {"anthropic": "claude-sonnet-4-5", "openai": "gpt-4-turbo", "editor": "editor"}
+"""The model of a provider that was named without one (App. C's, as the providers spell them)."""
+
+OF_A_PROVIDER = ("base_url", "api_key_env", "headers")
+"""What one provider's address and key are; another provider is never sent them."""
+
+
+def models_laid_over(lower: dict[str, Any], upper: dict[str, Any]) -> dict[str, Any]:
+    """`llm` over `llm`: a model of another provider does not inherit where the lower one was asked, and with what."""
+    kept = dict(lower)
+    for role in ROLES:
+        below, above = lower.get(role), upper.get(role)
+        if isinstance(below, dict) and isinstance(above, dict) and above.get("provider", _of(below)) != _of(below):
+            kept[role] = {name: value for name, value in below.items() if name not in OF_A_PROVIDER}
+    return merged(kept, upper)
+
+
+def chosen_model(
+    values: dict[str, Any],
+    provider: str | None,
+    model: str | None,
+    environ: Mapping[str, str],
+    named_by: tuple[str, str],
+) -> dict[str, Any]:
+    """The `llm` section with both models by this provider, or of this name; as it is where neither is given.
+
+    With a provider, the key is the one in AURORA_API_KEY, if that is set. `named_by` is how the two are spelt where
+    they came from. Raises SettingsError where a model cannot be told.
+    """
+    if not provider and not model:
+        return values
+    result = dict(values)
+    for role in ROLES:
+        below = values.get(role)
+        if isinstance(below, dict):
+            result[role] = _rather(below, provider, model, environ, named_by)
+        elif role == ROLES[0]:
+            if not provider:
+                raise SettingsError(
+                    f"{named_by[1]}={model} says no provider, and none is configured; set {named_by[0]}"
+                )
+            result[role] = _rather({}, provider, model, environ, named_by)
+    return result
+
+
+def _rather(
+    below: dict[str, Any],
+    provider: str | None,
+    model: str | None,
+    environ: Mapping[str, str],
+    named_by: tuple[str, str],
+) -> dict[str, Any]:
+    kept = dict(below)
+    if provider and provider != _of(below):
+        kept = {name: value for name, value in below.items() if name not in (*OF_A_PROVIDER, "model")}
+        kept["provider"] = provider
+    if provider and environ.get(KEY_VARIABLE) and not kept.get("api_key_env"):
+        kept["api_key_env"] = KEY_VARIABLE
+    kept["model"] = model or kept.get("model") or USUAL_MODELS.get(provider or "")
+    if not kept["model"]:
+        raise SettingsError(f"{named_by[0]}={provider} says no model; set {named_by[1]} as well")
+    return kept
+
+
+def _of(model: dict[str, Any]) -> Any:
+    return model.get("provider")

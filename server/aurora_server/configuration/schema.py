@@ -1,0 +1,145 @@
+"""What `configuration.schema.json` says of a member: whether it is known, what it may be, and what it may have meant.
+
+Asked only when something is wrong or somebody wants to know: reading configuration does without.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator
+from typing import Any
+
+from msgspec import Struct
+
+import aurora_schemas
+
+NAME = "configuration"
+MAX_UNKNOWN = 50
+_CLOSE = 0.6
+
+
+class Unknown(Struct, frozen=True):
+    """A member that nothing reads, and the member it may have meant, both with dots between the steps."""
+
+    member: str
+    meant: str | None
+
+    @property
+    def line(self) -> str:
+        """`'scoring.max_retry' is not a setting; did you mean 'scoring.max_retries'?`"""
+        hint = f"did you mean '{self.meant}'?" if self.meant else "aurora config show-defaults lists all"
+        return f"'{self.member}' is not a setting; {hint}"
+
+
+def member(path: str) -> dict[str, Any] | None:
+    """What the schema says at a dotted path, references followed; None where it names no such member.
+
+    The step `*` is whatever a list or a mapping holds.
+    """
+    place: dict[str, Any] = aurora_schemas.load(NAME)
+    for step in path.split(".") if path else ():
+        place = _resolved(place)
+        inner = place.get("properties", {}).get(step) or _free(place) or (place.get("items") if step == "*" else None)
+        if inner is None:
+            return None
+        place = inner
+    return _resolved(place)
+
+
+def allowed(path: str) -> str:
+    """What a member may be, in words: `one of daily, weekly, monthly`, `a number from 0 to 1`; empty when unknown."""
+    said = member(path)
+    if said is None:
+        return ""
+    if "enum" in said:
+        return "one of " + ", ".join("null" if each is None else str(each) for each in said["enum"])
+    kinds = said.get("type", "object" if "properties" in said else [])
+    words = [_KINDS[kind] for kind in ([kinds] if isinstance(kinds, str) else kinds)]
+    return " or ".join(words) + _bounds(said)
+
+
+def unknown(document: Any) -> tuple[Unknown, ...]:
+    """The members of a document that nothing reads, MAX_UNKNOWN at most."""
+    found: list[Unknown] = []
+    for each in _unknown(document, aurora_schemas.load(NAME), ""):
+        found.append(each)
+        if len(found) == MAX_UNKNOWN:
+            break
+    return tuple(found)
+
+
+def closest(path: str) -> str | None:
+    """The known member that a dotted path may have meant."""
+    parent, _, name = path.rpartition(".")
+    place = member(parent)
+    return _closest(name, place, parent) if place is not None else closest(parent)
+
+
+def leaves(schema: dict[str, Any] | None = None, path: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
+    """Every member that has no members of its own, by dotted path, in the schema's order."""
+    place = _resolved(schema if schema is not None else aurora_schemas.load(NAME))
+    named = place.get("properties")
+    if not named:
+        yield path, place
+        return
+    for name, inner in named.items():
+        yield from leaves(inner, _joined(path, name))
+
+
+_KINDS = {
+    "string": "a text",
+    "number": "a number",
+    "integer": "a whole number",
+    "boolean": "true or false",
+    "array": "a list",
+    "object": "an object",
+    "null": "null",
+}
+
+
+def _bounds(said: dict[str, Any]) -> str:
+    low, above, high = said.get("minimum"), said.get("exclusiveMinimum"), said.get("maximum")
+    if low is not None and high is not None:
+        return f" from {low} to {high}"
+    if above is not None:
+        return f" above {above}" + (f", at most {high}" if high is not None else "")
+    if low is not None:
+        return f", at least {low}"
+    return f", at most {high}" if high is not None else ""
+
+
+def _unknown(value: Any, schema: dict[str, Any], path: str) -> Iterator[Unknown]:
+    place = _resolved(schema)
+    if not isinstance(value, dict) or ("properties" not in place and "additionalProperties" not in place):
+        return
+    for name, inner in value.items():
+        known = place.get("properties", {}).get(name)
+        if known is None:
+            known = _free(place)
+        if known is None:
+            yield Unknown(_joined(path, name), _closest(name, place, path))
+        else:
+            yield from _unknown(inner, known, _joined(path, name))
+
+
+def _free(place: dict[str, Any]) -> dict[str, Any] | None:
+    """What holds of members that have no name of their own; None where there may be none."""
+    free = place.get("additionalProperties")
+    if free is True:
+        return {}
+    return free if isinstance(free, dict) else None
+
+
+def _closest(name: str, place: dict[str, Any], path: str) -> str | None:
+    (found,) = difflib.get_close_matches(name, place.get("properties", {}), 1, _CLOSE) or [None]
+    return _joined(path, found) if found else None
+
+
+def _resolved(place: dict[str, Any]) -> dict[str, Any]:
+    while "$ref" in place:
+        place = aurora_schemas.load(NAME)["$defs"][place["$ref"].rpartition("/")[2]]
+    return place
+
+
+def _joined(path: str, name: str) -> str:
+    return f"{path}.{name}" if path else name

@@ -1,0 +1,143 @@
+"""The sections that say how questions are answered, as one `SoarSettings` (AURORA Appendix C)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
+from aurora_orchestration import settings
+from aurora_orchestration.settings import SoarSettings
+from aurora_protocol.address import home as aurora_home
+from aurora_protocol.address import in_home
+from aurora_server.configuration.choosing import FLAGS, ROLES, VARIABLES, chosen_model, models_laid_over
+from aurora_server.configuration.documents import Document
+from aurora_server.configuration.values import converted, given, merged, variable_of, variables_of, with_variables
+
+SECTIONS: dict[str, tuple[str, type[Struct]]] = {
+    "llm": ("llm", settings.LlmSettings),
+    "aurora": ("aurora", settings.AuroraSettings),
+    "scoring": ("scoring", settings.ScoringSettings),
+    "complexity": ("complexity", settings.ComplexitySettings),
+    "agents": ("agents", settings.AgentSettings),
+    "signals": ("signals", settings.SignalSettings),
+    "guardrails": ("guardrails", settings.GuardrailSettings),
+    "cost_budgets": ("cost_budgets", settings.BudgetSettings),
+    "headless": ("headless", settings.HeadlessSettings),
+    "conversations": ("logging.conversations", settings.ConversationSettings),
+    "reporting": ("reporting", settings.ReportingSettings),
+    "retrieval": ("retrieval", settings.RetrievalSettings),
+}
+"""By the field of `SoarSettings`: the section's dotted name in a file, and its struct."""
+
+
+def soar_of(document: Document, environ: Mapping[str, str]) -> SoarSettings:
+    """What the user's document says, variables laid over it. Raises SettingsError."""
+    said = {field: given_in(document, name) for field, (name, _) in SECTIONS.items()}
+    return built(said, str(document.path), environ)
+
+
+def given_in(document: Document, name: str) -> dict[str, Any]:
+    """What a document says in a section, in the spelling of the structs. Raises SettingsError."""
+    values = given(name, document.content, document.path)
+    return _flat_signals(values) if name == "signals" else values
+
+
+def laid_over(name: str, lower: dict[str, Any], upper: dict[str, Any]) -> dict[str, Any]:
+    """One section over another: member by member, models as `choosing` says."""
+    return models_laid_over(lower, upper) if name == "llm" else merged(lower, upper)
+
+
+def built(
+    said: Mapping[str, dict[str, Any]], place: str, environ: Mapping[str, str], flags: Mapping[str, str] | None = None
+) -> SoarSettings:
+    """Settings of what files say by field, with variables and then command-line flags laid over them.
+
+    `flags` may have `llm_provider` and `llm_model`. Raises SettingsError, which names `place` or the variable.
+    """
+    changed: dict[str, Any] = {}
+    for field, (name, kind) in SECTIONS.items():
+        values = said.get(field, {})
+        if name == "llm":
+            provider, model = (environ.get(variable) for variable in VARIABLES)
+            values = chosen_model(values, provider, model, environ, VARIABLES)
+        said_here = variables_of(name, kind, environ)
+        if name == "llm":
+            values = models_laid_over(values, _providers(said_here))
+        values = with_variables(values, said_here)
+        if name == "llm" and flags:
+            values = chosen_model(values, flags.get("llm_provider"), flags.get("llm_model"), environ, FLAGS)
+        if values:
+            changed[field] = converted(name, kind, values, place)
+    return _at_home(replace(SoarSettings(), **changed), aurora_home(environ))
+
+
+def _providers(said: Mapping[tuple[str, ...], Any]) -> dict[str, Any]:
+    return {role: {"provider": said[role, "provider"]} for role in ROLES if (role, "provider") in said}
+
+
+def _at_home(soar: SoarSettings, home: Path) -> SoarSettings:
+    """The same with `~/.aurora` read as the home folder, in every path."""
+
+    def placed(path: str | None) -> str | None:
+        return None if path is None else in_home(path, home)
+
+    return replace(
+        soar,
+        llm=_changed(soar.llm, prices_file=placed),
+        scoring=replace(
+            soar.scoring, calibration_examples=_changed(soar.scoring.calibration_examples, external_path=placed)
+        ),
+        agents=_changed(
+            soar.agents,
+            discovery_paths=lambda paths: tuple(in_home(path, home) for path in paths),
+            last_discovered_path=placed,
+        ),
+        cost_budgets=_changed(soar.cost_budgets, tracking_file=placed),
+        conversations=_changed(soar.conversations, path=placed),
+        reporting=replace(
+            soar.reporting,
+            **{
+                name: _changed(getattr(soar.reporting, name), output_path=placed)
+                for name in ("daily", "cumulative", "monthly")
+            },
+        ),
+    )
+
+
+def _changed(kept: Any, **changes: Callable[[Any], Any]) -> Any:
+    return replace(kept, **{name: change(getattr(kept, name)) for name, change in changes.items()})
+
+
+def _flat_signals(values: dict[str, Any]) -> dict[str, Any]:
+    """`signals.patterns.<kind>.keywords` (App. E) as `signals.<kind>` (App. C), which weighs more where both are."""
+    patterns = values.get("patterns")
+    if not isinstance(patterns, dict):
+        return values
+    flat = {
+        name: pattern["keywords"]
+        for name, pattern in patterns.items()
+        if isinstance(pattern, dict) and "keywords" in pattern
+    }
+    return {**flat, **{name: value for name, value in values.items() if name != "patterns"}}
+
+
+def described() -> dict[str, tuple[Any, str]]:
+    """Every setting of a SOAR run that has a default: by dotted name, the default (as JSON) and its variable."""
+    found: dict[str, tuple[Any, str]] = {}
+
+    def walk(path: str, value: Any) -> None:
+        for each in msgspec.structs.fields(type(value)):
+            inner, name = getattr(value, each.name), f"{path}.{each.name}"
+            if isinstance(inner, Struct):
+                walk(name, inner)
+            else:
+                found[name] = (msgspec.to_builtins(inner), variable_of(name))
+
+    for name, kind in SECTIONS.values():
+        walk(name, kind())
+    return found
