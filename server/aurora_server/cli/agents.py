@@ -41,16 +41,20 @@ def refresh(settings: Settings) -> None:
 
 def _registry(settings: Settings) -> Registry:
     from aurora_orchestration.agents.registry import Registry
-    from aurora_server.agents import agent_settings, is_trusted
+    from aurora_server.configuration.documents import users_document
+    from aurora_server.configuration.layers import layered
+    from aurora_server.trust import Trust
 
     environ = {**os.environ, **settings.variables}
     workspace, home = settings.workspace, settings.address.home
+    trusted = Trust(home).is_trusted(workspace)
+    chosen, _ = layered(users_document(environ, settings.config), workspace, trusted, environ)
     return Registry(
         home,
         workspace,
-        agent_settings(environ),
+        chosen.agents,
         time.time,
-        trusted=is_trusted(workspace, home),
+        trusted=trusted,
         environ=environ,
     )
 
