@@ -35,7 +35,7 @@ from aurora_orchestration.soar.model import (
 )
 from aurora_orchestration.soar.planning import plan
 from aurora_orchestration.soar.run import Call
-from aurora_orchestration.soar.stages import Tell
+from aurora_orchestration.soar.stages import Tell, silence
 from aurora_orchestration.soar.verify import verify
 from aurora_orchestration.soar.verify_synthesis import verify_synthesis
 from aurora_orchestration.soar.workbench import Workbench
@@ -207,7 +207,7 @@ class Steps:
 
     async def _context(self, query: str, level: Complexity, given: str) -> ContextBundle:
         assessment = Assessment(complexity=level, confidence=1.0, score=0.0, method="asked")
-        found = await retrieve(query, self._bench.memory, assessment, self._settings.retrieval)
+        found = await retrieve(query, self._bench.memory, assessment, self._settings.retrieval, tell=silence)
         if not given.strip():
             return found
         told = ContextChunk(
