@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import gzip
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 
 from aurora_memory.chunks import type_of
@@ -25,17 +25,28 @@ MAX_SECTION_LINES = 200
 
 
 class SoarMemory:
-    """Fulfils `aurora_orchestration.soar.memory.Memory` for a workspace. `logs_folder` holds the conversation logs."""
+    """Fulfils `aurora_orchestration.soar.memory.Memory` for a workspace. `logs_folder` holds the conversation logs.
 
-    def __init__(self, recalling: Recalling, store: Store, logs_folder: Callable[[], Path]) -> None:
+    `ready` waits until the workspace was indexed once: a run that costs something should know what it asks about.
+    """
+
+    def __init__(
+        self,
+        recalling: Recalling,
+        store: Store,
+        logs_folder: Callable[[], Path],
+        ready: Callable[[], Awaitable[object]],
+    ) -> None:
         self._recalling = recalling
         self._store = store
         self._logs_folder = logs_folder
+        self._ready = ready
 
     async def recall(
         self, query: str, *, budget: int, limit: int, types: Sequence[str] | None = None
     ) -> Sequence[ContextChunk]:
         """The best mix that fits `budget` tokens, best first, contents included."""
+        await self._ready()
         params = RecallParams(
             query=query, limit=limit, types=None if types is None else list(types), budget_tokens=budget
         )

@@ -103,7 +103,7 @@ class Workspace:
         self._upkeep = Upkeep(root, store, indexer, lifespans.policies)
         self._follower = Follower(str(root), self.deliverables, store.outbox, sender) if sender is not None else None
         self._recalling = Recalling(root, store.read, lifespans.policies, embedder)
-        memory = SoarMemory(self._recalling, store, lambda: logs_folder(home, configured))
+        memory = SoarMemory(self._recalling, store, lambda: logs_folder(home, configured), indexer.first_run)
         self.soar = Soar(root, home, configured, memory, self.deliverables, environ)
         self._warming = asyncio.create_task(self._warm(), name=f"warm {root}")
 

@@ -74,9 +74,20 @@ def mem(
 def recall(client: Client, params: dict[str, Any], root: Path, settings: Settings) -> dict[str, Any]:
     """Ask; where the workspace has never been indexed, index it first, with a progress bar, and ask again."""
     reply: dict[str, Any] = client.request(RECALL, params, timeout=ANSWER_WITHIN)
-    if reply["freshness"]["indexedAt"] is None:
-        from aurora_server.cli.progress import index_with_progress
-
-        index_with_progress(client, root, settings)
+    if _index_if_never(reply, client, root, settings):
         reply = client.request(RECALL, params, timeout=ANSWER_WITHIN)
     return reply
+
+
+def index_once(client: Client, root: Path, settings: Settings) -> None:
+    """Where the workspace has never been indexed, index it, with a progress bar."""
+    _index_if_never(client.request(RECALL, {"query": "a", "limit": 1}, timeout=ANSWER_WITHIN), client, root, settings)
+
+
+def _index_if_never(reply: dict[str, Any], client: Client, root: Path, settings: Settings) -> bool:
+    if reply["freshness"]["indexedAt"] is not None:
+        return False
+    from aurora_server.cli.progress import index_with_progress
+
+    index_with_progress(client, root, settings)
+    return True

@@ -10,6 +10,7 @@ import click
 
 from aurora_protocol import RequestFailed
 from aurora_server.cli.haste import stay
+from aurora_server.cli.mem import index_once
 from aurora_server.cli.query_view import RunView, run_view
 from aurora_server.cli.session import open_session
 from aurora_server.cli.settings import Settings
@@ -68,6 +69,8 @@ def ask(settings: Settings, params: dict[str, Any], view: RunView) -> int:
             return {"answer": words or None}
 
         client.answer(ASK_USER, answer)
+        with view.paused():
+            index_once(client, settings.workspace, settings)
         token = f"query-{os.getpid()}"
         result = client.request(QUERY, {**params, "partialResultToken": token}, on_progress=view.stage)
     if not isinstance(result, dict):
