@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import threading
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import msgspec
 import pytest
 
 from aurora_orchestration import OrchestrationError
-from aurora_orchestration.llm.asking import Ask, CapReached, Rejected, Truncated, Unavailable
+from aurora_orchestration.llm.asking import Ask, CapReached, LlmError, Rejected, Truncated, Unavailable
 from aurora_orchestration.llm.journal import Journal
 from aurora_orchestration.llm.metering import Spending
 from aurora_orchestration.llm.structured import ask_for
@@ -215,6 +216,54 @@ async def test_twice_the_room_stays_within_the_caps(provider: LoopbackProvider, 
     with pytest.raises(Truncated):
         await ask_for(reasoning(caps=Caps(run_usd=1.3 * AT_MOST)), ASK, Found)
     assert len(provider.requests) == 1
+
+
+async def test_twice_the_room_may_be_more_than_the_model_has(provider: LoopbackProvider, reasoning: Opened) -> None:
+    too_much = Scripted(status=400, error="max_tokens: 2000 > 1000, which is the maximum allowed")
+    provider.script(Scripted(text='{"a": "b', stop="length"), too_much)
+    with pytest.raises(Truncated, match="1000 tokens"):
+        await ask_for(reasoning(), ASK, Found)
+
+
+class Full(Ledger):
+    """A budget that cannot be written."""
+
+    def settle(self, key: str, usd: float, *, phase: str = "", model: str = "") -> None:
+        raise Limit("the disk is full")
+
+
+async def test_a_cost_that_cannot_be_written_down_is_said_and_stays_reserved(
+    provider: LoopbackProvider, reasoning: Opened, calls: list[Call]
+) -> None:
+    provider.script("x", Scripted(drop=True))
+    ledger = Full()
+    llm = reasoning(budget=ledger, retry_seconds=0)
+    with pytest.raises(Limit, match="disk is full"):
+        await llm.ask(ASK)
+    with pytest.raises(Unavailable) as error:
+        await llm.ask(ASK)
+    assert any("disk is full" in note for note in error.value.__notes__)
+    assert len(calls) == 2 and len(ledger.reserved) == 2
+
+
+async def test_a_journal_on_a_full_disk_is_said(
+    provider: LoopbackProvider, reasoning: Opened, calls: list[Call], tmp_path: Path
+) -> None:
+    if not Path("/dev/full").exists():
+        pytest.skip("needs /dev/full")
+    provider.otherwise = "x"
+    ledger = Ledger()
+    journal = Journal(tmp_path, "run")
+    kept = os.dup(journal._file)
+    full = os.open("/dev/full", os.O_WRONLY)
+    os.dup2(full, journal._file)
+    os.close(full)
+    with pytest.raises(LlmError, match="cannot write"):
+        await reasoning(journal=journal, budget=ledger).ask(ASK)
+    assert len(ledger.settled) == len(calls) == 1, "it was paid for all the same"
+    os.dup2(kept, journal._file)
+    os.close(kept)
+    journal.close()
 
 
 async def test_a_resumed_run_asks_nothing_twice(
