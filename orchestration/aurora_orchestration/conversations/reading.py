@@ -79,7 +79,9 @@ def files(folder: Path, first: str = "0000-00-00", last: str = "9999-99-99") -> 
                 plain = each.name.removesuffix(".gz")
                 if plain not in found or each.name.endswith(SUFFIX):
                     found[plain] = (day, Path(each.path))
-            for plain, (day, path) in sorted(found.items(), key=lambda item: (item[1][0], item[0]), reverse=True):
+            for plain, (day, path) in sorted(
+                found.items(), key=lambda item: (item[1][0], item[0][: -len(SUFFIX)]), reverse=True
+            ):
                 yield f"{year.name}/{month.name}/{plain}", day, path
 
 
