@@ -44,6 +44,7 @@ class QueryParams(Wire, frozen=True, kw_only=True):
     dry_run: bool = False
     force: bool = False
     auto: bool = False
+    mode: Literal["user_invoked", "headless"] = "user_invoked"
     session: Annotated[str, Meta(max_length=200)] = ""
     resume: Annotated[str, Meta(max_length=200)] | None = None
     context: EditorContext | None = None

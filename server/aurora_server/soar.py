@@ -97,6 +97,7 @@ class Soar:
             dry_run=params.dry_run,
             force=params.force,
             auto=params.auto,
+            mode=params.mode,
             resume=params.resume,
         )
         record = await orchestrator.run(request, tell=tell, ask_user=ask_user, editor=editor)

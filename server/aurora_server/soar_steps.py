@@ -7,7 +7,6 @@ import secrets
 from typing import Any
 
 import msgspec
-from aurora_orchestration.soar.retrieve import retrieve
 from msgspec import to_builtins
 
 from aurora_memory import documents
@@ -34,6 +33,7 @@ from aurora_orchestration.soar.model import (
     VerificationOption,
 )
 from aurora_orchestration.soar.planning import plan
+from aurora_orchestration.soar.retrieve import retrieve
 from aurora_orchestration.soar.run import Call
 from aurora_orchestration.soar.stages import Tell, silence
 from aurora_orchestration.soar.verify import verify

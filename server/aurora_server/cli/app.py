@@ -6,11 +6,14 @@ import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import click
 
 from aurora_server.cli.commands import LazyGroup, global_options
 from aurora_server.cli.errors import report
+from aurora_server.cli.haste import stay
+from aurora_server.cli.headless import headless_options, options_of, pursue_goal
 from aurora_server.cli.settings import Settings
 
 COMMANDS = {
@@ -60,9 +63,24 @@ def run(arguments: Sequence[str]) -> int:
     return result if isinstance(result, int) else 0
 
 
-@click.group(cls=LazyGroup, places=COMMANDS, aliases=ALIASES, invoke_without_command=True, params=global_options())
+@click.group(
+    cls=LazyGroup,
+    places=COMMANDS,
+    aliases=ALIASES,
+    invoke_without_command=True,
+    params=[*global_options(), *headless_options()],
+)
 @click.pass_context
-def aurora(ctx: click.Context) -> None:
+def aurora(ctx: click.Context, /, **given: Any) -> int:
     """The memory beside every code editor."""
+    options = options_of(given)
+    if options is not None and ctx.invoked_subcommand is not None:
+        raise click.UsageError("--headless takes no command", ctx)
+    if options is not None:
+        from aurora_server.cli.headless_opening import opening
+
+        stay()
+        return pursue_goal(ctx.obj, options, opening)
     if ctx.invoked_subcommand is None:
         click.echo(ctx.get_help())
+    return 0

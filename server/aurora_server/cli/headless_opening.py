@@ -1,0 +1,70 @@
+"""What `aurora --headless` runs with: questions go to the daemon, goals are judged by the configured model."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from aurora_orchestration.guardrails.budget import Budget
+from aurora_orchestration.llm.asking import Usage
+from aurora_orchestration.llm.models import open_models
+from aurora_orchestration.soar.run import Call, Mode, RunRecord
+from aurora_protocol.address import in_home
+from aurora_protocol.queries import QUERY
+from aurora_server.cli.headless import Wired
+from aurora_server.cli.mem import index_once
+from aurora_server.cli.session import open_session
+from aurora_server.cli.settings import Settings
+from aurora_server.configuration.layers import settings_for
+from aurora_server.trust import Trust
+
+
+@asynccontextmanager
+async def opening(settings: Settings) -> AsyncIterator[Wired]:
+    """A session with the daemon and a model, for as long as the experiment goes on. Raises SettingsError."""
+    root, home = settings.workspace, settings.address.home
+    trusted = Trust(home).is_trusted(root)
+    soar, _ = settings_for(root, trusted, os.environ, settings.config)
+    calls: list[Call] = []
+    budget = Budget(Path(in_home(soar.cost_budgets.tracking_file, home)), soar.cost_budgets, time.time)
+    models = open_models(
+        soar.llm, os.environ, None, run=f"headless-{os.getpid()}", budget=budget, journal=None, heard=calls.append
+    )
+    with open_session(settings, root) as client:
+        await asyncio.to_thread(index_once, client, root, settings)
+
+        async def run(query: str, mode: Mode) -> RunRecord:
+            params = {"query": query, "mode": mode}
+            return record_of(await asyncio.to_thread(client.request, QUERY, params), str(root), mode)
+
+        yield Wired(soar.headless, run, models.reasoning)
+
+
+def record_of(result: dict[str, Any], workspace: str, mode: Mode) -> RunRecord:
+    """A run as the wire tells it, its cost in one sum."""
+    now = time.time()
+    paid = Call(
+        phase="respond", purpose="run", role="reasoning", provider="", model="", usage=Usage(),
+        cost_usd=result["costUsd"], started_at=now, took_ms=result["tookMs"],
+    )  # fmt: skip
+    return RunRecord(
+        id=result["id"],
+        query=result["query"],
+        workspace=workspace,
+        started_at=now - result["tookMs"] / 1000,
+        ended_at=now,
+        state=result["state"],
+        mode=mode,
+        answer=result["answer"],
+        score=result["score"],
+        confidence=result["confidence"],
+        calls=(paid,),
+        notices=tuple(result["notices"]),
+        error=result["error"],
+        log=result["log"],
+    )
