@@ -152,6 +152,19 @@ def test_other_numbers_and_names_stay_as_they_are(text: str) -> None:
     assert redact(text).text == text
 
 
+def test_numbers_beside_each_other_are_all_taken_out() -> None:
+    for first in (
+        "+1 555 867-5309",
+        "(555) 867-5309",
+        "4111 1111 1111 1111",
+        "123-45-6789",
+        "GB29 NWBK 6016 1331 9268 19",
+    ):
+        for second in ("4111 1111 1111 1111", "555-867-5309", "123-45-6789", "+44 20 7946 0958"):
+            left = redact(f"{first} {second}").text.replace(REDACTED, "")
+            assert left.strip() == "", (first, second)
+
+
 def test_what_was_found_is_named_by_kind_and_count_never_by_value() -> None:
     redacted = redact(f"a@b.org, c@d.org, password=hunter2, ghp_{A[:36]}")
     assert [each.words for each in redacted.found] == ["1 github token", "1 password", "2 email addresses"]
