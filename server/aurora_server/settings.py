@@ -8,16 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import msgspec
 from msgspec import Meta, Struct
 
-from aurora_orchestration.settings import SoarSettings
 from aurora_protocol.address import home as aurora_home
 from aurora_server.configuration.documents import Document, SettingsError, read_document, users_document
-from aurora_server.configuration.soar import soar_of
-from aurora_server.configuration.values import section
+from aurora_server.configuration.values import PREFIX, section
+
+if TYPE_CHECKING:
+    from aurora_orchestration.settings import SoarSettings
 
 __all__ = ["Settings", "SettingsError", "load", "load_manifest", "read_document"]
 
@@ -176,7 +177,17 @@ class Settings(Struct, frozen=True):
     deliverables: DeliverableSettings = DeliverableSettings()
     detect: DetectSettings = DetectSettings()
     lifespans: LifespanSettings = LifespanSettings()
-    soar: SoarSettings = SoarSettings()
+    answering: SoarSettings | None = None
+    """What is configured of answering questions; None where nothing is."""
+
+    @property
+    def soar(self) -> SoarSettings:
+        """How questions are answered, workspaces' own configuration apart (`configuration.layers`)."""
+        if self.answering is not None:
+            return self.answering
+        from aurora_server.configuration.soar import soar_of  # 9 ms that starting up need not pay
+
+        return soar_of(Document(self.home / "config.json"), {"AURORA_HOME": str(self.home)})
 
 
 _SECTIONS: dict[str, type[Struct]] = {
@@ -215,8 +226,39 @@ def settings_of(document: Document, environ: Mapping[str, str]) -> Settings:
         place=str(path),
         file=Path(policies).expanduser().absolute() if policies else None,
     )
-    soar = soar_of(document, environ)
-    return msgspec.structs.replace(Settings(aurora_home(environ)), **sections, lifespans=lifespans, soar=soar)
+    answering = None
+    if _says_how_to_answer(content, environ):
+        from aurora_server.configuration.soar import soar_of
+
+        answering = soar_of(document, environ)
+    return msgspec.structs.replace(Settings(aurora_home(environ)), **sections, lifespans=lifespans, answering=answering)
+
+
+OF_ANSWERING = (
+    "llm",
+    "aurora",
+    "scoring",
+    "complexity",
+    "agents",
+    "signals",
+    "guardrails",
+    "cost_budgets",
+    "headless",
+    "logging.conversations",
+    "reporting",
+    "retrieval",
+)
+"""The sections that say how questions are answered: those of `configuration.soar`."""
+
+
+def _says_how_to_answer(content: dict[str, Any], environ: Mapping[str, str]) -> bool:
+    prefixes = tuple(f"{PREFIX}{name.replace('.', '_').upper()}_" for name in OF_ANSWERING)
+    logging = content.get("logging", {})
+    return (
+        any(name in content for name in OF_ANSWERING)
+        or "conversations" in logging
+        or any(variable.startswith(prefixes) for variable in environ)
+    )
 
 
 def load_manifest(environ: Mapping[str, str], config_file: Path | None = None) -> ManifestSettings:
