@@ -181,12 +181,8 @@ def _with_fields(text: str, number: int, limit: int, cost_usd: float, budget_usd
     new = {"Current Iteration": f"{number} / {limit}", "Cost So Far": _dollars(cost_usd, budget_usd)}
     for label, value in new.items():
         line = f"**{label}:** {value}"
-        pattern = re.compile(rf"^\*\*{label}:\*\*.*$", re.MULTILINE)
-        head = (
-            pattern.sub(lambda _, line=line: line, head, count=1)
-            if pattern.search(head)
-            else f"{head.rstrip()}\n{line}\n"
-        )
+        found = re.search(rf"^\*\*{label}:\*\*.*$", head, re.MULTILINE)
+        head = f"{head[: found.start()]}{line}{head[found.end() :]}" if found else f"{head.rstrip()}\n{line}\n"
     return f"{head}{mark}{body}"
 
 

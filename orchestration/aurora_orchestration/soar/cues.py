@@ -155,6 +155,7 @@ GRAVE = phrases(
 ADMITTED = phrases(
     """security audit|security review|audit|vulnerability|vulnerabilities|penetration test|threat model|threat modeling|
     hipaa|gdpr|pci|sox|iso 26262|iec 62304|do 178c|legally|comply|compliance|is it safe to|safe to|disclosure|
-    postmortem|post mortem|disaster recovery|incident response|go live|sign off|regulator|regulators|auditors"""
+    postmortem|post mortem|emergency stop|fail safe|life support|disaster recovery|incident response|go live|sign off|
+    regulator|regulators|auditors"""
 )
 """Wording of decisions others will be held to; critical together with another word of that kind, or what is in use."""

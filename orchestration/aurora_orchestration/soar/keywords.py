@@ -1,4 +1,4 @@
-"""How hard a question is, told from its words alone (AURORA §8.2 tier 1, Appendix G). Pure, free, about 0.1 ms.
+"""How hard a question is, told from its words alone (AURORA §8.2 tier 1, Appendix G). Pure, free, about 1 ms.
 
 Appendix G's meaning holds: every level has a weight (0.0, 0.3, 0.7, 1.0), the heaviest level found is the level, length
 and several questions add 0.1 each, and a score in the borderline range is nobody's to decide without a model. What is
@@ -16,6 +16,7 @@ otherwise here, and why:
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 
 from msgspec import Struct
 
@@ -40,7 +41,7 @@ _MODALS = (("do",), ("can",), ("could",), ("would",), ("should",))
 _SOMEBODY = (("i",), ("we",), ("you",), ("one",))
 _VAGUE = frozenset("better faster fast good nice nicer work great robust clean scalable production ready".split())
 
-Phrases = Sequence[tuple[str, ...]]
+Phrases = tuple[tuple[str, ...], ...]
 
 
 class Keyed(Struct, frozen=True):
@@ -121,7 +122,7 @@ def _demands(clause: Clause, settings: KeywordSettings) -> Iterable[_Sign]:
         yield _Sign("complex", f"make {opening[-1]}", weak=True)
     elif found := _begins(cues.PLANNING, opening) or _begins(cues.BUILDING, opening):
         yield from _building(found, opening, planned=bool(_begins(cues.PLANNING, opening)), settings=settings)
-    elif found := _begins(cues.LOOKUP, opening):
+    elif opening[1:2] != ("not",) and (found := _begins(cues.LOOKUP, opening)):
         advice = _first(cues.ADVICE, clause.words)
         yield _Sign("medium", advice) if advice else _Sign("simple", found)
     elif opening[0] in cues.CHANGING:
@@ -265,13 +266,16 @@ def _choice(reading: Reading) -> str:
 
 
 def _split(words: Iterable[str]) -> Phrases:
-    return [tuple(word.lower().replace("-", " ").split()) for word in words if word.strip()]
+    return tuple(tuple(word.lower().replace("-", " ").split()) for word in words if word.strip())
 
 
 def _begins(table: Phrases, opening: tuple[str, ...]) -> str:
     """The longest phrase of `table` that `opening` begins with, or the empty text."""
-    matching = [(len(phrase), " ".join(phrase)) for phrase in table if _same(phrase, opening[: len(phrase)])]
-    return max(matching)[1] if matching else ""
+    forms, lengths = _compiled(table)
+    for length in reversed(lengths):
+        if opening[:length] in forms:
+            return " ".join(table[forms[opening[:length]]])
+    return ""
 
 
 def _first(table: Phrases, words: tuple[str, ...]) -> str:
@@ -281,18 +285,19 @@ def _first(table: Phrases, words: tuple[str, ...]) -> str:
 
 def _all(table: Phrases, words: tuple[str, ...]) -> list[str]:
     """The phrases of `table` that occur in `words`, in the table's order."""
-    present = set(words)
-    return [
-        " ".join(phrase)
-        for phrase in table
-        if (len(phrase) > 1 or not present.isdisjoint(_forms(phrase[0])))
-        and any(_same(phrase, words[at : at + len(phrase)]) for at in range(len(words) - len(phrase) + 1))
-    ]
+    forms, lengths = _compiled(table)
+    slices = (words[at : at + length] for length in lengths for at in range(len(words) - length + 1))
+    return [" ".join(table[place]) for place in sorted({forms[piece] for piece in slices if piece in forms})]
 
 
-def _same(phrase: tuple[str, ...], words: tuple[str, ...]) -> bool:
-    """Whether `words` are the phrase, its last word perhaps inflected."""
-    return len(phrase) == len(words) and phrase[:-1] == words[:-1] and words[-1] in _forms(phrase[-1])
+@lru_cache(maxsize=64)
+def _compiled(table: Phrases) -> tuple[dict[tuple[str, ...], int], tuple[int, ...]]:
+    """Every phrase with the inflections of its last word, by its place in the table; and the lengths there are."""
+    forms: dict[tuple[str, ...], int] = {}
+    for place, phrase in enumerate(table):
+        for form in _forms(phrase[-1]):
+            forms.setdefault((*phrase[:-1], form), place)
+    return forms, tuple(sorted({len(phrase) for phrase in table}))
 
 
 def _forms(word: str) -> tuple[str, ...]:

@@ -1,5 +1,8 @@
 """What a next message says of the last answer (Appendix E), and what only sounds like it."""
 
+import json
+from pathlib import Path
+
 import pytest
 
 from aurora_orchestration.settings import SignalSettings
@@ -138,3 +141,9 @@ def test_code_after_a_signal_is_no_signal_but_belongs_to_the_rest() -> None:
     assert signal is not None
     assert signal.kind == "followup"
     assert signal.rest == "explain ```stop no wrong```"
+
+
+def test_of_two_hundred_questions_only_the_follow_ups_are_taken_for_signals() -> None:
+    queries = json.loads((Path(__file__).parent / "data" / "complexity_queries.json").read_bytes())
+    heard = [query["kind"] for query in queries if said(query["query"])]
+    assert set(heard) == {"follow-up"}

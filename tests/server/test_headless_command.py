@@ -1,0 +1,101 @@
+"""`aurora --headless` as a command: its flags, what it prints, its exit codes."""
+
+import json
+import subprocess
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+
+from aurora_orchestration.settings import HeadlessSettings
+from aurora_orchestration.soar.run import Mode, RunRecord
+from aurora_server.cli.headless import Options, Wired, headless_options, options_of, pursue_goal
+from aurora_server.cli.settings import Settings
+
+
+@pytest.fixture
+def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
+    monkeypatch.setenv("AURORA_HOME", str(tmp_path / "home"))
+    root = tmp_path / "repository"
+    (root / "headless").mkdir(parents=True)
+    subprocess.run(["git", "init", "-q", "-b", "headless"], cwd=root, check=True)
+    (root / "headless" / "prompt.md").write_text("All tests pass.\n")
+    return Settings(named_workspace=str(root))
+
+
+@asynccontextmanager
+async def opening(_: Settings) -> AsyncIterator[Wired]:
+    async def run(query: str, mode: Mode) -> RunRecord:
+        return RunRecord(
+            id="aurora-1",
+            query=query,
+            workspace="w",
+            started_at=0,
+            ended_at=1,
+            state="complete",
+            answer="Looked.\nNext step: look again",
+            score=0.75,
+        )
+
+    yield Wired(HeadlessSettings(), run, None)
+
+
+def parsed(*arguments: str) -> Options | None:
+    found: list[Options | None] = []
+
+    def take(**given: Any) -> None:
+        found.append(options_of(given))
+
+    command = click.Command("aurora", params=headless_options(), callback=take)
+    command.main(list(arguments), standalone_mode=False)
+    return found[0]
+
+
+def test_the_flags_are_those_of_the_contract() -> None:
+    given = parsed("--headless", "--prompt=p.md", "--scratchpad=s.md", "--max-iterations=3", "--budget-limit=0.5")
+    assert given == Options(Path("p.md"), Path("s.md"), 3, 0.5)
+    assert parsed() is None
+    assert parsed("--headless") == Options()
+
+
+@pytest.mark.parametrize(
+    "arguments", [["--prompt=p.md"], ["--headless", "--max-iterations=0"], ["--headless", "--budget-limit=-1"]]
+)
+def test_flags_that_make_no_sense_are_refused(arguments: list[str]) -> None:
+    with pytest.raises(click.UsageError):
+        parsed(*arguments)
+
+
+def test_each_iteration_is_a_line_and_the_end_an_exit_code(
+    settings: Settings, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert pursue_goal(settings, Options(max_iterations=2), opening) == 1
+    said = capsys.readouterr()
+    assert said.out.splitlines() == [
+        "iteration 1/2 · complete 0.75 · $0.00 · look again",
+        "iteration 2/2 · complete 0.75 · $0.00 · look again",
+    ]
+    assert said.err == "aurora: the goal is not met after 2 iterations (2 iterations, $0.00)\n"
+    assert "## Iteration 2" in (settings.workspace / "headless" / "scratchpad.md").read_text()
+
+
+def test_as_json_each_line_is_a_document(settings: Settings, capsys: pytest.CaptureFixture[str]) -> None:
+    settings.json = True
+    pursue_goal(settings, Options(max_iterations=1), opening)
+    iteration, end = (json.loads(line) for line in capsys.readouterr().out.splitlines())
+    assert (iteration["event"], iteration["iteration"], iteration["next_step"]) == ("iteration", 1, "look again")
+    assert (end["event"], end["status"], end["exit_code"]) == ("end", "iterations", 1)
+
+
+def test_on_main_it_is_blocked_with_the_way_out(settings: Settings, capsys: pytest.CaptureFixture[str]) -> None:
+    subprocess.run(["git", "symbolic-ref", "HEAD", "refs/heads/main"], cwd=settings.workspace, check=True)
+    assert pursue_goal(settings, Options(), opening) == 4
+    assert "Run: git checkout -b headless" in capsys.readouterr().err
+
+
+def test_a_missing_prompt_is_bad_input(settings: Settings) -> None:
+    with pytest.raises(click.ClickException, match="no such file"):
+        pursue_goal(settings, Options(prompt=Path("nowhere.md")), opening)
