@@ -22,6 +22,9 @@ _NEGATED = re.compile(
     re.IGNORECASE,
 )
 _REFUSAL = re.compile(r"^\W*(?:do not|don't|never|refuse|skip|ignore|leave|give no|let|avoid)\b", re.IGNORECASE)
+_AT_FIRST = re.compile(r"^\W*(?:\w+\W+){0,3}$|[,;:.]\W*(?:\w+\W+){0,3}$")
+"""Where a refusal is what the sentence is about: at its beginning, or at that of a clause."""
+
 _REPLACED = re.compile(r"\b(?:rather than|instead of|in place of|away from|apart from)\b[^,;.]*", re.IGNORECASE)
 _OUTDATED = re.compile(
     r"\b(?:old|legacy|obsolete|deprecated|unused|dead|temporary|stale|existing|former|previous|duplicate|expired|"
@@ -86,7 +89,7 @@ def opposed(one: str, other: str, *, after: bool = False) -> str:
     if after and (_OUTDATED.search(one) or _OUTDATED.search(other)):
         return ""
     for number, pair in enumerate(OPPOSITES):
-        if number < WIDE and not near:
+        if not near and (number < WIDE or after):
             continue
         found = _across(pair, first, second) or _across(pair, second, first)
         if found:

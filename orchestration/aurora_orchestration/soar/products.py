@@ -17,8 +17,8 @@ Role = Literal["study", "make", "check", "tell", "decide"]
 _ROLES: dict[Role, str] = {
     "study": (
         "find identify locate trace inventory map measure collect scan research assess evaluate determine profile"
-        " gather survey catalogue list analyse analyze investigate review inspect examine go take pinpoint reproduce record"
-        " follow classify establish calculate audit diagnose chart look explore compile break count resolve work"
+        " gather survey catalogue list analyse analyze investigate review inspect examine go take pinpoint reproduce"
+        " record follow classify establish calculate audit diagnose chart look explore compile break count resolve work"
     ),
     "check": (
         "test verify check prove confirm assert run exercise simulate drive benchmark load-test cover try repeat"
