@@ -198,14 +198,13 @@ class Registry:
                 "no agents were found, and agents.fallback_mode is fail; add an agents.json (aurora agents list)"
             )
         default = self._settings.default_agent
-        if mode == "llm_only" or default == type(default)():
+        if mode == "llm_only" or default == type(default)() or default.type not in ("builtin", "built_in"):
             return [], f"no agents were found; {LLM_EXECUTOR} works on every subgoal"
         agent = Agent(
             id=default.id,
             type="builtin",
             capabilities=default.capabilities,
             domains=default.domains,
-            prompt=default.prompt,
             origin="agents.default_agent",
         )
         return [agent], f"no agents were found; the default agent {default.id} works on every subgoal"

@@ -11,7 +11,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable, Mapping
-from typing import Literal, Protocol
+from typing import Literal
 
 import msgspec
 from msgspec import Struct
@@ -23,12 +23,12 @@ from aurora_orchestration.agents.task import Task, task_for
 from aurora_orchestration.llm.asking import CapReached, Llm, LlmError
 from aurora_orchestration.settings import ScoringSettings, SoarSettings
 from aurora_orchestration.soar.asking_users import AskUser
+from aurora_orchestration.soar.feedback import feedback_for
 from aurora_orchestration.soar.model import (
     Agent,
     AgentResponse,
     Assignment,
     Attempt,
-    Complexity,
     ContextBundle,
     FeedbackIssue,
     Plan,
@@ -39,27 +39,12 @@ from aurora_orchestration.soar.model import (
     Verification,
 )
 from aurora_orchestration.soar.stages import Tell
+from aurora_orchestration.soar.verify_output import verify_output
 
 log = logging.getLogger(__name__)
 
-MAX_ISSUES = 10
 Outcome = Literal["pass", "retry", "reject"]
 Learn = Callable[[str, bool], object]
-
-
-class VerifyOutput(Protocol):
-    """`soar.verify_output.verify_output`."""
-
-    async def __call__(
-        self,
-        subgoal: Subgoal,
-        response: AgentResponse,
-        llm: Llm,
-        settings: ScoringSettings,
-        *,
-        complexity: Complexity,
-        attempt: int,
-    ) -> Verification: ...
 
 
 class _Try(Struct, frozen=True):
@@ -87,7 +72,6 @@ async def collect(
     *,
     ask_user: AskUser,
     tell: Tell,
-    verify: VerifyOutput,
     judge: Llm | None = None,
     learn: Learn | None = None,
     now: Callable[[], float] = time.time,
@@ -97,7 +81,7 @@ async def collect(
     `llm` solves, `judge` (else `llm`) verifies. `learn(agent_id, ok)` is told, in a thread, how each agent did. Raises
     nothing of one agent's fault; when cancelled, every agent has ended before it returns.
     """
-    run = _Run(plan, context, llm, judge or llm, executors, settings, ask_user, tell, verify, learn, now)
+    run = _Run(plan, context, llm, judge or llm, executors, settings, ask_user, tell, learn, now)
     waves = {each.subgoal.id: each.wave for each in routing.assignments}
     turns = asyncio.Semaphore(settings.agents.max_parallel)
     tasks: dict[str, asyncio.Task[SubgoalResult]] = {}
@@ -131,7 +115,6 @@ class _Run:
         settings: SoarSettings,
         ask_user: AskUser,
         tell: Tell,
-        verify: VerifyOutput,
         learn: Learn | None,
         now: Callable[[], float],
     ) -> None:
@@ -139,7 +122,7 @@ class _Run:
         self._llm, self._judge = llm, judge
         self._executors, self._settings = executors, settings
         self._ask_user, self._tell = ask_user, tell
-        self._verify, self._learn, self._now = verify, learn, now
+        self._learn, self._now = learn, now
 
     async def subgoal(self, assignment: Assignment, before: Mapping[str, SubgoalResult]) -> SubgoalResult:
         """One subgoal from beginning to end. Never raises but for being cancelled."""
@@ -184,7 +167,7 @@ class _Run:
                 return [*tries, one]
             if outcome == "reject" and other is None:
                 return [*tries, one]
-            feedback = feedback_on(one, retries + 1)
+            feedback = _feedback_on(one, retries + 1, scoring)
             tries.append(msgspec.structs.replace(one, feedback=feedback))
             if outcome == "reject" and other is not None:
                 agent = other
@@ -202,10 +185,10 @@ class _Run:
                 subgoal_id=task.subgoal.id, agent_id=agent.id, status="error", error=f"not worked on: {error}"
             )
             return _Try(response, None), True
-        if response.output is None or self._judge is None:
+        if response.output is None:
             return _Try(response, None), False
         try:
-            verification = await self._verify(
+            verification = await verify_output(
                 task.subgoal,
                 response,
                 self._judge,
@@ -284,24 +267,16 @@ def outcome_of(response: AgentResponse, verification: Verification | None, scori
     return "retry" if verification.overall_score >= scoring.retry_threshold else "reject"
 
 
-def feedback_on(one: _Try, attempt: int) -> RetryFeedback:
+def _feedback_on(one: _Try, attempt: int, scoring: ScoringSettings) -> RetryFeedback:
     """What the next try is told of the last (§8.7)."""
-    verification = one.verification
-    issues: list[FeedbackIssue] = []
-    if verification is None:
-        issues.append(FeedbackIssue(check="answer", score=0.0, issue=one.response.error or "there was no answer"))
-    else:
-        for name, check in verification.checks.items():
-            said = check.issues or ((check.detail,) if check.detail and not check.passed else ())
-            issues += [FeedbackIssue(check=name, score=check.score, issue=issue) for issue in said]
-        issues += [FeedbackIssue(check="critical", score=0.0, issue=each) for each in verification.critical_issues]
-    suggestions = verification.suggestions if verification is not None else ()
-    told = " ".join(suggestions)[:2_000]
+    if one.verification is not None:
+        return feedback_for(one.verification, "agent_output", attempt, scoring)
+    why = one.response.error or "there was no answer"
     return RetryFeedback(
         attempt=attempt,
-        previous_score=one.score,
-        issues=tuple(issues[:MAX_ISSUES]),
-        instruction=told or "The last answer was not sufficient. Mend every issue; keep what was right.",
+        previous_score=0.0,
+        issues=(FeedbackIssue(check="answer", score=0.0, issue=why[:1_000]),),
+        instruction=f"{one.response.agent_id} gave no answer: {why[:1_000]}. Answer the subgoal.",
     )
 
 

@@ -156,7 +156,9 @@ async def test_a_program_that_is_not_there_is_one_clear_error(tmp_path: Path) ->
     assert "there is no program" in (response.error or "")
 
 
-@pytest.mark.parametrize(("code", "interactive"), [(ASKS_BY_LINE, True), (ASKS_BY_LINE, False), (ASKS_BY_ENDING, False)])
+@pytest.mark.parametrize(
+    ("code", "interactive"), [(ASKS_BY_LINE, True), (ASKS_BY_LINE, False), (ASKS_BY_ENDING, False)]
+)
 async def test_a_program_asks_its_user_and_goes_on(tmp_path: Path, code: str, interactive: bool) -> None:
     asked = []
 

@@ -69,6 +69,11 @@ async def test_a_cancelled_server_is_gone(tmp_path: Path) -> None:
 async def test_a_server_that_floods_is_ended(tmp_path: Path) -> None:
     response = await run(mcp_server(tmp_path, tool="flood"), tmp_path)
     assert response.status == "error" and "it was ended" in (response.error or "")
+    for code in ("while True: print('x' * 65536)", "import sys\nwhile True: sys.stdout.write('x' * 65536)"):
+        agent = Agent(id="notes", type="mcp", command="python3", arguments=("-c", code))
+        response = await run(agent, tmp_path)
+        assert response.status == "error", code
+        assert "is not MCP" in (response.error or "") or "it was ended" in (response.error or "")
 
 
 async def test_what_is_no_server_is_one_clear_error(tmp_path: Path) -> None:

@@ -19,8 +19,14 @@ if TYPE_CHECKING:
 GRACE_SECONDS = 2.0
 MAX_LINE = 8 << 20
 MAX_STDERR = 16 << 10
+"""Bytes of its standard error that are kept."""
+
+MAX_COMPLAINTS = 64 << 20
+"""Bytes of standard error after which an agent is ended."""
+
 _SUPERVISOR = Path(__file__).with_name("supervisor.py")
 _LAST_RESORT_SECONDS = 3.0
+_POLL_SECONDS = 0.01
 
 
 class AgentError(OrchestrationError):
@@ -42,6 +48,8 @@ class AgentProcess:
         self._name = name
         self._left = most
         self._said = b""
+        self._ended = False
+        self._flooded = False
         self._listening = asyncio.ensure_future(self._listen(process.stderr))
 
     async def line(self) -> bytes:
@@ -53,7 +61,7 @@ class AgentProcess:
         except asyncio.LimitOverrunError as error:
             raise Flood(f"agent {self._name}: wrote a line of more than {MAX_LINE >> 20} MiB; it was ended") from error
         self._left -= len(line)
-        if self._left < 0:
+        if self._left < 0 or self._flooded:
             raise Flood(f"agent {self._name}: wrote more than an answer can hold; it was ended")
         return line.removesuffix(b"\n") or line
 
@@ -65,7 +73,10 @@ class AgentProcess:
 
     async def code(self) -> int:
         """Its exit code, once it has ended."""
-        return await self._process.wait()
+        # Not `wait()`, which also waits until everything it wrote was read: a flood would keep that from ever coming.
+        while self._process.returncode is None:
+            await asyncio.sleep(_POLL_SECONDS)
+        return self._process.returncode
 
     def complaint(self) -> str:
         """What it wrote last to its standard error, in one line of at most 300 characters."""
@@ -80,25 +91,37 @@ class AgentProcess:
     async def _end(self) -> None:
         # Only Linux lets the supervisor find processes that left its group for a session of their own.
         strays = [] if sys.platform == "linux" else await asyncio.to_thread(_tree, self._process.pid)
-        os.close(self._lifeline)
+        self._let_go()
         self.stdin.close()
         try:
-            await asyncio.wait_for(self._process.wait(), GRACE_SECONDS + _LAST_RESORT_SECONDS)
+            await asyncio.wait_for(self.code(), GRACE_SECONDS + _LAST_RESORT_SECONDS)
         except TimeoutError:
             strays += await asyncio.to_thread(_tree, self._process.pid)
         if strays:
             await asyncio.to_thread(_kill, strays)
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._process.wait(), _LAST_RESORT_SECONDS)
+                await asyncio.wait_for(self.code(), _LAST_RESORT_SECONDS)
         self._listening.cancel()
         with contextlib.suppress(asyncio.CancelledError):
             await self._listening
         # asyncio keeps the pipes open for as long as anybody holds their other ends.
         self._process._transport.close()  # type: ignore[attr-defined]
 
+    def _let_go(self) -> None:
+        """Have the supervisor end the agent."""
+        if not self._ended:
+            self._ended = True
+            os.close(self._lifeline)
+
     async def _listen(self, stderr: asyncio.StreamReader) -> None:
+        heard = 0
         while piece := await stderr.read(1 << 16):
             self._said = (self._said + piece)[-MAX_STDERR:]
+            heard += len(piece)
+            if heard > MAX_COMPLAINTS:
+                self._flooded = True
+                self._let_go()
+                return
 
 
 async def start(
