@@ -179,8 +179,10 @@ class MeteredLlm:
         )
         usd = self._prices.assumed_cost(usage, self.model, self._provider.name)
         self._spending.correct(ask.phase, aside, usd)
-        await _to_the_end(self._book, Entry(key=key, digest=digest, phase=ask.phase, usd=usd, reply=reply))
-        self._tell(ask, reply, began, took)
+        try:
+            await _to_the_end(self._book, Entry(key=key, digest=digest, phase=ask.phase, usd=usd, reply=reply))
+        finally:
+            self._tell(ask, reply, began, took)
         return _checked(ask, wanted, reply)
 
     def _digest(self, wanted: Wanted) -> str:
@@ -209,6 +211,10 @@ class MeteredLlm:
         if self._journal is not None and (entry.reply is not None or entry.usd):
             try:
                 self._journal.record(entry)
+            except OSError as error:
+                raise LlmError(
+                    f"cannot write {self._journal.path}: {error.strerror or error}; is the disk full?"
+                ) from error
             finally:
                 self._settle(entry)
         else:
@@ -240,11 +246,17 @@ class MeteredLlm:
         took: float,
         error: BaseException,
     ) -> None:
-        """Account for a call without an answer: a request that was not taken costs nothing."""
+        """Account for a call without an answer: a request that was not taken costs nothing.
+
+        Where that cannot be written down, what was set aside stays so, and the error of the call is still the one told.
+        """
         usage = Usage() if isinstance(error, Rejected) else Usage(input_tokens=tokens)
         usd = self._prices.assumed_cost(usage, self.model, self._provider.name)
         self._spending.correct(ask.phase, aside, usd)
-        await _to_the_end(self._book, Entry(key=key, digest=digest, phase=ask.phase, usd=usd))
+        try:
+            await _to_the_end(self._book, Entry(key=key, digest=digest, phase=ask.phase, usd=usd))
+        except (OrchestrationError, OSError) as trouble:
+            error.add_note(f"its cost is not written down: {trouble}")
         self._heard(
             Call(
                 phase=ask.phase,

@@ -133,8 +133,9 @@ def _table(data: bytes, where: str) -> _Table:
     import yaml
 
     try:
-        # BaseLoader: every scalar stays text, so that dates do, and no tag makes an object
-        return convert(yaml.load(data, yaml.BaseLoader), _Table, strict=False)
+        # a base loader: every scalar stays text, so that dates do, and no tag makes an object
+        loader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
+        return convert(yaml.load(data, loader), _Table, strict=False)
     except (yaml.YAMLError, ValidationError, RecursionError, UnicodeDecodeError) as error:
         line = " ".join(str(error).split())[:300]
         raise LlmError(f"{where} is no table of prices: {line}; mend llm.prices_file") from error

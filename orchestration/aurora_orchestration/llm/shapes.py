@@ -25,11 +25,16 @@ _TOLD = {
     "format": "a {}",
 }
 
+_MADE: dict[type[Any], dict[str, Any]] = {}
+"""Shapes made before: one takes several milliseconds, and there is one per kind of question."""
+
 
 def shape_of(kind: type[Any]) -> dict[str, Any]:
     """The schema of a struct. Raises `TypeError` for a struct that holds itself."""
-    schema = msgspec.json.schema(kind)
-    return _plain(schema, schema.get("$defs", {}), ())
+    if kind not in _MADE:
+        schema = msgspec.json.schema(kind)
+        _MADE[kind] = _plain(schema, schema.get("$defs", {}), ())
+    return _MADE[kind]
 
 
 def is_closed(schema: Any) -> bool:

@@ -10,7 +10,7 @@ from typing import TypeVar
 
 import msgspec
 
-from aurora_orchestration.llm.asking import Ask, BadReply, CapReached, Llm, Reply, Truncated
+from aurora_orchestration.llm.asking import Ask, BadReply, CapReached, Llm, Rejected, Reply, Truncated
 from aurora_orchestration.llm.shapes import shape_of
 
 T = TypeVar("T")
@@ -59,7 +59,7 @@ async def ask_for(llm: Llm, ask: Ask, kind: type[T], *, check: Callable[[T], str
 
 
 async def _with_room(llm: Llm, ask: Ask) -> Reply:
-    """Ask; once more with twice the tokens where the answer was cut and the caps allow it."""
+    """Ask; once more with twice the tokens where the answer was cut, the caps allow it and the model can."""
     try:
         return await llm.ask(ask)
     except Truncated as error:
@@ -67,7 +67,7 @@ async def _with_room(llm: Llm, ask: Ask) -> Reply:
             raise
         try:
             return await llm.ask(msgspec.structs.replace(ask, max_tokens=2 * error.max_tokens))
-        except CapReached:
+        except (CapReached, Rejected):  # no money for more, or more than the model can say at all
             raise error from None
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import msgspec
@@ -20,12 +19,6 @@ class Verdict(msgspec.Struct, frozen=True):
 
 
 ASK = Ask(phase="verify", purpose="verify", system="You judge.", prompt='{"task":"judge"}')
-
-
-@pytest.fixture
-def provider() -> Iterator[LoopbackProvider]:
-    with LoopbackProvider() as provider:
-        yield provider
 
 
 def models(provider: LoopbackProvider, kind: Kind = "anthropic", **chosen: Any) -> Models:

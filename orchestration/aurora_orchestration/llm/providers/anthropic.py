@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _WAYS = ("output_config", "tool", "plain")
 """How JSON is asked for, the best way first: models know them since late 2025, since 2024, and always."""
-_OF_WAYS = ("output_config", "output_format", "structured", "schema", "tool", "strict")
+_OF_WAYS = ("output_config", "output_format", "output format", "structured", "schema", "tool", "strict")
 _STOPS: dict[str | None, Literal["end", "length", "refusal"]] = {
     "max_tokens": "length",
     "model_context_window_exceeded": "length",

@@ -1,0 +1,114 @@
+"""What is read out of a model's answer, and the shapes it is asked for in."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated, Any, Literal
+
+import msgspec
+import pytest
+from msgspec import Meta
+
+from aurora_orchestration.llm.shapes import is_closed, shape_of
+from aurora_orchestration.llm.structured import MAX_CHARACTERS, Unusable, decode
+from aurora_orchestration.soar import model
+
+
+class Inner(msgspec.Struct, frozen=True):
+    """Written for developers (§5.4)."""
+
+    score: Annotated[float, Meta(ge=0, le=1)]
+
+
+class Outer(msgspec.Struct, frozen=True):
+    name: Annotated[str, Meta(min_length=2, description="what it is called")]
+    inner: Inner
+    pairs: tuple[int, int] = (0, 0)
+    kind: Literal["a", "b"] = "a"
+    maybe: Inner | None = None
+
+
+class Loose(msgspec.Struct):
+    data: Any = None
+    named: dict[str, int] = {}
+
+
+class Looped(msgspec.Struct):
+    again: Looped | None = None
+
+
+GOOD = '{"name": "it", "inner": {"score": 0.5}}'
+FOUND = Outer("it", Inner(0.5))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        GOOD,
+        f"```json\n{GOOD}\n```",
+        f"```\n{GOOD}```",
+        f"Sure! Here is the answer:\n\n{GOOD}\n\nTell me if you need more.",
+        f"I took {{x}} and {{}} for it: {GOOD}",
+        f'{GOOD} (scores like {{"score": 1}} are another matter)',
+        f"<think>a {{b: c}} d</think>{GOOD}",
+        f"\ufeff{GOOD}",
+    ],
+)
+def test_fences_and_prose_are_overlooked(text: str) -> None:
+    assert decode(text, Outer) == FOUND
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("", "not one JSON object"),
+        ("no", "not one JSON object"),
+        ("[]", "not one JSON object"),
+        ("{", "not one JSON object"),
+        (GOOD + GOOD, "2 JSON objects"),
+        (GOOD[:-1], "truncated"),
+        ('{"name": "it", "inner": {"score": 2}}', r"\$\.inner\.score"),
+        ('{"name": "it", "inner": {"score": NaN}}', "malformed"),
+        ('{"name": "it"}', "missing required field `inner`"),
+        ('{"name": "i", "inner": {"score": 0.5}}', r"\$\.name"),
+        ('{"name": "it", "inner": {"score": 0.5}, "pairs": ' + "[" * 50 + "]" * 50 + "}", "nested"),
+        ('{"a": ' * 100_000, "."),
+        ("{" * 200_000, "."),
+        (" " * (MAX_CHARACTERS + 1) + GOOD, "at most"),
+    ],
+)
+def test_what_is_wrong_is_said_with_its_place(text: str, told: str) -> None:
+    with pytest.raises(Unusable, match=told):
+        decode(text, Outer)
+
+
+def test_the_inside_of_a_broken_answer_is_not_the_answer() -> None:
+    with pytest.raises(Unusable):
+        decode('{"data": {"data": 1}, "named": ', Loose)
+
+
+def test_a_shape_is_closed_whole_and_without_references() -> None:
+    shape = shape_of(Outer)
+    text = json.dumps(shape)
+    for word in ("$ref", "$defs", "default", "minLength", "minimum", "prefixItems", "title", "developers"):
+        assert word not in text
+    assert shape["required"] == ["name", "inner", "pairs", "kind", "maybe"]
+    assert shape["properties"]["name"]["description"] == "what it is called; at least 2 characters"
+    assert shape["properties"]["pairs"] == {
+        "type": "array",
+        "items": {"type": "integer"},
+        "description": "exactly 2 items",
+    }
+    assert {"type": "null"} in shape["properties"]["maybe"]["anyOf"]
+    assert is_closed(shape) and not is_closed(shape_of(Loose))
+
+
+def test_no_shape_holds_itself() -> None:
+    with pytest.raises(TypeError, match="Looped"):
+        shape_of(Looped)
+
+
+@pytest.mark.parametrize("kind", [model.Decomposition, model.Verification, model.Synthesis, model.AgentResponse])
+def test_the_phases_shapes_can_be_asked_for(kind: type[Any]) -> None:
+    text = json.dumps(shape_of(kind))
+    assert "$ref" not in text and len(text) < 20_000
