@@ -267,7 +267,7 @@ class Store(Maintained):
             return await learned.keep(db, run, lesson, self._policy)
 
     async def judge(self, judgement: Judgement) -> bool:
-        """Take in what a user said of an answer (App. E), once; False where its pattern is gone or it was said before."""
+        """Take in what a user said of an answer (App. E), once; False: its pattern is gone, or it was said before."""
         async with self._transaction() as db:
             return await learned.judge(db, judgement)
 

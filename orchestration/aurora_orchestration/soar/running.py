@@ -1,4 +1,4 @@
-"""The nine phases in their order, for one run (AURORA §3.2, §7.1). What they give is kept in `so_far` as they give it."""
+"""The nine phases in their order, for one run (AURORA §3.2, §7.1). What they give is in `so_far` as they give it."""
 
 from __future__ import annotations
 
@@ -221,7 +221,7 @@ class Running:
             confidence=kept.confidence,
             complexity=kept.complexity,
             from_memory=kept.reasoning_id,
-            because=f"from memory: run {kept.run} answered this very question, and no file it was made from has changed",
+            because=f"from memory: run {kept.run} answered this question, and no file it was made from has changed",
         )
         self._course.notice(
             f"from memory, at no cost ({kept.reasoning_id}; it cost ${kept.cost_usd:.4f} in {kept.run})"
