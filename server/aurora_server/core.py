@@ -7,18 +7,23 @@ import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from aurora_protocol.methods import Finding, StatusResult
 from aurora_protocol.version import __version__
+from aurora_server.configuration.source import SettingsSource
 from aurora_server.settings import Settings
 from aurora_server.workspaces import Workspaces
+
+if TYPE_CHECKING:
+    from aurora_server.trust import Trust
 
 
 @dataclass(eq=False)
 class Core:
     """Shared by every session. `where` is the socket's path, or how else we are reached; `log` is for error texts."""
 
-    settings: Settings
+    source: SettingsSource
     workspaces: Workspaces
     where: str
     log: Path
@@ -30,6 +35,18 @@ class Core:
     """Mends the memory of a workspace that cannot be opened because its file is damaged; says what was done."""
     started: float = field(default_factory=time.monotonic)
     connections: int = 0
+
+    @property
+    def settings(self) -> Settings:
+        """What is configured now."""
+        return self.source.current()
+
+    @property
+    def trust(self) -> Trust:
+        """Which workspaces their user trusts."""
+        from aurora_server.trust import Trust
+
+        return Trust(self.source.started.home)
 
     def status(self) -> StatusResult:
         """The daemon and its workspaces, now."""

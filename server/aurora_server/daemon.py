@@ -16,12 +16,13 @@ import time
 from aurora_protocol import DaemonUnreachable
 from aurora_protocol.address import Address
 from aurora_protocol.version import __version__
-from aurora_server import logs, settings
+from aurora_server import logs
 from aurora_server.composition import WorkspaceOpener
+from aurora_server.configuration.source import SettingsSource
 from aurora_server.endpoint import Endpoint
 from aurora_server.lifetime import close_core, core_of, end_for_certain, stop_on_signals
 from aurora_server.listener import Listener
-from aurora_server.settings import Settings, SettingsError
+from aurora_server.settings import SettingsError
 from aurora_server.standalone import run_stdio
 
 __all__ = ["Daemon", "run", "run_stdio"]
@@ -49,11 +50,12 @@ def run(address: Address, *, detached: bool) -> int:
         if endpoint is None:
             return 0
         try:
-            chosen = settings.load({**os.environ, "AURORA_HOME": os.fspath(address.home)})
+            source = SettingsSource({**os.environ, "AURORA_HOME": os.fspath(address.home)})
+            chosen = source.started
             with logs.to_file(address.log, chosen.logging.level, echo=not detached):
                 if detached:
                     os.chdir(address.home)  # or the folder it was started in could not be unmounted
-                asyncio.run(Daemon(endpoint, chosen, WorkspaceOpener(chosen, os.environ)).serve())
+                asyncio.run(Daemon(endpoint, source, WorkspaceOpener(chosen, os.environ)).serve())
         finally:
             endpoint.release()
     except SettingsError as error:
@@ -68,12 +70,13 @@ def run(address: Address, *, detached: bool) -> int:
 class Daemon:
     """One run of the daemon at a claimed endpoint. `serve` is called once, and the process is to end afterwards."""
 
-    def __init__(self, endpoint: Endpoint, chosen: Settings, opener: WorkspaceOpener) -> None:
+    def __init__(self, endpoint: Endpoint, source: SettingsSource, opener: WorkspaceOpener) -> None:
         self._endpoint = endpoint
-        self._idle_after = chosen.daemon.idle_minutes * 60
+        self._source = source
+        self._in_force = source.started
         self._stopping = asyncio.Event()
         self._reason = ""
-        self._core = core_of(chosen, opener, endpoint.listening_at, endpoint.address.log, self.stop)
+        self._core = core_of(source, opener, endpoint.listening_at, endpoint.address.log, self.stop)
         self._listener = Listener(endpoint, self._core)
 
     def stop(self, reason: str) -> None:
@@ -99,9 +102,22 @@ class Daemon:
 
     async def _look(self) -> None:
         """End when nobody comes, or nobody could come: another daemon would be started beside this one."""
+        await asyncio.to_thread(self._source.tell_log)
         while True:
-            await asyncio.sleep(min(LOOK_EVERY, self._idle_after / 4))
-            if self._listener.idle_seconds >= self._idle_after:
+            idle_after = self._in_force.daemon.idle_minutes * 60
+            await asyncio.sleep(min(LOOK_EVERY, idle_after / 4))
+            await self._take_settings()
+            if self._listener.idle_seconds >= idle_after:
                 self.stop("idle")
             elif not await asyncio.to_thread(self._endpoint.intact):
                 self.stop("its socket is gone")
+
+    async def _take_settings(self) -> None:
+        """Use what the user has written into the configuration meanwhile; what asks for it each time has it anyway."""
+        chosen = await asyncio.to_thread(self._source.current)
+        if chosen is self._in_force:
+            return
+        self._in_force = chosen
+        logging.getLogger().setLevel(chosen.logging.level)
+        self._core.workspaces.linger = chosen.daemon.linger_minutes * 60
+        await asyncio.to_thread(self._source.tell_log)

@@ -13,8 +13,8 @@ from pathlib import Path
 from types import FrameType
 
 from aurora_server.composition import WorkspaceOpener
+from aurora_server.configuration.source import SettingsSource
 from aurora_server.core import Core
-from aurora_server.settings import Settings
 from aurora_server.workspaces import Workspaces
 
 logger = logging.getLogger(__name__)
@@ -28,11 +28,13 @@ GIVE_UP_AFTER = 3.0
 _SIGNALS = ("SIGTERM", "SIGINT", "SIGHUP")
 
 
-def core_of(settings: Settings, opener: WorkspaceOpener, where: str, log: Path, stop: Callable[[str], None]) -> Core:
+def core_of(
+    source: SettingsSource, opener: WorkspaceOpener, where: str, log: Path, stop: Callable[[str], None]
+) -> Core:
     """What the sessions of this process share."""
-    linger = settings.daemon.linger_minutes * 60
+    linger = source.started.daemon.linger_minutes * 60
     workspaces = Workspaces(opener.open, linger=linger, user_home=Path.home())
-    return Core(settings, workspaces, where, log, stop, opener.send_rest, opener.close, opener.repair)
+    return Core(source, workspaces, where, log, stop, opener.send_rest, opener.close, opener.repair)
 
 
 async def close_core(core: Core) -> None:

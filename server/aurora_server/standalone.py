@@ -12,10 +12,11 @@ from typing import BinaryIO
 
 from aurora_protocol import DaemonUnreachable
 from aurora_protocol.address import Address, home
-from aurora_server import logs, settings
+from aurora_server import logs
 from aurora_server.composition import WorkspaceOpener
+from aurora_server.configuration.source import SettingsSource
 from aurora_server.lifetime import close_core, core_of, end_for_certain, stop_on_signals
-from aurora_server.settings import Settings, SettingsError
+from aurora_server.settings import SettingsError
 
 logger = logging.getLogger(__name__)
 
@@ -29,12 +30,12 @@ def run_stdio(environ: Mapping[str, str] = os.environ) -> int:
     replies = os.fdopen(os.dup(sys.stdout.fileno()), "wb", buffering=0)
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     try:
-        chosen = settings.load(environ)
+        source = SettingsSource(environ)
         address = Address.of(home(environ))
         address.prepare()
         log = address.log.with_name("standalone.log")
-        with logs.to_file(log, chosen.logging.level, echo=False):
-            asyncio.run(_serve(chosen, address, environ, replies))
+        with logs.to_file(log, source.started.logging.level, echo=False):
+            asyncio.run(_serve(source, address, environ, replies))
     except SettingsError as error:
         sys.stderr.write(f"{error}\n")
         return EXIT_USAGE
@@ -44,7 +45,7 @@ def run_stdio(environ: Mapping[str, str] = os.environ) -> int:
     return 0
 
 
-async def _serve(chosen: Settings, address: Address, environ: Mapping[str, str], replies: BinaryIO) -> None:
+async def _serve(configured: SettingsSource, address: Address, environ: Mapping[str, str], replies: BinaryIO) -> None:
     from aurora_server.session import Session, Source  # half a second of imports; --help does without
 
     loop = asyncio.get_running_loop()
@@ -64,7 +65,7 @@ async def _serve(chosen: Settings, address: Address, environ: Mapping[str, str],
         for session in stopped:
             session.end(reason)
 
-    core = core_of(chosen, WorkspaceOpener(chosen, environ), "stdio", address.log, stop)
+    core = core_of(configured, WorkspaceOpener(configured.started, environ), "stdio", address.log, stop)
     session = Session(source, writer, core, 1)
     stopped.append(session)
     core.connections = 1

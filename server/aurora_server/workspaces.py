@@ -64,7 +64,7 @@ class Workspaces:
 
     def __init__(self, opener: Opener, *, linger: float, user_home: Path) -> None:
         self._opener = opener
-        self._linger = linger
+        self.linger = linger
         self._user_home = user_home
         self._entries: dict[Path, _Entry] = {}
         self._closed = False
@@ -154,7 +154,7 @@ class Workspaces:
         entry.users -= 1
         if entry.users == 0 and not self._closed:
             loop = asyncio.get_running_loop()
-            entry.farewell = loop.call_later(self._linger, self._expire, entry)
+            entry.farewell = loop.call_later(self.linger, self._expire, entry)
 
     def _expire(self, entry: _Entry) -> None:
         entry.farewell = None

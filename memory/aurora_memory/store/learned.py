@@ -16,10 +16,12 @@ import msgspec
 
 from aurora_memory.documents import ReasoningDocument
 from aurora_memory.learning import (
+    POLICY,
     Difficulty,
     FinishedRun,
     Learned,
     Lesson,
+    Policy,
     better,
     boost,
     similar_difficulties,
@@ -47,7 +49,7 @@ _ADD = f"""INSERT INTO chunks (id, path, name, ordinal, leaf, kind, language, li
 """A row of `chunks` with no path, no lines and no simple name: nothing that looks for code finds it."""
 
 
-async def keep(db: aiosqlite.Connection, run: FinishedRun, lesson: Lesson) -> Learned:
+async def keep(db: aiosqlite.Connection, run: FinishedRun, lesson: Lesson, policy: Policy = POLICY) -> Learned:
     """Write a lesson down, unless its run was learned before."""
     known = await _known_run(db, run.id)
     if known is not None:
@@ -56,7 +58,7 @@ async def keep(db: aiosqlite.Connection, run: FinishedRun, lesson: Lesson) -> Le
     accesses = [(chunk_id, run.at, lesson.outcome) for chunk_id in lesson.of_use if chunk_id in kinds]
     await db.executemany("INSERT INTO accesses (chunk_id, at, kind) VALUES (?, ?, ?)", accesses)
     amounts = [
-        (each.id, run.id, run.at, boost(lesson.outcome, each.helpful, kinds[each.id] == KIND))
+        (each.id, run.id, run.at, boost(lesson.outcome, each.helpful, kinds[each.id] == KIND, policy))
         for each in lesson.retrieved
         if each.id in kinds
     ]

@@ -14,6 +14,7 @@ from aurora_server.cli.errors import report
 from aurora_server.cli.settings import Settings
 
 COMMANDS = {
+    "config": ("aurora_server.cli.config", "config"),
     "daemon": ("aurora_server.cli.daemon", "daemon"),
     "dashboard": ("aurora_server.cli.dashboard", "dashboard"),
     "deliverable": ("aurora_server.cli.deliverable", "deliverable"),
@@ -26,6 +27,7 @@ COMMANDS = {
     "memory": ("aurora_server.cli.memory", "memory"),
     "metrics": ("aurora_server.cli.metrics", "metrics"),
     "report": ("aurora_server.cli.report", "report"),
+    "trust": ("aurora_server.cli.trust", "trust"),
 }
 """Each command's module and its name there."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -93,7 +94,7 @@ async def doctor(ls: AuroraServer, _: object) -> DoctorResult:
         workspaces = await ls.folders.opened()
     except StoreCorrupt as error:
         return checkup.unopened(error)
-    return _together([await workspace.doctor() for workspace in workspaces])
+    return await _configured(ls, _together([await workspace.doctor() for workspace in workspaces]), workspaces)
 
 
 async def repair(ls: AuroraServer, _: object) -> DoctorResult:
@@ -104,8 +105,19 @@ async def repair(ls: AuroraServer, _: object) -> DoctorResult:
             begun += await ls.core.repair(root)
             ls.folders.again(root)
     results = [await workspace.repair() for workspace in await ls.folders.opened()]
-    whole = _together(results)
+    whole = await _configured(ls, _together(results), await ls.folders.opened())
     return msgspec.structs.replace(whole, findings=[*begun, *whole.findings])
+
+
+async def _configured(ls: AuroraServer, result: DoctorResult, workspaces: Sequence[Workspace]) -> DoctorResult:
+    """The same, and what is to be said of configuration."""
+
+    def look() -> list[Finding]:
+        return ls.core.source.findings(
+            {workspace.root: ls.core.trust.is_trusted(workspace.root) for workspace in workspaces}
+        )
+
+    return msgspec.structs.replace(result, findings=[*result.findings, *await asyncio.to_thread(look)])
 
 
 def _together(results: list[DoctorResult]) -> DoctorResult:
