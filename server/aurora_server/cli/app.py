@@ -14,6 +14,7 @@ from aurora_server.cli.errors import report
 from aurora_server.cli.settings import Settings
 
 COMMANDS = {
+    "budget": ("aurora_server.cli.budget", "budget"),
     "config": ("aurora_server.cli.config", "config"),
     "daemon": ("aurora_server.cli.daemon", "daemon"),
     "dashboard": ("aurora_server.cli.dashboard", "dashboard"),

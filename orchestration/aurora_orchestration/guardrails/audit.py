@@ -1,0 +1,92 @@
+"""The audit trail of guardrails: what kinds of things were redacted or held back, when, in which run. Never values."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+from filelock import FileLock
+from msgspec import Struct
+
+from aurora_orchestration.deliverables.times import timestamp
+from aurora_orchestration.guardrails.blocked import Blocked, Reason
+from aurora_orchestration.guardrails.guarding import Guarded, Held
+from aurora_orchestration.guardrails.redaction import Found
+
+FILE = "guardrails.jsonl"
+ROTATE_BYTES = 1 << 20
+KEPT = 5
+_LOCK_SECONDS = 10.0
+
+
+class Entry(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One line: kinds and counts of what was found in the question of `run`, and what was done about it."""
+
+    at: str
+    run: str
+    action: Literal["redacted", "rejected"]
+    found: dict[str, int] = {}
+    reason: Reason | None = None
+
+
+class Audit:
+    """The audit trail in `folder`, which several processes may write at once; closed to other users.
+
+    A file that has grown beyond 1 MiB is put aside as `guardrails.1.jsonl`, and so on; the last five are kept. `now`
+    gives Unix seconds. All methods block, and raise OSError (filelock's Timeout is one) where nothing can be written.
+    """
+
+    def __init__(self, folder: Path, now: Callable[[], float]) -> None:
+        self.path = folder / FILE
+        self._now = now
+
+    def passed(self, run: str, guarded: Guarded) -> None:
+        """Note what was redacted from a question; nothing where nothing was."""
+        if guarded.redactions:
+            self._write(Entry(at=self._at(), run=run, action="redacted", found=_counts(guarded.redactions)))
+
+    def blocked(self, run: str, blocked: Blocked) -> None:
+        """Note that a question was held back, and for what."""
+        found = _counts(blocked.found) if isinstance(blocked, Held) else {}
+        self._write(Entry(at=self._at(), run=run, action="rejected", reason=blocked.reason, found=found))
+
+    def entries(self) -> list[Entry]:
+        """All that is kept, oldest first; lines that cannot be read are left out."""
+        found = []
+        for path in [self._older(number) for number in range(KEPT, 0, -1)] + [self.path]:
+            if path.exists():
+                for line in path.read_bytes().splitlines():
+                    try:
+                        found.append(msgspec.json.decode(line, type=Entry))
+                    except (msgspec.DecodeError, UnicodeDecodeError):
+                        continue
+        return found
+
+    def _at(self) -> str:
+        return timestamp(self._now())
+
+    def _write(self, entry: Entry) -> None:
+        self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with FileLock(f"{self.path}.lock", timeout=_LOCK_SECONDS, mode=0o600, poll_interval=0.005):
+            self._rotate()
+            descriptor = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+            with os.fdopen(descriptor, "ab") as file:
+                file.write(msgspec.json.encode(entry) + b"\n")
+
+    def _rotate(self) -> None:
+        if not self.path.exists() or self.path.stat().st_size < ROTATE_BYTES:
+            return
+        for number in range(KEPT - 1, 0, -1):
+            if self._older(number).exists():
+                self._older(number).replace(self._older(number + 1))
+        self.path.replace(self._older(1))
+
+    def _older(self, number: int) -> Path:
+        return self.path.with_name(f"{self.path.stem}.{number}{self.path.suffix}")
+
+
+def _counts(found: tuple[Found, ...]) -> dict[str, int]:
+    return {each.kind: each.count for each in found}

@@ -1,0 +1,31 @@
+"""Why a question goes no further."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from aurora_orchestration import OrchestrationError
+
+Reason = Literal["pii", "secret", "length", "encoding", "control", "empty", "budget", "storage"]
+
+
+class Blocked(OrchestrationError):
+    """A guardrail holds a question back. `reason` is for machines; the message is one line with the next step."""
+
+    def __init__(self, message: str, reason: Reason) -> None:
+        super().__init__(message)
+        self.reason: Reason = reason
+
+
+class OverBudget(Blocked):
+    """The budget's hard limit would be passed (AURORA §9.4.2)."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, "budget")
+
+
+class Unrecorded(Blocked):
+    """The budget's files cannot be read or written: what cannot be written down is not spent."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, "storage")

@@ -1,0 +1,134 @@
+"""The two files of a budget: the tracking file, replaced whole, and the history, appended to. Both for their user only.
+
+Every function here may raise OSError; whoever calls holds the lock, other than for reading.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import msgspec
+
+from aurora_orchestration.guardrails.ledger import Event, Tracker
+
+MAX_TRACKER_BYTES = 16 << 20
+MAX_LINE_BYTES = 64 << 10
+ROTATE_BYTES = 8 << 20
+
+
+class Corrupt(Exception):
+    """The tracking file holds something else."""
+
+
+def history_path(tracking: Path) -> Path:
+    """The history beside a tracking file: `budget_tracker_history.jsonl`."""
+    return tracking.with_name(f"{tracking.stem}_history.jsonl")
+
+
+def read_tracker(path: Path) -> Tracker | None:
+    """What the tracking file says; None where there is none. Raises Corrupt, OSError."""
+    try:
+        with path.open("rb") as file:
+            content = file.read(MAX_TRACKER_BYTES + 1)
+    except FileNotFoundError:
+        return None
+    if len(content) > MAX_TRACKER_BYTES:
+        raise Corrupt("it is larger than 16 MiB")
+    try:
+        tracker = msgspec.json.decode(content, type=Tracker, strict=True)
+        _ = tracker.span
+    except (msgspec.DecodeError, ValueError) as error:
+        raise Corrupt(str(error)) from error
+    return tracker
+
+
+def write_tracker(path: Path, tracker: Tracker) -> None:
+    """Replace the tracking file: it is either the old or the new one, whenever the process ends.
+
+    It is not forced to the disk, as the history is: should the power fail in between, it is rebuilt from that.
+    """
+    content = msgspec.json.format(msgspec.json.encode(tracker), indent=2) + b"\n"
+    fresh = path.with_name(f".{path.name}.{os.getpid()}")
+    descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(content)
+        fresh.replace(path)
+    except OSError:
+        fresh.unlink(missing_ok=True)
+        raise
+
+
+def put_aside(path: Path) -> Path:
+    """Rename a file that cannot be used; returns where it is now."""
+    for number in range(1, 1000):
+        aside = path.with_name(f"{path.name}.corrupt-{number}")
+        if not aside.exists():
+            break
+    path.replace(aside)
+    return aside
+
+
+def history_size(path: Path) -> int:
+    """Bytes of the history; 0 where there is none."""
+    try:
+        return path.stat().st_size
+    except FileNotFoundError:
+        return 0
+
+
+def append(path: Path, event: Event) -> int:
+    """Write `event` down for good; returns the history's size. A line that a crash cut off is ended first."""
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
+    with os.fdopen(descriptor, "r+b", buffering=0) as file:
+        size = file.seek(0, os.SEEK_END)
+        torn = size > 0 and os.pread(file.fileno(), 1, size - 1) != b"\n"
+        line = (b"\n" if torn else b"") + msgspec.json.encode(event) + b"\n"
+        try:
+            if file.write(line) != len(line):
+                raise OSError(errno.ENOSPC, "no space left on device", str(path))
+            os.fsync(file.fileno())
+        except OSError:
+            with suppress(OSError):
+                file.truncate(size)
+            raise
+    return size + len(line)
+
+
+def events_from(path: Path, begin: int = 0) -> Iterator[tuple[Event, int]]:
+    """The whole events of the history from byte `begin` on, each with where it ends. What is no event is left out."""
+    try:
+        file = path.open("rb")
+    except FileNotFoundError:
+        return
+    decoder = msgspec.json.Decoder(Event)
+    with file:
+        at = file.seek(begin)
+        while line := file.readline(MAX_LINE_BYTES):
+            at += len(line)
+            if not line.endswith(b"\n"):
+                continue
+            try:
+                yield decoder.decode(line), at
+            except (msgspec.DecodeError, UnicodeDecodeError):
+                continue
+
+
+def rotate(path: Path, label: str) -> None:
+    """Put a history that has grown large aside, under the name of the period that it ended with."""
+    older = path.with_name(f"{path.stem}.{label}{path.suffix}")
+    number = 1
+    while older.exists():
+        number += 1
+        older = path.with_name(f"{path.stem}.{label}-{number}{path.suffix}")
+    path.replace(older)
+
+
+def all_histories(path: Path) -> list[Path]:
+    """The history and those put aside, oldest first."""
+    older = sorted(each for each in path.parent.glob(f"{path.stem}.*{path.suffix}"))
+    return [*older, path]

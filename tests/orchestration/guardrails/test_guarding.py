@@ -1,0 +1,115 @@
+"""Phase 0: what a question may hold, and the trail of what was taken out of it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from aurora_orchestration.guardrails.audit import Audit
+from aurora_orchestration.guardrails.blocked import Blocked
+from aurora_orchestration.guardrails.guarding import Held, guard
+from aurora_orchestration.settings import GuardrailSettings
+
+USUAL = GuardrailSettings()
+MAIL = "What's the authentication bug? My email is john@example.com"
+KEY = "why does ghp_abcdefghij0123456789abcdefghij012345 not work"
+
+
+def test_what_is_personal_is_redacted_and_said() -> None:
+    guarded = guard(MAIL, USUAL)
+    assert guarded.query == "What's the authentication bug? My email is [REDACTED]"
+    assert [(each.kind, each.count) for each in guarded.redactions] == [("email", 1)]
+    assert guarded.notices == ("redacted from the question: 1 email address",)
+    assert guard("where is login", USUAL).notices == ()
+
+
+def test_settings_say_whether_it_is_redacted_rejected_or_left() -> None:
+    with pytest.raises(Held, match="1 email address") as raised:
+        guard(MAIL, GuardrailSettings(pii="reject"))
+    assert raised.value.reason == "pii" and "john" not in str(raised.value)
+    assert guard(MAIL, GuardrailSettings(pii="off")).query == MAIL
+    with pytest.raises(Held) as raised:
+        guard(KEY, GuardrailSettings(secrets="reject"))
+    assert raised.value.reason == "secret" and "ghp_" not in str(raised.value)
+    off = GuardrailSettings(enabled=False, pii="reject", secrets="reject", max_query_length=3)
+    assert guard(MAIL, off).query == MAIL
+    assert guard(KEY, off).query == "why does [REDACTED] not work", "secrets are never sent"
+
+
+@pytest.mark.parametrize(
+    ("query", "reason", "said"),
+    [
+        ("x" * 10_001, "length", "10,001 characters"),
+        ("a\ud800b", "encoding", "U+D800 at character 2"),
+        ("a\ufffe", "encoding", "U+FFFE"),
+        ("a\U0010ffff", "encoding", "U+10FFFF"),
+        ("a\x00b", "control", "a NUL"),
+        ("a\x1b[31mb", "control", "U+001B in it, at character 2"),
+        ("\x85", "control", "U+0085"),
+        ("", "empty", "ask something"),
+        (" \n\t ", "empty", "ask something"),
+        ("\u200b\ufeff", "empty", "ask something"),
+    ],
+)
+def test_what_is_no_question_is_refused_with_the_reason(query: str, reason: str, said: str) -> None:
+    with pytest.raises(Blocked) as raised:
+        guard(query, USUAL)
+    assert said in str(raised.value) and raised.value.reason == reason and "\n" not in str(raised.value)
+
+
+def test_ordinary_text_of_any_language_passes_as_it_is() -> None:
+    for query in ("x" * 10_000, "a\tb\r\nc", "где вход? 登录在哪里 🧑‍💻 é", "a\ufffdb"):
+        assert guard(query, USUAL).query == query
+
+
+def test_characters_that_mislead_are_noted() -> None:
+    assert "direction" in guard("delete \u202etxt.exe", USUAL).notices[0]
+    assert "cannot be seen" in guard("a\U000e0041b", USUAL).notices[0]
+
+
+def test_the_trail_has_kinds_and_counts_and_no_values(tmp_path: Path) -> None:
+    audit = Audit(tmp_path / "audit", lambda: 1_766_241_000.0)
+    audit.passed("run-1", guard(f"{MAIL}, jane@example.com, {KEY}", USUAL))
+    audit.passed("run-2", guard("where is login", USUAL))
+    for settings in (GuardrailSettings(pii="reject"), GuardrailSettings(max_query_length=3)):
+        with pytest.raises(Blocked) as raised:
+            guard(MAIL, settings)
+        audit.blocked("run-3", raised.value)
+    first, second, third = map(json.loads, audit.path.read_text().splitlines())
+    assert first == {
+        "at": "2025-12-20T14:30:00Z",
+        "run": "run-1",
+        "action": "redacted",
+        "found": {"github_token": 1, "email": 2},
+    }
+    assert (second["action"], second["reason"], second["found"]) == ("rejected", "pii", {"email": 1})
+    assert third["reason"] == "length" and "found" not in third
+    assert audit.path.stat().st_mode & 0o777 == 0o600 and audit.path.parent.stat().st_mode & 0o777 == 0o700
+
+
+def test_two_processes_write_one_trail(tmp_path: Path) -> None:
+    code = (
+        "import sys, time; from pathlib import Path\n"
+        "from aurora_orchestration.guardrails import audit\n"
+        "from aurora_orchestration.guardrails.blocked import Blocked\n"
+        "audit.ROTATE_BYTES = 4000\n"
+        "trail = audit.Audit(Path(sys.argv[1]), time.time)\n"
+        "for n in range(60): trail.blocked(f'{sys.argv[2]}-{n}', Blocked('', 'empty'))\n"
+    )
+    started = [subprocess.Popen([sys.executable, "-c", code, str(tmp_path), name]) for name in "ab"]
+    assert [each.wait(60) for each in started] == [0, 0]
+    runs = [each.run for each in Audit(tmp_path, lambda: 0.0).entries()]
+    assert sorted(runs) == sorted(f"{name}-{n}" for name in "ab" for n in range(60))
+    assert (tmp_path / "guardrails.1.jsonl").exists()
+
+
+def test_a_trail_keeps_its_last_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("aurora_orchestration.guardrails.audit.ROTATE_BYTES", 1)
+    audit = Audit(tmp_path, lambda: 0.0)
+    for number in range(10):
+        audit.blocked(f"run-{number}", Blocked("", "empty"))
+    assert [each.run for each in audit.entries()] == [f"run-{number}" for number in range(4, 10)]
