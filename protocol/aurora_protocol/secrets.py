@@ -61,7 +61,8 @@ _SHAPES: tuple[tuple[str, str, str, str], ...] = (
         r"-----BEGIN (?:[A-Z0-9]{2,12} ){0,3}PRIVATE KEY(?: BLOCK)?-----"
         # The whole block; where its end was cut off, the lines of base64 that follow.
         r"(?:(?:[^-]|-(?!----)){0,20000}+-----END [A-Z0-9 ]{4,60}-----"
-        r"|(?:(?:\s|\\[nr]){0,8}+[A-Za-z0-9+/=]{16,}+){1,1000}+(?:(?:\s|\\[nr]){1,8}+[A-Za-z0-9+/=]{1,80}+)?)?",
+        r"|(?:(?:\s|\\[nr]){0,8}+(?:Proc-Type|DEK-Info|Version|Comment): [^\n\\]{0,100}+){0,4}+"
+        r"(?:(?:\s|\\[nr]){0,8}+[A-Za-z0-9+/=]{16,}+){1,1000}+(?:(?:[\r\n]|\\[nr]){1,4}+[A-Za-z0-9+/=]{1,80}+)?)?",
     ),
     (
         "earer ",

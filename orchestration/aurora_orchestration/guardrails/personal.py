@@ -69,8 +69,7 @@ _INTERNATIONAL = re.compile(
 _AMERICAN = re.compile(
     r"(?<![\w.+/:])(?<!\w-)(?:1[ .-])?"
     r"(?:\([2-9]\d{2}\)[ -]?[0-9]\d{2}[ .-]|[2-9]\d{2}-\d{3}-|[2-9]\d{2}\.[2-9]\d{2}\."
-    r"|[2-9](?!00|11)\d{2} [2-9](?!00|11)\d{2} )\d{4}"
-    r"(?![\w]|[.:/-]\d| \d)"
+    r"|[2-9](?!00|11)\d{2} [2-9](?!00|11)\d{2} (?!\d{4} \d))\d{4}(?![\w]|[.:/-]\d)"
 )
 _PHONE_WORD = re.compile(
     r"(?i)\b(?:(?:tele)?phone|tel|mobile|cell(?:phone)?|fax|whatsapp|(?:call|text|reach|ring) (?:me|us|him|her|them))\b"
@@ -87,6 +86,8 @@ def personal_in(text: str) -> list[Personal]:
     for each in found:
         if not apart or each.start >= apart[-1].end:
             apart.append(each)
+        elif each.end > apart[-1].end:
+            apart[-1] = apart[-1]._replace(end=each.end)
     return apart
 
 
@@ -158,14 +159,25 @@ def _counted(text: str) -> Iterator[int]:
 
 def _phones(text: str) -> Iterator[Personal]:
     for match in _INTERNATIONAL.finditer(text):
-        if 8 <= _digits(match[0]) <= 15 and _DATE.match(match[0], 1) is None and not _like_a_version(match[0]):
-            yield Personal(match.start(), match.end(), "phone")
+        number = _first_digits(match[0])
+        if _digits(number) >= 8 and _DATE.match(number, 1) is None and not _like_a_version(number):
+            yield Personal(match.start(), match.start() + len(number), "phone")
     for match in _AMERICAN.finditer(text):
         yield Personal(match.start(), match.end(), "phone")
     for match in _PHONE_WORD.finditer(text):
         number = match["number"]
         if _DATE.match(number) is None and not _like_a_version(number):
             yield Personal(match.start("number"), match.end("number"), "phone")
+
+
+def _first_digits(number: str) -> str:
+    """As many whole groups as make 15 digits, which no telephone number has more than (E.164)."""
+    total = 0
+    for group in _GROUP.finditer(number):
+        total += len(group[0])
+        if total > 15:
+            return number[: group.start()].rstrip(" ./-(")
+    return number
 
 
 def _digits(text: str) -> int:

@@ -44,7 +44,7 @@ class Redacted(Struct, frozen=True):
 def redact(text: str, *, pii: bool = True) -> Redacted:
     """`text` with every secret, and with `pii` all personal data, replaced by `[REDACTED]`; the rest is as it was.
 
-    Pure, linear in the text's length, and the same again for what it gave: redacting twice changes nothing.
+    Pure, and linear in the text's length.
     """
     spans = [(each.start, each.end, each.kind, True) for each in secrets_in(text)]
     if pii:

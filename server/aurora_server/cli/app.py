@@ -15,6 +15,7 @@ from aurora_server.cli.settings import Settings
 
 COMMANDS = {
     "agents": ("aurora_server.cli.agents", "agents"),
+    "budget": ("aurora_server.cli.budget", "budget"),
     "config": ("aurora_server.cli.config", "config"),
     "daemon": ("aurora_server.cli.daemon", "daemon"),
     "dashboard": ("aurora_server.cli.dashboard", "dashboard"),
