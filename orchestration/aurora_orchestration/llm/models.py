@@ -41,6 +41,7 @@ def open_models(
     now: Callable[[], float] = time.time,
 ) -> Models:
     """The models for one question. Sends nothing, and imports no SDK before the first question is put.
+    Reads the prices (tens of milliseconds the first time): not for the event loop.
 
     With a `complexity`, the tier that is meant for it gives the reasoning model's name (once per query, §3.3); None
     opens the configured one, for finding the complexity out. A run that opens models twice gives both the same

@@ -97,6 +97,15 @@ async def test_shapes_with_open_ends_are_not_asked_for_strictly(provider: Loopba
     assert provider.requests[1].body["response_format"]["json_schema"]["strict"] is False
 
 
+async def test_a_way_that_is_not_known_leaves_the_better_ones(provider: LoopbackProvider, reasoning: Opened) -> None:
+    provider.otherwise = {"a": "x"}
+    provider.refuses = {"tool"}
+    llm = reasoning("anthropic")
+    for schema in (OPEN, CLOSED, OPEN):
+        await llm.ask(ask(schema=schema))
+    assert [request.how for request in provider.requests] == ["tool", "", "output_config", ""]
+
+
 @BOTH
 async def test_a_model_that_takes_no_temperature_is_asked_without(
     provider: LoopbackProvider, reasoning: Opened, kind: Kind

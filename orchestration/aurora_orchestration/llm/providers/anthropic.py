@@ -52,7 +52,7 @@ class AnthropicProvider:
         self._retries = retries
         self._retry_seconds = retry_seconds
         self._client: AsyncAnthropic | None = None
-        self._way = 0
+        self._unknown: set[str] = set()
         self._takes_temperature = True
 
     async def complete(self, wanted: Wanted) -> Answer:
@@ -61,11 +61,11 @@ class AnthropicProvider:
             self._client = await asyncio.to_thread(self._open)
         client = self._client
         while True:
-            way = max(self._way, 0 if is_closed(wanted.schema) else 1)
+            way = self._way(wanted)
             warm = self._takes_temperature and wanted.temperature is not None
             try:
                 return await patiently(
-                    lambda way=way: self._attempt(client, wanted, _WAYS[way]),  # type: ignore[misc]
+                    lambda way=way: self._attempt(client, wanted, way),  # type: ignore[misc]
                     who=self.name,
                     limit=wanted.limit(self._timeout),
                     retries=self._retries,
@@ -77,10 +77,15 @@ class AnthropicProvider:
                     raise
                 if warm and "temperature" in words:
                     self._takes_temperature = False
-                elif wanted.schema is not None and way + 1 < len(_WAYS) and any(word in words for word in _OF_WAYS):
-                    self._way = max(self._way, way + 1)
+                elif wanted.schema is not None and way != "plain" and any(word in words for word in _OF_WAYS):
+                    self._unknown.add(way)
                 else:
                     raise
+
+    def _way(self, wanted: Wanted) -> str:
+        """The best way that is left; `output_config` takes closed shapes only."""
+        ways = _WAYS if is_closed(wanted.schema) else _WAYS[1:]
+        return next(way for way in ways if way not in self._unknown)
 
     def _open(self) -> AsyncAnthropic:
         from anthropic import AsyncAnthropic
