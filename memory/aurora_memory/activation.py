@@ -24,6 +24,23 @@ MINUTE = 1 / 1440
 DECAY_RATE = 0.5
 CONTEXT_BOOST_MAX = 0.5
 DECAY_FACTOR = 0.5
+SPREAD_FACTOR = 0.7
+MAX_SPREAD_HOPS = 3
+
+
+class Weighing(Struct, frozen=True):
+    """The numbers of §6.3 that a user may set: how fast accesses fade, how far and how much relations and words tell.
+
+    `spread_factor` is what is left after each hop, of `max_spread_hops` at most.
+    """
+
+    decay_rate: float = DECAY_RATE
+    spread_factor: float = SPREAD_FACTOR
+    max_spread_hops: int = MAX_SPREAD_HOPS
+    context_boost_max: float = CONTEXT_BOOST_MAX
+
+
+USUAL = Weighing()
 
 
 class Activation(Struct, frozen=True):

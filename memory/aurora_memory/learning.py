@@ -49,6 +49,7 @@ class Policy(Struct, frozen=True):
     success: float = 0.2
     helpful: float = 0.05
     unhelpful: float = -0.05
+    neutral: float = 0.0
     misleading: float = -0.1
     limit: float = 1.0
     similar: float = 0.6
@@ -163,15 +164,15 @@ def outcome(score: float, policy: Policy = POLICY) -> Outcome:
 def boost(result: Outcome, helpful: bool | None, reasoning: bool, policy: Policy = POLICY) -> float:
     """By how much a retrieved chunk's activation changes; `reasoning` says that it is a reasoning chunk.
 
-    Success: +0.2 to all. Partial: +0.05 to what helped, −0.05 to what did not, nothing where nobody said. Failure: −0.1
-    to reasoning, as it led the run astray; code is not to blame.
+    Success: +0.2 to all. Partial: +0.05 to what helped, −0.05 to what did not, nothing (`neutral`) where nobody said.
+    Failure: −0.1 to reasoning, as it led the run astray; code is not to blame.
     """
     if result == "success":
         return policy.success
     if result == "failure":
         return policy.misleading if reasoning else 0.0
     if helpful is None:
-        return 0.0
+        return policy.neutral
     return policy.helpful if helpful else policy.unhelpful
 
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from aurora_protocol.address import in_home
 from aurora_server.settings import Settings
 from aurora_server.workspaces import canonical
 
@@ -84,7 +85,9 @@ def _sender(settings: Settings, environment: Mapping[str, str]) -> Sender | None
 def _model_process(settings: Settings, model: str, environment: Mapping[str, str]) -> ModelProcess:
     from aurora_indexer.embedding.model_process import ModelProcess
 
-    name = model if model.startswith("package:") else str(settings.home / Path(model).expanduser())
+    name = (
+        model if model.startswith("package:") else str(settings.home / Path(in_home(model, settings.home)).expanduser())
+    )
     return ModelProcess(name, folder=settings.home, environment=environment)
 
 

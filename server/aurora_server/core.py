@@ -7,13 +7,16 @@ import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from aurora_protocol.methods import Finding, StatusResult
 from aurora_protocol.version import __version__
 from aurora_server.configuration.source import SettingsSource
 from aurora_server.settings import Settings
-from aurora_server.trust import Trust
 from aurora_server.workspaces import Workspaces
+
+if TYPE_CHECKING:
+    from aurora_server.trust import Trust
 
 
 @dataclass(eq=False)
@@ -41,6 +44,8 @@ class Core:
     @property
     def trust(self) -> Trust:
         """Which workspaces their user trusts."""
+        from aurora_server.trust import Trust
+
         return Trust(self.source.started.home)
 
     def status(self) -> StatusResult:

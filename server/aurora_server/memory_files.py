@@ -6,6 +6,7 @@ import hashlib
 import os
 from pathlib import Path
 
+from aurora_protocol.address import in_home
 from aurora_server.settings import Settings
 
 
@@ -16,4 +17,5 @@ def database_path(root: Path, settings: Settings) -> Path:
     workspace = f"{name or 'root'}-{digest}"
     if settings.memory.database_path is None:
         return settings.home / "memory" / f"{workspace}.db"
-    return Path(settings.memory.database_path.replace("{workspace}", workspace)).expanduser().absolute()
+    path = in_home(settings.memory.database_path, settings.home)
+    return Path(path.replace("{workspace}", workspace)).expanduser().absolute()

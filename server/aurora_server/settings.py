@@ -8,16 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import msgspec
 from msgspec import Meta, Struct
 
-from aurora_orchestration.settings import SoarSettings
 from aurora_protocol.address import home as aurora_home
 from aurora_server.configuration.documents import Document, SettingsError, read_document, users_document
-from aurora_server.configuration.soar import soar_of
-from aurora_server.configuration.values import section
+from aurora_server.configuration.values import PREFIX, section
+
+if TYPE_CHECKING:
+    from aurora_orchestration.settings import SoarSettings
 
 __all__ = ["Settings", "SettingsError", "load", "load_manifest", "read_document"]
 
@@ -45,6 +46,31 @@ class MemorySettings(Struct, frozen=True):
     """`memory.*`: where memory files are kept; `{workspace}` in the path stands for `<name>-<hash>`."""
 
     database_path: str | None = None
+
+
+class ActivationSettings(Struct, frozen=True):
+    """`memory.activation.*`: the numbers of activation (AURORA §6.3)."""
+
+    decay_rate: Annotated[float, Meta(ge=0, le=5)] = 0.5
+    spread_factor: Annotated[float, Meta(ge=0, le=1)] = 0.7
+    max_spread_hops: Annotated[int, Meta(ge=0, le=10)] = 3
+    context_boost_max: Annotated[float, Meta(ge=0, le=1)] = 0.5
+
+
+class LearningSettings(Struct, frozen=True):
+    """`memory.learning.*`: what a run's outcome adds to the activation of what it used (AURORA §6.7)."""
+
+    success_boost: Annotated[float, Meta(ge=0, le=1)] = 0.2
+    partial_boost: Annotated[float, Meta(ge=0, le=1)] = 0.05
+    neutral: Annotated[float, Meta(ge=-1, le=1)] = 0.0
+    failure_penalty: Annotated[float, Meta(ge=-1, le=0)] = -0.1
+
+
+class CachingSettings(Struct, frozen=True):
+    """`memory.caching_policy.*`: from which score on a result is kept, and kept as a pattern (AURORA §6.7)."""
+
+    cache_if_score_gte: Annotated[float, Meta(ge=0, le=1)] = 0.5
+    mark_as_pattern_if_gte: Annotated[float, Meta(ge=0, le=1)] = 0.8
 
 
 class SemanticSettings(Struct, frozen=True):
@@ -141,6 +167,9 @@ class Settings(Struct, frozen=True):
     daemon: DaemonSettings = DaemonSettings()
     indexing: IndexingSettings = IndexingSettings()
     memory: MemorySettings = MemorySettings()
+    activation: ActivationSettings = ActivationSettings()
+    learning: LearningSettings = LearningSettings()
+    caching_policy: CachingSettings = CachingSettings()
     semantic: SemanticSettings = SemanticSettings()
     logging: LoggingSettings = LoggingSettings()
     manifest: ManifestSettings = ManifestSettings()
@@ -148,13 +177,26 @@ class Settings(Struct, frozen=True):
     deliverables: DeliverableSettings = DeliverableSettings()
     detect: DetectSettings = DetectSettings()
     lifespans: LifespanSettings = LifespanSettings()
-    soar: SoarSettings = SoarSettings()
+    answering: SoarSettings | None = None
+    """What is configured of answering questions; None where nothing is."""
+
+    @property
+    def soar(self) -> SoarSettings:
+        """How questions are answered, workspaces' own configuration apart (`configuration.layers`)."""
+        if self.answering is not None:
+            return self.answering
+        from aurora_server.configuration.soar import soar_of  # 9 ms that starting up need not pay
+
+        return soar_of(Document(self.home / "config.json"), {"AURORA_HOME": str(self.home)})
 
 
 _SECTIONS: dict[str, type[Struct]] = {
     "daemon": DaemonSettings,
     "indexing": IndexingSettings,
     "memory": MemorySettings,
+    "memory.activation": ActivationSettings,
+    "memory.learning": LearningSettings,
+    "memory.caching_policy": CachingSettings,
     "memory.semantic": SemanticSettings,
     "logging": LoggingSettings,
     "manifest": ManifestSettings,
@@ -184,8 +226,39 @@ def settings_of(document: Document, environ: Mapping[str, str]) -> Settings:
         place=str(path),
         file=Path(policies).expanduser().absolute() if policies else None,
     )
-    soar = soar_of(document, environ)
-    return msgspec.structs.replace(Settings(aurora_home(environ)), **sections, lifespans=lifespans, soar=soar)
+    answering = None
+    if _says_how_to_answer(content, environ):
+        from aurora_server.configuration.soar import soar_of
+
+        answering = soar_of(document, environ)
+    return msgspec.structs.replace(Settings(aurora_home(environ)), **sections, lifespans=lifespans, answering=answering)
+
+
+OF_ANSWERING = (
+    "llm",
+    "aurora",
+    "scoring",
+    "complexity",
+    "agents",
+    "signals",
+    "guardrails",
+    "cost_budgets",
+    "headless",
+    "logging.conversations",
+    "reporting",
+    "retrieval",
+)
+"""The sections that say how questions are answered: those of `configuration.soar`."""
+
+
+def _says_how_to_answer(content: dict[str, Any], environ: Mapping[str, str]) -> bool:
+    prefixes = tuple(f"{PREFIX}{name.replace('.', '_').upper()}_" for name in OF_ANSWERING)
+    logging = content.get("logging", {})
+    return (
+        any(name in content for name in OF_ANSWERING)
+        or "conversations" in logging
+        or any(variable.startswith(prefixes) for variable in environ)
+    )
 
 
 def load_manifest(environ: Mapping[str, str], config_file: Path | None = None) -> ManifestSettings:

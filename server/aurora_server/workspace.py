@@ -48,6 +48,7 @@ from aurora_server.learned import LearnedMemory
 from aurora_server.lifespans import policies_of
 from aurora_server.looking import chunk_at, innermost
 from aurora_server.memory_files import database_path
+from aurora_server.memory_numbers import policy_of, weighing_of
 from aurora_server.mending import mend
 from aurora_server.recalling import Recalling
 from aurora_server.settings import DeliverableSettings, DetectSettings, Settings
@@ -110,7 +111,7 @@ class Workspace:
         With a `model`, what memory holds is embedded as well, and recalled by meaning beside words. With a `sender`,
         deliverables that end are exported.
         """
-        store = await Store.open(database_path(root, settings))
+        store = await Store.open(database_path(root, settings), weighing_of(settings), policy_of(settings))
         try:
             return await cls._on(store, root, settings, pool, model, sender)
         except BaseException:

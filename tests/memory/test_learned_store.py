@@ -12,7 +12,7 @@ import pytest
 from aurora_indexer.parse import parse_file
 from aurora_memory.checking import InvalidDocument, document_problems, plain
 from aurora_memory.documents import Subgoal
-from aurora_memory.learning import Learned, Retrieved
+from aurora_memory.learning import Learned, Policy, Retrieved
 from aurora_memory.recall import recall
 from aurora_memory.recall.reasoning import recall_reasoning
 from aurora_memory.store import FileStat, IndexedFile, Store
@@ -81,6 +81,18 @@ async def test_a_success_boosts_all_and_keeps_a_pattern(store: Store) -> None:
         "2025-12-12T12:00:01Z",
         "2025-12-12T12:00:01Z",
     )
+
+
+async def test_a_memory_learns_by_the_numbers_it_was_opened_with(tmp_path: Path) -> None:
+    policy = Policy(pattern_score=0.95, success=0.3, helpful=0.1, unhelpful=-0.1, neutral=0.02)
+    store = await Store.open(tmp_path / "other.db", policy=policy)
+    try:
+        login, row = await two(store)
+        learned = await store.learn(run(score=0.9, retrieved=(Retrieved(login, True), Retrieved(row))))
+        assert (learned.outcome, learned.is_pattern) == ("partial", False)
+        assert await store.read.boosts([login, row]) == {login: 0.1, row: 0.02}
+    finally:
+        await store.close()
 
 
 async def test_a_partial_success_tells_helpful_from_unhelpful(store: Store) -> None:

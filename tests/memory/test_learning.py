@@ -13,6 +13,7 @@ from aurora_memory.documents import Subgoal
 from aurora_memory.learning import (
     POLICY,
     InvalidRun,
+    Policy,
     Retrieved,
     boost,
     bounded,
@@ -153,3 +154,10 @@ def test_decompositions_are_told_apart() -> None:
     assert fingerprint(STEPS) == fingerprint(renamed)
     assert fingerprint(STEPS) != fingerprint(STEPS[::-1])
     assert fingerprint(STEPS) != fingerprint(STEPS[:1])
+
+
+def test_other_numbers_are_followed() -> None:
+    policy = Policy(pattern_score=0.9, kept_score=0.7, success=0.3, helpful=0.1, unhelpful=-0.1, neutral=0.02)
+    assert [outcome(score, policy) for score in (0.9, 0.85, 0.6)] == ["success", "partial", "failure"]
+    assert boost("success", None, False, policy) == 0.3
+    assert [boost("partial", helpful, False, policy) for helpful in (True, False, None)] == [0.1, -0.1, 0.02]

@@ -8,9 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from aurora_memory.activation import MAX_SPREAD_HOPS as MAX_HOPS
+from aurora_memory.activation import SPREAD_FACTOR as PER_HOP
+from aurora_memory.activation import Weighing
 from aurora_memory.recall.episodes import prime, telling
 from aurora_memory.recall.folding import fold
-from aurora_memory.recall.spreading import MAX_HOPS, PER_HOP, WEIGHTS, Spread
+from aurora_memory.recall.spreading import WEIGHTS, Spread
 from aurora_memory.store.history import SimilarCommit
 from aurora_memory.store.reading import Link
 
@@ -78,3 +81,11 @@ def test_near_duplicates_fold_under_the_first() -> None:
     small = frozenset(words[:3])
     folded = fold([one, other, twin, small, small], enough=4)
     assert (folded.kept, folded.similar) == ([0, 1, 3, 4], {0: [2]})
+
+
+def test_how_far_activation_goes_can_be_chosen() -> None:
+    chain = {1: [call(1, 2)], 2: [call(2, 3)]}
+    found = Spread({1: 1.0}, Weighing(spread_factor=0.5, max_spread_hops=1))
+    while frontier := found.frontier():
+        found.follow([link for source in frontier for link in chain.get(source, [])])
+    assert found.amounts == {2: 0.5}

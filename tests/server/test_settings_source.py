@@ -23,7 +23,7 @@ def home(tmp_path: Path) -> Path:
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
     (tmp_path / "work" / ".git").mkdir(parents=True)
-    (tmp_path / "work" / "a.py").write_text("def a(): ...\n")
+    (tmp_path / "work" / "a.py").write_text("def warehouse(): ...\n")
     return tmp_path / "work"
 
 
@@ -113,6 +113,15 @@ def test_a_daemon_takes_its_own_idle_time_while_it_runs(home: Path) -> None:
     with Daemon(home) as daemon:
         write(home, {"daemon": {"idle_minutes": 0.01}})
         assert daemon.process.wait(15) == 0
+
+
+@pytest.mark.parametrize("most", [0.5, 0.25, 0.0])
+def test_the_numbers_of_activation_are_the_configured_ones(home: Path, root: Path, most: float) -> None:
+    write(home, {"memory": {"activation": {"context_boost_max": most}}})
+    with Daemon(home) as daemon, daemon.client(root) as client:
+        client.request("aurora/index", {}, timeout=60)
+        (found,) = client.request("aurora/recall", {"query": "warehouse"}, timeout=60)["results"][:1]
+        assert found["activation"]["contextBoost"] == pytest.approx(most)
 
 
 def test_doctor_says_what_of_a_workspace_waits_for_trust(home: Path, root: Path) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +12,9 @@ import pytest
 
 from aurora_orchestration.settings import SoarSettings
 from aurora_server.configuration.layers import settings_for
-from aurora_server.settings import SettingsError, load
+from aurora_server.configuration.soar import SECTIONS
+from aurora_server.memory_files import database_path
+from aurora_server.settings import OF_ANSWERING, SettingsError, load
 
 
 def write(path: Path, document: object) -> Path:
@@ -40,6 +44,28 @@ def soar(home: Path, document: object, **variables: str) -> SoarSettings:
 
 
 MODEL = {"provider": "anthropic", "model": "claude-sonnet-4-5", "api_key_env": "ANTHROPIC_API_KEY"}
+
+
+def test_every_section_that_is_given_is_looked_at(home: Path) -> None:
+    assert set(OF_ANSWERING) == {name for name, _ in SECTIONS.values()}
+    for name in OF_ANSWERING:
+        document: Any = 5
+        for step in reversed(name.split(".")):
+            document = {step: document}
+        with pytest.raises(SettingsError, match=f"'{name}' must be an object"):
+            soar(home, document)
+
+
+def test_starting_up_imports_nothing_of_answering(home: Path) -> None:
+    code = (
+        "import sys, aurora_server.daemon; from aurora_server.settings import load; load({'AURORA_HOME': '/nowhere'})"
+    )
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", f"{code}; print(*sys.modules)"], capture_output=True, text=True, check=True
+    )
+    loaded = set(done.stdout.split())
+    assert "aurora_server.configuration.source" in loaded
+    assert not loaded & {"aurora_orchestration.settings", "aurora_server.configuration.soar", "jsonschema", "difflib"}
 
 
 def test_with_nothing_configured_no_model_is(home: Path) -> None:
@@ -296,3 +322,8 @@ def test_calibration_examples_are_looked_for_in_the_workspace(home: Path, root: 
     write(root / ".aurora" / "config.json", {"scoring": {"calibration_examples": examples}})
     chosen, _ = settings_for(root, True, environ(home))
     assert chosen.scoring.calibration_examples.external_path == str(root / ".aurora" / "calibration.json")
+
+
+def test_memory_is_kept_below_aurora_home_as_well(home: Path, root: Path) -> None:
+    write(home / "config.json", {"memory": {"database_path": "~/.aurora/mine/{workspace}.db"}})
+    assert database_path(root, load(environ(home))).parent == home / "mine"

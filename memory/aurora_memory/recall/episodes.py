@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
-from aurora_memory.recall.spreading import PER_HOP
+from aurora_memory.activation import SPREAD_FACTOR
 from aurora_memory.store.history import SimilarCommit
 
 COMMITS = 60
@@ -39,7 +39,9 @@ def telling(similar: Sequence[SimilarCommit]) -> list[SimilarCommit]:
     return [commit for commit in similar if commit.likeness >= LEAST]
 
 
-def prime(similar: Sequence[SimilarCommit], changed: Mapping[int, Sequence[int]]) -> dict[int, Primed]:
+def prime(
+    similar: Sequence[SimilarCommit], changed: Mapping[int, Sequence[int]], per_hop: float = SPREAD_FACTOR
+) -> dict[int, Primed]:
     """Activation of the chunks that similar commits changed.
 
     One hop from each commit, divided among what it changed by the root of their number; several commits that say the
@@ -50,7 +52,7 @@ def prime(similar: Sequence[SimilarCommit], changed: Mapping[int, Sequence[int]]
         chunks = changed.get(commit.id, ())
         if not chunks:
             continue
-        amount = PER_HOP * commit.likeness**2 / math.sqrt(len(chunks))
+        amount = per_hop * commit.likeness**2 / math.sqrt(len(chunks))
         for chunk in chunks:
             brought.setdefault(chunk, []).append(Episode(commit.hash, commit.subject, amount))
     return {

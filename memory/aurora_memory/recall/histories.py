@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from aurora_memory.activation import levels_of_histories
+from aurora_memory.activation import DECAY_RATE, levels_of_histories
 from aurora_memory.store.history import Commits
 from aurora_memory.store.reading import ChunkView
 
-NEVER = -0.5 * math.log(3650.0)
-"""The base level of a chunk of which no access is known: as if used once, ten years ago."""
+_NEVER = math.log(3650.0)
+"""A chunk of which no access is known counts as used once, ten years ago."""
 
 
 def histories_of(
@@ -45,7 +45,8 @@ def modified_at(chunk: ChunkView, commits: Mapping[int, Commits], mtimes: Mappin
     return max(seen) if seen else mtimes.get(chunk.path)
 
 
-def levels_of(histories: Sequence[tuple[float, ...]], now: float) -> list[float]:
+def levels_of(histories: Sequence[tuple[float, ...]], now: float, decay: float = DECAY_RATE) -> list[float]:
     """Base level of each history at once."""
-    known = levels_of_histories(histories, now)
-    return [NEVER if math.isinf(known[history]) else known[history] for history in histories]
+    known = levels_of_histories(histories, now, decay)
+    never = -decay * _NEVER
+    return [never if math.isinf(known[history]) else known[history] for history in histories]

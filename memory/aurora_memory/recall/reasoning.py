@@ -56,6 +56,7 @@ async def weigh_reasoning(
     """
     if not ids:
         return []
+    weighing = reader.weighing
     chunks = await reader.chunks(ids)
     accesses = await reader.accesses(ids)
     boosts = await reader.boosts(ids)
@@ -65,14 +66,14 @@ async def weigh_reasoning(
     live = [chunk_id for chunk_id in ids if chunk_id in chunks]
     histories = [tuple(accesses.get(chunk_id, ())) for chunk_id in live]
     hits: list[Hit] = []
-    for chunk_id, history, level in zip(live, histories, levels_of(histories, now), strict=True):
+    for chunk_id, history, level in zip(live, histories, levels_of(histories, now, weighing.decay_rate), strict=True):
         matched = tuple(term for term in asked if term in indexed[chunk_id])
         covered = len(matched) / len(asked) if asked else 0.0
         verdict = judge(facts[chunk_id], policies, now)
         activation = Activation(
             base_level=level,
             spreading=0.0,
-            context_boost=context_boost(covered),
+            context_boost=context_boost(covered, weighing.context_boost_max),
             decay=decay_term((now - history[-1]) / 86_400, verdict.decay_mechanism) if history else 0.0,
             learned=boosts.get(chunk_id, 0.0),
         )

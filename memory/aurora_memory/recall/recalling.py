@@ -170,11 +170,14 @@ async def _episodes(reader: Reader, question: Question) -> dict[int, Primed]:
     if question.by_name:
         return {}
     similar = telling(await reader.history.similar_commits(question.terms, COMMITS))
-    return prime(similar, await reader.history.changed_by([commit.id for commit in similar])) if similar else {}
+    if not similar:
+        return {}
+    changed = await reader.history.changed_by([commit.id for commit in similar])
+    return prime(similar, changed, reader.weighing.spread_factor)
 
 
 async def _spread(reader: Reader, sources: Mapping[int, float]) -> tuple[Spread, list[int]]:
-    spread = Spread(sources)
+    spread = Spread(sources, reader.weighing)
     while frontier := spread.frontier():
         spread.follow(await reader.links(frontier, HUB))
     strongest = sorted(spread.amounts.items(), key=lambda entry: -entry[1])[:SOURCES]
@@ -201,7 +204,8 @@ async def _weighed(
     commits = await reader.history.commit_times(ids)
     mtimes = await _uncommitted(reader, chunks, commits)
     histories = histories_of(chunks, accesses, commits, mtimes)
-    levels = levels_of(histories, now)
+    weighing = reader.weighing
+    levels = levels_of(histories, now, weighing.decay_rate)
     by_file: dict[str, float] = {}
     for chunk in chunks:
         if chunk.id in episodes:
@@ -214,7 +218,7 @@ async def _weighed(
         activation = Activation(
             level,
             reached + (primed.amount if primed else 0.0),
-            context_boost(match.name_cover if match else 0.0),
+            context_boost(match.name_cover if match else 0.0, weighing.context_boost_max),
             decay_penalty((now - history[-1]) / 86_400) if history else 0.0,
             boosts.get(chunk.id, 0.0),
         )

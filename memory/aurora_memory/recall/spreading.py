@@ -2,6 +2,7 @@
 
 Sources share one unit of attention. At each hop what a chunk passes on shrinks to 0.7, is divided among its relations
 (ACT-R's fan effect, here by the root of the fan), and counts by how sure and how telling the relation is. Three hops.
+`Weighing` may say otherwise.
 """
 
 from __future__ import annotations
@@ -12,10 +13,9 @@ from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
+from aurora_memory.activation import USUAL, Weighing
 from aurora_memory.store.reading import Link
 
-PER_HOP = 0.7
-MAX_HOPS = 3
 HUB = 32
 """A chunk with more relations in one direction than this says nothing about any of them."""
 
@@ -51,7 +51,8 @@ class Step(Struct, frozen=True):
 class Spread:
     """Activation on its way. Ask `frontier` for the chunks whose links are needed, give them to `follow`, repeat."""
 
-    def __init__(self, sources: Mapping[int, float]) -> None:
+    def __init__(self, sources: Mapping[int, float], weighing: Weighing = USUAL) -> None:
+        self._per_hop, self._most = weighing.spread_factor, weighing.max_spread_hops
         attention = sum(sources.values()) or 1.0
         self._front = {chunk: share / attention for chunk, share in sources.items()}
         self._best: dict[int, Step] = {}
@@ -60,7 +61,7 @@ class Spread:
 
     def frontier(self) -> list[int]:
         """The chunks that pass activation on next; empty when spreading is over."""
-        if self.hops == MAX_HOPS:
+        if self.hops >= self._most:
             return []
         telling = [entry for entry in self._front.items() if entry[1] >= FAINT]
         return [chunk for chunk, _ in sorted(telling, key=lambda entry: (-entry[1], entry[0]))[:FRONTIER]]
@@ -69,7 +70,7 @@ class Spread:
         """Pass activation from the frontier over its links."""
         self.hops += 1
         fans = Counter(link.source for link in links)
-        shares = {source: self._front.get(source, 0.0) * PER_HOP / math.sqrt(fan) for source, fan in fans.items()}
+        shares = {source: self._front.get(source, 0.0) * self._per_hop / math.sqrt(fan) for source, fan in fans.items()}
         reached: dict[int, float] = {}
         best = self._best
         for link in links:
@@ -86,7 +87,7 @@ class Spread:
     def path_to(self, chunk: int) -> list[Step]:
         """The strongest way to a chunk, from its source on; empty where nothing reached it."""
         steps: list[Step] = []
-        while (step := self._best.get(chunk)) is not None and len(steps) < MAX_HOPS:
+        while (step := self._best.get(chunk)) is not None and len(steps) < self._most:
             if steps and step.hops >= steps[-1].hops:
                 break
             steps.append(step)

@@ -16,11 +16,13 @@ import msgspec
 
 from aurora_memory.documents import ReasoningDocument
 from aurora_memory.learning import (
+    POLICY,
     Difficulty,
     FinishedRun,
     Judgement,
     Learned,
     Lesson,
+    Policy,
     better,
     boost,
     judged,
@@ -50,7 +52,7 @@ _ADD = f"""INSERT INTO chunks (id, path, name, ordinal, leaf, kind, language, li
 """A row of `chunks` with no path, no lines and no simple name: nothing that looks for code finds it."""
 
 
-async def keep(db: aiosqlite.Connection, run: FinishedRun, lesson: Lesson) -> Learned:
+async def keep(db: aiosqlite.Connection, run: FinishedRun, lesson: Lesson, policy: Policy = POLICY) -> Learned:
     """Write a lesson down, unless its run was learned before."""
     known = await _known_run(db, run.id)
     if known is not None:
@@ -59,7 +61,7 @@ async def keep(db: aiosqlite.Connection, run: FinishedRun, lesson: Lesson) -> Le
     accesses = [(chunk_id, run.at, lesson.outcome) for chunk_id in lesson.of_use if chunk_id in kinds]
     await db.executemany("INSERT INTO accesses (chunk_id, at, kind) VALUES (?, ?, ?)", accesses)
     amounts = [
-        (each.id, run.id, run.at, boost(lesson.outcome, each.helpful, kinds[each.id] == KIND))
+        (each.id, run.id, run.at, boost(lesson.outcome, each.helpful, kinds[each.id] == KIND, policy))
         for each in lesson.retrieved
         if each.id in kinds
     ]
@@ -90,7 +92,7 @@ async def keep(db: aiosqlite.Connection, run: FinishedRun, lesson: Lesson) -> Le
     )
 
 
-async def judge(db: aiosqlite.Connection, judgement: Judgement) -> bool:
+async def judge(db: aiosqlite.Connection, judgement: Judgement, policy: Policy) -> bool:
     """Write down what a user said of a pattern's answer; False where it is gone, or this was said before."""
     name = judgement.reasoning_id.removeprefix("reas:")
     rows = await _rows(db, f"SELECT id FROM chunks WHERE path = '' AND name = ? AND kind = '{KIND}'", (name,))
@@ -98,7 +100,7 @@ async def judge(db: aiosqlite.Connection, judgement: Judgement) -> bool:
         return False
     cursor = await db.execute(
         "INSERT OR IGNORE INTO boosts (chunk_id, run_id, at, amount) VALUES (?, ?, ?, ?)",
-        (rows[0][0], f"{judgement.run}:{judgement.verdict}", judgement.at, judged(judgement.verdict)),
+        (rows[0][0], f"{judgement.run}:{judgement.verdict}", judgement.at, judged(judgement.verdict, policy)),
     )
     if cursor.rowcount and judgement.verdict == "incorrect":
         await _difficult(db, signature(judgement.query), judgement.query, 0.0, judgement.at)

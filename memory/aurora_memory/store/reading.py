@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from aurora_memory.activation import USUAL
 from aurora_memory.chunks import Import
 from aurora_memory.relations import Definition
 from aurora_memory.store.deliverable_log import DeliverableLogReading
@@ -84,6 +85,8 @@ class Reader(LearnedReading, LogReading, LifespanReading, EmbeddingReading, Deli
         super().__init__(path)
         self.words = WordIndex(self._rows)
         self.history = HistoryReader(self._rows)
+        self.weighing = USUAL
+        """By which numbers what is read is weighed."""
 
     async def open(self) -> None:
         """Connect to the file as it is now, and keep nothing of what an earlier one said."""

@@ -15,9 +15,10 @@ import msgspec
 from msgspec import Struct
 
 from aurora_memory import MemoryError_
+from aurora_memory.activation import USUAL, Weighing
 from aurora_memory.checking import fully_checked
 from aurora_memory.chunks import CHUNK_TYPES, CodeChunk, type_of
-from aurora_memory.learning import FinishedRun, Judgement, Learned, lesson_of
+from aurora_memory.learning import POLICY, FinishedRun, Judgement, Learned, Policy, lesson_of
 from aurora_memory.logs import LogSection, index_of
 from aurora_memory.occurrences import terms_in
 from aurora_memory.store import deliverable_log, embeddings, learned, logindex, postings, resolving
@@ -75,8 +76,9 @@ class Written(Struct, frozen=True):
 class Store(Maintained):
     """One workspace's memory file. One writer at a time; readers never wait for it. Close it, or the process hangs."""
 
-    def __init__(self, path: Path, writer: aiosqlite.Connection, reader: Reader) -> None:
+    def __init__(self, path: Path, writer: aiosqlite.Connection, reader: Reader, policy: Policy = POLICY) -> None:
         self.path = path
+        self._policy = policy
         self.read = reader
         self._writer = writer
         self._turn = asyncio.Lock()
@@ -84,8 +86,11 @@ class Store(Maintained):
         self.outbox = Outbox(self._transaction)
 
     @classmethod
-    async def open(cls, path: Path) -> Store:
-        """Open or create the file and bring it to today's shape. Raises a `MemoryError_` that says what to do."""
+    async def open(cls, path: Path, weighing: Weighing = USUAL, policy: Policy = POLICY) -> Store:
+        """Open or create the file and bring it to today's shape. Raises a `MemoryError_` that says what to do.
+
+        `weighing` has the numbers of activation, `policy` those of learning.
+        """
         try:
             path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         except OSError as error:
@@ -104,7 +109,8 @@ class Store(Maintained):
             await reader.close()
             await writer.close()
             raise
-        return cls(path, writer, reader)
+        reader.weighing = weighing
+        return cls(path, writer, reader, policy)
 
     async def close(self) -> None:
         """Close both connections; a write under way finishes first."""
@@ -254,16 +260,16 @@ class Store(Maintained):
 
         Raises InvalidRun or InvalidDocument, before anything is written, where the run can't be what it says.
         """
-        lesson = lesson_of(run)
+        lesson = lesson_of(run, self._policy)
         if lesson.document is not None:
             await asyncio.to_thread(fully_checked, lesson.document)
         async with self._transaction() as db:
-            return await learned.keep(db, run, lesson)
+            return await learned.keep(db, run, lesson, self._policy)
 
     async def judge(self, judgement: Judgement) -> bool:
         """Take in what a user said of an answer (App. E), once; False: its pattern is gone, or it was said before."""
         async with self._transaction() as db:
-            return await learned.judge(db, judgement)
+            return await learned.judge(db, judgement, self._policy)
 
     async def index_log(self, file: str, text: str, query_id: str = "", topic: str = "") -> int:
         """Index a conversation log, in place of what was known of that file (AURORA §6.8.2.1); returns its sections.

@@ -91,7 +91,7 @@ def _values(
 ) -> tuple[dict[str, Any], list[Notice]]:
     settings = settings_of(user, environ)
     chosen, notices = layered(user, root, trusted, environ)
-    return _leaves_of(msgspec.structs.replace(settings, soar=chosen)), notices
+    return _leaves_of(msgspec.structs.replace(settings, answering=chosen)), notices
 
 
 def _leaves_of(settings: Settings) -> dict[str, Any]:

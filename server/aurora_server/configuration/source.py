@@ -7,16 +7,29 @@ import os
 import threading
 from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from aurora_orchestration.settings import SoarSettings
 from aurora_protocol.methods import Finding
 from aurora_server.configuration.documents import Document, SettingsError, read_document, users_path, workspaces_path
-from aurora_server.configuration.layers import Notice, layered
 from aurora_server.settings import Settings, settings_of
+
+if TYPE_CHECKING:
+    from aurora_orchestration.settings import SoarSettings
+    from aurora_server.configuration.layers import Notice
 
 logger = logging.getLogger(__name__)
 
-AT_START = ("indexing", "memory", "activation", "semantic", "telemetry", "detect", "lifespans")
+AT_START = (
+    "indexing",
+    "memory",
+    "activation",
+    "learning",
+    "caching_policy",
+    "semantic",
+    "telemetry",
+    "detect",
+    "lifespans",
+)
 """What holds from the start of the daemon to its end; everything else holds as soon as it is written."""
 
 _Stamp = tuple[int, int, int] | None
@@ -56,6 +69,8 @@ class SettingsSource:
 
         `flags` may have `llm_provider` and `llm_model`; only what is wrong with those raises SettingsError.
         """
+        from aurora_server.configuration.layers import layered  # where a question is asked: the start does without
+
         self.current()
         return layered(self._document, root, trusted, self._environ, flags)
 
