@@ -14,7 +14,7 @@ from pathlib import Path
 
 from aurora_memory.tagging import keywords_of, topic_of
 from aurora_orchestration.guardrails.redaction import redact
-from aurora_orchestration.settings import FileNaming
+from aurora_orchestration.settings import ConversationSettings, FileNaming
 
 SUFFIX = ".md"
 PACKED = ".md.gz"
@@ -52,6 +52,11 @@ def keywords(query: str, count: int = 2) -> tuple[str, ...]:
     telling = [word for word in telling if len(word) > 1]
     best = sorted(telling, key=lambda word: word in _WEAK)[: min(count, MOST_KEYWORDS)]
     return tuple(word for word in telling if word in best)
+
+
+def logs_folder(settings: ConversationSettings) -> Path:
+    """The folder of all logs, as configured."""
+    return Path(settings.path).expanduser().absolute()
 
 
 def folder_of(at: float) -> str:

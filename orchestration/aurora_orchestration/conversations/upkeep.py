@@ -18,6 +18,7 @@ from filelock import FileLock, Timeout
 from msgspec import Struct
 
 from aurora_orchestration.conversations import markdown
+from aurora_orchestration.conversations.figures import keep
 from aurora_orchestration.conversations.reading import MAX_LOG, conversation, files, text_of
 from aurora_orchestration.settings import ConversationSettings
 
@@ -82,7 +83,9 @@ def unfinished(folder: Path, first: str = "0000-00-00") -> list[tuple[str, Path,
 def _tidy(folder: Path, settings: ConversationSettings, now: float) -> Tidied:
     held = _leapt(folder / _STATE, now)
     deleted, compressed, problems = [], [], []
-    for file, day, path in list(files(folder)):
+    logs = list(files(folder))
+    keep(folder, [each for each in logs if _due(*each, settings, now)])
+    for file, day, path in logs:
         if file[:7] != day[:7].replace("-", "/"):
             continue
         try:
@@ -101,6 +104,15 @@ def _tidy(folder: Path, settings: ConversationSettings, now: float) -> Tidied:
             place.rmdir()
             place.parent.rmdir()
     return Tidied(deleted=tuple(deleted), compressed=tuple(compressed), problems=tuple(problems[:20]), held=held)
+
+
+def _due(file: str, day: str, path: Path, settings: ConversationSettings, now: float) -> bool:
+    """Whether what a log comes to is to be written down: it is about to be deleted or compressed, or has been."""
+    try:
+        ours = file[:7] == day[:7].replace("-", "/")
+        return ours and _age(path, day, now) >= min(settings.compress_after_days, settings.retention_days) * DAY
+    except OSError:
+        return False
 
 
 def _age(path: Path, day: str, now: float) -> float:

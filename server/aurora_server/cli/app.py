@@ -22,6 +22,7 @@ COMMANDS = {
     "deliverable": ("aurora_server.cli.deliverable", "deliverable"),
     "doctor": ("aurora_server.cli.doctor", "doctor"),
     "index": ("aurora_server.cli.index", "index"),
+    "logs": ("aurora_server.cli.logs", "logs"),
     "lsp": ("aurora_server.cli.lsp", "lsp"),
     "manifest": ("aurora_server.cli.manifest", "manifest"),
     "mem": ("aurora_server.cli.mem", "mem"),

@@ -1,4 +1,7 @@
-"""`aurora report`: what was delivered in a day, in a month, ever, and what it cost (AURORA §9.4)."""
+"""`aurora report`: what was delivered and asked in a day, in a month, ever, and what it cost (AURORA §9.4).
+
+Deliverables are those of the workspace, by the daemon; questions are the user's in all workspaces, by their logs.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,8 @@ from typing import Any
 
 import click
 
-from aurora_server.cli.output import print_json
+from aurora_protocol.keys import snake_keys
+from aurora_server.cli.output import print_document
 from aurora_server.cli.report_markdown import markdown
 from aurora_server.cli.session import open_session
 from aurora_server.cli.settings import Settings
@@ -17,7 +21,10 @@ REPORT = "aurora/report"
 
 @click.group(no_args_is_help=True)
 def report() -> None:
-    """Report on deliverables, as Markdown, or as JSON with --json. Days and months are those of your time zone."""
+    """Report on deliverables and questions, as Markdown, or as JSON with --json.
+
+    Days and months are those of your time zone. Reports are kept as `reporting.*` configures.
+    """
 
 
 @report.command()
@@ -26,14 +33,16 @@ def report() -> None:
 def daily(settings: Settings, day: str | None) -> None:
     """Report on one day."""
     begin = _day(day) if day is not None else date.today()
-    _report(settings, {"period": "daily", **_span(begin, begin + timedelta(days=1))}, f"{begin:%A, %d %B %Y}")
+    _report(
+        settings, {"period": "daily", **_span(begin, begin + timedelta(days=1))}, f"{begin:%A, %d %B %Y}", f"{begin}"
+    )
 
 
 @report.command()
 @click.pass_obj
 def cumulative(settings: Settings) -> None:
     """Report on everything there ever was."""
-    _report(settings, {"period": "cumulative"}, "all time")
+    _report(settings, {"period": "cumulative"}, "all time", "cumulative")
 
 
 @report.command()
@@ -43,16 +52,22 @@ def monthly(settings: Settings, month: str | None) -> None:
     """Report on one month, week by week."""
     begin = (_day(f"{month}-01", "month") if month is not None else date.today()).replace(day=1)
     after = (begin + timedelta(days=32)).replace(day=1)
-    _report(settings, {"period": "monthly", **_span(begin, after)}, f"{begin:%B %Y}")
+    _report(settings, {"period": "monthly", **_span(begin, after)}, f"{begin:%B %Y}", f"{begin:%Y-%m}")
 
 
-def _report(settings: Settings, params: dict[str, Any], title: str) -> None:
+def _report(settings: Settings, params: dict[str, Any], title: str, name: str) -> None:
+    from aurora_server.cli.report_runs import keep_report, runs_of, soar_settings
+
+    soar = soar_settings(settings)
     with open_session(settings, settings.workspace) as client:
         reply = client.request(REPORT, params)
+    runs = runs_of(soar.conversations, params["period"], params.get("start"), params.get("end"))
+    text = markdown({**reply, "runs": runs}, title, settings.workspace.name)
     if settings.json:
-        print_json(reply)
+        print_document({**snake_keys(reply), "runs": runs})
     else:
-        print(markdown(reply, title, settings.workspace.name))
+        print(text)
+    keep_report(getattr(soar.reporting, params["period"]), f"{settings.workspace.name}-{name}", text)
 
 
 def _day(given: str, what: str = "date") -> date:

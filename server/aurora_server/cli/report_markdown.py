@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from aurora_server.cli.metrics_view import METRIC_NAMES, value_words
+from aurora_server.cli.report_runs import runs_blocks
 from aurora_server.cli.words import count, lasting, plain
 
 _ROWS = 100
@@ -34,6 +35,8 @@ def markdown(report: Mapping[str, Any], title: str, workspace: str) -> str:
         blocks += ["## Failures", table(["kind", "deliverables"], rows)]
     if len(report.get("trend") or ()) > 1:
         blocks += ["## Trend", table(["from", "completed", "failed", "tokens", "cost"], _trend(report["trend"]))]
+    if report.get("runs"):
+        blocks += runs_blocks(report["runs"])
     return "\n\n".join(blocks)
 
 
