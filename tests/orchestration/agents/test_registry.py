@@ -144,7 +144,7 @@ async def test_agents_are_looked_for_again_when_a_file_changed_and_after_fifteen
     at[0] += 14.9 * DAY
     assert (await registry(places, lambda: at[0]).current()).refreshed_at == 1e9, "kept from the process before"
     put(file, [{"id": "changed", "type": "executable", "path": "/a"}])
-    assert [each.id for each in (await registry(places, lambda: at[0]).current()).agents][0] == "changed"
+    assert (await registry(places, lambda: at[0]).current()).agents[0].id == "changed"
     changed_at = at[0]
     put(places.workspace / ".claude/agents/new.md", REVIEWER)
     assert len((await registry(places, lambda: at[0], check_file_modified=False).current()).agents) == 3

@@ -74,7 +74,7 @@ class AgentProcess:
     async def code(self) -> int:
         """Its exit code, once it has ended."""
         # Not `wait()`, which also waits until everything it wrote was read: a flood would keep that from ever coming.
-        while self._process.returncode is None:
+        while self._process.returncode is None:  # noqa: ASYNC110 - asyncio has no event for that
             await asyncio.sleep(_POLL_SECONDS)
         return self._process.returncode
 

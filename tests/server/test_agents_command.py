@@ -1,0 +1,59 @@
+"""`aurora agents list|refresh`: as people and programs see it, without the daemon."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Path:
+    root = tmp_path / "w"
+    (root / ".git").mkdir(parents=True)
+    (root / ".aurora").mkdir()
+    evil = [{"id": "evil\x1b[31m", "type": "executable", "path": "./evil"}]
+    (root / ".aurora" / "agents.json").write_text(json.dumps(evil))
+    (tmp_path / "h").mkdir()
+    mine = [{"id": "mine", "type": "http", "endpoint": "https://x.y/z", "headers": {"Authorization": "Bearer hush"}}]
+    (tmp_path / "h" / "agents.json").write_text(json.dumps(mine))
+    return root
+
+
+def aurora(workspace: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    home = workspace.parent
+    environ = {**os.environ, "AURORA_HOME": str(home / "h"), "HOME": str(home / "u")}
+    command = [sys.executable, "-c", "import sys; from aurora_server.cli import main; sys.exit(main())", "agents"]
+    return subprocess.run([*command, *arguments], cwd=workspace, env=environ, capture_output=True, text=True)
+
+
+def test_agents_are_listed_and_those_of_an_untrusted_workspace_named_as_ignored(workspace: Path) -> None:
+    done = aurora(workspace, "list", "--json")
+    assert done.returncode == 0, done.stderr
+    document = json.loads(done.stdout)
+    assert [agent["id"] for agent in document["agents"]] == ["mine", "llm-executor"]
+    assert [(agent["id"], agent["trusted"]) for agent in document["ignored"]] == [("evil\x1b[31m", False)]
+    assert "hush" not in done.stdout and "aurora trust" in document["notices"][0]
+    shown = aurora(workspace, "list")
+    assert shown.returncode == 0 and "mine" in shown.stdout and "\x1b" not in shown.stdout
+    assert "is not trusted" in shown.stdout
+    assert not (workspace.parent / "h" / "run").exists(), "no daemon was needed"
+
+
+def test_refresh_looks_again_and_trust_counts(workspace: Path) -> None:
+    aurora(workspace, "list")
+    (workspace.parent / "h" / "agents.json").write_text("[]")
+    subprocess.run(
+        [sys.executable, "-c", "import sys; from aurora_server.cli import main; sys.exit(main())", "trust"],
+        cwd=workspace,
+        env={**os.environ, "AURORA_HOME": str(workspace.parent / "h"), "HOME": str(workspace.parent / "u")},
+        capture_output=True,
+        check=True,
+    )
+    document = json.loads(aurora(workspace, "refresh", "--json").stdout)
+    assert [agent["type"] for agent in document["agents"]] == ["executable", "builtin"]
+    assert document["ignored"] == [] and document["last_discovered_path"] == "./.aurora/agents.json"
