@@ -36,7 +36,6 @@ from aurora_orchestration.soar.retrieve import retrieve
 from aurora_orchestration.soar.route import route
 from aurora_orchestration.soar.run import RunRecord, RunRequest
 from aurora_orchestration.soar.synthesize import synthesize
-from aurora_orchestration.soar.verify_output import verify_output
 from aurora_orchestration.soar.workbench import Workbench
 
 LEVEL_OF: dict[VerificationOption, Complexity] = {"option_a": "medium", "option_b": "complex", "option_c": "critical"}
@@ -315,7 +314,6 @@ class Running:
                 settings,
                 ask_user=self._ask_user,
                 tell=course.tell,
-                verify=verify_output,
                 judge=reasoning,
                 now=self._bench.now,
             )

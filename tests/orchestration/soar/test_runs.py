@@ -225,8 +225,9 @@ async def test_a_cancelled_run_is_logged_and_can_be_gone_on_with(provider: Loopb
     provider.otherwise = mind
     async with bench(tmp_path, provider.llm_settings(), provider.environ) as it:
         task = asyncio.ensure_future(it.ask(MEDIUM))
-        while "judge" not in mind.asked:
-            await asyncio.sleep(0.02)
+        async with asyncio.timeout(20):
+            while "judge" not in mind.asked:
+                await asyncio.sleep(0.02)
         task.cancel()
         with pytest.raises(RunCancelled) as raised:
             await task
