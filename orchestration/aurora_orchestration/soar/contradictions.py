@@ -17,11 +17,15 @@ _NOT = re.compile(
     re.IGNORECASE,
 )
 _NEGATED = re.compile(
-    r"\b(?:(?:do not|don't|never|refuse to|avoid|give no|with no|skip|ignore)\s+((?:\w+\W+){1,8})"
-    r"|(?:without|with no)\s+(?!\w+ing\b)((?:\w+\W+){1,3}?)(?:$|(?<=,)|(?<=\.)))",
+    r"\b(?:(?:do not|don't|never|refuse to|avoid|give no|with no|skip|ignore)\s+((?:\w+\W+){1,8}))",
     re.IGNORECASE,
 )
 _REFUSAL = re.compile(r"^\W*(?:do not|don't|never|refuse|skip|ignore|leave|give no|let|avoid)\b", re.IGNORECASE)
+_AT_FIRST = re.compile(r"^\W*(?:\w+\W+){0,3}$|[,;:.]\W*(?:\w+\W+){0,3}$")
+"""Where a refusal is what the sentence is about: at its beginning, or at that of a clause."""
+
+_CUT = re.compile(r"[,;.:]| (?:if|when|whenever|even|once|until|unless|between|so that)\b", re.IGNORECASE)
+_WITHOUT = re.compile(r"\b(?:without|with no|no)\s+(?:(?:a|any|the)\s+)?[\w-]+")
 _REPLACED = re.compile(r"\b(?:rather than|instead of|in place of|away from|apart from)\b[^,;.]*", re.IGNORECASE)
 _OUTDATED = re.compile(
     r"\b(?:old|legacy|obsolete|deprecated|unused|dead|temporary|stale|existing|former|previous|duplicate|expired|"
@@ -73,7 +77,7 @@ def opposed(one: str, other: str, *, after: bool = False) -> str:
     """
     first, second = _positive(one), _positive(other)
     shared = _shared(telling(first), telling(second))
-    if shared < 1:
+    if shared < 0.5:
         return ""
     smaller = max(1, min(len(telling(first).stems - PROCESS), len(telling(second).stems - PROCESS)))
     near = shared >= (2.5 if after else 1.5) or shared / smaller >= SAME_THING
@@ -86,7 +90,7 @@ def opposed(one: str, other: str, *, after: bool = False) -> str:
     if after and (_OUTDATED.search(one) or _OUTDATED.search(other)):
         return ""
     for number, pair in enumerate(OPPOSITES):
-        if number < WIDE and not near:
+        if not near and (number < WIDE or shared < 1):
             continue
         found = _across(pair, first, second) or _across(pair, second, first)
         if found:
@@ -127,26 +131,19 @@ def _denied(refusing: str, doing: str) -> str:
     """What one sentence refuses that the other does: "never save the theme" against "persist the theme"."""
     does = telling(_positive(doing))
     for match in _NEGATED.finditer(_positive(refusing) + "."):
-        what: str | None = match[1] or match[2]
-        if (
-            what is None
-            or _OUTDATED.search(match[0])
-            or (match[1] and not _AT_FIRST.search(refusing[: match.start(1)]))
-        ):
+        what = _CUT.split(match[1])[0]
+        if _OUTDATED.search(what) or not _AT_FIRST.search(refusing[: match.start(1)]):
             continue
         refused = telling(what)
         own = refused.stems - PROCESS
-        near = does.says if match[2] else does.has
-        if own and sum(near(stem) for stem in own) / len(own) >= 0.5 and not _refuses(doing, refused):
-            return f"one says “{match[0].strip(' .')}”"
+        if own and sum(does.has(stem) for stem in own) / len(own) >= 0.5 and not _refuses(doing, refused):
+            said: str = match[0]
+            return f"one says “{said.strip(' .')}”"
     return ""
 
 
 def _refuses(text: str, refused: Words) -> bool:
-    return any(
-        not refused.stems.isdisjoint(telling(match[1] or match[2] or "").stems)
-        for match in _NEGATED.finditer(text + ".")
-    )
+    return any(not refused.stems.isdisjoint(telling(match[1]).stems) for match in _NEGATED.finditer(text + "."))
 
 
 def _across(pair: Opposites, one: str, other: str) -> str:
@@ -165,7 +162,7 @@ def _said(stems: frozenset[str], phrases: tuple[str, ...], text: str) -> str:
     for phrase in phrases:
         if phrase in lowered:
             return phrase
-    for word in re.findall(r"[a-z][\w-]*", lowered):
+    for word in re.findall(r"[a-z][\w-]*", _WITHOUT.sub(" ", lowered)):
         if any(stem in stems for stem in terms(word)[:1]):
             return word
     return ""

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from aurora_orchestration.soar.concepts import PROCESS, Words, telling, union
 from aurora_orchestration.soar.model import ContextBundle, Decomposition, Given
+from aurora_orchestration.soar.products import role
 from aurora_orchestration.soar.structure import depends, reachable
 
 FACT_SHARE = 0.3
@@ -29,6 +30,7 @@ def ungrounded(query: str, context: ContextBundle, decomposition: Decomposition)
     yield from _untraced(decomposition)
     matter = union([query, decomposition.goal.description, *(given.fact for given in decomposition.given)])
     matter = Words(matter.stems | seen.stems, matter.groups | _specific_groups(seen))
+    needs = depends(decomposition.subgoals)
     for subgoal in decomposition.subgoals:
         own = telling(f"{subgoal.description} {subgoal.expected_output}").stems - PROCESS
         others = union(
@@ -36,6 +38,8 @@ def ungrounded(query: str, context: ContextBundle, decomposition: Decomposition)
         )
         near = sum(1.0 if matter.says(stem) else 0.6 if matter.has(stem) else 0.0 for stem in own)
         near += 0.5 * sum(others.says(stem) and not matter.has(stem) for stem in own)
+        if needs[subgoal.id] and role(subgoal) in ("check", "tell"):
+            continue  # about what it depends on, in the words of its trade
         if len(own) >= 4 and near / len(own) < SUBGOAL_SHARE:
             yield (
                 f"{subgoal.id} ({subgoal.description[:80]}) has nothing to do with the query or its context",

@@ -16,13 +16,13 @@ Role = Literal["study", "make", "check", "tell", "decide"]
 
 _ROLES: dict[Role, str] = {
     "study": (
-        "find identify locate trace inventory map measure collect scan research assess evaluate determine profile"
-        " gather survey catalogue list analyse analyze investigate review inspect examine go take pinpoint reproduce record"
-        " follow classify establish calculate audit diagnose chart look explore compile break count resolve work"
+        "find identify locate trace inventory map collect scan research assess evaluate determine profile"
+        " gather survey catalogue list analyse analyze investigate review inspect examine go take pinpoint reproduce"
+        " record follow classify establish calculate audit diagnose chart look explore compile break count resolve work"
     ),
     "check": (
-        "test verify check prove confirm assert run exercise simulate drive benchmark load-test cover try repeat"
-        " validate"
+        "test verify check measure prove confirm assert run exercise simulate drive benchmark load-test cover try"
+        " repeat validate"
     ),
     "tell": "document describe explain publish announce inform show update name",
     "decide": (
@@ -57,7 +57,10 @@ _EXPECTED: dict[tuple[Role, Role], float] = {
 }
 """How much it adds that steps of the first kind are usually waited for by those of the second."""
 
-USES = 0.75
+SAID = 0.2
+"""What it takes away that the two are said to run at once."""
+
+USES = 0.7
 """From how strong a sign on a use is taken for sure."""
 
 
@@ -76,6 +79,8 @@ def unmet(query: str, context: ContextBundle, decomposition: Decomposition) -> I
             sign = use(by_id[late], by_id[early], asked, alone=not needs[late])
             if not needs[late] and not together:
                 sign += UNSAID
+            elif any({late, early} <= set(group) for group in decomposition.parallelizable):
+                sign -= SAID
             if sign >= USES:
                 yield (
                     f"{late} uses what {early} makes but does not depend on it",
@@ -104,7 +109,7 @@ def use(late: Subgoal, early: Subgoal, asked: Words, *, alone: bool) -> float:
         for stem in terms(word)
     } - PROCESS
     introduced = {stem for stem in definite if makes.says(stem) and not asked.says(stem)}
-    sign += 0.6 * min(2, len(introduced))
+    sign += 0.6 * min(2, sum(0.5 if asked.has(stem) else 1.0 for stem in introduced))
     sign += 0.35 * len({stem for stem in own if stem in result and not asked.says(stem)} - introduced)
     common = sum(1.0 if makes.says(stem) else 0.5 if makes.has(stem) else 0.0 for stem in own)
     if _BEFOREHAND.search(text) and roles[1] == "check":

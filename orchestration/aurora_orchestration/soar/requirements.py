@@ -11,6 +11,7 @@ from aurora_memory.everyday import STOP_WORDS
 from aurora_memory.tokens import terms
 from aurora_orchestration.soar.concepts import PROCESS, Words, groups_of, telling, union
 from aurora_orchestration.soar.model import Decomposition
+from aurora_orchestration.soar.products import role
 
 _ITEM = re.compile(r"^\s*(?:[-*•]|\d{1,2}[.)]|\(\w\))\s+")
 _SENTENCE = re.compile(r"(?<=[.?!;])\s+|\n+")
@@ -38,6 +39,9 @@ FIRST_COVERED = 0.2
 
 LOOSE = 0.7
 """What it counts that a word is said in another word for the same thing."""
+
+_MENDING = frozenset(terms("fix solve resolve it bug problem issue"))
+"""Words of a piece that asks for a cure and does not say which: any subgoal that makes something may be it."""
 
 _FILLERS = frozenset(terms("rid top codebase back rest existing old public twice else awareness aware transparently"))
 
@@ -82,7 +86,10 @@ def uncovered(query: str, decomposition: Decomposition) -> tuple[str, ...]:
     missing = [
         piece.text
         for number, piece in enumerate(pieces(query))
-        if coverage(piece, each, together) < (COVERED if number else FIRST_COVERED)
+        if not (
+            _MENDING.issuperset(piece.weights) and any(role(subgoal) == "make" for subgoal in decomposition.subgoals)
+        )
+        and coverage(piece, each, together) < (COVERED if number else FIRST_COVERED)
     ]
     everything = " ".join(
         [*texts, decomposition.goal.description, *(given.fact for given in decomposition.given)]

@@ -1,0 +1,140 @@
+"""Rules alone: how many spoilt decompositions they catch, how many good ones they spare, and what each rule says."""
+
+from __future__ import annotations
+
+import pytest
+from msgspec.structs import replace
+
+from aurora_orchestration.settings import ScoringSettings
+from aurora_orchestration.soar.checking import check
+from aurora_orchestration.soar.decompose import built
+from aurora_orchestration.soar.model import Decomposition, Verification
+from aurora_orchestration.soar.replies import DecompositionReply
+from aurora_orchestration.soar.structure import ordered
+from tests.orchestration.soar.injecting import KINDS, Case, corpus, spoilt
+from tests.orchestration.soar.planned import AGENTS, QUERY, bundle, good, subgoal
+
+CORPUS = corpus()
+HALVES = {"tuned": CORPUS.tuned, "held out": CORPUS.held_out}
+SETTINGS = ScoringSettings()
+
+
+def judged(decomposition: Decomposition, case: Case) -> Verification:
+    return check(decomposition, case.decomposition.original_query, case.bundle, CORPUS.agents, SETTINGS)
+
+
+def caught(cases: tuple[Case, ...], kind: str) -> tuple[int, int]:
+    """How many of this kind's spoilt decompositions do not pass, and how many there are."""
+    verdicts = [judged(bad, case).verdict for case in cases for bad in spoilt(case, cases, kind)]
+    return sum(verdict != "pass" for verdict in verdicts), len(verdicts)
+
+
+@pytest.mark.parametrize("half", HALVES)
+def test_most_spoilt_decompositions_are_caught(half: str) -> None:
+    counts = {kind: caught(HALVES[half], kind) for kind in KINDS}
+    rates = {kind: hits / of for kind, (hits, of) in counts.items()}
+    assert sum(rates.values()) / len(rates) >= 0.7, rates
+    assert sum(hits for hits, _ in counts.values()) / sum(of for _, of in counts.values()) >= 0.68, counts
+    assert rates["cycle"] == rates["unknown agent"] == 1.0
+    assert rates["ungrounded"] >= 0.8 and rates["contradiction"] >= 0.65 and rates["dropped requirement"] >= 0.5, rates
+    assert rates["missing dependency"] >= 0.3, rates
+
+
+@pytest.mark.parametrize("half", HALVES)
+def test_good_decompositions_are_spared(half: str) -> None:
+    cases = HALVES[half]
+    flagged = {
+        case.name: found.critical_issues
+        for case in cases
+        if (found := judged(case.decomposition, case)).verdict != "pass"
+    }
+    assert len(flagged) / len(cases) <= 0.05, flagged
+
+
+def test_the_corpus_is_large_and_every_case_is_spoilt_in_every_way() -> None:
+    assert len(CORPUS.cases) >= 60
+    for kind in KINDS:
+        assert sum(1 for case in CORPUS.cases for _ in spoilt(case, CORPUS.cases, kind)) >= 60
+
+
+def made(**changed: object) -> Decomposition:
+    import msgspec
+
+    body = msgspec.convert(good(**changed), DecompositionReply).decomposition
+    return built(body, QUERY, "medium")
+
+
+def found(decomposition: Decomposition) -> str:
+    return " | ".join(check(decomposition, QUERY, bundle(), AGENTS, SETTINGS).critical_issues)
+
+
+GOOD = good()["decomposition"]["subgoals"]
+
+
+def test_nothing_is_found_against_a_good_one() -> None:
+    assert found(made()) == ""
+
+
+@pytest.mark.parametrize(
+    ("changed", "issue"),
+    [
+        ({"subgoals": GOOD[:1]}, "it has 1 subgoals"),
+        ({"subgoals": [*GOOD, *(subgoal(f"SG{n}", f"Log rejected request kind {n}") for n in (4, 5, 6))]}, "it has 6"),
+        ({"subgoals": [GOOD[0], GOOD[1], {**GOOD[2], "id": "SG2"}]}, "subgoal id SG2 is used 2 times"),
+        ({"subgoals": [{**GOOD[0], "depends_on": ["SG3"]}, *GOOD[1:]]}, "dependencies run in a circle: SG"),
+        ({"subgoals": [{**GOOD[0], "depends_on": ["SG1"]}, *GOOD[1:]]}, "dependencies run in a circle: SG1 → SG1"),
+        ({"subgoals": [{**GOOD[0], "depends_on": ["SG9"]}, *GOOD[1:]]}, "SG1 depends on SG9, which does not exist"),
+        ({"subgoals": [{**GOOD[0], "requires": ["G7"]}, *GOOD[1:]]}, "SG1 requires G7, which is no given"),
+        ({"subgoals": [{**GOOD[0], "requires": []}, *GOOD[1:]]}, "SG1 traces to no given fact"),
+        ({"execution_order": ["SG2", "SG1", "SG3"]}, "execution_order has SG2 before SG1"),
+        ({"execution_order": ["SG1", "SG2"]}, "execution_order does not name every subgoal"),
+        ({"parallelizable": [["SG1", "SG2"]]}, "parallelizable runs SG1 and SG2 at once"),
+        ({"parallelizable": [["SG2", "SG8"]]}, "parallelizable names SG8"),
+        ({"subgoals": GOOD[:2]}, "no subgoal covers “document the limits”"),
+        (
+            {"subgoals": [GOOD[0], {**GOOD[1], "agent": "ghost"}, GOOD[2]]},
+            "given to ghost, an agent that does not exist",
+        ),
+        ({"subgoals": [*GOOD, {**GOOD[0], "id": "SG4"}]}, "are the same subgoal"),
+        ({"subgoals": [*GOOD, subgoal("SG4", "Never log rejected requests")]}, "contradict each other"),
+        (
+            {"subgoals": [*GOOD[:2], {**GOOD[2], "depends_on": [], "description": "Document the limits of SG1"}]},
+            "speaks of SG1",
+        ),
+        (
+            {"given": [{"id": "G1", "fact": "Invoices are printed on Fridays", "source": "query"}]},
+            "given G1 (Invoices are printed on Fridays) is not in the query",
+        ),
+        (
+            {"given": [{"id": "G1", "fact": "PaymentGateway charges cards", "source": "context"}]},
+            "is not in the context",
+        ),
+        (
+            {"subgoals": [*GOOD, subgoal("SG4", "Translate onboarding screens into Portuguese and Finnish")]},
+            "SG4 (Translate onboarding screens into Portuguese and Finnish) has nothing to do",
+        ),
+    ],
+)
+def test_each_fault_is_named(changed: dict[str, object], issue: str) -> None:
+    decomposition = made(**changed)
+    assert issue in found(decomposition)
+    assert check(decomposition, QUERY, bundle(), AGENTS, SETTINGS).verdict != "pass"
+
+
+def test_the_agent_that_is_always_there_is_known() -> None:
+    everyone = tuple(replace(each, agent="llm-executor") for each in made().subgoals)
+    assert found(replace(made(), subgoals=everyone)) == ""
+
+
+def test_an_order_that_is_left_out_is_worked_out() -> None:
+    shuffled = made(subgoals=[GOOD[2], GOOD[1], GOOD[0]])
+    assert (
+        shuffled.execution_order == ordered(shuffled.subgoals) == ("SG1", "SG2", "SG3")
+        or shuffled.execution_order[0] == "SG1"
+    )
+
+
+def test_absurd_input_is_judged_in_time() -> None:
+    long = "word " * 700
+    many = made(subgoals=[subgoal(f"SG{n}", long, expected_output=long[:3900]) for n in range(20)])
+    assert check(many, long * 10, bundle(long * 20), AGENTS, SETTINGS).verdict != "pass"
