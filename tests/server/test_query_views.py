@@ -199,13 +199,15 @@ def test_on_a_terminal_stages_are_shown_live_and_the_answer_is_laid_out(monkeypa
     monkeypatch.setenv("TERM", "xterm-256color")
     monkeypatch.setenv("COLUMNS", "90")
     reader, writer = pty.openpty()
-    with os.fdopen(writer, "w", encoding="utf-8") as terminal:
-        with run_view(Settings(), out=terminal, err=terminal) as view:
-            for stage in STAGES:
-                view.stage(wire(notice_of(stage)))
-            with view.paused():
-                terminal.write("Which provider? ")
-            view.finish(wire(result_of(run())))
+    with (
+        os.fdopen(writer, "w", encoding="utf-8") as terminal,
+        run_view(Settings(), out=terminal, err=terminal) as view,
+    ):
+        for stage in STAGES:
+            view.stage(wire(notice_of(stage)))
+        with view.paused():
+            terminal.write("Which provider? ")
+        view.finish(wire(result_of(run())))
     said = everything(reader)
     assert "✓ assessing complexity · COMPLEX (0.82)" in said and "↻ verifying (adversarial) · RETRY (0.61)" in said
     assert "• " in said and "- tokens" not in said and "tokens are refreshed" in said, "Markdown is laid out"
