@@ -44,7 +44,7 @@ def logs_folder(home: Path, configured: Configured) -> Path:
     return Path(in_home(configured(trusted=False)[0].conversations.path, home))
 
 
-MACHINERY = ("aurora_orchestration.soar.orchestrator", "aurora_server.run_answers")
+MACHINERY = ("aurora_orchestration.soar.orchestrator", "aurora_server.query_documents")
 
 
 class Soar:
@@ -88,7 +88,7 @@ class Soar:
         _, found = await asyncio.to_thread(self._configured, trusted=trusted)
 
         from aurora_orchestration.soar.run import RunRequest
-        from aurora_server.run_answers import query_result
+        from aurora_server.query_documents import result_of
 
         request = RunRequest(
             query=params.query,
@@ -101,7 +101,7 @@ class Soar:
             resume=params.resume,
         )
         record = await orchestrator.run(request, tell=tell, ask_user=ask_user, editor=editor)
-        return query_result(record, [notice.line for notice in found])
+        return result_of(record, [notice.line for notice in found])
 
     async def steps(self, editor: EditorModel | None, *, trusted: bool) -> Steps:
         """Single steps, for whoever puts them together in an own way."""

@@ -46,7 +46,7 @@ def test_a_question_is_worked_on_phase_by_phase_and_leaves_what_it_learned(tmp_p
         recalled = client.request("aurora/recall", {"query": MEDIUM, "types": ["reas"]})["results"]
         assert [each["id"] for each in recalled] == [result["reasoningId"]]
         told = client.request("aurora/deliverable", {"action": "list"})["deliverables"]
-        assert [(each["status"], each["specFramework"]) for each in told] == [("completed", "prompt")]
+        assert [(each["status"], each["spec"]["framework"]) for each in told] == [("completed", "prompt")]
 
 
 def test_without_a_provider_memory_answers_and_one_line_says_how_to_configure_one(tmp_path: Path) -> None:
