@@ -10,7 +10,7 @@ from aurora_memory.everyday import STOP_WORDS
 from aurora_memory.tokens import terms
 from aurora_orchestration.soar.concepts import PROCESS, Words, telling
 from aurora_orchestration.soar.model import ContextBundle, Decomposition, Subgoal
-from aurora_orchestration.soar.structure import depends, ordered, reachable
+from aurora_orchestration.soar.structure import depends, ordered, reachable, waves
 
 Role = Literal["study", "make", "check", "tell", "decide"]
 
@@ -42,8 +42,26 @@ _REFERS = re.compile(
     re.IGNORECASE,
 )
 _DEFINITE = re.compile(r"\b(?:the|that|those|these|its|each|every)\s+((?:[\w-]+\s*){1,3})", re.IGNORECASE)
-UNSAID = 0.35
+LATE_ROOT = 1.0
 """What it adds that a subgoal comes later, waits for nothing, and is not said to run beside anything."""
+
+UNSAID = 0.4
+"""What it adds that two could run at once by their dependencies, and `parallelizable` does not say so."""
+
+ALONE = 0.4
+"""What it adds, for each of the two, that nothing waits for it and it waits for nothing."""
+
+UNUSED = 0.4
+"""What it adds that the first one finds something out, and nobody waits for it."""
+
+WAITLESS = 0.2
+"""What it adds that the second one waits for nothing."""
+
+DECLARED = 0.35
+"""What ALONE and UNUSED count where the two are said to run at once: then the plan means them to be independent."""
+
+WORDS = 0.5
+"""What the words count against the shape of the plan."""
 
 _EXPECTED: dict[tuple[Role, Role], float] = {
     ("make", "check"): 0.45,
@@ -57,10 +75,7 @@ _EXPECTED: dict[tuple[Role, Role], float] = {
 }
 """How much it adds that steps of the first kind are usually waited for by those of the second."""
 
-SAID = 0.2
-"""What it takes away that the two are said to run at once."""
-
-USES = 0.7
+USES = 0.75
 """From how strong a sign on a use is taken for sure."""
 
 
@@ -68,29 +83,51 @@ def unmet(query: str, context: ContextBundle, decomposition: Decomposition) -> I
     """Uses without a dependency, each with how to mend it. Call with a decomposition whose dependencies are a DAG."""
     subgoals = decomposition.subgoals
     by_id = {subgoal.id: subgoal for subgoal in subgoals}
-    needs = depends(subgoals)
+    shape = _Shape(decomposition)
     order = [one for one in (decomposition.execution_order or ordered(subgoals)) if one in by_id]
     asked = telling(" ".join([query, *(given.fact for given in decomposition.given)]))
     for place, late in enumerate(order):
         for early in order[:place]:
-            if early in reachable(needs, late):
+            if early in shape.before[late]:
                 continue
-            together = any(late in group for group in decomposition.parallelizable)
-            sign = use(by_id[late], by_id[early], asked, alone=not needs[late])
-            if not needs[late] and not together:
-                sign += UNSAID
-            elif any({late, early} <= set(group) for group in decomposition.parallelizable):
-                sign -= SAID
-            if sign >= USES:
+            words = use(by_id[late], by_id[early], asked, alone=not shape.needs[late])
+            if WORDS * words + shape.sign(by_id[late], by_id[early]) >= USES:
                 yield (
-                    f"{late} uses what {early} makes but does not depend on it",
-                    f"add {early} to the depends_on of {late}",
+                    f"{late} seems to use what {early} makes but does not depend on it",
+                    f"add {early} to the depends_on of {late}, or name both in one group of parallelizable",
                 )
                 break
     for subgoal in subgoals:
         for named in re.findall(r"\bSG\d+\b", subgoal.description):
-            if named != subgoal.id and named in by_id and named not in reachable(needs, subgoal.id):
+            if named != subgoal.id and named in by_id and named not in shape.before[subgoal.id]:
                 yield f"{subgoal.id} speaks of {named} but does not depend on it", f"let {subgoal.id} depend on {named}"
+
+
+class _Shape:
+    """What the fields of a plan say of how its subgoals hang together; no words are read."""
+
+    def __init__(self, decomposition: Decomposition) -> None:
+        self.needs = depends(decomposition.subgoals)
+        self.before = {one: reachable(self.needs, one) for one in self.needs}
+        self._needed = {one for needed in self.needs.values() for one in needed}
+        self._groups = [frozenset(group) for group in decomposition.parallelizable]
+        self._wave = {one: wave for wave, ones in enumerate(waves(decomposition.subgoals)) for one in ones}
+
+    def sign(self, late: Subgoal, early: Subgoal) -> float:
+        """How much speaks for a forgotten dependency of `late` on `early`."""
+        declared = any({late.id, early.id} <= group for group in self._groups)
+        meant = DECLARED if declared else 1.0
+        found = meant * ALONE * (self._alone(late.id) + self._alone(early.id))
+        if early.id not in self._needed and role(early) in ("study", "decide"):
+            found += meant * UNUSED
+        if self._wave.get(late.id) == self._wave.get(early.id) and not declared:
+            found += UNSAID
+        if not self.needs[late.id]:
+            found += WAITLESS + (0.0 if any(late.id in group for group in self._groups) else LATE_ROOT)
+        return found
+
+    def _alone(self, one: str) -> bool:
+        return not self.needs[one] and one not in self._needed
 
 
 def use(late: Subgoal, early: Subgoal, asked: Words, *, alone: bool) -> float:
