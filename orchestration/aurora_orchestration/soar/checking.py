@@ -13,7 +13,7 @@ from aurora_orchestration.soar.contradictions import contradictions, repeated
 from aurora_orchestration.soar.grounding import ungrounded
 from aurora_orchestration.soar.model import Agent, ContextBundle, Decomposition, Verification
 from aurora_orchestration.soar.products import unmet
-from aurora_orchestration.soar.requirements import pieces, uncovered
+from aurora_orchestration.soar.requirements import uncovered
 from aurora_orchestration.soar.scoring import Judged, judge
 from aurora_orchestration.soar.structure import MOST, broken, cycle, depends
 
@@ -25,11 +25,16 @@ MOST_READ, MOST_TOLD = 6000, 1000
 """Characters of the query and of each subgoal's texts whose words are compared."""
 
 
+SERIOUS, SLIGHT = 0.5, 0.05
+"""What a finding that is certain, and one that is only likely, takes from the score of its check."""
+
+
 class _Finding(Struct, frozen=True):
     check: str
     issue: str
     suggestion: str
     share: float = 0.5
+    critical: bool = True
 
 
 def check(
@@ -41,7 +46,8 @@ def check(
 ) -> Verification:
     """Judge structure, coverage, contradictions, groundedness and routing by rules alone; same input, same verdict.
 
-    Every finding is critical: it holds the score below passing. What rules cannot tell they leave at 1, to a judge.
+    What is certain is critical and holds the score below passing. What is only likely takes a little from its check:
+    several such findings fail it, one alone is told to the judge. What rules cannot tell they leave at 1.
     """
     found = list(_findings(decomposition, query, context, agents))
     names = ("completeness", "consistency", "groundedness", "routability")
@@ -52,7 +58,7 @@ def check(
             scores=scores,
             issues=issues,
             details={name: "; ".join(issues[name][:3]) or "nothing found" for name in names},
-            critical_issues=tuple(dict.fromkeys(one.issue for one in found)),
+            critical_issues=tuple(dict.fromkeys(one.issue for one in found if one.critical)),
             suggestions=tuple(dict.fromkeys(one.suggestion for one in found)),
         ),
         settings.weighted_scoring.decomposition,
@@ -70,13 +76,13 @@ def _findings(
     if len(decomposition.subgoals) > 2 * MOST:
         return  # far from what was asked for: its words are not compared, pair by pair
     query, decomposition = query[:MOST_READ], _shortened(decomposition)
-    asked = max(1, len(pieces(query)))
-    for text in uncovered(query, decomposition):
+    for one in uncovered(query, decomposition):
         yield _Finding(
             "completeness",
-            f"no subgoal covers “{text[:120]}”",
-            f"give a subgoal the task: {text[:120]}",
-            max(0.2, 1 / asked),
+            f"no subgoal {'covers' if one.sure else 'seems to cover'} “{one.text[:120]}”",
+            f"give a subgoal the task: {one.text[:120]}",
+            SERIOUS if one.sure else SLIGHT,
+            one.sure,
         )
     for issue, suggestion in contradictions(query, decomposition):
         yield _Finding("consistency", issue, suggestion)

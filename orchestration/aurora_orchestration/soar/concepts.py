@@ -42,13 +42,16 @@ def _groups() -> dict[str, frozenset[int]]:
 
 _GROUPS = _groups()
 _NONE: frozenset[int] = frozenset()
+START = 5
+"""How many letters two words have to begin with alike to be taken for forms of one word."""
 
 
 class Words(NamedTuple):
-    """The telling words of a text: stems, and the groups any of them belongs to."""
+    """The telling words of a text: stems, the groups any of them belongs to, and how the longer ones begin."""
 
     stems: frozenset[str]
     groups: frozenset[int]
+    starts: frozenset[str] = frozenset()
 
     def has(self, stem: str) -> bool:
         """Whether the word, or another for the same thing, stands in the text."""
@@ -57,6 +60,10 @@ class Words(NamedTuple):
     def says(self, stem: str) -> bool:
         """Whether the very word stands in the text."""
         return stem in self.stems
+
+    def nearly(self, stem: str) -> bool:
+        """Whether a word that begins alike stands in the text ("reconnecting" and "reconnection")."""
+        return len(stem) >= START and stem[:START] in self.starts
 
 
 def groups_of(stem: str) -> frozenset[int]:
@@ -68,7 +75,11 @@ def groups_of(stem: str) -> frozenset[int]:
 def telling(text: str) -> Words:
     """The words of a text that are not everyday English."""
     stems = frozenset(stem for word in words(text) if word not in STOP_WORDS for stem in terms(word))
-    return Words(stems, frozenset(group for stem in stems for group in groups_of(stem)))
+    return Words(stems, frozenset(group for stem in stems for group in groups_of(stem)), _starts(stems))
+
+
+def _starts(stems: frozenset[str]) -> frozenset[str]:
+    return frozenset(stem[:START] for stem in stems if len(stem) >= START)
 
 
 def union(texts: Iterable[str]) -> Words:
@@ -77,6 +88,7 @@ def union(texts: Iterable[str]) -> Words:
     return Words(
         frozenset(stem for one in found for stem in one.stems),
         frozenset(group for one in found for group in one.groups),
+        frozenset(start for one in found for start in one.starts),
     )
 
 

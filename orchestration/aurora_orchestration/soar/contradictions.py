@@ -9,6 +9,7 @@ from itertools import combinations
 from aurora_memory.tokens import terms
 from aurora_orchestration.soar.concepts import OPPOSITES, PROCESS, Opposites, Words, telling
 from aurora_orchestration.soar.model import Decomposition, Subgoal
+from aurora_orchestration.soar.products import role
 from aurora_orchestration.soar.structure import depends, reachable
 
 _NOT = re.compile(
@@ -33,6 +34,14 @@ _OUTDATED = re.compile(
     re.IGNORECASE,
 )
 _SPECIAL = re.compile(r"\b(?:except|unless|otherwise|older|newer|v\d+)\b", re.IGNORECASE)
+_STANDSTILL = re.compile(
+    r"^\W*(?:(?:stay|remain|stick|live) (?:on|with|as)\b|(?:go|carry|keep) on\b|continue (?:to|with|\w+ing)\b"
+    r"|(?:make|give|propose|take|show|offer|arrive at|express|state|record|list) no\b|(?:do not|don't|never)\b"
+    r"|(?:abstain|refrain) from\b|disregard\b|leave (?!out\b|room\b|behind\b))[^,;.]{0,30}",
+    re.IGNORECASE,
+)
+"""How a sentence begins that leaves everything as it is: no step of a plan that means to change something."""
+
 SAME_THING = 0.5
 """The share of the shorter one's telling words that both have to say to be about one thing."""
 
@@ -50,7 +59,9 @@ def contradictions(query: str, decomposition: Decomposition) -> Iterator[tuple[s
         if one.id == other.id:
             continue
         after = one.id in reachable(needs, other.id) or other.id in reachable(needs, one.id)
-        found = opposed(one.description, other.description, after=after)
+        found = undoing(one.description, other.description) or undoing(other.description, one.description)
+        if not found and "study" not in (role(one), role(other)):  # who looks at a thing does nothing to it
+            found = opposed(one.description, other.description, after=after)
         if found:
             yield (
                 f"{one.id} and {other.id} contradict each other: {found}",
@@ -77,6 +88,7 @@ def opposed(one: str, other: str, *, after: bool = False) -> str:
     """
     first, second = _positive(one), _positive(other)
     shared = _shared(telling(first), telling(second))
+    literally = len((telling(first).stems & telling(second).stems) - PROCESS)
     if shared < 0.5:
         return ""
     smaller = max(1, min(len(telling(first).stems - PROCESS), len(telling(second).stems - PROCESS)))
@@ -90,12 +102,21 @@ def opposed(one: str, other: str, *, after: bool = False) -> str:
     if after and (_OUTDATED.search(one) or _OUTDATED.search(other)):
         return ""
     for number, pair in enumerate(OPPOSITES):
-        if not near and (number < WIDE or shared < 1):
+        if (not near or literally < 2 and shared / smaller < SAME_THING) if number < WIDE else not near and shared < 1:
             continue
         found = _across(pair, first, second) or _across(pair, second, first)
         if found:
             return found
     return ""
+
+
+def undoing(one: str, other: str) -> str:
+    """In words, how a sentence says that nothing is done about what the other sets out to do; empty where it isn't."""
+    match = _STANDSTILL.search(one)
+    if match is None or _STANDSTILL.search(other):
+        return ""
+    shared = telling(one).stems & telling(other).stems - PROCESS
+    return f"one says “{match[0].strip()}”" if shared else ""
 
 
 def against(query: str, subgoal: Subgoal) -> str:

@@ -6,14 +6,17 @@ from collections.abc import Iterator
 
 from aurora_orchestration.soar.concepts import PROCESS, Words, telling, union
 from aurora_orchestration.soar.model import ContextBundle, Decomposition, Given
-from aurora_orchestration.soar.products import role
 from aurora_orchestration.soar.structure import depends, reachable
 
-FACT_SHARE = 0.3
+FACT_SHARE = 0.22
 """The share of a fact's words that has to stand in what it is taken from."""
 
-SUBGOAL_SHARE = 0.12
-"""The share of a subgoal's telling words that has to be of the matter."""
+ANYWHERE = 0.3
+"""What a word counts that any plan has, whatever it is for."""
+
+ISOLATED_SHARE, LAST_SHARE = 0.25, 0.04
+"""The share of a subgoal's telling words that has to be of the matter: where nothing joins it to the other subgoals,
+and where it only waits for some. Who is waited for serves the matter in words of his own trade."""
 
 
 def ungrounded(query: str, context: ContextBundle, decomposition: Decomposition) -> Iterator[tuple[str, str]]:
@@ -28,23 +31,39 @@ def ungrounded(query: str, context: ContextBundle, decomposition: Decomposition)
                 f"take {given.id} out, or give a fact that {where} states",
             )
     yield from _untraced(decomposition)
-    matter = union([query, decomposition.goal.description, *(given.fact for given in decomposition.given)])
-    matter = Words(matter.stems | seen.stems, matter.groups | _specific_groups(seen))
+    matter = union(
+        [
+            query,
+            decomposition.goal.description,
+            *decomposition.goal.success_criteria,
+            *(given.fact for given in decomposition.given),
+        ]
+    )
+    matter = Words(matter.stems | seen.stems, matter.groups | _specific_groups(seen), matter.starts | seen.starts)
     needs = depends(decomposition.subgoals)
+    needed = {one for several in needs.values() for one in several}
     for subgoal in decomposition.subgoals:
+        if subgoal.id in needed:
+            continue
         own = telling(f"{subgoal.description} {subgoal.expected_output}").stems - PROCESS
         others = union(
             f"{other.description} {other.expected_output}" for other in decomposition.subgoals if other.id != subgoal.id
         )
-        near = sum(1.0 if matter.says(stem) else 0.6 if matter.has(stem) else 0.0 for stem in own)
-        near += 0.5 * sum(others.says(stem) and not matter.has(stem) for stem in own)
-        if needs[subgoal.id] and role(subgoal) in ("check", "tell"):
-            continue  # about what it depends on, in the words of its trade
-        if len(own) >= 4 and near / len(own) < SUBGOAL_SHARE:
+        near = sum(_near(stem, matter, others) for stem in own)
+        if len(own) >= 4 and near / len(own) < (LAST_SHARE if needs[subgoal.id] else ISOLATED_SHARE):
             yield (
                 f"{subgoal.id} ({subgoal.description[:80]}) has nothing to do with the query or its context",
                 f"take {subgoal.id} out, or tie it to a given",
             )
+
+
+def _near(stem: str, matter: Words, others: Words) -> float:
+    """How much a word of a subgoal is of the matter; what other subgoals say may be astray with it."""
+    if matter.says(stem) or matter.nearly(stem):
+        return 1.0
+    if matter.has(stem):
+        return 0.2
+    return 0.5 if others.says(stem) or others.nearly(stem) else 0.0
 
 
 def seen_in(context: ContextBundle) -> Words:
@@ -63,15 +82,18 @@ def _specific_groups(seen: Words) -> frozenset[int]:
 
 
 def _stands(given: Given, asked: Words, seen: Words) -> bool:
-    fact = telling(given.fact).stems
-    specific = fact - PROCESS or fact
-    if not specific:
-        return True
     source = asked if given.source == "query" else seen
-    near = sum(1.0 if source.says(stem) else 0.5 if source.has(stem) else 0.0 for stem in specific)
-    if given.source != "query" and not specific & source.stems:
-        return False
-    return near / len(specific) >= FACT_SHARE
+    weights = {stem: ANYWHERE if stem in PROCESS else 1.0 for stem in telling(given.fact).stems}
+    near = sum(weight * _stood(stem, source) for stem, weight in weights.items())
+    return not weights or near / sum(weights.values()) >= FACT_SHARE
+
+
+def _stood(stem: str, source: Words) -> float:
+    if source.says(stem):
+        return 1.0
+    if source.nearly(stem):
+        return 0.9
+    return 0.5 if source.has(stem) else 0.0
 
 
 def _untraced(decomposition: Decomposition) -> Iterator[tuple[str, str]]:

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-
 from msgspec import Struct
 
 from aurora_memory.everyday import STOP_WORDS
 from aurora_memory.tokens import terms
-from aurora_orchestration.soar.concepts import PROCESS, Words, groups_of, telling, union
-from aurora_orchestration.soar.model import Decomposition
+from aurora_orchestration.soar.concepts import PROCESS, Words, telling, union
+from aurora_orchestration.soar.model import Decomposition, Given
 from aurora_orchestration.soar.products import role
 
 _ITEM = re.compile(r"^\s*(?:[-*•]|\d{1,2}[.)]|\(\w\))\s+")
@@ -31,17 +29,17 @@ _ASIDE = re.compile(
     r"^\s*(?:which|that|who) (?:has|have|is|are|was|were|now)\b|\b(?:later|eventually|some day)\s*[.?!]?\s*$"
 )
 _REPLACING = re.compile(r"\b((?:replac|swap|exchang|substitut)\w*\b[^,.;:]*?) with ([^,.;:]*)", re.IGNORECASE)
-COVERED = 0.36
+COVERED = 0.5
 """The weighted share of a piece's words that has to be spoken of."""
 
-FIRST_COVERED = 0.2
-"""The same for the first piece: it tells the whole matter, which subgoals need not repeat."""
+HINTED = 0.15
+"""Below this share nothing of a piece is spoken of."""
 
-LOOSE = 0.7
-"""What it counts that a word is said in another word for the same thing."""
+STATED = 0.45
+"""The share of a piece's words that a given has to say to be the fact that states it."""
 
-_MENDING = frozenset(terms("fix solve resolve it bug problem issue"))
-"""Words of a piece that asks for a cure and does not say which: any subgoal that makes something may be it."""
+LOOSE, NEAR = 0.7, 0.9
+"""What it counts that a word is said in another word for the same thing, or in another form of it."""
 
 _FILLERS = frozenset(terms("rid top codebase back rest existing old public twice else awareness aware transparently"))
 
@@ -78,45 +76,118 @@ def identifiers(query: str) -> tuple[str, ...]:
     return tuple(name for name in dict.fromkeys(found) if not _BRANDS.match(name))
 
 
-def uncovered(query: str, decomposition: Decomposition) -> tuple[str, ...]:
-    """The pieces of the question that no subgoal speaks of, as written."""
+class Uncovered(Struct, frozen=True):
+    """What no subgoal seems to serve. `sure` where the plan itself shows it; words alone are only worth a hint."""
+
+    text: str
+    sure: bool
+
+
+def uncovered(query: str, decomposition: Decomposition) -> tuple[Uncovered, ...]:
+    """The pieces of the question that no subgoal serves, as written.
+
+    A good plan says a demand in words of its own, which no list of words foresees. It does state the demand as a
+    given, and the subgoals that serve it require that given: so a demand is missing for sure where its given is
+    required by nobody, or only by those who check and tell, or by one subgoal that speaks of nothing in it.
+    """
     texts = [f"{subgoal.description} {subgoal.expected_output}" for subgoal in decomposition.subgoals]
-    each = [telling(text) for text in texts]
-    together = union(texts)
-    missing = [
-        piece.text
-        for number, piece in enumerate(pieces(query))
-        if not (
-            _MENDING.issuperset(piece.weights) and any(role(subgoal) == "make" for subgoal in decomposition.subgoals)
-        )
-        and coverage(piece, each, together) < (COVERED if number else FIRST_COVERED)
-    ]
+    said = _Said([telling(text) for text in texts], union(texts))
+    asked = telling(query)
+    found: dict[str, bool] = {}
+    for given in decomposition.given:
+        if given.source == "query" and _unserved(given, decomposition, said, asked):
+            found[given.fact] = True
+    for criterion in decomposition.goal.success_criteria:
+        words = _plainly(criterion)
+        if len(words.weights) >= 2 and said.share(words) == 0 and _literally(words, asked) >= DEMANDED:
+            found[criterion] = True
+    for piece in pieces(query):
+        stating = _stating(piece, decomposition)
+        spoken = said.share(piece)
+        if stating and spoken < COVERED and not _makers(stating, decomposition):
+            found[piece.text] = True
+        elif not stating and spoken < HINTED and len(_specific(piece)) >= 3:
+            found.setdefault(piece.text, False)
     everything = " ".join(
         [*texts, decomposition.goal.description, *(given.fact for given in decomposition.given)]
     ).lower()
-    named = [
-        name
-        for name in identifiers(query)
-        if name.lower() not in everything and name.rsplit("/", 1)[-1].lower() not in everything
-    ]
-    return tuple(dict.fromkeys((*missing, *named)))
+    for name in identifiers(query):
+        if name.lower() not in everything and name.rsplit("/", 1)[-1].lower() not in everything:
+            found.setdefault(name, False)
+    return tuple(Uncovered(text, sure) for text, sure in found.items())
 
 
-def coverage(piece: Piece, each: Sequence[Words], together: Words) -> float:
-    """The weighted share of a piece's words that one subgoal says in some words; all of them together count less."""
+DEMANDED = 0.6
+"""The share of a success criterion's words that stand in the question where it is what the question demands."""
+
+
+class _Said(Struct, frozen=True):
+    """What all subgoals say, one by one and together."""
+
+    each: list[Words]
+    together: Words
+
+    def share(self, piece: Piece) -> float:
+        """The weighted share of a piece's words that one subgoal says; all of them together count less."""
+        return max(max((share(piece, one) for one in self.each), default=0.0), 0.8 * share(piece, self.together))
+
+
+def share(piece: Piece, said: Words) -> float:
+    """The weighted share of a piece's words that are said: as they are, in another form, or in other words."""
     total = sum(piece.weights.values())
-
-    def share(said: Words) -> float:
-        return sum(weight * _said(stem, said) for stem, weight in piece.weights.items()) / total
-
-    return max(max((share(one) for one in each), default=0.0), 0.8 * share(together))
+    return sum(weight * _said(stem, said) for stem, weight in piece.weights.items()) / total if total else 0.0
 
 
 def _said(stem: str, said: Words) -> float:
     if said.says(stem):
         return 1.0
-    groups = groups_of(stem)
-    return LOOSE if groups and not said.groups.isdisjoint(groups) else 0.0
+    if said.nearly(stem):
+        return NEAR
+    return LOOSE if said.has(stem) else 0.0
+
+
+def _plainly(text: str) -> Piece:
+    return Piece(text, dict.fromkeys(telling(text).stems - PROCESS, 1.0))
+
+
+def _literally(piece: Piece, said: Words) -> float:
+    """The share of a piece's words that are said as they are or in another form; other words do not count."""
+    return sum(said.says(stem) or said.nearly(stem) for stem in piece.weights) / len(piece.weights)
+
+
+def _specific(piece: Piece) -> frozenset[str]:
+    return frozenset(piece.weights) - PROCESS - _FILLERS
+
+
+def _unserved(given: Given, decomposition: Decomposition, said: _Said, asked: Words) -> bool:
+    """Whether nobody requires a fact of the question, or one does that speaks of nothing in it, nor do the others."""
+    by = sum(given.id in subgoal.requires for subgoal in decomposition.subgoals)
+    fact = _plainly(given.fact)
+    if by > 1 or not fact.weights:
+        return False
+    if not by and said.share(fact) < MENTIONED:
+        return True
+    demanded = [stem for stem in _specific(fact) if asked.says(stem) or asked.nearly(stem)]
+    return bool(demanded) and not any(_said(stem, said.together) for stem in demanded)
+
+
+MENTIONED = 0.7
+"""From this share on a fact that nobody requires is taken as background that was dealt with all the same."""
+
+
+def _stating(piece: Piece, decomposition: Decomposition) -> tuple[str, ...]:
+    """The givens that state a piece of the question, as well as the best of them or nearly."""
+    near = {given.id: share(piece, telling(given.fact)) for given in decomposition.given if given.source == "query"}
+    best = max(near.values(), default=0.0)
+    return tuple(one for one, how in near.items() if how >= max(STATED, best - 0.15))
+
+
+def _makers(givens: tuple[str, ...], decomposition: Decomposition) -> bool:
+    """Whether a subgoal requires one of these facts to do more than to check or to tell."""
+    return any(
+        set(subgoal.requires) & set(givens) and role(subgoal) not in ("check", "tell")
+        for subgoal in decomposition.subgoals
+    )
 
 
 def _stems(clause: str) -> frozenset[str]:
