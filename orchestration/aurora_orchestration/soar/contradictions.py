@@ -102,7 +102,7 @@ def opposed(one: str, other: str, *, after: bool = False) -> str:
     if after and (_OUTDATED.search(one) or _OUTDATED.search(other)):
         return ""
     for number, pair in enumerate(OPPOSITES):
-        if (not near or literally < 2 and shared / smaller < SAME_THING) if number < WIDE else not near and shared < 1:
+        if (not near or literally < 2) if number < WIDE else not near and shared < 1:
             continue
         found = _across(pair, first, second) or _across(pair, second, first)
         if found:

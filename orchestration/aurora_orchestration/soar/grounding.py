@@ -8,7 +8,7 @@ from aurora_orchestration.soar.concepts import PROCESS, Words, telling, union
 from aurora_orchestration.soar.model import ContextBundle, Decomposition, Given
 from aurora_orchestration.soar.structure import depends, reachable
 
-FACT_SHARE = 0.22
+FACT_SHARE = 0.17
 """The share of a fact's words that has to stand in what it is taken from."""
 
 ANYWHERE = 0.3

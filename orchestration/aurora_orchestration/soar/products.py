@@ -75,7 +75,7 @@ _EXPECTED: dict[tuple[Role, Role], float] = {
 }
 """How much it adds that steps of the first kind are usually waited for by those of the second."""
 
-USES = 0.75
+USES = 0.8
 """From how strong a sign on a use is taken for sure."""
 
 

@@ -97,10 +97,6 @@ def uncovered(query: str, decomposition: Decomposition) -> tuple[Uncovered, ...]
     for given in decomposition.given:
         if given.source == "query" and _unserved(given, decomposition, said, asked):
             found[given.fact] = True
-    for criterion in decomposition.goal.success_criteria:
-        words = _plainly(criterion)
-        if len(words.weights) >= 2 and said.share(words) == 0 and _literally(words, asked) >= DEMANDED:
-            found[criterion] = True
     for piece in pieces(query):
         stating = _stating(piece, decomposition)
         spoken = said.share(piece)
@@ -115,10 +111,6 @@ def uncovered(query: str, decomposition: Decomposition) -> tuple[Uncovered, ...]
         if name.lower() not in everything and name.rsplit("/", 1)[-1].lower() not in everything:
             found.setdefault(name, False)
     return tuple(Uncovered(text, sure) for text, sure in found.items())
-
-
-DEMANDED = 0.6
-"""The share of a success criterion's words that stand in the question where it is what the question demands."""
 
 
 class _Said(Struct, frozen=True):
@@ -150,11 +142,6 @@ def _plainly(text: str) -> Piece:
     return Piece(text, dict.fromkeys(telling(text).stems - PROCESS, 1.0))
 
 
-def _literally(piece: Piece, said: Words) -> float:
-    """The share of a piece's words that are said as they are or in another form; other words do not count."""
-    return sum(said.says(stem) or said.nearly(stem) for stem in piece.weights) / len(piece.weights)
-
-
 def _specific(piece: Piece) -> frozenset[str]:
     return frozenset(piece.weights) - PROCESS - _FILLERS
 
@@ -168,7 +155,7 @@ def _unserved(given: Given, decomposition: Decomposition, said: _Said, asked: Wo
     if not by and said.share(fact) < MENTIONED:
         return True
     demanded = [stem for stem in _specific(fact) if asked.says(stem) or asked.nearly(stem)]
-    return bool(demanded) and not any(_said(stem, said.together) for stem in demanded)
+    return len(demanded) >= 2 and not any(_said(stem, said.together) for stem in demanded)
 
 
 MENTIONED = 0.7
