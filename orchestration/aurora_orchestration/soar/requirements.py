@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+
 from msgspec import Struct
 
 from aurora_memory.everyday import STOP_WORDS
