@@ -79,6 +79,14 @@ def examples(settings: CalibrationSettings, prompt: Prompt, complexity: Complexi
     return Examples(tuple({key: one[key] for key in one if key != "edge_case"} for one in short), tuple(told))
 
 
+def examples_told(settings: CalibrationSettings, complexity: Complexity) -> tuple[str, ...]:
+    """What is to be told of a user's own examples once per run, over all prompts. Raises `CalibrationError`."""
+    if not settings.external_path:
+        return ()
+    prompts: tuple[Prompt, ...] = tuple(_builtin())
+    return tuple(dict.fromkeys(text for each in prompts for text in examples(settings, each, complexity).notices))
+
+
 def load(path: str) -> tuple[str, ...]:
     """Read a user's file as a start-up would and tell what is wrong with single examples. Raises `CalibrationError`."""
     told: list[str] = []

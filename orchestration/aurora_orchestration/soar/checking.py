@@ -7,7 +7,6 @@ from collections.abc import Iterable, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from aurora_memory.tokens import terms
 from aurora_orchestration.settings import ScoringSettings
 from aurora_orchestration.soar.contradictions import contradictions, repeated
 from aurora_orchestration.soar.grounding import ungrounded
@@ -121,10 +120,3 @@ def _unroutable(decomposition: Decomposition, agents: Sequence[Agent]) -> Iterab
                 f"{subgoal.id} is given to {subgoal.agent}, an agent that does not exist",
                 f"give {subgoal.id} to one of: {names}",
             )
-
-
-def fit(description: str, agent: Agent) -> float:
-    """The share of an agent's capabilities that a subgoal's words touch, in [0, 1]."""
-    said = set(terms(description))
-    offered = [set(terms(text)) for text in (*agent.capabilities, *agent.domains)]
-    return sum(not words.isdisjoint(said) for words in offered) / len(offered) if offered else 0.0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from itertools import combinations
 
 from aurora_memory.tokens import terms
@@ -178,12 +179,19 @@ def _across(pair: Opposites, one: str, other: str) -> str:
 
 
 def _said(stems: frozenset[str], phrases: tuple[str, ...], text: str) -> str:
-    lowered = text.lower()
+    lowered, by_stem = _spelt(text)
     for phrase in phrases:
         if phrase in lowered:
             return phrase
-    words: list[str] = re.findall(r"[a-z][\w-]*", _WITHOUT.sub(" ", lowered))
-    for word in words:
-        if any(stem in stems for stem in terms(word)[:1]):
-            return word
-    return ""
+    return next((word for stem, word in by_stem.items() if stem in stems), "")
+
+
+@lru_cache(maxsize=256)
+def _spelt(text: str) -> tuple[str, dict[str, str]]:
+    """A text in small letters, and its words by stem as they come; each text is held against every pair."""
+    lowered = text.lower()
+    by_stem: dict[str, str] = {}
+    for word in re.findall(r"[a-z][\w-]*", _WITHOUT.sub(" ", lowered)):
+        for stem in terms(word)[:1]:
+            by_stem.setdefault(stem, word)
+    return lowered, by_stem

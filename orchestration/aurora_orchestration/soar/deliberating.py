@@ -54,7 +54,7 @@ async def deliberate(
     own choice passes nothing.
     """
     paths = await _paths(query, context, agents, llm, settings, complexity, feedback)
-    found = [check(path, query, context, agents, settings) for path in paths]
+    found = [await asyncio.to_thread(check, path, query, context, agents, settings) for path in paths]
     if all(one.critical_issues for one in found):
         best = max(range(len(paths)), key=lambda number: found[number].overall_score)
         return Verified(paths[best], replace(found[best], by="option_c"))  # nobody is paid to debate broken paths
@@ -161,7 +161,7 @@ def _concluded(
     best = max(range(len(paths)), key=lambda number: found[number].overall_score)
     if ruling.chosen == 0 and ruling.merged is not None:
         chosen = built(ruling.merged, query, complexity)
-        checked = check(chosen, query, context, agents, settings)
+        checked = await asyncio.to_thread(check, chosen, query, context, agents, settings)
         if checked.critical_issues and not found[best].critical_issues:
             told.append(f"the merged path is broken ({checked.critical_issues[0]}); path {best + 1} was taken")
             chosen, checked = paths[best], found[best]

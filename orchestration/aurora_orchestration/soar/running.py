@@ -15,6 +15,7 @@ from aurora_orchestration.settings import SoarSettings
 from aurora_orchestration.soar import phases_log as shown
 from aurora_orchestration.soar.asking_users import AskUser
 from aurora_orchestration.soar.assess import assess
+from aurora_orchestration.soar.calibration import examples_told
 from aurora_orchestration.soar.collect import collect
 from aurora_orchestration.soar.course import Course
 from aurora_orchestration.soar.direct import answer_directly
@@ -30,11 +31,12 @@ from aurora_orchestration.soar.model import (
     Plan,
     VerificationOption,
 )
-from aurora_orchestration.soar.planning import plan
+from aurora_orchestration.soar.planning import option_for, plan
 from aurora_orchestration.soar.respond import from_context, from_results, respond
 from aurora_orchestration.soar.retrieve import retrieve
 from aurora_orchestration.soar.route import route
 from aurora_orchestration.soar.run import RunRecord, RunRequest
+from aurora_orchestration.soar.scoring import notices as oddities
 from aurora_orchestration.soar.synthesize import synthesize
 from aurora_orchestration.soar.workbench import Workbench
 
@@ -329,8 +331,12 @@ class Running:
         known = await self._bench.registry().current(self._ask_user)
         course.notice(*known.notices)
         self._agents = known.agents
+        assert assessment.verification != "none", "simple questions are answered directly"
         option = assessment.verification
-        assert option != "none", "simple questions are answered directly"
+        if self._request.verification is None:  # who asked for an option gets that one
+            overruled = assessment.method != "keyword"  # then the keywords' score says nothing any more
+            option = option_for(option, assessment.complexity, 0.0 if overruled else assessment.score)
+        course.notice(*await asyncio.to_thread(self._oddities, assessment.complexity))
         async with course.phase("decompose", "verify", query=self.so_far.query, agents=len(known.agents)) as found:
             planned = await plan(
                 self.so_far.query,
@@ -350,6 +356,11 @@ class Running:
         )
         course.notice(*planned.escalations)
         return planned
+
+    def _oddities(self, complexity: Complexity) -> tuple[str, ...]:
+        """What is odd about the weights and the user's own examples, yet can be worked with."""
+        scoring = self._settings.scoring
+        return (*oddities(scoring), *examples_told(scoring.calibration_examples, complexity))
 
     async def _synthesize(self, planned: Plan, context: ContextBundle, llm: Llm) -> None:
         """Phase 7 and the verification of the answer. Where no answer can be had, what the steps found is given."""

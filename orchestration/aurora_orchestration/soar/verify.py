@@ -6,6 +6,7 @@ again. Option C is in `deliberating`.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from typing import Any
 
@@ -64,7 +65,7 @@ async def verify(
     complexity: Complexity,
 ) -> Verification:
     """Judge a decomposition as it is: one call, or none where rules already find something critical."""
-    found = check(decomposition, query, context, agents, settings)
+    found = await asyncio.to_thread(check, decomposition, query, context, agents, settings)
     if found.critical_issues:
         return found
     if option == "option_a":
@@ -103,7 +104,7 @@ async def verify_b(
 
     Without any weakness, the first verdict stands. Of the two decompositions the better one is given back.
     """
-    found = check(decomposition, query, context, agents, settings)
+    found = await asyncio.to_thread(check, decomposition, query, context, agents, settings)
     if found.critical_issues:
         return Verified(decomposition, found)
     first, weaknesses = await _criticised(
