@@ -60,7 +60,7 @@ async def deliberate(
         return Verified(paths[best], replace(found[best], by="option_c"))  # nobody is paid to debate broken paths
     pleas = await asyncio.gather(*(_plea(number, paths, found, query, llm) for number in range(len(paths))))
     ruling = await _ruling(paths, found, pleas, query, context, agents, llm, settings, complexity)
-    return _concluded(ruling, paths, found, query, context, agents, settings, complexity)
+    return await _concluded(ruling, paths, found, query, context, agents, settings, complexity)
 
 
 async def _paths(
@@ -147,7 +147,7 @@ async def _ruling(
     return await ask_for(llm, ask, Ruling)
 
 
-def _concluded(
+async def _concluded(
     ruling: Ruling,
     paths: Sequence[Decomposition],
     found: Sequence[Verification],

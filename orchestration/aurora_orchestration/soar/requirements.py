@@ -64,11 +64,12 @@ def pieces(query: str) -> tuple[Piece, ...]:
     for _, stems in found:
         for stem in stems:
             shared[stem] = shared.get(stem, 0) + 1
-    return tuple(
-        Piece(text, {stem: _weight(stem, _names(text)) / shared[stem] ** 1.5 for stem in stems})
-        for text, stems in found
-        if not stems <= PROCESS
-    )
+    return tuple(_piece(text, stems, shared) for text, stems in found if not stems <= PROCESS)
+
+
+def _piece(text: str, stems: frozenset[str], shared: dict[str, int]) -> Piece:
+    names = _names(text)
+    return Piece(text, {stem: _weight(stem, names) / shared[stem] ** 1.5 for stem in stems})
 
 
 def identifiers(query: str) -> tuple[str, ...]:

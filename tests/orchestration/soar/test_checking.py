@@ -73,6 +73,9 @@ def found(decomposition: Decomposition) -> str:
 
 
 GOOD = good()["decomposition"]["subgoals"]
+GIVEN = good()["decomposition"]["given"]
+LIMITS = {"id": "G2", "fact": "The limits need documentation", "source": "query"}
+TESTS = {"id": "SG3", "description": "Test that the throttle turns callers away", "requires": ["G1", "G2"]}
 
 
 def test_nothing_is_found_against_a_good_one() -> None:
@@ -94,7 +97,11 @@ def test_nothing_is_found_against_a_good_one() -> None:
         ({"execution_order": ["SG1", "SG2"]}, "execution_order does not name every subgoal"),
         ({"parallelizable": [["SG1", "SG2"]]}, "parallelizable runs SG1 and SG2 at once"),
         ({"parallelizable": [["SG2", "SG8"]]}, "parallelizable names SG8"),
-        ({"subgoals": GOOD[:2]}, "no subgoal covers “document the limits”"),
+        ({"subgoals": GOOD[:2], "given": [*GIVEN, LIMITS]}, "no subgoal covers “document the limits”"),
+        (
+            {"subgoals": [*GOOD[:2], {**GOOD[1], **TESTS}], "given": [*GIVEN, LIMITS]},
+            "no subgoal covers “document the limits”",
+        ),
         (
             {"subgoals": [GOOD[0], {**GOOD[1], "agent": "ghost"}, GOOD[2]]},
             "given to ghost, an agent that does not exist",

@@ -10,7 +10,14 @@ import pytest
 
 from aurora_orchestration.deliverables.detection.prompts import change_of
 from aurora_orchestration.deliverables.model import TokensUsed
-from aurora_orchestration.settings import BudgetSettings, Caps
+from aurora_orchestration.settings import (
+    BudgetSettings,
+    CalibrationSettings,
+    Caps,
+    DecompositionWeights,
+    ScoringSettings,
+    WeightedScoring,
+)
 from aurora_orchestration.soar.under_way import RunCancelled
 from aurora_orchestration.soar.unfinished import CannotResume
 from tests.orchestration.llm.loopback import Kind, LoopbackProvider, Scripted
@@ -269,3 +276,18 @@ async def test_two_runs_at_once_do_not_mix(provider: LoopbackProvider, tmp_path:
         assert one.id != other.id and one.log != other.log
         assert one.state == other.state == "complete"
         assert len(it.memory.learned) == 2
+
+
+async def test_odd_weights_and_examples_that_cannot_be_used_are_told_once(
+    provider: LoopbackProvider, tmp_path: Path
+) -> None:
+    provider.otherwise = Mind(TWO)
+    scoring = ScoringSettings(
+        weighted_scoring=WeightedScoring(decomposition=DecompositionWeights(completeness=2.0)),
+        calibration_examples=CalibrationSettings(external_path=str(tmp_path / "missing.json")),
+    )
+    async with bench(tmp_path, provider.llm_settings("anthropic"), provider.environ, scoring=scoring) as it:
+        run = await it.ask(MEDIUM)
+        assert run.state == "complete"
+        assert sum("weights sum to" in notice for notice in run.notices) == 1
+        assert sum("missing.json cannot be read" in notice for notice in run.notices) == 1
