@@ -115,6 +115,8 @@ class _Shape:
 
     def sign(self, late: Subgoal, early: Subgoal) -> float:
         """How much speaks for a forgotten dependency of `late` on `early`."""
+        if not self._needed:
+            return 0.0  # nothing waits for anything: the whole plan is of independent parts, not one of them forgotten
         declared = any({late.id, early.id} <= group for group in self._groups)
         meant = DECLARED if declared else 1.0
         found = meant * ALONE * (self._alone(late.id) + self._alone(early.id))
