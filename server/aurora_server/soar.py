@@ -39,11 +39,6 @@ class Configured(Protocol):
         """Reads files: not for the event loop's thread, but for the little there is."""
 
 
-def logs_folder(home: Path, configured: Configured) -> Path:
-    """Where conversation logs are."""
-    return Path(in_home(configured(trusted=False)[0].conversations.path, home))
-
-
 MACHINERY = ("aurora_orchestration.soar.orchestrator", "aurora_server.query_documents")
 
 
@@ -129,6 +124,10 @@ class Soar:
 
             self._orchestrators.setdefault(trusted, Orchestrator(self.workbench(trusted=trusted)))
         return self._orchestrators[trusted]
+
+    def logs_folder(self) -> Path:
+        """Where conversation logs are."""
+        return Path(in_home(self.settings(trusted=False).conversations.path, self._home))
 
     def settings(self, *, trusted: bool) -> SoarSettings:
         """What is configured for a run that begins now."""

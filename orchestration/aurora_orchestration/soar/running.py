@@ -8,8 +8,10 @@ from collections.abc import Awaitable, Callable
 from msgspec.structs import replace
 
 from aurora_orchestration.agents.executors.running import Executors
+from aurora_orchestration.guardrails.audit import Audit
+from aurora_orchestration.guardrails.blocked import Blocked, Unrecorded
 from aurora_orchestration.guardrails.estimating import estimate, tokens_of
-from aurora_orchestration.guardrails.guarding import guard
+from aurora_orchestration.guardrails.guarding import Guarded, guard
 from aurora_orchestration.llm.asking import Llm, LlmError, Models
 from aurora_orchestration.settings import SoarSettings
 from aurora_orchestration.soar import phases_log as shown
@@ -112,7 +114,7 @@ class Running:
         settings, course = self._settings, self._course
         async with course.phase("guard", length=len(self._request.query), mode=self._request.mode) as found:
             course.tell("guard", "in_progress")
-            guarded = await asyncio.to_thread(guard, self._request.query, settings.guardrails)
+            guarded = await asyncio.to_thread(self._guarded)
             self._request = replace(self._request, query=guarded.query)
             self.so_far = replace(self.so_far, query=guarded.query)
             course.notice(*guarded.notices)
@@ -126,6 +128,22 @@ class Running:
                 found["estimated_cost_usd"] = await self._afford(level)
             course.tell("guard", "complete")
         return kept
+
+    def _guarded(self) -> Guarded:
+        """The question as it may go on; what was redacted or held back is noted, without its values."""
+        settings, run = self._settings.guardrails, self.so_far.id
+        audit = Audit(self._bench.home / "logs", self._bench.now) if settings.audit else None
+        try:
+            guarded = guard(self._request.query, settings)
+            if audit is not None:
+                audit.passed(run, guarded)
+        except Blocked as blocked:
+            if audit is not None:
+                audit.blocked(run, blocked)
+            raise
+        except OSError as error:
+            raise Unrecorded(f"{audit and audit.path}: the audit trail cannot be written ({error}); make room") from error
+        return guarded
 
     async def _afford(self, level: Complexity) -> float:
         """Whether the budget allows a question of this complexity; raises OverBudget."""
