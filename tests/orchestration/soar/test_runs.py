@@ -18,14 +18,17 @@ from tests.orchestration.soar.benches import bench
 from tests.orchestration.soar.minds import Mind
 
 MEDIUM = "Explain how expand fills a template and compare it with request"
-COMPLEX = "Design and implement caching for expand, request and login, then test all three"
+COMPLEX = (
+    "Design a cache: trace how expand parses templates, list which headers request sends, find where login stores "
+    "tokens, decide what evicts stale entries, and choose how speed is measured"
+)
 TWO = ("Explain how expand fills a template", "Compare expand with request")
 FIVE = (
-    "Design the caching of expand",
-    "Design the caching of request",
-    "Design the caching of login",
-    "Implement caching for expand, request and login",
-    "Test the caching of expand, request and login",
+    "Trace how expand parses templates",
+    "List which headers request sends",
+    "Find where login stores tokens",
+    "Decide what evicts stale entries",
+    "Choose how speed is measured",
 )
 
 
