@@ -1,4 +1,4 @@
-"""A workspace to ask questions about: real files, a real memory, budget, deliverables and agents; only models are faked."""
+"""A workspace to ask about: real files, a real memory, budget, deliverables and agents; only models are faked."""
 
 from __future__ import annotations
 
