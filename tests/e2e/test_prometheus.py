@@ -1,4 +1,4 @@
-"""A real Prometheus scrapes a real daemon: names, types, units and values of the metrics as the conventions have them."""
+"""A real Prometheus scrapes a real daemon: metrics have the names, types, units and values of the conventions."""
 
 from __future__ import annotations
 
