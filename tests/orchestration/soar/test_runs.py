@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from aurora_orchestration.deliverables.detection.prompts import change_of
-from aurora_orchestration.deliverables.model import TokensUsed
+from aurora_orchestration.deliverables.model import Event, PhaseStarted, Started, TokensUsed
 from aurora_orchestration.settings import PHASES, BudgetSettings, Caps
 from aurora_orchestration.soar.under_way import RunCancelled
 from aurora_orchestration.soar.unfinished import CannotResume
@@ -272,3 +272,21 @@ async def test_two_runs_at_once_do_not_mix(provider: LoopbackProvider, tmp_path:
         assert one.id != other.id and one.log != other.log
         assert one.state == other.state == "complete"
         assert len(it.memory.learned) == 2
+
+
+async def test_a_run_within_an_open_deliverable_counts_towards_that_one(
+    provider: LoopbackProvider, tmp_path: Path
+) -> None:
+    provider.otherwise = Mind(TWO)
+    async with bench(tmp_path, provider.llm_settings(), provider.environ) as it:
+        at = it.now()
+        opened = [
+            Event("e-1", "add-search", at, Started("Add search"), session="s-1"),
+            Event("e-2", "add-search", at, PhaseStarted("apply"), session="s-1"),
+        ]
+        assert (await it.deliverables.record(opened)).accepted == 2
+        run = await it.ask(MEDIUM, session="s-1")
+        assert await it.deliverables.get(change_of(run.id)) is None
+        found = await it.deliverables.get("add-search")
+        assert found is not None and found.status == "executing" and found.current_phase == "apply"
+        assert found.tokens is not None and found.tokens.cost_usd == pytest.approx(run.cost_usd)
