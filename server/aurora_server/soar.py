@@ -85,13 +85,21 @@ class Soar:
         from aurora_orchestration.soar.run import RunRequest
         from aurora_server.query_documents import result_of
 
+        query, auto = params.query, params.auto
+        if params.if_called and params.resume is None:
+            from aurora_orchestration.soar.activation import called
+
+            activation = called(query, self.settings(trusted=trusted).aurora)
+            if activation is None:
+                return QueryResult(id="", query="", state="complete", notices=("not for AURORA: nobody called it",))
+            query, auto = activation.query, auto or activation.mode == "always_on"
         request = RunRequest(
-            query=params.query,
+            query=query,
             session=params.session,
             verification=params.verification,
             dry_run=params.dry_run,
             force=params.force,
-            auto=params.auto,
+            auto=auto,
             mode=params.mode,
             resume=params.resume,
         )

@@ -199,3 +199,18 @@ def test_over_the_hard_limit_nothing_is_sent(tmp_path: Path) -> None:
         done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
         assert done.returncode == 4
         assert "budget" in done.stderr and provider.requests == []
+
+
+def test_a_hook_has_only_those_prompts_answered_that_call_for_it(tmp_path: Path) -> None:
+    mind = Mind(TWO)
+    with asked(tmp_path, mind) as (daemon, _, root), daemon.client(root) as client:
+        left = client.request("aurora/query", {"query": MEDIUM, "ifCalled": True})
+        assert (left["id"], left["answer"], mind.asked) == ("", "", [])
+        config = tmp_path / "home/config.json"
+        config.write_text(json.dumps({**json.loads(config.read_text()), "aurora": {"always_on": True}}))
+        thanks = client.request("aurora/query", {"query": "thanks", "ifCalled": True})
+        assert (thanks["id"], mind.asked) == ("", [])
+        direct = client.request("aurora/query", {"query": MEDIUM, "ifCalled": True})
+        assert direct["state"] == "complete" and mind.asked == ["direct"], "medium, and nobody asked for more"
+        called = client.request("aurora/query", {"query": f"aurora: {MEDIUM}", "ifCalled": True})
+        assert called["query"] == MEDIUM and "decompose" in mind.asked
