@@ -1,4 +1,4 @@
-"""What is asked of providers, to the byte, against transcripts that are kept: a prompt that changes is a change one sees.
+"""What is asked of providers, to the byte, against transcripts that are kept: a changed prompt is a change one sees.
 
 `AURORA_UPDATE_GOLDEN=1 pytest tests/orchestration/soar/test_golden.py` writes them anew; look at the difference.
 """
