@@ -8,8 +8,8 @@ from collections.abc import Awaitable, Callable
 from msgspec.structs import replace
 
 from aurora_orchestration.agents.executors.running import Executors
+from aurora_orchestration.guardrails.audit import guard_noted
 from aurora_orchestration.guardrails.estimating import estimate, tokens_of
-from aurora_orchestration.guardrails.guarding import guard
 from aurora_orchestration.llm.asking import Llm, LlmError, Models
 from aurora_orchestration.settings import SoarSettings
 from aurora_orchestration.soar import phases_log as shown
@@ -112,10 +112,17 @@ class Running:
         settings, course = self._settings, self._course
         async with course.phase("guard", length=len(self._request.query), mode=self._request.mode) as found:
             course.tell("guard", "in_progress")
-            guarded = await asyncio.to_thread(guard, self._request.query, settings.guardrails)
+            guarded, notices = await asyncio.to_thread(
+                guard_noted,
+                self._request.query,
+                settings.guardrails,
+                self._bench.home,
+                self.so_far.id,
+                self._bench.now,
+            )
             self._request = replace(self._request, query=guarded.query)
             self.so_far = replace(self.so_far, query=guarded.query)
-            course.notice(*guarded.notices)
+            course.notice(*notices)
             found["query"] = guarded.query
             found["redactions"] = [{"kind": each.kind, "count": each.count} for each in guarded.redactions]
             kept = None
