@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import pty
@@ -9,6 +10,7 @@ import re
 import select
 import subprocess
 import sys
+import termios
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -41,7 +43,8 @@ def on_terminal(home: Path, provider: LoopbackProvider, arguments: list[str], ty
     environment = {**os.environ, **provider.environ, "AURORA_HOME": str(home), "TERM": "xterm", "COLUMNS": "200"}
     process = subprocess.Popen(
         [sys.executable, "-P", "-m", "aurora_server", "manifest", "do", *arguments],
-        env=environment, stdin=other, stdout=other, stderr=other, cwd=home.parent, close_fds=True,
+        env=environment, stdin=other, stdout=other, stderr=other, cwd=home.parent, start_new_session=True,
+        preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),  # Ctrl-C is to reach it
     )  # fmt: skip
     os.close(other)
     shown, end = b"", time.monotonic() + 60
