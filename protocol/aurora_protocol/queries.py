@@ -36,7 +36,8 @@ class QueryParams(Wire, frozen=True, kw_only=True):
     """`aurora/query`. `session` ties questions together (App. E); `resume` is the id of an interrupted run.
 
     With `dry_run` the run stops before its first paid call; with `auto` a simple question is answered directly (§9.9);
-    with `force` a budget's soft end may be passed where the configuration allows it. `context` is where the user is.
+    with `force` a budget's soft end may be passed where the configuration allows it. `llm_provider` and `llm_model`
+    count more than what is configured. `context` is where the user is.
     """
 
     query: Annotated[str, Meta(max_length=200_000)] = ""
@@ -46,6 +47,8 @@ class QueryParams(Wire, frozen=True, kw_only=True):
     auto: bool = False
     mode: Literal["user_invoked", "headless"] = "user_invoked"
     session: Annotated[str, Meta(max_length=200)] = ""
+    llm_provider: Annotated[str, Meta(max_length=200)] = ""
+    llm_model: Annotated[str, Meta(max_length=200)] = ""
     resume: Annotated[str, Meta(max_length=200)] | None = None
     context: EditorContext | None = None
     work_done_token: Token | None = None
@@ -56,6 +59,7 @@ class StageNotice(Wire, frozen=True, kw_only=True):
     """One thing that happened in a run. `detail` is a sentence; `data` has what the stage found, its keys snake_case.
 
     `progress` in [0, 1] over the whole run, never going back; cost in US dollars and milliseconds are the run's so far.
+    `run` is its id, by which it can be resumed when it is interrupted or cancelled after its guardrails.
     """
 
     stage: str
@@ -65,6 +69,7 @@ class StageNotice(Wire, frozen=True, kw_only=True):
     progress: float = 0.0
     cost_usd: float = 0.0
     elapsed_ms: float = 0.0
+    run: str = ""
 
 
 class QueryClaim(Wire, frozen=True, kw_only=True):

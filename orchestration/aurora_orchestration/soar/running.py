@@ -126,7 +126,7 @@ class Running:
             found["query"] = guarded.query
             found["redactions"] = [{"kind": each.kind, "count": each.count} for each in guarded.redactions]
             kept = None
-            if self._request.verification is None and not self._request.dry_run:
+            if self._request.verification is None and not self._request.dry_run and not self._request.flags:
                 kept = await asyncio.to_thread(self._kept.find, guarded.query, self._bench.now())
             if kept is None and not free:
                 level = classify(guarded.query, settings.complexity.keyword_classifier).complexity
@@ -157,23 +157,22 @@ class Running:
         """Phase 1, unless the session or an interrupted run tells."""
         course, settings = self._course, self._settings.complexity
         async with course.phase("assess", query=self.so_far.query, mode=self._request.mode) as found:
-            course.tell("assess", "in_progress")
-            assessment = self.so_far.assessment or self._follow_up.assessment
-            if assessment is None:
-                asked = None if self._request.dry_run else llm
-                assessment = await assess(self.so_far.query, settings, asked, tell=course.tell)
-            assessment = await self._at_least(assessment)
+            found_before = self.so_far.assessment or self._follow_up.assessment
+            asked = None if self._request.dry_run else llm
+            judged = found_before or await assess(self.so_far.query, settings, asked, tell=course.tell)
+            assessment = await self._at_least(judged)
             self.so_far = replace(self.so_far, assessment=assessment, complexity=assessment.complexity)
             found.update(shown.assessed(assessment))
-            course.tell(
-                "assess",
-                "complete",
-                f"{assessment.complexity.upper()} ({assessment.confidence:.2f})",
-                complexity=assessment.complexity,
-                confidence=assessment.confidence,
-                method=assessment.method,
-                verification=assessment.verification,
-            )
+            if found_before is not None or assessment is not judged:  # else `assess` has told it
+                course.tell(
+                    "assess",
+                    "complete",
+                    f"{assessment.complexity} ({assessment.confidence:.2f}, by {assessment.method})",
+                    complexity=assessment.complexity,
+                    confidence=assessment.confidence,
+                    method=assessment.method,
+                    verification=assessment.verification,
+                )
         return assessment
 
     async def _at_least(self, assessment: Assessment) -> Assessment:
@@ -199,8 +198,9 @@ class Running:
         """Phase 2."""
         course = self._course
         async with course.phase("retrieve", query=self.so_far.query, complexity=assessment.complexity) as found:
-            course.tell("retrieve", "in_progress")
             context = self.so_far.context
+            if context is not None:
+                course.tell("retrieve", "complete", "as found before", tokens=context.tokens)
             if context is None:
                 recalled = await retrieve(
                     self.so_far.query, self._bench.memory, assessment, self._settings.retrieval, tell=course.tell
@@ -209,7 +209,6 @@ class Running:
             self.so_far = replace(self.so_far, context=context)
             found.update(shown.retrieved(context))
             found["context_budget"] = context.budget
-            course.tell("retrieve", "complete", f"{len(context.chunks)} chunks", chunks=len(context.chunks))
         return context
 
     async def _from_memory(self, kept: KeptAnswer) -> bool:
@@ -274,7 +273,6 @@ class Running:
         """A simple question: one call with what memory gave, no verification (§3.2)."""
         course = self._course
         async with course.phase("synthesize", route="direct") as found:
-            course.tell("synthesize", "in_progress", "answering directly")
             synthesis = await answer_directly(self.so_far.query, context, llm, tell=course.tell)
             self.so_far = replace(
                 self.so_far,
@@ -284,7 +282,6 @@ class Running:
                 because="answered directly: simple questions are not verified",
             )
             found.update(shown.synthesized(synthesis, ()))
-            course.tell("synthesize", "complete")
 
     async def _wholly(self, assessment: Assessment, context: ContextBundle, reasoning: Llm, solving: Llm) -> None:
         """Phases 3 to 7, and what the answer amounts to."""
@@ -363,7 +360,6 @@ class Running:
         course, results = self._course, self.so_far.results
         try:
             async with course.phase("synthesize", "verify", agent_summaries=shown.summaries(results)) as found:
-                course.tell("synthesize", "in_progress")
                 synthesis = await synthesize(
                     self.so_far.query,
                     results,

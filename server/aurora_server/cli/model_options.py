@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import click
 
-MAX_QUESTION = 1_000_000
+MAX_READ = 1_000_000
 """Characters that are read from standard input; the guardrails allow far less (`guardrails.max_query_length`)."""
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -36,6 +36,6 @@ def words_given(words: tuple[str, ...]) -> str:
     if words != ("-",):
         return " ".join(words)
     try:
-        return sys.stdin.read(MAX_QUESTION)
+        return sys.stdin.read(MAX_READ)
     except UnicodeDecodeError as error:
         raise click.UsageError(f"standard input is no text in UTF-8: byte {error.start + 1}") from error
