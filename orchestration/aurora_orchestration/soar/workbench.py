@@ -19,8 +19,9 @@ from aurora_orchestration.soar.sessions import Sessions
 class Workbench(Struct, frozen=True, kw_only=True):
     """One workspace's memory, agents, budget and logs.
 
-    `settings` and `registry` are asked once per run, so that a reloaded configuration counts from the next run on.
-    `flagged` gives them with what a request names laid over. `trusted` says whether agents may run in the workspace. `now` in Unix seconds, `random` in [0, 1).
+    `settings` and `registry` are asked once per run, so that a reloaded configuration counts from the next run on;
+    `flagged` gives settings with what a request names laid over them. `trusted` says whether agents may run in the
+    workspace. `now` in Unix seconds, `random` in [0, 1).
     """
 
     workspace: Path

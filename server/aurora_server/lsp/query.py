@@ -58,7 +58,10 @@ async def _asked(ls: AuroraServer, params: QueryParams) -> Workspace:
 
 
 class Telling:
-    """A run's stages as `$/progress`: whole for a `partialResultToken`, in words for a `workDoneToken`. `run` is its id."""
+    """A run's stages as `$/progress`: whole for a `partialResultToken`, in words for a `workDoneToken`.
+
+    `run` is the run's id, as soon as something was told.
+    """
 
     def __init__(self, ls: AuroraServer, params: QueryParams) -> None:
         self._ls = ls
