@@ -37,8 +37,8 @@ class QueryParams(Wire, frozen=True, kw_only=True):
 
     With `dry_run` the run stops before its first paid call; with `auto` only complex questions take the whole way
     (§9.9); with `if_called` a prompt is left alone that neither begins with one of `aurora.prefix` nor comes while
-    `aurora.always_on` holds; with `force` a budget's end may be passed where the configuration allows it. `context` is
-    where the user is.
+    `aurora.always_on` holds; with `force` a budget's end may be passed where the configuration allows it. `llm_provider`
+    and `llm_model` count more than what is configured. `context` is where the user is.
     """
 
     query: Annotated[str, Meta(max_length=200_000)] = ""
@@ -49,6 +49,8 @@ class QueryParams(Wire, frozen=True, kw_only=True):
     if_called: bool = False
     mode: Literal["user_invoked", "headless"] = "user_invoked"
     session: Annotated[str, Meta(max_length=200)] = ""
+    llm_provider: Annotated[str, Meta(max_length=200)] = ""
+    llm_model: Annotated[str, Meta(max_length=200)] = ""
     resume: Annotated[str, Meta(max_length=200)] | None = None
     context: EditorContext | None = None
     work_done_token: Token | None = None
@@ -59,6 +61,7 @@ class StageNotice(Wire, frozen=True, kw_only=True):
     """One thing that happened in a run. `detail` is a sentence; `data` has what the stage found, its keys snake_case.
 
     `progress` in [0, 1] over the whole run, never going back; cost in US dollars and milliseconds are the run's so far.
+    `run` is its id, by which it can be resumed when it is interrupted or cancelled after its guardrails.
     """
 
     stage: str
@@ -68,6 +71,7 @@ class StageNotice(Wire, frozen=True, kw_only=True):
     progress: float = 0.0
     cost_usd: float = 0.0
     elapsed_ms: float = 0.0
+    run: str = ""
 
 
 class QueryClaim(Wire, frozen=True, kw_only=True):

@@ -81,6 +81,7 @@ def notice_of(stage: Stage) -> StageNotice:
         progress=round(stage.progress, 3),
         cost_usd=round(stage.cost_usd, 6),
         elapsed_ms=round(stage.elapsed_ms, 1),
+        run=stage.run,
     )
 
 

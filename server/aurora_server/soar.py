@@ -35,8 +35,11 @@ logger = logging.getLogger(__name__)
 class Configured(Protocol):
     """What is configured for a run that begins now, and what of a workspace's configuration does not count."""
 
-    def __call__(self, *, trusted: bool) -> tuple[SoarSettings, list[Notice]]:
-        """Reads files: not for the event loop's thread, but for the little there is."""
+    def __call__(self, *, trusted: bool, flags: Mapping[str, str] | None = None) -> tuple[SoarSettings, list[Notice]]:
+        """Reads files: not for the event loop's thread, but for the little there is.
+
+        `flags` are those of `configuration.layers.settings_for`; what is wrong with them raises SettingsError.
+        """
 
 
 MACHINERY = ("aurora_orchestration.soar.orchestrator", "aurora_server.query_documents")
@@ -77,7 +80,8 @@ class Soar:
         *,
         trusted: bool,
     ) -> QueryResult:
-        """Work on a question. Raises CannotResume, and CancelledError when cancelled; all else is in the result."""
+        """Work on a question. Raises CannotResume, SettingsError for a model that cannot be named so, and RunCancelled
+        when cancelled; all else is in the result."""
         trusted = trusted or await asyncio.to_thread(self._trust.is_trusted, self._root)
         orchestrator = await self.orchestrator(trusted=trusted)
         _, found = await asyncio.to_thread(self._configured, trusted=trusted)
@@ -102,6 +106,8 @@ class Soar:
             auto=auto,
             mode=params.mode,
             resume=params.resume,
+            llm_provider=params.llm_provider,
+            llm_model=params.llm_model,
         )
         record = await orchestrator.run(request, tell=tell, ask_user=ask_user, editor=editor)
         return result_of(record, [notice.line for notice in found])
@@ -167,6 +173,7 @@ class Soar:
             tracking=self._tracking,
             sessions=self._sessions,
             settings=lambda: self.settings(trusted=trusted),
+            flagged=lambda flags: self._configured(trusted=trusted, flags=flags)[0],
             trusted=lambda: trusted,
             environ=self._environ,
             now=time.time,

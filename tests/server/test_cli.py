@@ -314,7 +314,7 @@ def test_index_names_files_absolutely_and_refuses_those_outside(
         (("mem", "x", "--type", "nonsense"), "--type"),
         (("mem", "x", "--workspace", "/no/such/folder"), "/no/such/folder"),
         (("--config", "/no/such/file", "mem", "x"), "/no/such/file"),
-        (("query", "x"), "No such command"),
+        (("querry", "x"), "No such command"),
         (("daemon",), "Missing command"),
         (("index", "no-such-file"), "no-such-file"),
     ],

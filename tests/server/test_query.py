@@ -14,6 +14,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from aurora_protocol import RequestFailed
 from aurora_protocol.client import Client
 from tests.orchestration.llm.loopback import LoopbackProvider, Request
 from tests.orchestration.soar.minds import Mind
@@ -214,3 +215,36 @@ def test_a_hook_has_only_those_prompts_answered_that_call_for_it(tmp_path: Path)
         assert direct["state"] == "complete" and mind.asked == ["direct"], "medium, and nobody asked for more"
         called = client.request("aurora/query", {"query": f"aurora: {MEDIUM}", "ifCalled": True})
         assert called["query"] == MEDIUM and "decompose" in mind.asked
+
+
+def test_each_phase_is_told_as_over_once_and_with_its_run(tmp_path: Path) -> None:
+    with asked(tmp_path, Mind(TWO)) as (daemon, _, root), daemon.client(root) as client:
+        stages: list[dict[str, Any]] = []
+        params = {"query": MEDIUM, "partialResultToken": "stages"}
+        result = client.request("aurora/query", params, on_progress=stages.append)
+        over = [stage["stage"] for stage in stages if stage["status"] == "complete" and stage["stage"] != "verify"]
+        assert len(over) == len(set(over)), over
+        assert {stage["run"] for stage in stages} == {result["id"]}
+
+
+def test_a_cancelled_question_is_answered_with_the_id_to_go_on_with(tmp_path: Path) -> None:
+    mind = Mind(TWO)
+    mind.waits = 20.0
+    with asked(tmp_path, mind) as (daemon, provider, root), daemon.wire() as wire:
+        wire.initialize(root)
+        identity = wire.post("aurora/query", {"query": MEDIUM})
+        until(lambda: len(provider.requests) > 0, what="the provider is asked")
+        wire.notify("$/cancelRequest", {"id": identity})
+        run = wire.answer(identity, 5.0)["error"]["data"]["run"]
+        mind.waits = 0.0
+        with daemon.client(root) as client:
+            resumed = client.request("aurora/query", {"resume": run})
+        assert (resumed["id"], resumed["query"]) == (run, MEDIUM)
+
+
+def test_a_question_may_name_another_model(tmp_path: Path) -> None:
+    with asked(tmp_path, Mind(TWO)) as (daemon, provider, root), daemon.client(root) as client:
+        client.request("aurora/query", {"query": MEDIUM, "llmModel": "claude-haiku-4.5"})
+        assert provider.requests and all("haiku" in request.model for request in provider.requests)
+        with pytest.raises(RequestFailed, match="nobody"):
+            client.request("aurora/query", {"query": MEDIUM, "llmProvider": "nobody"})

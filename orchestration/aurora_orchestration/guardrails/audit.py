@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Literal
 
@@ -13,8 +14,9 @@ from msgspec import Struct
 
 from aurora_orchestration.deliverables.times import timestamp
 from aurora_orchestration.guardrails.blocked import Blocked, Reason
-from aurora_orchestration.guardrails.guarding import Guarded, Held
+from aurora_orchestration.guardrails.guarding import Guarded, Held, guard
 from aurora_orchestration.guardrails.redaction import Found
+from aurora_orchestration.settings import GuardrailSettings
 
 FILE = "guardrails.jsonl"
 ROTATE_BYTES = 1 << 20
@@ -86,6 +88,31 @@ class Audit:
 
     def _older(self, number: int) -> Path:
         return self.path.with_name(f"{self.path.stem}.{number}{self.path.suffix}")
+
+
+def guard_noted(
+    query: str, settings: GuardrailSettings, home: Path, run: str, now: Callable[[], float]
+) -> tuple[Guarded, tuple[str, ...]]:
+    """`guard` with an entry in `<home>/logs/guardrails.jsonl`, unless `settings.audit` is off. Blocks.
+
+    Also gives what the user should know: notices, and that the entry could not be written. Raises Blocked.
+    """
+    audit = Audit(home / "logs", now) if settings.audit else None
+    try:
+        guarded = guard(query, settings)
+    except Blocked as blocked:
+        if audit is not None:
+            with suppress(OSError):  # being held back is what must be told
+                audit.blocked(run, blocked)
+        raise
+    if audit is None:
+        return guarded, guarded.notices
+    try:
+        audit.passed(run, guarded)
+    except OSError as error:
+        told = f"{audit.path} cannot be written ({error.strerror or 'it is locked'}): what was redacted is not noted"
+        return guarded, (*guarded.notices, told)
+    return guarded, guarded.notices
 
 
 def _counts(found: tuple[Found, ...]) -> dict[str, int]:

@@ -41,8 +41,15 @@ class Course:
     """Times and tells what goes on. `now` in Unix seconds; `write` appends a phase to the conversation log."""
 
     def __init__(
-        self, tell: Callable[[Stage], None], now: Callable[[], float], started_at: float, write: WriteDown = nowhere
+        self,
+        tell: Callable[[Stage], None],
+        now: Callable[[], float],
+        started_at: float,
+        write: WriteDown = nowhere,
+        *,
+        run: str = "",
     ) -> None:
+        self.run = run
         self.started_at = started_at
         self.phases: list[PhaseRecord] = []
         self.calls: list[Call] = []
@@ -79,6 +86,7 @@ class Course:
             progress=round(self._progress, 4),
             cost_usd=round(self.cost, 6),
             elapsed_ms=round(max(0.0, self._now() - self._began) * 1000, 3),
+            run=self.run,
         )
         try:
             self._tell(event)

@@ -30,6 +30,7 @@ class RunRequest(Struct, frozen=True, kw_only=True):
     `dry_run` the run stops before its first paid call; with `auto` only a complex question takes the whole way, and a
     medium one is answered directly as a simple one is (§9.9 mode 1). `resume` is the id of an interrupted run that is
     to be gone on with.
+    `llm_provider` and `llm_model` name another model than the configured one, for this run.
     """
 
     query: str
@@ -40,6 +41,14 @@ class RunRequest(Struct, frozen=True, kw_only=True):
     force: bool = False
     auto: bool = False
     resume: str | None = None
+    llm_provider: str = ""
+    llm_model: str = ""
+
+    @property
+    def flags(self) -> dict[str, str]:
+        """What it names, as configuration takes it."""
+        named = {"llm_provider": self.llm_provider, "llm_model": self.llm_model}
+        return {flag: value for flag, value in named.items() if value}
 
 
 class PhaseRecord(Struct, frozen=True, kw_only=True):

@@ -8,10 +8,8 @@ from collections.abc import Awaitable, Callable
 from msgspec.structs import replace
 
 from aurora_orchestration.agents.executors.running import Executors
-from aurora_orchestration.guardrails.audit import Audit
-from aurora_orchestration.guardrails.blocked import Blocked, Unrecorded
+from aurora_orchestration.guardrails.audit import guard_noted
 from aurora_orchestration.guardrails.estimating import estimate, tokens_of
-from aurora_orchestration.guardrails.guarding import Guarded, guard
 from aurora_orchestration.llm.asking import Llm, LlmError, Models
 from aurora_orchestration.settings import SoarSettings
 from aurora_orchestration.soar import phases_log as shown
@@ -116,37 +114,27 @@ class Running:
         settings, course = self._settings, self._course
         async with course.phase("guard", length=len(self._request.query), mode=self._request.mode) as found:
             course.tell("guard", "in_progress")
-            guarded = await asyncio.to_thread(self._guarded)
+            guarded, notices = await asyncio.to_thread(
+                guard_noted,
+                self._request.query,
+                settings.guardrails,
+                self._bench.home,
+                self.so_far.id,
+                self._bench.now,
+            )
             self._request = replace(self._request, query=guarded.query)
             self.so_far = replace(self.so_far, query=guarded.query)
-            course.notice(*guarded.notices)
+            course.notice(*notices)
             found["query"] = guarded.query
             found["redactions"] = [{"kind": each.kind, "count": each.count} for each in guarded.redactions]
             kept = None
-            if self._request.verification is None and not self._request.dry_run:
+            if self._request.verification is None and not self._request.dry_run and not self._request.flags:
                 kept = await asyncio.to_thread(self._kept.find, guarded.query, self._bench.now())
             if kept is None and not free:
                 level = classify(guarded.query, settings.complexity.keyword_classifier).complexity
                 found["estimated_cost_usd"] = await self._afford(level)
             course.tell("guard", "complete")
         return kept
-
-    def _guarded(self) -> Guarded:
-        """The question as it may go on; what was redacted or held back is noted, without its values."""
-        settings, run = self._settings.guardrails, self.so_far.id
-        audit = Audit(self._bench.home / "logs", self._bench.now) if settings.audit else None
-        try:
-            guarded = guard(self._request.query, settings)
-            if audit is not None:
-                audit.passed(run, guarded)
-        except Blocked as blocked:
-            if audit is not None:
-                audit.blocked(run, blocked)
-            raise
-        except OSError as error:
-            place = audit.path if audit is not None else ""
-            raise Unrecorded(f"{place}: the audit trail cannot be written ({error}); make room for it") from error
-        return guarded
 
     async def _afford(self, level: Complexity) -> float:
         """Whether the budget allows a question of this complexity; raises OverBudget."""
@@ -171,23 +159,22 @@ class Running:
         """Phase 1, unless the session or an interrupted run tells."""
         course, settings = self._course, self._settings.complexity
         async with course.phase("assess", query=self.so_far.query, mode=self._request.mode) as found:
-            course.tell("assess", "in_progress")
-            assessment = self.so_far.assessment or self._follow_up.assessment
-            if assessment is None:
-                asked = None if self._request.dry_run else llm
-                assessment = await assess(self.so_far.query, settings, asked, tell=course.tell)
-            assessment = await self._at_least(assessment)
+            found_before = self.so_far.assessment or self._follow_up.assessment
+            asked = None if self._request.dry_run else llm
+            judged = found_before or await assess(self.so_far.query, settings, asked, tell=course.tell)
+            assessment = await self._at_least(judged)
             self.so_far = replace(self.so_far, assessment=assessment, complexity=assessment.complexity)
             found.update(shown.assessed(assessment))
-            course.tell(
-                "assess",
-                "complete",
-                f"{assessment.complexity.upper()} ({assessment.confidence:.2f})",
-                complexity=assessment.complexity,
-                confidence=assessment.confidence,
-                method=assessment.method,
-                verification=assessment.verification,
-            )
+            if found_before is not None or assessment is not judged:  # else `assess` has told it
+                course.tell(
+                    "assess",
+                    "complete",
+                    f"{assessment.complexity} ({assessment.confidence:.2f}, by {assessment.method})",
+                    complexity=assessment.complexity,
+                    confidence=assessment.confidence,
+                    method=assessment.method,
+                    verification=assessment.verification,
+                )
         return assessment
 
     async def _at_least(self, assessment: Assessment) -> Assessment:
@@ -214,8 +201,9 @@ class Running:
         """Phase 2."""
         course = self._course
         async with course.phase("retrieve", query=self.so_far.query, complexity=assessment.complexity) as found:
-            course.tell("retrieve", "in_progress")
             context = self.so_far.context
+            if context is not None:
+                course.tell("retrieve", "complete", "as found before", tokens=context.tokens)
             if context is None:
                 recalled = await retrieve(
                     self.so_far.query, self._bench.memory, assessment, self._settings.retrieval, tell=course.tell
@@ -224,7 +212,6 @@ class Running:
             self.so_far = replace(self.so_far, context=context)
             found.update(shown.retrieved(context))
             found["context_budget"] = context.budget
-            course.tell("retrieve", "complete", f"{len(context.chunks)} chunks", chunks=len(context.chunks))
         return context
 
     async def _from_memory(self, kept: KeptAnswer) -> bool:
@@ -289,7 +276,6 @@ class Running:
         """A simple question: one call with what memory gave, no verification (§3.2)."""
         course = self._course
         async with course.phase("synthesize", route="direct") as found:
-            course.tell("synthesize", "in_progress", "answering directly")
             synthesis = await answer_directly(self.so_far.query, context, llm, tell=course.tell)
             self.so_far = replace(
                 self.so_far,
@@ -299,7 +285,6 @@ class Running:
                 because="answered directly: simple questions are not verified",
             )
             found.update(shown.synthesized(synthesis, ()))
-            course.tell("synthesize", "complete")
 
     async def _wholly(self, assessment: Assessment, context: ContextBundle, reasoning: Llm, solving: Llm) -> None:
         """Phases 3 to 7, and what the answer amounts to."""
@@ -387,7 +372,6 @@ class Running:
         course, results = self._course, self.so_far.results
         try:
             async with course.phase("synthesize", "verify", agent_summaries=shown.summaries(results)) as found:
-                course.tell("synthesize", "in_progress")
                 synthesis = await synthesize(
                     self.so_far.query,
                     results,

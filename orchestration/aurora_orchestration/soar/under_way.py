@@ -64,8 +64,8 @@ class UnderWay:
     ) -> None:
         self._bench = bench
         self._files = files
-        self._settings = bench.settings()
         self._request = request if before is None else replace(before.request, resume=run, force=request.force)
+        self._settings = bench.settings_of(self._request)
         self._run = run
         self._before = before
         self._ask_user = ask_user
@@ -75,7 +75,7 @@ class UnderWay:
         resumed = 0 if before is None else before.resumed + 1
         self._deliverable = _deliverable_of(run, before, resumed)
         now = bench.now()
-        self._course = Course(tell, bench.now, now, self._write_down)
+        self._course = Course(tell, bench.now, now, self._write_down, run=run)
         self._course.delivering = Delivering(
             bench.tracking, run, self._request.session, change=self._deliverable, resumed=resumed
         )

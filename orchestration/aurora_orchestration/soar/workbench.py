@@ -12,14 +12,16 @@ from aurora_orchestration.deliverables.tracking import Tracking
 from aurora_orchestration.guardrails.budget import Budget
 from aurora_orchestration.settings import SoarSettings
 from aurora_orchestration.soar.memory import Memory
+from aurora_orchestration.soar.run import RunRequest
 from aurora_orchestration.soar.sessions import Sessions
 
 
 class Workbench(Struct, frozen=True, kw_only=True):
     """One workspace's memory, agents, budget and logs.
 
-    `settings` and `registry` are asked once per run, so that a reloaded configuration counts from the next run on.
-    `trusted` says whether agents may run in the workspace. `now` in Unix seconds, `random` in [0, 1).
+    `settings` and `registry` are asked once per run, so that a reloaded configuration counts from the next run on;
+    `flagged` gives settings with what a request names laid over them. `trusted` says whether agents may run in the
+    workspace. `now` in Unix seconds, `random` in [0, 1).
     """
 
     workspace: Path
@@ -34,6 +36,11 @@ class Workbench(Struct, frozen=True, kw_only=True):
     environ: Mapping[str, str]
     now: Callable[[], float]
     random: Callable[[], float]
+    flagged: Callable[[Mapping[str, str]], SoarSettings] | None = None
+
+    def settings_of(self, request: RunRequest) -> SoarSettings:
+        """The settings of one run: also of one that goes on, whose answers so far are those of the model it named."""
+        return self.flagged(request.flags) if self.flagged is not None and request.flags else self.settings()
 
     @property
     def runs(self) -> Path:

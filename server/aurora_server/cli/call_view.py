@@ -1,4 +1,4 @@
-"""A request that is not sent (`call --dry-run`): all of it, with secrets hidden."""
+"""A call before and after it is sent, with secrets hidden."""
 
 from __future__ import annotations
 
@@ -6,10 +6,14 @@ import json
 from typing import Any
 from urllib.parse import quote
 
+import msgspec
+
 from aurora_protocol.manifest.client.calling import Call
 from aurora_protocol.manifest.client.caution import MASK, destructive, masked, secret
-from aurora_protocol.manifest.client.transport import Request
+from aurora_protocol.manifest.client.transport import Reply, Request
 from aurora_protocol.manifest.model import Capability
+from aurora_server.cli.output import Style
+from aurora_server.cli.site_view import body_value, reply_lines, state_of
 from aurora_server.cli.words import plain, plain_lines
 
 _ALWAYS_SECRET = frozenset({"authorization", "proxy-authorization"})
@@ -20,7 +24,7 @@ def preview_document(planned: Call, request: Request, capability: Capability) ->
     return {
         "capability": planned.capability,
         "method": request.method,
-        "url": _url(planned, request, capability),
+        "url": shown_url(planned, request.url, capability),
         "headers": dict(_headers(planned, request, capability)),
         "body": _body(planned, capability),
         "destructive": destructive(capability) is not None,
@@ -30,12 +34,46 @@ def preview_document(planned: Call, request: Request, capability: Capability) ->
 
 def preview_lines(planned: Call, request: Request, capability: Capability) -> list[str]:
     """The request as HTTP writes it."""
-    lines = [f"{request.method} {plain(_url(planned, request, capability))}"]
+    lines = [f"{request.method} {plain(shown_url(planned, request.url, capability))}"]
     lines += [f"{plain(name)}: {plain(value)}" for name, value in _headers(planned, request, capability)]
     body = _body(planned, capability)
     if body is not None:
         lines += ["", *plain_lines(json.dumps(body, ensure_ascii=False, indent=2))]
     return lines
+
+
+def reply_document(planned: Call, reply: Reply, capability: Capability) -> dict[str, Any]:
+    """What `--json` prints of a call that was sent."""
+    state, problem = state_of(reply.header("aura-state"))
+    return {
+        "capability": planned.capability,
+        "method": planned.request.method,
+        "url": shown_url(planned, reply.url, capability),
+        "ok": reply.fine,
+        "status": reply.status,
+        "headers": {name: value for name, value in reply.headers if name != "set-cookie"},
+        "state": dict(state.document) if state else None,
+        "state_problem": problem,
+        "body": body_value(reply),
+        "cut": reply.cut or None,
+        "redirects": reply.redirects,
+        "took_ms": round(reply.took_ms, 1),
+    }
+
+
+def answer_lines(planned: Call, reply: Reply, capability: Capability, style: Style) -> list[str]:
+    """The site's answer to a call, for people."""
+    shown = msgspec.structs.replace(reply, url=shown_url(planned, reply.url, capability))
+    return reply_lines(shown, planned.request.method, style)
+
+
+def shown_url(planned: Call, url: str, capability: Capability) -> str:
+    """The URL a call goes to, or was answered from, without the secrets among its arguments."""
+    schemas = _schemas(capability)
+    for name, value in planned.url_values.items():
+        if secret(name, schemas.get(name)) and isinstance(value, str) and value:
+            url = url.replace(quote(value, safe=""), MASK).replace(value, MASK)
+    return url
 
 
 def _schemas(capability: Capability) -> dict[str, Any]:
@@ -62,11 +100,3 @@ def _hide(name: str, value: str, hidden: set[str] | frozenset[str]) -> str:
         scheme, space, _ = value.partition(" ")
         return f"{scheme} {MASK}" if space else MASK
     return value
-
-
-def _url(planned: Call, request: Request, capability: Capability) -> str:
-    url, schemas = request.url, _schemas(capability)
-    for name, value in planned.url_values.items():
-        if secret(name, schemas.get(name)) and isinstance(value, str) and value:
-            url = url.replace(quote(value, safe=""), MASK).replace(value, MASK)
-    return url

@@ -18,6 +18,10 @@ _REFUSED = "Refused"
 _INVALID_REQUEST, _INVALID_PARAMS, _REQUEST_FAILED, _CANCELLED = -32600, -32602, -32803, -32800
 
 
+class SaysNo(click.ClickException):
+    """The answer is "no", and there is none to show: the message says why, the exit code is 1."""
+
+
 def exit_code(error: BaseException) -> int:
     """The exit code that stands for `error`."""
     if isinstance(error, KeyboardInterrupt | click.Abort):
@@ -30,6 +34,8 @@ def exit_code(error: BaseException) -> int:
         return BAD_INPUT if error.code in (_INVALID_PARAMS, _INVALID_REQUEST, _REQUEST_FAILED) else NO_DAEMON
     if isinstance(error, Blocked):
         return BLOCKED
+    if isinstance(error, SaysNo):
+        return NO
     if isinstance(error, click.ClickException | OSError | SiteError):
         return BAD_INPUT
     return NO_DAEMON
@@ -65,4 +71,7 @@ def report(error: BaseException, *, verbosity: int, stream: TextIO | None = None
 
 
 def _flat(text: str) -> str:
-    return " ".join(text.split())
+    """One line that commands no terminal: what went wrong may name what strangers wrote."""
+    from aurora_server.cli.words import plain  # an error can wait for its imports
+
+    return plain(text)

@@ -3,24 +3,61 @@
 from __future__ import annotations
 
 import sys
-from typing import Any
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any, TypeVar
 
 import click
 import msgspec
 
 from aurora_protocol import Blocked, SiteError
 from aurora_protocol.manifest.client.arguments import MAX_ARGUMENTS, misfits, read_arguments, unused
-from aurora_protocol.manifest.client.calling import Call
-from aurora_protocol.manifest.client.caution import destructive, secret
+from aurora_protocol.manifest.client.calling import Call, build_call
+from aurora_protocol.manifest.client.caution import destructive
 from aurora_protocol.manifest.client.cookies import Jar
 from aurora_protocol.manifest.client.fetching import Published
+from aurora_protocol.manifest.client.origins import Origin
 from aurora_protocol.manifest.client.transport import Policy, Reply, send
 from aurora_protocol.manifest.model import Capability
+from aurora_server.cli.call_view import shown_url
 from aurora_server.cli.patience import within
+from aurora_server.cli.settings import Settings
 from aurora_server.cli.words import plain
 
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+TOKEN_VARIABLE = "AURORA_MANIFEST_TOKEN"
 CHECK_WITHIN = 5.0
 """Seconds: a site's `pattern` can be one that Python's `re` needs for ever to refuse."""
+
+_YES = click.option("--yes", is_flag=True, help="Do not ask before something may be destroyed.")
+_TOKEN = click.option("--token", envvar=TOKEN_VARIABLE, help=f"Send this bearer token. [env var: {TOKEN_VARIABLE}]")
+_JAR = click.option(
+    "--cookie-jar", type=click.Path(dir_okay=False, path_type=Path), help="Keep cookies in this file instead."
+)
+_NO_COOKIES = click.option("--no-cookies", is_flag=True, help="Send and keep no cookies.")
+
+
+def sending_options(command: Command) -> Command:
+    """Give a command `--yes`, `--token`, `--cookie-jar` and `--no-cookies`."""
+    for option in (_NO_COOKIES, _JAR, _TOKEN, _YES):
+        command = option(command)
+    return command
+
+
+def jar_of(settings: Settings, origin: Origin, file: Path | None, no_cookies: bool) -> Jar | None:
+    """Where a site's cookies are kept by those options; None where they are not."""
+    if no_cookies:
+        return None
+    return Jar(file.absolute()) if file else Jar.of(settings.address.home, origin)
+
+
+def call_with(capability: Capability, origin: Origin, arguments: dict[str, Any], token: str | None) -> Call:
+    """The checked request that calls a capability. Raises SiteError or Blocked where there can be none."""
+    check_arguments(capability, arguments)
+    planned = build_call(capability, origin, arguments)
+    return with_token(planned, token) if token else planned
 
 
 async def send_call(planned: Call, policy: Policy, jar: Jar | None) -> Reply:
@@ -42,11 +79,16 @@ def with_token(planned: Call, token: str) -> Call:
 
 def arguments_given(capability: Capability, document: str | None, pairs: tuple[str, ...]) -> dict[str, Any]:
     """The arguments of `--args` and `--arg`, typed as the capability's parameters say."""
-    text = sys.stdin.read(MAX_ARGUMENTS + 1) if document == "-" else document
-    arguments = read_arguments(text) if text is not None else {}
+    arguments = document_given(document)
     for name, values in pairs_given(pairs).items():
         arguments[name] = typed(capability, name, values)
     return arguments
+
+
+def document_given(document: str | None) -> dict[str, Any]:
+    """The object of `--args`, read from standard input where it is -. Raises SiteError."""
+    text = sys.stdin.read(MAX_ARGUMENTS + 1) if document == "-" else document
+    return read_arguments(text) if text is not None else {}
 
 
 def pairs_given(pairs: tuple[str, ...]) -> dict[str, list[str]]:
@@ -83,10 +125,15 @@ def _read(text: str, schema: Any) -> Any:
     return text if document.problems or document.root is None else document.root.value
 
 
+def patience() -> AbstractContextManager[None]:
+    """For one check of arguments: SiteError when it takes too long."""
+    return within(CHECK_WITHIN, "checking arguments against the manifest takes too long; a pattern in it is at fault")
+
+
 def check_arguments(capability: Capability, arguments: dict[str, Any]) -> None:
     """Raise SiteError that tells of every argument that does not fit."""
     schema = capability.parameters.value if capability.parameters else None
-    with within(CHECK_WITHIN, f"{capability.name}: checking the arguments takes too long; a pattern must be at fault"):
+    with patience():
         found = misfits(schema, arguments)
     if found:
         told = "; ".join(f"{each.path or 'the arguments'} {each.message}" for each in found)
@@ -112,15 +159,23 @@ def confirm_call(capability: Capability, planned: Call) -> None:
     reason = destructive(capability)
     if reason is None:
         return
-    doing = f"{plain(capability.name)}: {planned.request.method} {_address(planned)}"
+    url = plain(shown_url(planned, planned.request.url, capability))
+    doing = f"{plain(capability.name)}: {planned.request.method} {url}"
     what = f"{doing} may destroy something ({plain(reason)})"
-    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+    if not can_ask():
         raise Blocked(f"{what}; give --yes to do it")
     if not click.confirm(f"{what}. Do it?", err=True):
         raise Blocked(f"{plain(capability.name)}: not sent")
 
 
-def _address(planned: Call) -> str:
-    hidden = any(secret(name) for name in planned.url_values)
-    url = plain(planned.request.url)
-    return url.partition("?")[0] if hidden else url
+def can_ask() -> bool:
+    """Whether a person sits at the terminal."""
+    return sys.stdin.isatty() and sys.stderr.isatty()
+
+
+def hint_after(reply: Reply) -> None:
+    """Say on standard error what to do when the site wants to know who asks."""
+    if reply.status == 401:
+        print(
+            "aurora: the site wants to know who asks; call its login capability first, or give --token", file=sys.stderr
+        )

@@ -2,69 +2,92 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import secrets
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TypeVar
 
-from aurora_orchestration import OrchestrationError
+import click
+
+from aurora_orchestration.guardrails.audit import guard_noted
+from aurora_orchestration.guardrails.blocked import Blocked as HeldBack
 from aurora_orchestration.guardrails.budget import Budget
-from aurora_orchestration.guardrails.guarding import guard
-from aurora_orchestration.llm.asking import Llm, LlmError
+from aurora_orchestration.guardrails.estimating import estimate, tokens_of
+from aurora_orchestration.guardrails.guarding import Guarded
+from aurora_orchestration.llm.asking import CapReached, Llm, LlmError
 from aurora_orchestration.llm.models import open_models
 from aurora_orchestration.settings import SoarSettings
 from aurora_orchestration.soar.run import Call
-from aurora_protocol import SiteError
+from aurora_protocol import Blocked
+from aurora_server.budgets import budget_of
+from aurora_server.cli.errors import SaysNo
 from aurora_server.cli.settings import Settings
+from aurora_server.configuration.documents import SettingsError
 from aurora_server.configuration.layers import settings_for
-
-T = TypeVar("T")
+from aurora_server.trust import Trust
 
 
 class Asking:
-    """The solving model as this user has configured it; a workspace has no say in where a command's request goes."""
+    """The model a command asks, opened by `asking`. `llm` meters, reserves and settles every call."""
 
-    def __init__(self, soar: SoarSettings) -> None:
-        self._soar = soar
-        self._calls: list[Call] = []
+    def __init__(self, soar: SoarSettings, home: Path, run: str, budget: Budget, llm: Llm, calls: list[Call]) -> None:
+        self.llm = llm
         self.notices: list[str] = []
-
-    @classmethod
-    def of(cls, settings: Settings) -> Asking:
-        """With the settings of a command. Raises SettingsError."""
-        soar, _ = settings_for(settings.address.home, False, os.environ, settings.config)
-        return cls(soar)
+        self._soar = soar
+        self._home = home
+        self._run = run
+        self._budget = budget
+        self._calls = calls
 
     @property
     def cost_usd(self) -> float:
-        """What was paid so far, unknown prices left out."""
+        """What was paid so far in dollars, calls of unknown price left out."""
         return sum(call.cost_usd or 0.0 for call in self._calls)
 
-    async def ask(self, text: str, put: Callable[[str, Llm], Awaitable[T]]) -> T:
-        """Guard `text`, open the model and have `put` ask it. Raises SiteError where that cannot be done."""
+    def guarded(self, text: str, *, force: bool = False) -> Guarded:
+        """`text` as it may be sent; what is to be said of it joins `notices`.
+
+        Raises the orchestration's Blocked where a guardrail or the budget holds it back.
+        """
+        guarded, notices = guard_noted(text, self._soar.guardrails, self._home, self._run, time.time)
+        self.notices += notices
+        usd = estimate(tokens_of(guarded.query), "simple", self._soar.complexity)
+        warning = self._budget.check(usd, force=force)
+        self.notices += [warning] if warning else []
+        return guarded
+
+
+@contextmanager
+def asking(settings: Settings, flags: Mapping[str, str], *, force: bool = False) -> Iterator[Asking]:
+    """Open the solving model as it is configured for this workspace, as far as its user trusts it; `flags` count most.
+
+    What the block raises of the orchestration's errors becomes the command line's: Blocked where a guardrail, a cap or
+    the budget held back, SaysNo where no model is configured or none gave an answer that can be used.
+    """
+    root, home = settings.workspace, settings.address.home
+    try:
+        soar, found = settings_for(root, Trust(home).is_trusted(root), os.environ, settings.config, flags)
+    except SettingsError as error:
+        raise click.ClickException(str(error)) from error
+    calls: list[Call] = []
+    run = f"command-{secrets.token_hex(6)}"
+    budget = budget_of(soar.cost_budgets)
+    models = open_models(
+        soar.llm, os.environ, None, run=run, budget=budget, journal=None, heard=calls.append, force=force
+    )
+    if models.solving is None:
+        raise SaysNo(models.why)
+    asked = Asking(soar, home, run, budget, models.solving, calls)
+    asked.notices += [*(notice.line for notice in found), *models.notices]
+    try:
         try:
-            guarded = guard(text, self._soar.guardrails)
-            self.notices += guarded.notices
-            budget = Budget(Path(self._soar.cost_budgets.tracking_file), self._soar.cost_budgets, time.time)
-            run = f"site-{secrets.token_hex(6)}"
-            models = await asyncio.to_thread(
-                open_models,
-                self._soar.llm,
-                os.environ,
-                None,
-                run=run,
-                budget=budget,
-                journal=None,
-                heard=self._calls.append,
-            )
-            self.notices += models.notices
-            if models.solving is None:
-                raise SiteError(models.why)
-            return await put(guarded.query, models.solving)
-        except LlmError as error:
-            raise SiteError(f"the model could not be asked: {error}") from error
-        except OrchestrationError as error:
-            raise SiteError(str(error)) from error
+            yield asked
+        finally:
+            if calls:
+                budget.end_run(run)
+    except (CapReached, HeldBack) as error:
+        raise Blocked(str(error)) from error
+    except LlmError as error:
+        raise SaysNo(f"the model gave no answer that can be used: {error}") from error

@@ -9,14 +9,17 @@ from typing import Any
 import click
 
 from aurora_protocol import RequestFailed
+from aurora_protocol.keys import camel
 from aurora_server.cli.haste import stay
 from aurora_server.cli.mem import index_once
+from aurora_server.cli.model_options import flags_of, model_options, words_given
 from aurora_server.cli.query_view import RunView, run_view
 from aurora_server.cli.session import open_session
 from aurora_server.cli.settings import Settings
 
 QUERY, ASK_USER = "aurora/query", "aurora/askUser"  # spelled here too: aurora_protocol.queries costs msgspec's import
-MAX_QUESTION = 1_000_000
+MAX_QUESTION = 200_000
+"""Characters that travel; the guardrails allow far less (`guardrails.max_query_length`)."""
 
 
 @click.command()
@@ -33,9 +36,9 @@ MAX_QUESTION = 1_000_000
     is_flag=True,
     help="Leave alone what does not call AURORA (aurora.prefix, aurora.always_on): for hooks.",
 )
-@click.option("--force", is_flag=True, help="Go beyond the budget, where the configuration allows that.")
 @click.option("--session", default="", help="Ties questions together: what this one says of the last answer counts.")
 @click.option("--resume", metavar="ID", help="Go on with a run that was interrupted; nothing is paid twice.")
+@model_options
 @click.pass_obj
 def query(
     settings: Settings,
@@ -44,25 +47,37 @@ def query(
     dry_run: bool,
     auto: bool,
     if_called: bool,
-    force: bool,
     session: str,
     resume: str | None,
+    llm_provider: str | None,
+    llm_model: str | None,
+    force: bool,
 ) -> int:
     """Have AURORA work on the question TEXT, phase by phase; - reads it from standard input.
 
     -v shows the phases with their scores, -vv every check, --json one object per phase. Exits 0 with an answer, 1
     without, 4 when a guardrail or the budget blocked it.
     """
-    question = sys.stdin.read(MAX_QUESTION) if text == ("-",) else " ".join(text)
+    question, ctx = words_given(text), click.get_current_context()
     if not question.strip() and resume is None:
-        raise click.UsageError("the question is empty", click.get_current_context())
+        raise click.UsageError("the question is empty", ctx)
+    if question.strip() and resume is not None:
+        raise click.UsageError("--resume goes on with its own question; ask another one without it", ctx)
+    if len(question) > MAX_QUESTION:
+        raise click.UsageError(
+            f"the question has more than {MAX_QUESTION:,} characters; ask about a file by its path instead", ctx
+        )
     params: dict[str, Any] = {"query": question, "dryRun": dry_run, "auto": auto, "force": force, "session": session}
     params |= {"ifCalled": if_called}
     params |= {"verification": verification} if verification else {}
     params |= {"resume": resume} if resume else {}
+    params |= {camel(flag): value for flag, value in flags_of(llm_provider, llm_model).items()}
     stay()
     with run_view(settings) as view:
-        return ask(settings, params, view)
+        try:
+            return ask(settings, params, view)
+        except (KeyboardInterrupt, click.Abort):
+            return view.interrupted()
 
 
 def ask(settings: Settings, params: dict[str, Any], view: RunView) -> int:

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from rich.live import Live
 
 EXIT_CODES = {"blocked": BLOCKED, "cancelled": INTERRUPTED, "interrupted": INTERRUPTED, "failed": NO, "no_provider": NO}
+BEFORE_KEPT = ("guard",)
+"""Stages before which nothing is kept of a run that is interrupted."""
 _UNTOUCHED = ("trace",)
 """Members of a result whose keys are not ours to respell."""
 
@@ -52,10 +54,14 @@ class RunView:
         self._err_style = style_of(err, os.environ, no_color=settings.no_color)
         self._passed: list[str] = []
         self._now = ""
+        self._run = self._stage = ""
+        self._spent = 0.0
         self._live = self._opened_live()
 
     def stage(self, notice: Mapping[str, Any]) -> None:
         """Something happened: a `StageNotice`."""
+        self._run, self._stage = str(notice.get("run") or ""), str(notice.get("stage"))
+        self._spent = float(notice.get("costUsd") or 0.0)
         if notice.get("stage") == "done":
             return  # `finish` says it, with all that came of the run
         if self._json:
@@ -65,6 +71,7 @@ class RunView:
                     "status": notice.get("status"),
                     **{key: item for key, item in (notice.get("data") or {}).items() if key not in ("stage", "status")},
                     **({"detail": notice["detail"]} if notice.get("detail") else {}),
+                    "run": self._run,
                     "cost_usd": notice.get("costUsd", 0.0),
                     "elapsed_ms": notice.get("elapsedMs", 0.0),
                 }
@@ -97,6 +104,29 @@ class RunView:
             self._out.flush()
             print(f"aurora: {plain(str(result['error']))}", file=self._err)
         return exit_code_of(result)
+
+    def interrupted(self) -> int:
+        """The user has had enough; says how to go on. Returns the exit code."""
+        self.close()
+        if self._err.isatty():
+            print(file=self._err)  # the terminal has just shown ^C there
+        kept = bool(self._run) and self._stage not in BEFORE_KEPT
+        if kept:
+            spent = f" (${self._spent:.4f} spent)" if self._spent else ""
+            print(f"aurora: interrupted{spent}; go on with: aurora query --resume {plain(self._run)}", file=self._err)
+        else:
+            print("aurora: interrupted", file=self._err)
+        if self._json:
+            self._print_json(
+                {
+                    "stage": "done",
+                    "status": "cancelled",
+                    "id": self._run or None,
+                    "resumable": kept,
+                    "cost_usd": self._spent,
+                }
+            )
+        return INTERRUPTED
 
     @contextmanager
     def paused(self) -> Iterator[None]:

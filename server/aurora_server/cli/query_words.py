@@ -52,7 +52,8 @@ def outcome(notice: Mapping[str, Any]) -> str:
     score = _number(data.get("score"), data.get("overall_score"), data.get("confidence"))
     shown = f" ({score:.2f})" if score is not None else ""
     if status == "complete" and isinstance(data.get("complexity"), str):
-        return f"{plain(data['complexity']).upper()}{shown}"
+        sure = _number(data.get("confidence"), score)
+        return plain(data["complexity"]).upper() + (f" ({sure:.2f})" if sure is not None else "")
     if isinstance(data.get("verdict"), str):
         return f"{plain(data['verdict']).upper()}{shown}"
     if status == "retry":

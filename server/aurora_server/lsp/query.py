@@ -10,7 +10,8 @@ from lsprotocol import types
 
 from aurora_orchestration.soar.stages import Stage, StageName, Status
 from aurora_protocol.queries import QUERY, QueryParams, QueryResult
-from aurora_server.errors import INVALID_PARAMS, RequestError
+from aurora_server.configuration.documents import SettingsError
+from aurora_server.errors import INVALID_PARAMS, REQUEST_CANCELLED, RequestError
 from aurora_server.lsp.asking_clients import SessionModel, SessionUser
 from aurora_server.lsp.location import place_of
 from aurora_server.lsp.server import params_as
@@ -39,6 +40,12 @@ async def query(ls: AuroraServer, value: object) -> QueryResult:
     try:
         model = SessionModel(ls) if ls.offers_model else None
         return await workspace.soar.query(params, telling.stage, SessionUser(ls), model, trusted=ls.trusted)
+    except SettingsError as error:
+        raise RequestError(INVALID_PARAMS, str(error)) from error
+    except asyncio.CancelledError as error:
+        if telling.run:
+            raise RequestError(REQUEST_CANCELLED, f"{QUERY} was cancelled", {"run": telling.run}) from error
+        raise
     finally:
         if token is not None:
             ls.cancellable.pop(token, None)
@@ -51,12 +58,16 @@ async def _asked(ls: AuroraServer, params: QueryParams) -> Workspace:
 
 
 class Telling:
-    """A run's stages as `$/progress`: whole for a `partialResultToken`, in words for a `workDoneToken`."""
+    """A run's stages as `$/progress`: whole for a `partialResultToken`, in words for a `workDoneToken`.
+
+    `run` is the run's id, as soon as something was told.
+    """
 
     def __init__(self, ls: AuroraServer, params: QueryParams) -> None:
         self._ls = ls
         self._stages = params.partial_result_token
         self._words = params.work_done_token
+        self.run = ""
         self._title = f"Asking: {' '.join(params.query.split())[:60]}"
 
     def begin(self) -> None:
@@ -65,6 +76,7 @@ class Telling:
 
     def stage(self, stage: Stage) -> None:
         """Say what happened."""
+        self.run = stage.run
         if self._stages is not None:
             from aurora_server.query_documents import notice_of  # there by now: the run has begun
 

@@ -68,6 +68,7 @@ def build_call(capability: Capability, origin: Origin, arguments: dict[str, Any]
         raise SiteError(f"{capability.name}: its urlTemplate is no URI template: {template.mistakes[0].message}")
     mapping = capability.mapping.value if capability.mapping else {}
     values = mapped(mapping, arguments)
+    _require_json(capability.name, arguments)
     for variable in template.variables:  # a variable the mapping forgot is taken for the argument of its name
         if variable.name not in mapping and variable.name in arguments:
             values[variable.name] = arguments[variable.name]
@@ -88,6 +89,17 @@ def build_call(capability: Capability, origin: Origin, arguments: dict[str, Any]
         body if wants_body else None,
         tuple(name for name, place in places.items() if place == "header"),
     )
+
+
+def _require_json(name: str, arguments: dict[str, Any]) -> None:
+    """What a document may hold and no other program can read: infinity, written as 1e999, and half a character."""
+    for argument, value in arguments.items():
+        try:
+            json.dumps(value, ensure_ascii=False, allow_nan=False).encode("utf-8")
+        except UnicodeEncodeError as error:
+            raise SiteError(f"{name}: {argument} holds half of a character, which UTF-8 cannot say") from error
+        except ValueError as error:
+            raise SiteError(f"{name}: {argument} holds a number that is too large for JSON") from error
 
 
 def _encoding(capability: Capability, method: str) -> str:

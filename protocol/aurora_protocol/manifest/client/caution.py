@@ -20,6 +20,8 @@ _SECRET = frozenset(
     "pin pwd secret session token".split()
 )
 
+_PASSWORD = frozenset("credential credentials passcode passphrase passwd password pwd".split())
+
 
 def words(name: str) -> list[str]:
     """The words of an identifier in any style: `deletePost`, `delete_post`, `delete-post`."""
@@ -40,6 +42,16 @@ def secret(name: str, schema: Any = None) -> bool:
         return True
     parts = words(name)
     return any(part in _SECRET for part in parts) or ("key" in parts and ("api" in parts or "private" in parts))
+
+
+def password(name: str, schema: Any = None) -> bool:
+    """Whether a value of this name, or of this JSON Schema, is a password: not merely something of a session."""
+    if isinstance(schema, Mapping):
+        if schema.get("format") == "password" or schema.get("writeOnly") is True:
+            return True
+        if schema.get("type") not in (None, "string"):
+            return False
+    return any(part in _PASSWORD for part in words(name))
 
 
 def masked(value: Any, properties: Mapping[str, Any]) -> Any:
