@@ -124,7 +124,9 @@ class Workspace:
         deliverables that end are exported. With a `source`, questions are answered as is configured when they are
         asked; without, as `settings` say.
         """
-        configured: Configured = partial(source.soar_for, root) if source else lambda *, trusted: (settings.soar, [])
+        configured: Configured = (
+            partial(source.soar_for, root) if source else lambda *, trusted, flags=None: (settings.soar, [])
+        )
         store = await Store.open(database_path(root, settings), weighing_of(settings), policy_of(settings))
         try:
             return await cls._on(store, root, settings, pool, model, sender, configured, environ)

@@ -6,11 +6,13 @@ import logging
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import msgspec
 from lsprotocol import types
 
 from aurora_server import parent
 from aurora_server.lsp import configuration, watched_files
 from aurora_server.lsp.documents import Documents, path_of
+from aurora_server.model_choice import ModelChoice
 
 if TYPE_CHECKING:
     from aurora_server.lsp.server import AuroraServer
@@ -38,6 +40,8 @@ def initialize(ls: AuroraServer, params: types.InitializeParams) -> None:
         ls.asks_user = params.initialization_options.get("askUser") is True
         ls.offers_model = params.initialization_options.get("languageModel") is True
         ls.trusted = params.initialization_options.get("workspaceTrusted") is True
+        llm = params.initialization_options.get("llm")
+        ls.model_choice = msgspec.convert(llm, ModelChoice) if llm is not None else None
     for root in _roots(params):
         ls.folders.add(root)
     by_hand = params.client_info is not None and params.client_info.name == COMMAND_LINE

@@ -38,7 +38,10 @@ async def query(ls: AuroraServer, value: object) -> QueryResult:
     telling.begin()
     try:
         model = SessionModel(ls) if ls.offers_model else None
-        return await workspace.soar.query(params, telling.stage, SessionUser(ls), model, trusted=ls.trusted)
+        user = SessionUser(ls)
+        return await workspace.soar.query(
+            params, telling.stage, user, model, trusted=ls.trusted, choice=ls.model_choice
+        )
     finally:
         if token is not None:
             ls.cancellable.pop(token, None)

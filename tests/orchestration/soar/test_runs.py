@@ -66,7 +66,9 @@ async def test_a_medium_question_goes_all_nine_phases(provider: LoopbackProvider
         assert run.learned is not None and run.learned.is_pattern
 
 
-async def test_a_complex_question_has_its_subgoals_worked_on_at_once(provider: LoopbackProvider, tmp_path: Path) -> None:
+async def test_a_complex_question_has_its_subgoals_worked_on_at_once(
+    provider: LoopbackProvider, tmp_path: Path
+) -> None:
     mind = Mind(FIVE)
     mind.waits = 0.1
     provider.otherwise = mind
