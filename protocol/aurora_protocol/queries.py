@@ -239,8 +239,8 @@ class LearnParams(Wire, frozen=True, kw_only=True):
     query: Annotated[str, Meta(min_length=1, max_length=20_000)]
     result: Annotated[str, Meta(min_length=1, max_length=200_000)]
     score: Annotated[float, Meta(ge=0, le=1)]
-    used: Annotated[tuple[str, ...], Meta(max_length=200)] = ()
-    tools: Annotated[tuple[str, ...], Meta(max_length=200)] = ()
+    used: Annotated[tuple[Annotated[str, Meta(max_length=2_000)], ...], Meta(max_length=200)] = ()
+    tools: Annotated[tuple[Annotated[str, Meta(max_length=200)], ...], Meta(max_length=200)] = ()
 
 
 class LearnResult(Wire, frozen=True, kw_only=True):

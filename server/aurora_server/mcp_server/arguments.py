@@ -57,7 +57,8 @@ def _plain(schema: Any, defs: Mapping[str, Any]) -> Any:
     if not isinstance(schema, dict):
         return schema
     if "$ref" in schema:
-        return _plain(defs[schema["$ref"].rpartition("/")[2]], defs)
+        outer = {key: value for key, value in schema.items() if key not in ("$ref", "default")}
+        return _plain({**defs[schema["$ref"].rpartition("/")[2]], **outer}, defs)
     arms = [each for each in schema.get("anyOf", ()) if each != {"type": "null"}]
     if len(arms) == 1:
         outer = {key: value for key, value in schema.items() if key not in ("anyOf", "default")}
@@ -65,7 +66,7 @@ def _plain(schema: Any, defs: Mapping[str, Any]) -> Any:
     kept = {
         key: {name: _plain(each, defs) for name, each in value.items()} if key == "properties" else _plain(value, defs)
         for key, value in schema.items()
-        if key not in ("$defs", "title")
+        if key not in ("$defs", "title") and not (key == "required" and not value)
     }
     if "enum" in kept and "type" not in kept and all(isinstance(each, str) for each in kept["enum"]):
         kept["type"] = "string"

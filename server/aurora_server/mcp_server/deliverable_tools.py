@@ -52,8 +52,9 @@ class Deliverable(Arguments, frozen=True, kw_only=True):
     details: Annotated[
         Details,  # type: ignore[valid-type]
         Meta(
-            description="What belongs to the action: start has description; phase has phase and end; task has completed "
-            "and total; tool-call has tool, succeeded and duration_seconds; tokens has input_tokens and output_tokens; "
+            description="What belongs to the action: start has description; phase has phase and end; task has "
+            "completed and total; tool-call has tool, succeeded and duration_seconds; tokens has input_tokens "
+            "and output_tokens; "
             "tests has passed and failed; conform has functional, correctness and constraints; fail has reason and "
             "failure_type."
         ),

@@ -6,6 +6,8 @@ The SDK drops both without a word, and a client that waits for its answer waits 
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -16,6 +18,7 @@ from mcp.shared.message import SessionMessage
 from pydantic import ValidationError
 
 MAX_BATCH = 100
+_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 
 Incoming = Any
 """A stream of `SessionMessage | Exception`, as the SDK's transports give it."""
@@ -51,6 +54,9 @@ def _messages(item: SessionMessage | Exception) -> list[SessionMessage | types.J
     if given is None or given["type"] == "json_invalid":
         if given is not None and not str(given["input"]).strip():
             return []
+        mended_line = _without_lone_surrogates(given["input"]) if given is not None else None
+        if mended_line is not None:
+            return _messages(mended_line)
         return [_error(types.PARSE_ERROR, "this line is not JSON", None)]
     whole = _whole(item)
     if not isinstance(whole, list):
@@ -58,6 +64,19 @@ def _messages(item: SessionMessage | Exception) -> list[SessionMessage | types.J
     if not whole or len(whole) > MAX_BATCH:
         return [_error(types.INVALID_REQUEST, f"a batch has 1 to {MAX_BATCH} messages", None)]
     return [_member(each) for each in whole]
+
+
+def _without_lone_surrogates(line: object) -> SessionMessage | Exception | None:
+    """The message of a line with halves of characters, as JavaScript's JSON has them of a text that was cut."""
+    if not isinstance(line, str) or not _SURROGATE.search(line):
+        return None
+    try:
+        whole = json.dumps(json.loads(line), ensure_ascii=False).encode("utf-8", "replace")
+        return SessionMessage(types.jsonrpc_message_adapter.validate_json(whole, by_name=False))
+    except ValidationError as error:
+        return None if error.errors(include_url=False)[0]["type"] == "json_invalid" else error
+    except (ValueError, RecursionError):
+        return None
 
 
 def _whole(error: Exception) -> Any:

@@ -87,8 +87,8 @@ def _checked(text: str) -> tuple[list[str], int]:
 MANIFEST_TOOL = Tool(
     name="aurora_validate_manifest",
     title="Validate a manifest",
-    description="Check an AURA manifest (aura.json, which tells agents what a site offers): syntax, schema and meaning, "
-    "with line and column of each finding. Without arguments, the workspace's own .well-known/aura.json.",
+    description="Check an AURA manifest (aura.json, which tells agents what a site offers): syntax, schema and "
+    "meaning, with line and column of each finding. Without arguments, the workspace's own .well-known/aura.json.",
     takes=ValidateManifest,
     handler=_validate,
 )

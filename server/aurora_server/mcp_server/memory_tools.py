@@ -22,11 +22,11 @@ class Recall(Arguments, frozen=True, kw_only=True):
     query: Query
     limit: Limit = 10
     types: Annotated[
-        list[Literal["code", "reas", "know"]],
+        tuple[Literal["code", "reas", "know"], ...],
         Meta(
             description="Only these: code, reas (how earlier questions were answered), know (documents).", max_length=3
         ),
-    ] = []
+    ] = ()
     max_tokens: Tokens = DEFAULT_TOKENS
 
 
@@ -46,11 +46,11 @@ class Learn(Arguments, frozen=True, kw_only=True):
     query: Annotated[str, Meta(min_length=1, max_length=10_000, description="What was asked or was to be done.")]
     result: Annotated[str, Meta(min_length=1, max_length=200_000, description="What came of it, in words.")]
     score: Annotated[float, Meta(ge=0, le=1, description="How well it went: kept from 0.5 on, a pattern from 0.8 on.")]
-    used: Annotated[list[Id], Meta(max_length=200, description="Ids of the chunks that helped.")] = []
+    used: Annotated[tuple[Id, ...], Meta(max_length=200, description="Ids of the chunks that helped.")] = ()
     tools: Annotated[
-        list[Annotated[str, Meta(max_length=200)]],
+        tuple[Annotated[str, Meta(max_length=200)], ...],
         Meta(max_length=200, description="Names of the tools that were used, in order."),
-    ] = []
+    ] = ()
 
 
 class LearnTold(Told, frozen=True, kw_only=True):

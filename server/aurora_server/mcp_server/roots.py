@@ -31,9 +31,13 @@ async def client_root(ctx: ServerRequestContext[Any], otherwise: Path) -> Path:
     except (TimeoutError, MCPError) as error:
         logger.info("the client did not tell its roots: %s", error)
         return otherwise
-    for root in told.roots:
-        parts = urlsplit(str(root.uri))
+    return await asyncio.to_thread(_first_folder, [str(root.uri) for root in told.roots]) or otherwise
+
+
+def _first_folder(uris: list[str]) -> Path | None:
+    for uri in uris:
+        parts = urlsplit(uri)
         folder = Path(unquote(parts.path))
         if parts.scheme == "file" and folder.is_absolute() and folder.is_dir():
             return folder.resolve()
-    return otherwise
+    return None

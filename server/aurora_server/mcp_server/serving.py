@@ -41,10 +41,10 @@ LINKS_SINCE = "2025-06-18"
 
 INSTRUCTIONS = (
     "AURORA is this workspace's memory: every function and document, ranked by what is most useful now. Ask "
-    "aurora_recall (milliseconds, free, local) before you search files; aurora_retrieve_context gives the text as well, "
-    "aurora_explain what is connected to a function you are about to change. Tell aurora_deliverable how a change goes, "
-    "and aurora_learn how something was solved, once it is. aurora_query is for hard questions: it costs money and "
-    "minutes."
+    "aurora_recall (milliseconds, free, local) before you search files; aurora_retrieve_context gives the text as "
+    "well, aurora_explain what is connected to a function you are about to change. Tell aurora_deliverable how a "
+    "change goes, and aurora_learn how something was solved, once it is. aurora_query is for hard questions: it costs "
+    "money and minutes."
 )
 
 
@@ -113,7 +113,7 @@ class McpFront:
         return types.ListToolsResult(tools=[_described(tool) for tool in TOOLS])
 
     async def _warm(self, ctx: Context) -> None:
-        """Have the daemon look at the workspace while the agent still thinks; what is wrong is told by the first call."""
+        """Have the daemon look at the workspace while the agent thinks; what is wrong is told by the first call."""
         try:
             await (await self._reach(ctx)).open()
         except (ProtocolError, OSError) as error:
