@@ -26,7 +26,8 @@ Handler = Callable[[DaemonLink, Any, Heard], Awaitable[ToolReply]]
 
 
 class Tool(Struct, frozen=True, kw_only=True):
-    """One tool. `reads`: it changes nothing and costs nothing, so that nobody need be asked; `repeatable`: twice is as once; `outside`: it may ask a provider's model.
+    """One tool. `reads`: it changes nothing and costs nothing, so that nobody need be asked;
+    `repeatable`: twice is as once; `outside`: it may ask a provider's model.
 
     `asks`: the client may be asked for its user's or its model's answer meanwhile.
     """
