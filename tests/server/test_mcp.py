@@ -168,7 +168,7 @@ async def test_wrong_arguments_are_an_answer_that_helps(
         client.initialize()
         result = client.ask(1, "tools/call", name=tool, arguments=arguments)["result"]
     text = result["content"][0]["text"]
-    assert result["isError"] and told in text and tool in text.replace("cannot", tool) and len(text) < 1_000
+    assert result["isError"] and told in text and tool in text and len(text) < 1_000
     assert "structuredContent" not in result
 
 
@@ -192,13 +192,13 @@ async def test_answers_cost_no_more_than_was_allowed(place: Place, tokens: int) 
             ("aurora_retrieve_context", {"query": query, "budget": tokens}),
             ("aurora_explain", {"id": "code:src/template.py:expand", "max_tokens": tokens}),
             ("aurora_query", {"query": MEDIUM, "max_tokens": tokens}),
-            ("aurora_decompose", {"query": MEDIUM, "max_tokens": tokens}),
-            ("aurora_verify", {"query": MEDIUM, "output": "Expand fills it. " * 500, "max_tokens": tokens}),
+            ("aurora_decompose", {"query": MEDIUM, "max_tokens": max(tokens, 500)}),
+            ("aurora_verify", {"query": MEDIUM, "output": "Expand fills it. " * 500, "max_tokens": max(tokens, 500)}),
             ("aurora_validate_manifest", {"text": '{"a": 1, ' + '"x": ' * 3_000, "max_tokens": tokens}),
         ):
             result = await client.call_tool(name, arguments)
             assert said(result), name
-            assert price(result) <= max(tokens, 330 if name in ("aurora_decompose", "aurora_verify") else 0), name
+            assert price(result) <= arguments.get("max_tokens", tokens), name
         more = await client.call_tool("aurora_recall", {"query": query, "limit": 100, "max_tokens": tokens})
         assert more.structured_content is not None
         assert more.structured_content["omitted"] > 0 and links(more)

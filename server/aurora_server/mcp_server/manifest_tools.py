@@ -39,7 +39,7 @@ async def _validate(link: DaemonLink, given: ValidateManifest, _: Heard) -> Tool
     try:
         text = given.text if given.text is not None else await asyncio.to_thread(manifest_in, link.root, given.file)
     except NotRead as error:
-        return ToolReply(str(error), failed=True)
+        return ToolReply(f"{MANIFEST_TOOL.name}: {error}", failed=True)
     lines, errors = await asyncio.to_thread(_checked, text)
     head = f"{'not valid' if errors else 'valid'}: {errors} errors, {len(lines) - errors} other findings"
     return ToolReply(within("\n".join([head, *lines]), given.max_tokens))

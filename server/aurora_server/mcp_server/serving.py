@@ -30,7 +30,6 @@ from aurora_server.mcp_server.roots import client_root
 from aurora_server.mcp_server.tool import Tool
 from aurora_server.mcp_server.tools import BY_NAME, TOOLS
 from aurora_server.model_choice import choice_of
-from aurora_server.parent import watch
 
 logger = logging.getLogger(__name__)
 
@@ -38,6 +37,9 @@ Context = ServerRequestContext[Any]
 
 LINKS_SINCE = "2025-06-18"
 """The first revision whose tools may answer with resource links."""
+
+_LOOK_PERIOD = 1.0
+"""Seconds between two looks at the parent."""
 
 INSTRUCTIONS = (
     "AURORA is this workspace's memory: every function and document, ranked by what is most useful now. Ask "
@@ -65,16 +67,25 @@ class Serving(Struct, frozen=True, kw_only=True):
 async def serve(serving: Serving) -> None:
     """Serve until standard input ends or the client's process is gone."""
     front = McpFront(serving)
-    watching = asyncio.create_task(watch(serving.parent, _end, 1.0), name="watch the client")
+    watching = asyncio.create_task(_watch(serving.parent), name="watch the client")
     try:
         async with stdio_server() as (reading, writing), mended(reading, writing) as messages:
-            await front.server.run(messages, writing, front.server.create_initialization_options())
+            try:
+                await front.server.run(messages, writing, front.server.create_initialization_options())
+            except asyncio.CancelledError:
+                os._exit(0)  # nobody reads standard output any more; the read of standard input would go on for ever
     finally:
         watching.cancel()
         await front.close()
 
 
-def _end() -> None:
+async def _watch(parent: int) -> None:
+    """End with the process that started this one, even where somebody else still holds standard input open.
+
+    Whoever outlives its parent gets another; on Windows nobody does, and standard input has to tell.
+    """
+    while os.getppid() == parent:  # noqa: ASYNC110 - nothing tells us when it dies
+        await asyncio.sleep(_LOOK_PERIOD)
     os._exit(0)  # a read of standard input cannot be interrupted, and nobody is left to hear of it
 
 

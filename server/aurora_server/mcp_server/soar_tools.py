@@ -10,7 +10,7 @@ from aurora_protocol import queries
 from aurora_protocol.keys import snake_keys
 from aurora_server.mcp_server.daemon_link import DaemonLink, Heard
 from aurora_server.mcp_server.replies import DEFAULT_TOKENS, Link, ToolReply, chunk_uri, document_reply, within
-from aurora_server.mcp_server.tool import Arguments, Query, Tokens, Told, Tool
+from aurora_server.mcp_server.tool import Arguments, DocumentTokens, Query, Tokens, Told, Tool
 
 FAILED = frozenset({"failed", "blocked", "cancelled", "interrupted"})
 DECOMPOSITION_TOKENS = 8_000
@@ -48,7 +48,7 @@ class Decompose(Arguments, frozen=True, kw_only=True):
     context: Annotated[str, Meta(max_length=100_000, description="What you know besides; memory is asked as well.")] = (
         ""
     )
-    max_tokens: Tokens = DECOMPOSITION_TOKENS
+    max_tokens: DocumentTokens = DECOMPOSITION_TOKENS
 
 
 class DecomposeTold(Told, frozen=True, kw_only=True):
@@ -69,7 +69,7 @@ class Verify(Arguments, frozen=True, kw_only=True):
         Annotated[str, Meta(min_length=1, max_length=200_000)] | None,
         Meta(description="An answer to the query, in words. Give this or a decomposition."),
     ] = None
-    max_tokens: Tokens = DEFAULT_TOKENS
+    max_tokens: DocumentTokens = DEFAULT_TOKENS
 
 
 class VerifyTold(Told, frozen=True, kw_only=True):

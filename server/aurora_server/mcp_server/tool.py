@@ -13,6 +13,10 @@ from aurora_server.mcp_server.replies import MAX_TOKENS, ToolReply
 Query = Annotated[str, Meta(min_length=1, max_length=10_000, description="The question, in words.")]
 Tokens = Annotated[int, Meta(ge=100, le=MAX_TOKENS, description="The whole answer costs at most so many tokens.")]
 
+DocumentTokens = Annotated[
+    int, Meta(ge=500, le=MAX_TOKENS, description="The whole answer, a JSON document, costs at most so many tokens.")
+]
+
 
 class Arguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What a tool takes; nothing that it does not know."""
