@@ -37,8 +37,8 @@ class QueryParams(Wire, frozen=True, kw_only=True):
 
     With `dry_run` the run stops before its first paid call; with `auto` only complex questions take the whole way
     (§9.9); with `if_called` a prompt is left alone that neither begins with one of `aurora.prefix` nor comes while
-    `aurora.always_on` holds; with `force` a budget's end may be passed where the configuration allows it. `llm_provider`
-    and `llm_model` count more than what is configured. `context` is where the user is.
+    `aurora.always_on` holds; with `force` a budget's end may be passed where the configuration allows it.
+    `llm_provider` and `llm_model` count more than what is configured. `context` is where the user is.
     """
 
     query: Annotated[str, Meta(max_length=200_000)] = ""
@@ -246,8 +246,8 @@ class LearnParams(Wire, frozen=True, kw_only=True):
     query: Annotated[str, Meta(min_length=1, max_length=20_000)]
     result: Annotated[str, Meta(min_length=1, max_length=200_000)]
     score: Annotated[float, Meta(ge=0, le=1)]
-    used: Annotated[tuple[str, ...], Meta(max_length=200)] = ()
-    tools: Annotated[tuple[str, ...], Meta(max_length=200)] = ()
+    used: Annotated[tuple[Annotated[str, Meta(max_length=2_000)], ...], Meta(max_length=200)] = ()
+    tools: Annotated[tuple[Annotated[str, Meta(max_length=200)], ...], Meta(max_length=200)] = ()
 
 
 class LearnResult(Wire, frozen=True, kw_only=True):

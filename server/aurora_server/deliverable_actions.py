@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
+from msgspec.structs import replace
+
+from aurora_orchestration.deliverables.detection.evidence import redact
 from aurora_orchestration.deliverables.model import (
     Agent,
     Conformed,
@@ -26,9 +29,13 @@ from aurora_orchestration.deliverables.model import (
 from aurora_protocol.deliverable_methods import DeliverableParams
 from aurora_server.errors import INVALID_PARAMS, RequestError
 
+TEXTS = ("description", "reason", "note", "evidence", "command")
+"""What people and agents write: kept for good, so without what looks like a password, key or token."""
+
 
 def event_of(params: DeliverableParams, change_id: str, *, new_id: str, now: float, source: str) -> Event:
     """The event that an action from `start` to `fail` records. Raises RequestError that names what is missing."""
+    params = _without_secrets(params)
     return Event(
         id=params.event_id or new_id,
         change_id=change_id,
@@ -39,6 +46,11 @@ def event_of(params: DeliverableParams, change_id: str, *, new_id: str, now: flo
         source=source,
         evidence=params.evidence,
     )
+
+
+def _without_secrets(params: DeliverableParams) -> DeliverableParams:
+    said = {name: text for name in TEXTS if (text := getattr(params, name)) is not None}
+    return replace(params, **{name: redact(text) for name, text in said.items()})
 
 
 def moment(given: str, field: str) -> float:

@@ -14,6 +14,7 @@ from aurora_indexer import IndexerError
 from aurora_memory import MemoryError_
 from aurora_orchestration import OrchestrationError
 from aurora_protocol import ProtocolError
+from aurora_server.configuration.documents import SettingsError
 from aurora_server.workspaces import WorkspaceError
 
 PARSE_ERROR = ErrorCodes.ParseError.value
@@ -25,7 +26,7 @@ NOT_INITIALIZED = ErrorCodes.ServerNotInitialized.value
 REQUEST_FAILED = LSPErrorCodes.RequestFailed.value
 REQUEST_CANCELLED = LSPErrorCodes.RequestCancelled.value
 
-DOMAIN = (IndexerError, MemoryError_, OrchestrationError, ProtocolError, WorkspaceError)
+DOMAIN = (IndexerError, MemoryError_, OrchestrationError, ProtocolError, SettingsError, WorkspaceError)
 """Errors whose message is written for users. They all become `RequestFailed`, with the class's name in `data.kind`."""
 
 

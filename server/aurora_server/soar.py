@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from aurora_orchestration.soar.stages import Stage
     from aurora_orchestration.soar.workbench import Workbench
     from aurora_server.configuration.layers import Notice
+    from aurora_server.model_choice import ModelChoice
     from aurora_server.soar_steps import Steps
 
 logger = logging.getLogger(__name__)
@@ -42,6 +43,7 @@ class Configured(Protocol):
         """
 
 
+MOST_ORCHESTRATORS = 16
 MACHINERY = ("aurora_orchestration.soar.orchestrator", "aurora_server.query_documents")
 
 
@@ -68,7 +70,7 @@ class Soar:
         self._environ = environ
         self._home = home
         self._trust = Trust(home)
-        self._orchestrators: dict[bool, Orchestrator] = {}
+        self._orchestrators: dict[tuple[bool, ModelChoice | None], Orchestrator] = {}
         self._sessions: Sessions | None = None
 
     async def query(
@@ -79,12 +81,13 @@ class Soar:
         editor: EditorModel | None,
         *,
         trusted: bool,
+        choice: ModelChoice | None = None,
     ) -> QueryResult:
         """Work on a question. Raises CannotResume, SettingsError for a model that cannot be named so, and RunCancelled
         when cancelled; all else is in the result."""
         trusted = trusted or await asyncio.to_thread(self._trust.is_trusted, self._root)
-        orchestrator = await self.orchestrator(trusted=trusted)
-        _, found = await asyncio.to_thread(self._configured, trusted=trusted)
+        _, found = await asyncio.to_thread(self._configured, trusted=trusted, flags=_flags(choice))
+        orchestrator = await self.orchestrator(trusted=trusted, choice=choice)
 
         from aurora_orchestration.soar.run import RunRequest
         from aurora_server.query_documents import result_of
@@ -112,12 +115,12 @@ class Soar:
         record = await orchestrator.run(request, tell=tell, ask_user=ask_user, editor=editor)
         return result_of(record, [notice.line for notice in found])
 
-    async def steps(self, editor: EditorModel | None, *, trusted: bool) -> Steps:
-        """Single steps, for whoever puts them together in an own way."""
+    async def steps(self, editor: EditorModel | None, *, trusted: bool, choice: ModelChoice | None = None) -> Steps:
+        """Single steps, for whoever puts them together in an own way. Raises SettingsError as `query` does."""
         trusted = trusted or await asyncio.to_thread(self._trust.is_trusted, self._root)
-        await self.orchestrator(trusted=trusted)
+        await self.orchestrator(trusted=trusted, choice=choice)
         steps = await asyncio.to_thread(importlib.import_module, "aurora_server.soar_steps")
-        made: Steps = steps.Steps(self.workbench(trusted=trusted), editor)
+        made: Steps = steps.Steps(self.workbench(trusted=trusted, choice=choice), editor)
         return made
 
     async def look_for_interrupted(self) -> None:
@@ -128,26 +131,29 @@ class Soar:
         for run in await orchestrator.sweep():
             logger.info("a run can be gone on with", extra={"run": run.id, "root": str(self._root)})
 
-    async def orchestrator(self, *, trusted: bool) -> Orchestrator:
-        """The orchestrator for runs that may, or may not, run what the workspace brings."""
-        if trusted not in self._orchestrators:
+    async def orchestrator(self, *, trusted: bool, choice: ModelChoice | None = None) -> Orchestrator:
+        """The orchestrator for runs that may, or may not, run what the workspace brings, with a session's models."""
+        key = (trusted, choice)
+        if key not in self._orchestrators:
             for name in MACHINERY:
                 await asyncio.to_thread(importlib.import_module, name)
 
             from aurora_orchestration.soar.orchestrator import Orchestrator
 
-            self._orchestrators.setdefault(trusted, Orchestrator(self.workbench(trusted=trusted)))
-        return self._orchestrators[trusted]
+            while len(self._orchestrators) >= MOST_ORCHESTRATORS:  # one holds no more than which runs are under way
+                del self._orchestrators[next(iter(self._orchestrators))]
+            self._orchestrators.setdefault(key, Orchestrator(self.workbench(trusted=trusted, choice=choice)))
+        return self._orchestrators[key]
 
     def logs_folder(self) -> Path:
         """Where conversation logs are."""
         return Path(in_home(self.settings(trusted=False).conversations.path, self._home))
 
-    def settings(self, *, trusted: bool) -> SoarSettings:
+    def settings(self, *, trusted: bool, choice: ModelChoice | None = None) -> SoarSettings:
         """What is configured for a run that begins now."""
-        return self._configured(trusted=trusted)[0]
+        return self._configured(trusted=trusted, flags=_flags(choice))[0]
 
-    def workbench(self, *, trusted: bool) -> Workbench:
+    def workbench(self, *, trusted: bool, choice: ModelChoice | None = None) -> Workbench:
         """What runs work with."""
         from aurora_orchestration.agents.registry import Registry
         from aurora_orchestration.guardrails.budget import Budget
@@ -172,13 +178,17 @@ class Soar:
             budget=Budget(Path(in_home(budgets.tracking_file, self._home)), budgets, time.time),
             tracking=self._tracking,
             sessions=self._sessions,
-            settings=lambda: self.settings(trusted=trusted),
-            flagged=lambda flags: self._configured(trusted=trusted, flags=flags)[0],
+            flagged=lambda flags: self._configured(trusted=trusted, flags={**(_flags(choice) or {}), **flags})[0],
+            settings=lambda: self.settings(trusted=trusted, choice=choice),
             trusted=lambda: trusted,
-            environ=self._environ,
+            environ=self._environ if choice is None else choice.variables(self._environ),
             now=time.time,
             random=random.random,
         )
+
+
+def _flags(choice: ModelChoice | None) -> dict[str, str] | None:
+    return None if choice is None else choice.flags
 
 
 def _has_files(folder: Path) -> bool:

@@ -161,7 +161,8 @@ class Steps:
                 retrieved.append(Retrieved(found[0].row, helpful=True))
             else:
                 unknown.append(each)
-        tools = tuple(dict.fromkeys(params.tools))[:100]
+        sequence = tuple(clean(each) for each in params.tools)
+        tools = tuple(dict.fromkeys(sequence))[:100]
         learned = await self._bench.memory.learn(
             FinishedRun(
                 id=f"told-{secrets.token_hex(8)}",
@@ -171,7 +172,7 @@ class Steps:
                 complexity=level,
                 subgoals=(documents.Subgoal(id="SG1", description=clean(params.result)[:4000], agent=TOLD),),
                 tools_used=(documents.ToolUse(subgoal="SG1", agent=TOLD, tools=tools),) if tools else (),
-                tool_sequence=params.tools,
+                tool_sequence=sequence,
                 retrieved=tuple(retrieved),
             )
         )

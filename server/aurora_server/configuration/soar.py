@@ -14,7 +14,7 @@ from aurora_orchestration import settings
 from aurora_orchestration.settings import SoarSettings
 from aurora_protocol.address import home as aurora_home
 from aurora_protocol.address import in_home
-from aurora_server.configuration.choosing import FLAGS, ROLES, VARIABLES, chosen_model, models_laid_over
+from aurora_server.configuration.choosing import FLAGS, KEY_VARIABLE, ROLES, VARIABLES, chosen_model, models_laid_over
 from aurora_server.configuration.documents import Document
 from aurora_server.configuration.values import converted, given, merged, variable_of, variables_of, with_variables
 
@@ -57,7 +57,8 @@ def built(
 ) -> SoarSettings:
     """Settings of what files say by field, with variables and then command-line flags laid over them.
 
-    `flags` may have `llm_provider` and `llm_model`. Raises SettingsError, which names `place` or the variable.
+    `flags` may have `llm_provider` and `llm_model`, and the `api_key` of a session that was started with variables of
+    its own. Raises SettingsError, which names `place` or the variable.
     """
     changed: dict[str, Any] = {}
     for field, (name, kind) in SECTIONS.items():
@@ -70,7 +71,10 @@ def built(
             values = models_laid_over(values, _providers(said_here))
         values = with_variables(values, said_here)
         if name == "llm" and flags:
-            values = chosen_model(values, flags.get("llm_provider"), flags.get("llm_model"), environ, FLAGS)
+            key = flags.get("api_key")
+            asking = {**environ, KEY_VARIABLE: key} if key else environ
+            names = FLAGS if key is None else VARIABLES
+            values = chosen_model(values, flags.get("llm_provider"), flags.get("llm_model"), asking, names)
         if values:
             changed[field] = converted(name, kind, values, place)
     return _at_home(replace(SoarSettings(), **changed), aurora_home(environ))

@@ -6,11 +6,13 @@ import logging
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import msgspec
 from lsprotocol import types
 
 from aurora_server import parent
 from aurora_server.lsp import configuration, watched_files
 from aurora_server.lsp.documents import Documents, path_of
+from aurora_server.model_choice import ModelChoice
 from aurora_server.trust import trusted_by_editor
 
 if TYPE_CHECKING:
@@ -38,6 +40,8 @@ def initialize(ls: AuroraServer, params: types.InitializeParams) -> None:
         ls.wants_deliverables = params.initialization_options.get("deliverableChanges") is True
         ls.asks_user = params.initialization_options.get("askUser") is True
         ls.offers_model = params.initialization_options.get("languageModel") is True
+        llm = params.initialization_options.get("llm")
+        ls.model_choice = msgspec.convert(llm, ModelChoice) if llm is not None else None
     ls.trusted = trusted_by_editor(params.initialization_options)
     for root in _roots(params):
         ls.folders.add(root)

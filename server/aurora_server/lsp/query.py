@@ -39,7 +39,10 @@ async def query(ls: AuroraServer, value: object) -> QueryResult:
     telling.begin()
     try:
         model = SessionModel(ls) if ls.offers_model else None
-        return await workspace.soar.query(params, telling.stage, SessionUser(ls), model, trusted=ls.trusted)
+        user = SessionUser(ls)
+        return await workspace.soar.query(
+            params, telling.stage, user, model, trusted=ls.trusted, choice=ls.model_choice
+        )
     except SettingsError as error:
         raise RequestError(INVALID_PARAMS, str(error)) from error
     except asyncio.CancelledError as error:

@@ -21,6 +21,7 @@ from aurora_server.lsp.documents import Documents
 
 if TYPE_CHECKING:
     from aurora_orchestration.deliverables.model import Deliverable
+    from aurora_server.model_choice import ModelChoice
     from aurora_server.workspace import Workspace
 
 logger = logging.getLogger(__name__)
@@ -57,6 +58,8 @@ class AuroraServer(LanguageServer):
         """Whether the client said, in its `initializationOptions`, that it puts questions to its user."""
         self.offers_model = False
         """Whether the client offers its own language model."""
+        self.model_choice: ModelChoice | None = None
+        """The models that the client wishes for, over what is configured."""
         self.trusted = False
         """Whether the editor's user trusts the workspace: it may then run what it brings, as after `aurora trust`."""
         self.folders = Folders(core.workspaces, self._workspace_opened, self._workspace_left)

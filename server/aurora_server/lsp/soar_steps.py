@@ -60,4 +60,5 @@ async def learn(ls: AuroraServer, value: object) -> LearnResult:
 
 async def _steps(ls: AuroraServer) -> Steps:
     workspace = (await ls.folders.opened())[0]
-    return await workspace.soar.steps(SessionModel(ls) if ls.offers_model else None, trusted=ls.trusted)
+    model = SessionModel(ls) if ls.offers_model else None
+    return await workspace.soar.steps(model, trusted=ls.trusted, choice=ls.model_choice)

@@ -24,14 +24,14 @@ _ANSWER = {
 
 
 class AskedClient:
-    """The client as the daemon may ask it. It is asked within the latest tool call that is under way."""
+    """The client as the daemon may ask it: while a tool call is under way that may lead to questions."""
 
     def __init__(self) -> None:
         self._under_way: list[Context] = []
 
     @contextmanager
     def during(self, ctx: Context) -> Iterator[None]:
-        """While a tool call is served, the client can be asked."""
+        """While this tool call is served, the client can be asked."""
         self._under_way.append(ctx)
         try:
             yield
@@ -41,7 +41,10 @@ class AskedClient:
     def elicits(self, ctx: Context) -> bool:
         """Whether the client puts questions to its user."""
         capabilities = ctx.session.client_capabilities
-        return ctx.session.can_send_request and capabilities is not None and capabilities.elicitation is not None
+        offered = capabilities.elicitation if capabilities is not None else None
+        if offered is None or not ctx.session.can_send_request:
+            return False
+        return offered.form is not None or offered.url is None  # before 2025-11-25 there were forms only
 
     def samples(self, ctx: Context) -> bool:
         """Whether the client offers its own model."""
@@ -51,16 +54,13 @@ class AskedClient:
     async def ask_user(self, params: dict[str, Any]) -> dict[str, Any]:
         """Answer `aurora/askUser`."""
         ctx = self._current()
-        result = await ctx.session.elicit_form(str(params.get("question", "")), _ANSWER, ctx.request_id)
+        result = await ctx.session.elicit_form(str(params.get("question", "")), _ANSWER)
         content = result.content if result.action == "accept" else None
         return {"answer": content.get("answer") if isinstance(content, dict) else None}
 
     async def ask_model(self, params: dict[str, Any]) -> dict[str, Any]:
         """Answer `aurora/languageModel`."""
         ctx = self._current()
-        system = str(params.get("system", ""))
-        if params.get("schema") is not None:
-            system += f"\nAnswer with one JSON object under this JSON Schema and nothing else: {params['schema']}"
         message = types.SamplingMessage(
             role="user", content=types.TextContent(type="text", text=str(params.get("prompt", "")))
         )
@@ -69,8 +69,7 @@ class AskedClient:
             reply = await ctx.session.create_message(
                 [message],
                 max_tokens=int(params.get("maxTokens") or 4096),
-                system_prompt=system,
-                related_request_id=ctx.request_id,
+                system_prompt=str(params.get("system", "")),
             )
         if not isinstance(reply.content, types.TextContent):
             raise DaemonUnreachable("the client's model answered without text")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import logging
 import os
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
@@ -14,6 +15,8 @@ from aurora_protocol import DaemonUnreachable, FrameError, RequestFailed
 from aurora_protocol.address import Address
 from aurora_protocol.framing import Decoder, encode
 from aurora_protocol.launch import ensure_daemon
+
+logger = logging.getLogger(__name__)
 
 CLIENT_NAME = "aurora-mcp"
 READ_SIZE = 256 * 1024
@@ -44,27 +47,40 @@ class DaemonLink:
         answerers: Mapping[str, Answerer],
     ) -> None:
         self._address = address
-        self._root = root
+        self.root = root
         self._environ = environ
         self._options = options
         self._answerers = answerers
         self._opening = asyncio.Lock()
         self._writer: asyncio.StreamWriter | None = None
         self._reading: asyncio.Task[None] | None = None
-        self._waiting: dict[int, asyncio.Future[Any]] = {}
+        self._waiting: dict[int, tuple[asyncio.StreamWriter | None, asyncio.Future[Any]]] = {}
         self._listening: dict[str, Heard] = {}
-        self._answering: set[asyncio.Task[None]] = set()
+        self._answering: dict[int | str, asyncio.Task[None]] = {}
         self._last_id = 0
+        self._last_token = 0
 
-    async def request(self, method: str, params: Mapping[str, Any], *, heard: Heard | None = None) -> Any:
+    async def request(
+        self, method: str, params: Mapping[str, Any], *, heard: Heard | None = None, again: bool = False
+    ) -> Any:
         """Ask the daemon. `heard` gets what is told under the request's `partialResultToken`.
 
+        With `again` it is asked once more where the daemon ended meanwhile: for what changes nothing and costs nothing.
         Raises RequestFailed for an answer that is an error, DaemonUnreachable where none comes. Cancelling cancels it.
         """
-        await self._open()
+        try:
+            return await self._request(method, params, heard)
+        except LinkLost:
+            if not again:
+                raise
+        return await self._request(method, params, heard)
+
+    async def _request(self, method: str, params: Mapping[str, Any], heard: Heard | None) -> Any:
+        await self.open()
         if heard is None:
             return await self._send_request(method, dict(params))
-        token = f"mcp-{self._last_id + 1}"
+        self._last_token += 1
+        token = f"mcp-{self._last_token}"
         self._listening[token] = heard
         try:
             return await self._send_request(method, {**params, "partialResultToken": token})
@@ -83,7 +99,8 @@ class DaemonLink:
             await asyncio.wait_for(writer.drain(), 1.0)
         writer.close()
 
-    async def _open(self) -> None:
+    async def open(self) -> None:
+        """Begin the session, with a daemon that is started where none runs. Raises DaemonUnreachable."""
         async with self._opening:
             if self._writer is not None and not self._writer.is_closing():
                 return
@@ -91,26 +108,34 @@ class DaemonLink:
             stream = client.detach()
             stream.setblocking(False)
             reader, self._writer = await asyncio.open_connection(sock=stream)
-            self._reading = asyncio.create_task(self._read(reader), name="daemon link")
-            uri = self._root.as_uri()
-            await self._send_request(
-                "initialize",
-                {
-                    "processId": os.getpid(),
-                    "clientInfo": {"name": CLIENT_NAME},
-                    "rootUri": uri,
-                    "workspaceFolders": [{"uri": uri, "name": self._root.name or str(self._root)}],
-                    "capabilities": {},
-                    "initializationOptions": dict(self._options),
-                },
-            )
-            self._write({"method": "initialized", "params": {}})
+            self._reading = asyncio.create_task(self._read(reader, self._writer), name="daemon link")
+            try:
+                await self._begin()
+            except BaseException:  # half begun, by a call that was cancelled: the next one begins anew
+                self._writer.close()
+                raise
+            logger.info("session with the daemon began for %s", self.root)
+
+    async def _begin(self) -> None:
+        uri = self.root.as_uri()
+        await self._send_request(
+            "initialize",
+            {
+                "processId": os.getpid(),
+                "clientInfo": {"name": CLIENT_NAME},
+                "rootUri": uri,
+                "workspaceFolders": [{"uri": uri, "name": self.root.name or str(self.root)}],
+                "capabilities": {},
+                "initializationOptions": dict(self._options),
+            },
+        )
+        self._write({"method": "initialized", "params": {}})
 
     async def _send_request(self, method: str, params: Mapping[str, Any]) -> Any:
         self._last_id += 1
         identity = self._last_id
         future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
-        self._waiting[identity] = future
+        self._waiting[identity] = (self._writer, future)
         try:
             self._write({"id": identity, "method": method, "params": params})
             return await future
@@ -126,7 +151,7 @@ class DaemonLink:
             raise LinkLost("the daemon closed the connection; ask again")
         self._writer.write(_frame(message))
 
-    async def _read(self, reader: asyncio.StreamReader) -> None:
+    async def _read(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         decoder = Decoder()
         reason = "the daemon closed the connection; ask again"
         try:
@@ -136,11 +161,14 @@ class DaemonLink:
         except (OSError, FrameError, ValueError) as error:
             reason = f"the daemon's answer could not be read: {error}"
         finally:
-            writer, self._writer = self._writer, None
-            if writer is not None:
-                writer.close()
-            for future in list(self._waiting.values()):
-                if not future.done():
+            logger.info("session with the daemon ended: %s", reason)
+            writer.close()
+            if self._writer is writer:
+                self._writer = None
+            for task in self._answering.values():
+                task.cancel()
+            for asked, future in list(self._waiting.values()):
+                if asked is writer and not future.done():
                     future.set_exception(LinkLost(reason))
 
     def _take(self, message: dict[str, Any]) -> None:
@@ -148,13 +176,17 @@ class DaemonLink:
         params = message.get("params")
         params = params if isinstance(params, dict) else {}
         if method is None:
-            future = self._waiting.get(identity) if isinstance(identity, int) else None
+            _, future = self._waiting.get(identity, (None, None)) if isinstance(identity, int) else (None, None)
             if future is not None and not future.done():
                 _settle(future, message)
         elif identity is not None:
             task = asyncio.create_task(self._answer(identity, method, params))
-            self._answering.add(task)
-            task.add_done_callback(self._answering.discard)
+            self._answering[identity] = task
+            task.add_done_callback(lambda _: self._answering.pop(identity, None))
+        elif method == "$/cancelRequest":
+            asked = self._answering.get(params.get("id", ""))
+            if asked is not None:
+                asked.cancel()
         elif method == "$/progress":
             heard = self._listening.get(str(params.get("token")))
             value = params.get("value")

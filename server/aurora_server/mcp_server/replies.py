@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 from urllib.parse import quote, unquote
 
@@ -11,7 +12,15 @@ from aurora_memory.token_cost import estimated_tokens
 
 DEFAULT_TOKENS = 4_000
 MAX_TOKENS = 50_000
+MAX_LINKS = 50
 CHUNK = "aurora://chunk/"
+
+_LINK_TOKENS = 24
+"""What a link costs besides its words: its type, its names of members."""
+_SHORTENED = (4_000, 1_000, 250, 60)
+"""Characters to which the texts of a document are cut, until it fits."""
+_FEWER = (50, 20, 5, 1)
+"""Items to which its lists are cut after that."""
 
 
 class Link(Struct, frozen=True):
@@ -21,6 +30,11 @@ class Link(Struct, frozen=True):
     name: str
     description: str = ""
 
+    @property
+    def cost(self) -> int:
+        """In tokens, as it travels."""
+        return cost(f"{self.uri}{self.name}{self.description}") + _LINK_TOKENS
+
 
 class ToolReply(Struct, frozen=True):
     """A tool's answer. `data` is what `structuredContent` carries."""
@@ -29,6 +43,11 @@ class ToolReply(Struct, frozen=True):
     links: tuple[Link, ...] = ()
     data: dict[str, Any] | None = None
     failed: bool = False
+
+
+def cost(text: str) -> int:
+    """What a text costs, in tokens."""
+    return estimated_tokens(text.encode("utf-8", "replace"))
 
 
 def chunk_uri(chunk_id: str) -> str:
@@ -41,52 +60,53 @@ def chunk_of(uri: str) -> str | None:
     return unquote(uri.removeprefix(CHUNK)) if uri.startswith(CHUNK) else None
 
 
-def within(text: str, tokens: int) -> str:
-    """The text, cut at a line's end so that it costs at most `tokens`, with a line that says so."""
-    if estimated_tokens(text.encode()) <= tokens:
+def within(text: str, tokens: int, more: str = "ask for more with `max_tokens`") -> str:
+    """The text, cut so that it costs at most `tokens`: at a line's end where there is one, with a line that says so."""
+    if cost(text) <= tokens:
         return text
+    last = f"… cut at {tokens:,} tokens; {more}"
+    left = tokens - cost(last) - 1
     kept: list[str] = []
-    left = tokens - 20
     for line in text.splitlines():
-        left -= estimated_tokens(line.encode()) + 1
-        if left < 0:
+        price = cost(line) + 1
+        if price > left:
+            if not kept:
+                kept.append(line[: max(left * 2 // 3, 0)])  # a character costs 1.2 tokens at most
             break
+        left -= price
         kept.append(line)
-    return "\n".join([*kept, f"… cut at {tokens:,} tokens; ask for more with `max_tokens`"])
+    return "\n".join([*kept, last])
 
 
-def hits_reply(result: dict[str, Any], tokens: int) -> ToolReply:
-    """A recall's results, best first, whole ones as long as they fit; the others are links."""
-    lines: list[str] = []
-    links: list[Link] = []
-    left = tokens
-    for number, hit in enumerate(result["results"], start=1):
-        place = f"{hit['file']}:{hit['lineStart']}-{hit['lineEnd']}" if hit["file"] else hit["id"]
-        block = [f"{number}. {hit['name']} ({hit['kind']}, score {hit['score']:.2f}) {place}"]
-        if hit.get("signature"):
-            block.append(f"   {hit['signature']}")
-        if hit.get("summary"):
-            block.append(f"   {hit['summary']}")
-        if hit.get("content"):
-            block.append(_fenced(hit["content"], hit["language"]))
-        cost = estimated_tokens("\n".join(block).encode())
-        if cost > left:
-            links.append(Link(chunk_uri(hit["id"]), hit["name"], place))
-            continue
-        left -= cost
-        lines += block
-        if not hit.get("content"):
-            links.append(Link(chunk_uri(hit["id"]), hit["name"], place))
-    if not result["results"]:
-        lines.append(result.get("hint") or "Memory knows nothing like that.")
-    behind = result["freshness"]["pendingFiles"]
-    if behind:
-        lines.append(f"({behind} files are not indexed yet)")
-    return ToolReply("\n".join(lines), tuple(links[:50]))
+def document_reply(document: dict[str, Any], tokens: int, *, structured: bool = True) -> ToolReply:
+    """A document as JSON, and as structured content too, which cost at most `tokens` together."""
+    fitted = within_document(document, tokens // 2 if structured else tokens)
+    return ToolReply(_json(fitted), data=fitted if structured else None)
 
 
-def _fenced(content: str, language: str) -> str:
-    fence = "```"
-    while fence in content:
-        fence += "`"
-    return f"{fence}{language}\n{content}\n{fence}"
+def within_document(document: Any, tokens: int) -> Any:
+    """The document with its texts, then its lists, cut until it costs at most `tokens` as JSON, as far as that goes."""
+    fitted = document
+    for most in (None, *_SHORTENED):
+        fitted = _cut(document, most, None)
+        if cost(_json(fitted)) <= tokens:
+            return fitted
+    for few in _FEWER:
+        fitted = _cut(document, _SHORTENED[-1], few)
+        if cost(_json(fitted)) <= tokens:
+            return fitted
+    return fitted
+
+
+def _cut(value: Any, most: int | None, few: int | None) -> Any:
+    if isinstance(value, str):
+        return value if most is None or len(value) <= most else value[: most - 1] + "…"
+    if isinstance(value, dict):
+        return {key: _cut(each, most, few) for key, each in value.items()}
+    if isinstance(value, list):
+        return [_cut(each, most, few) for each in (value if few is None else value[:few])]
+    return value
+
+
+def _json(document: Any) -> str:
+    return json.dumps(document, ensure_ascii=False, separators=(",", ":"))

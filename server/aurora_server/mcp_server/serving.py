@@ -3,64 +3,106 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import mcp_types as types
-import msgspec
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
 from mcp.shared.exceptions import MCPError
+from mcp_types.version import is_version_at_least
+from msgspec import Struct, to_builtins
 
 from aurora_protocol import ProtocolError, RequestFailed, methods, queries
 from aurora_protocol.address import Address
 from aurora_protocol.version import __version__
+from aurora_server.mcp_server.arguments import BadArguments, given_as, schema_of, unknown_name
 from aurora_server.mcp_server.asking import AskedClient
 from aurora_server.mcp_server.daemon_link import DaemonLink
-from aurora_server.mcp_server.replies import Link, ToolReply, chunk_of
-from aurora_server.mcp_server.tools import BY_NAME, TOOLS, Tool
-from aurora_server.parent import watch
+from aurora_server.mcp_server.lines import mended
+from aurora_server.mcp_server.progress import Progress, Verbosity
+from aurora_server.mcp_server.replies import MAX_TOKENS, Link, ToolReply, chunk_of, within
+from aurora_server.mcp_server.roots import client_root
+from aurora_server.mcp_server.tool import Tool
+from aurora_server.mcp_server.tools import BY_NAME, TOOLS
+from aurora_server.model_choice import choice_of
+
+logger = logging.getLogger(__name__)
 
 Context = ServerRequestContext[Any]
 
+LINKS_SINCE = "2025-06-18"
+"""The first revision whose tools may answer with resource links."""
+
+_LOOK_PERIOD = 1.0
+"""Seconds between two looks at the parent."""
+
 INSTRUCTIONS = (
     "AURORA is this workspace's memory: every function and document, ranked by what is most useful now. Ask "
-    "aurora_recall (fast, free, local) before you search files; read what it links to as resources. Tell "
-    "aurora_deliverable how a change goes, and aurora_learn how something was solved."
+    "aurora_recall (milliseconds, free, local) before you search files; aurora_retrieve_context gives the text as "
+    "well, aurora_explain what is connected to a function you are about to change. Tell aurora_deliverable how a "
+    "change goes, and aurora_learn how something was solved, once it is. aurora_query is for hard questions: it costs "
+    "money and minutes."
 )
 
 
-async def serve(address: Address, root: Path, environ: Mapping[str, str]) -> None:
+class Serving(Struct, frozen=True, kw_only=True):
+    """What a client was started with. `settled`: the workspace was named, or its folder is marked as one.
+
+    `parent` is the process that started it.
+    """
+
+    address: Address
+    root: Path
+    settled: bool
+    environ: Mapping[str, str]
+    verbosity: Verbosity
+    parent: int
+
+
+async def serve(serving: Serving) -> None:
     """Serve until standard input ends or the client's process is gone."""
-    server = McpFront(address, root, environ)
-    watching = asyncio.create_task(watch(os.getppid(), _end), name="watch the client")
+    front = McpFront(serving)
+    watching = asyncio.create_task(_watch(serving.parent), name="watch the client")
     try:
-        async with stdio_server() as (reading, writing):
-            await server.server.run(reading, writing, server.server.create_initialization_options())
+        async with stdio_server() as (reading, writing), mended(reading, writing) as messages:
+            try:
+                await front.server.run(messages, writing, front.server.create_initialization_options())
+            except asyncio.CancelledError:
+                os._exit(0)  # nobody reads standard output any more; the read of standard input would go on for ever
     finally:
         watching.cancel()
-        await server.close()
+        await front.close()
 
 
-def _end() -> None:
+async def _watch(parent: int) -> None:
+    """End with the process that started this one, even where somebody else still holds standard input open.
+
+    Whoever outlives its parent gets another; on Windows nobody does, and standard input has to tell.
+    """
+    while os.getppid() == parent:  # noqa: ASYNC110 - nothing tells us when it dies
+        await asyncio.sleep(_LOOK_PERIOD)
     os._exit(0)  # a read of standard input cannot be interrupted, and nobody is left to hear of it
 
 
 class McpFront:
     """The tools and resources, and the one session with the daemon behind them."""
 
-    def __init__(self, address: Address, root: Path, environ: Mapping[str, str]) -> None:
-        self._address = address
-        self._root = root
-        self._environ = environ
+    def __init__(self, serving: Serving) -> None:
+        self._serving = serving
         self._link: DaemonLink | None = None
+        self._linking = asyncio.Lock()
+        self._warming: asyncio.Task[None] | None = None
         self._client = AskedClient()
         self.server: Server[Any] = Server(
             "aurora",
             version=__version__,
+            title="AURORA",
+            description="The memory beside every code editor",
             instructions=INSTRUCTIONS,
             on_list_tools=self._list_tools,
             on_call_tool=self._call_tool,
@@ -71,29 +113,46 @@ class McpFront:
 
     async def close(self) -> None:
         """Let go of the daemon."""
+        if self._warming is not None:
+            self._warming.cancel()
         if self._link is not None:
             await self._link.close()
 
-    async def _list_tools(self, _: Context, __: types.PaginatedRequestParams | None) -> types.ListToolsResult:
+    async def _list_tools(self, ctx: Context, __: types.PaginatedRequestParams | None) -> types.ListToolsResult:
+        if self._warming is None and self._serving.settled:
+            self._warming = asyncio.create_task(self._warm(ctx), name="warm")
         return types.ListToolsResult(tools=[_described(tool) for tool in TOOLS])
+
+    async def _warm(self, ctx: Context) -> None:
+        """Have the daemon look at the workspace while the agent thinks; what is wrong is told by the first call."""
+        try:
+            await (await self._reach(ctx)).open()
+        except (ProtocolError, OSError) as error:
+            logger.info("the daemon is not there yet: %s", error)
 
     async def _call_tool(self, ctx: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
         tool = BY_NAME.get(params.name)
         if tool is None:
-            raise MCPError(types.INVALID_PARAMS, f"there is no tool {params.name}; see tools/list")
+            raise MCPError(types.INVALID_PARAMS, f"{unknown_name(params.name, list(BY_NAME))}; see tools/list")
         try:
-            given = msgspec.convert(params.arguments or {}, tool.takes)
-        except msgspec.ValidationError as error:
-            return _result(ToolReply(f"invalid arguments of {tool.name}: {error}", failed=True))
-        progress = _Progress(ctx)
+            given = given_as(tool.takes, params.arguments or {})
+        except BadArguments as error:
+            return _result(ToolReply(f"invalid arguments of {tool.name}: {error}", failed=True), ctx)
+        progress = Progress(ctx, self._serving.verbosity)
         try:
-            with self._client.during(ctx):
-                reply = await tool.handler(self._reach(ctx), given, progress.heard)
-        except (RequestFailed, ProtocolError) as error:
+            link = await self._reach(ctx)
+            if tool.asks:
+                with self._client.during(ctx):
+                    reply = await tool.handler(link, given, progress.heard)
+            else:
+                reply = await tool.handler(link, given, progress.heard)
+        except (RequestFailed, ProtocolError, OSError) as error:
             reply = ToolReply(f"{tool.name}: {error}", failed=True)
-        finally:
-            await progress.told()
-        return _result(reply)
+        except Exception as error:
+            logger.exception("%s failed", tool.name)
+            reply = ToolReply(f"{tool.name} failed: {type(error).__name__}; this is a fault of AURORA's", failed=True)
+        await progress.told()
+        return _result(reply, ctx)
 
     async def _list_resources(self, _: Context, __: types.PaginatedRequestParams | None) -> types.ListResourcesResult:
         return types.ListResourcesResult(resources=[])
@@ -104,57 +163,49 @@ class McpFront:
         template = types.ResourceTemplate(
             uri_template="aurora://chunk/{id}",
             name="chunk",
-            description="The text of one function, document section or earlier solution, by the id recall gives.",
+            title="A chunk's text",
+            description="The text of one function, document section or earlier solution, by the id that aurora_recall "
+            "gives, percent-encoded.",
+            mime_type="text/plain",
         )
         return types.ListResourceTemplatesResult(resource_templates=[template])
 
     async def _read_resource(self, ctx: Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
         uri = str(params.uri)
         chunk_id = chunk_of(uri)
-        if chunk_id is None:
-            raise MCPError(types.INVALID_PARAMS, f"there is no resource {uri}; recall links to those there are")
-        asked = {"query": chunk_id, "limit": 1, "includeContent": True}
+        if not chunk_id:
+            raise MCPError(types.INVALID_PARAMS, f"there is no resource {uri[:200]}; recall links to those there are")
+        asked = {"query": chunk_id[:2_000], "limit": 1, "includeContent": True}
         try:
-            found = (await self._reach(ctx).request(methods.RECALL, asked))["results"]
-        except (RequestFailed, ProtocolError) as error:
+            link = await self._reach(ctx)
+            known = (await link.request(methods.EXPLAIN, {"id": chunk_id[:2_000]}, again=True))["chunk"]["id"]
+            found = (await link.request(methods.RECALL, {**asked, "query": known}, again=True))["results"]
+        except RequestFailed as error:
+            raise MCPError(types.INVALID_PARAMS, str(error)) from error
+        except (ProtocolError, OSError) as error:
             raise MCPError(types.INTERNAL_ERROR, str(error)) from error
-        if not found:
-            raise MCPError(types.INVALID_PARAMS, f"memory has no {chunk_id} any more; recall it anew")
-        text = types.TextResourceContents(uri=uri, mime_type="text/plain", text=found[0].get("content") or "")
-        return types.ReadResourceResult(contents=[text])
+        if not found or found[0]["id"] != known:
+            raise MCPError(types.INVALID_PARAMS, f"memory has no {known} any more; recall it anew")
+        text = within(found[0].get("content") or "", MAX_TOKENS, "read the file for the rest")
+        return types.ReadResourceResult(
+            contents=[types.TextResourceContents(uri=uri, mime_type="text/plain", text=text)]
+        )
 
-    def _reach(self, ctx: Context) -> DaemonLink:
+    async def _reach(self, ctx: Context) -> DaemonLink:
         """The session with the daemon; what this client can be asked decides what the daemon may ask."""
-        if self._link is None:
-            options = {"askUser": self._client.elicits(ctx), "languageModel": self._client.samples(ctx)}
-            answerers = {queries.ASK_USER: self._client.ask_user, queries.LANGUAGE_MODEL: self._client.ask_model}
-            self._link = DaemonLink(self._address, self._root, self._environ, options, answerers)
-        return self._link
-
-
-class _Progress:
-    """Stages of a run as MCP progress, in order; a client that gave no token is told nothing."""
-
-    def __init__(self, ctx: Context) -> None:
-        self._ctx = ctx
-        self._sending: asyncio.Task[None] | None = None
-        self._waiting: list[tuple[float, str]] = []
-
-    def heard(self, stage: dict[str, Any]) -> None:
-        detail = stage.get("detail") or ""
-        message = f"{stage.get('stage')}: {stage.get('status')}" + (f", {detail}" if detail else "")
-        self._waiting.append((float(stage.get("progress") or 0.0), message))
-        if self._sending is None or self._sending.done():
-            self._sending = asyncio.create_task(self._send(), name="progress")
-
-    async def told(self) -> None:
-        if self._sending is not None:
-            await asyncio.wait({self._sending}, timeout=1.0)
-
-    async def _send(self) -> None:
-        while self._waiting:
-            progress, message = self._waiting.pop(0)
-            await self._ctx.session.report_progress(progress, 1.0, message)
+        async with self._linking:
+            if self._link is None:
+                root = self._serving.root if self._serving.settled else await client_root(ctx, self._serving.root)
+                options: dict[str, Any] = {
+                    "askUser": self._client.elicits(ctx),
+                    "languageModel": self._client.samples(ctx),
+                }
+                choice = choice_of(self._serving.environ)
+                if choice is not None:
+                    options["llm"] = {name: each for name, each in to_builtins(choice).items() if each is not None}
+                answerers = {queries.ASK_USER: self._client.ask_user, queries.LANGUAGE_MODEL: self._client.ask_model}
+                self._link = DaemonLink(self._serving.address, root, self._serving.environ, options, answerers)
+            return self._link
 
 
 def _described(tool: Tool) -> types.Tool:
@@ -163,22 +214,24 @@ def _described(tool: Tool) -> types.Tool:
         title=tool.title,
         description=tool.description,
         input_schema=schema_of(tool.takes),
+        output_schema=schema_of(tool.gives) if tool.gives is not None else None,
         annotations=types.ToolAnnotations(
-            title=tool.title, read_only_hint=tool.reads, destructive_hint=False, open_world_hint=False
+            title=tool.title,
+            read_only_hint=tool.reads,
+            destructive_hint=False,
+            idempotent_hint=tool.repeatable,
+            open_world_hint=tool.outside,
         ),
     )
 
 
-def schema_of(kind: type[msgspec.Struct]) -> dict[str, Any]:
-    """The JSON Schema of a tool's arguments, in one piece: some clients follow no references."""
-    schema = msgspec.json.schema(kind)
-    own = schema["$defs"][schema["$ref"].rpartition("/")[2]] if "$ref" in schema else schema
-    return {key: value for key, value in own.items() if key != "title"}
-
-
-def _result(reply: ToolReply) -> types.CallToolResult:
+def _result(reply: ToolReply, ctx: Context) -> types.CallToolResult:
     content: list[Any] = [types.TextContent(type="text", text=reply.text)]
-    content += [_linked(link) for link in reply.links]
+    if is_version_at_least(ctx.session.protocol_version, LINKS_SINCE):
+        content += [_linked(link) for link in reply.links]
+    elif reply.links:
+        more = "\n".join(f"{link.uri} {link.name} {link.description}".rstrip() for link in reply.links)
+        content.append(types.TextContent(type="text", text=f"Resources:\n{more}"))
     return types.CallToolResult(content=content, structured_content=reply.data, is_error=reply.failed)
 
 
