@@ -33,19 +33,18 @@ function M.stage_line(notice)
   if type(notice) ~= 'table' or notice.stage == 'done' then
     return nil
   end
-  local said = { ('- `%3d %%` %s'):format(math.floor((notice.progress or 0) * 100), STAGES[notice.stage] or notice.stage) }
-  if notice.status == 'in_progress' then
-    said[1] = said[1] .. ' …'
-  elseif notice.status ~= 'complete' then
-    said[1] = said[1] .. ': ' .. notice.status
+  local name = STAGES[notice.stage] or notice.stage
+  if notice.status ~= 'in_progress' and notice.status ~= 'complete' then
+    name = ('%s: %s'):format(name, notice.status)
   end
+  local said = { ('- `%3d %%` %s'):format(math.floor((notice.progress or 0) * 100), name) }
   if given(notice.detail) then
     table.insert(said, (notice.detail:gsub('%s+', ' ')))
   end
   if (notice.costUsd or 0) > 0 then
     table.insert(said, ('$%.4f'):format(notice.costUsd))
   end
-  return table.concat(said, ' · ')
+  return table.concat(said, ' · ') .. (notice.status == 'in_progress' and ' …' or '')
 end
 
 local function sure(result)

@@ -24,9 +24,10 @@ function M.stage(token, value)
     return type(token) == 'string' and vim.startswith(token, 'aurora-ask-')
   end
   local line = answers.stage_line(value)
-  if line and line ~= question.last then
-    question.last = line
-    scratch.append(question.bufnr, { line })
+  if line then -- what goes on has one line, which tells its latest; what it came to takes its place
+    local same = question.going_on == value.stage
+    question.going_on = value.status == 'in_progress' and value.stage or nil
+    scratch.write(question.bufnr, same and -2 or -1, -1, { line })
   end
   return true
 end

@@ -176,20 +176,26 @@ function M.request(client, method, params, handler)
   end
 end
 
--- Asks the workspace of the current buffer, and calls `show(result, client)`; what goes wrong is told in one line.
+-- Asks a session, and calls `show(result)`; what goes wrong is told in one line.
+function M.say(session, method, params, show)
+  M.request(session, method, params, function(err, result)
+    if err then
+      M.fail(err.message)
+    else
+      show(result)
+    end
+  end)
+end
+
+-- Asks the workspace of the current buffer. `params` may be a function of the session; `show(result, session)`.
 function M.ask(method, params, show)
   local root = M.root(vim.api.nvim_get_current_buf())
   if not root then
     return
   end
-  M.with(root, function(client)
-    local given = type(params) == 'function' and params(client) or params
-    M.request(client, method, given, function(err, result)
-      if err then
-        M.fail(err.message)
-      else
-        show(result, client)
-      end
+  M.with(root, function(session)
+    M.say(session, method, type(params) == 'function' and params(session) or params, function(result)
+      show(result, session)
     end)
   end)
 end

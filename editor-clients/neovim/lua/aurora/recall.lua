@@ -61,25 +61,33 @@ local function to_picker(answer)
   end)
 end
 
-local function freshness(answer)
-  local pending = answer.freshness.pendingFiles
-  return pending > 0 and (' (%d files still being indexed)'):format(pending) or ''
+local function show(answer, results)
+  if #answer.results == 0 then
+    client.notify(answer.hint or ("nothing is known of '%s'"):format(answer.query))
+  elseif results == 'select' then
+    to_picker(answer)
+  else
+    to_quickfix(answer)
+  end
 end
 
+-- Recalls, and shows the results as 'quickfix' or 'select'. A workspace seen for the first time is indexed before.
 function M.ask(query, results)
-  client.ask('aurora/recall', function(session)
+  local function params(session)
     return { query = query, limit = settings.current.limit, context = client.context(session) }
-  end, function(answer)
-    if #answer.results == 0 then
-      local hint = answer.hint ~= vim.NIL and answer.hint or ('nothing is known of ' .. query)
-      client.notify(hint .. freshness(answer))
+  end
+  client.ask('aurora/recall', params, function(answer, session)
+    local fresh = answer.freshness
+    if fresh.indexedAt and (#answer.results > 0 or fresh.pendingFiles == 0) then
+      show(answer, results)
       return
     end
-    if results == 'select' then
-      to_picker(answer)
-    else
-      to_quickfix(answer)
-    end
+    client.notify('indexing this workspace; the answer comes then')
+    client.say(session, 'aurora/index', vim.empty_dict(), function()
+      client.say(session, 'aurora/recall', params(session), function(complete)
+        show(complete, results)
+      end)
+    end)
   end)
 end
 
