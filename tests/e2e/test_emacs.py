@@ -1,4 +1,4 @@
-"""A real Emacs in batch mode, with eglot and with lsp-mode, set up with the very lines its README tells people to paste."""
+"""A real Emacs in batch mode, with eglot and with lsp-mode, set up with the very lines of its README."""
 
 from __future__ import annotations
 
@@ -43,14 +43,16 @@ EGLOT = """
 (let ((server (eglot-current-server)))
   (see 'root (expand-file-name (project-root (eglot--project server))))
   (jsonrpc-request server :aurora/index (make-hash-table) :timeout 20)
-  (see 'hover (plist-get (plist-get (jsonrpc-request server :textDocument/hover (eglot--TextDocumentPositionParams)) :contents) :value))
+  (see 'hover (plist-get (plist-get
+    (jsonrpc-request server :textDocument/hover (eglot--TextDocumentPositionParams)) :contents) :value))
   (see 'symbols (mapcar (lambda (each) (substring-no-properties (car each))) (seq-filter #'consp (eglot-imenu)))))
 (cl-letf (((symbol-function 'completing-read) (lambda (_ places &rest _) (caar places))))
   (aurora-recall "total price of a basket"))
 (see 'opened (list (buffer-file-name) (line-number-at-pos)))
 (find-file ".well-known/aura.json")
 (apply #'eglot (eglot--guess-contact))
-(see 'wrong (mapcar (lambda (each) (list (line-number-at-pos (flymake-diagnostic-beg each)) (flymake-diagnostic-text each)))
+(see 'wrong (mapcar (lambda (each)
+    (list (line-number-at-pos (flymake-diagnostic-beg each)) (flymake-diagnostic-text each)))
   (wait-for "diagnostics" (lambda () (flymake-diagnostics)))))
 (eglot-shutdown-all)
 """
@@ -59,16 +61,20 @@ LSP_MODE = """
       lsp-enable-file-watchers nil lsp-warn-no-matched-clients nil lsp-diagnostics-provider :flymake)
 (find-file "src/basket.py")
 (lsp)
-(wait-for "the session" (lambda () (and (lsp-workspaces) (eq 'initialized (lsp--workspace-status (car (lsp-workspaces)))))))
+(wait-for "the session" (lambda ()
+  (and (lsp-workspaces) (eq 'initialized (lsp--workspace-status (car (lsp-workspaces)))))))
 (at-price)
 (see 'root (lsp--workspace-root (car (lsp-workspaces))))
 (lsp-request "aurora/index" (make-hash-table))
-(see 'hover (lsp-get (lsp-get (lsp-request "textDocument/hover" (lsp--text-document-position-params)) :contents) :value))
+(see 'hover (lsp-get (lsp-get
+  (lsp-request "textDocument/hover" (lsp--text-document-position-params)) :contents) :value))
 (see 'symbols (mapcar (lambda (each) (lsp-get each :name))
-  (append (lsp-request "textDocument/documentSymbol" (lsp-make-document-symbol-params :text-document (lsp--text-document-identifier))) nil)))
+  (append (lsp-request "textDocument/documentSymbol"
+    (lsp-make-document-symbol-params :text-document (lsp--text-document-identifier))) nil)))
 (find-file ".well-known/aura.json")
 (lsp)
-(see 'wrong (mapcar (lambda (each) (list (1+ (lsp-get (lsp-get (lsp-get each :range) :start) :line)) (lsp-get each :message)))
+(see 'wrong (mapcar (lambda (each)
+    (list (1+ (lsp-get (lsp-get (lsp-get each :range) :start) :line)) (lsp-get each :message)))
   (append (wait-for "diagnostics" (lambda () (gethash (file-truename buffer-file-name) (lsp-diagnostics t)))) nil)))
 """
 

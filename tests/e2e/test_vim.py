@@ -28,7 +28,7 @@ function! Wait(what, probe) abort
     endif
     sleep 50m
   endfor
-  throw 'not in time: ' . a:what . execute('ALEInfo')
+  throw 'not in time: ' . a:what
 endfunction
 let g:out = {}
 try

@@ -1,4 +1,4 @@
-"""`aurora uninstall`: the daemon ends, and everything AURORA keeps for this user is removed; the package itself stays."""
+"""`aurora uninstall`: the daemon ends, and all that AURORA keeps for this user is removed; the package itself stays."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ _NAMED = 12
 def uninstall(settings: Settings, yes: bool) -> int:
     """Stop the daemon and remove all that AURORA keeps for you: memories, settings, logs.
 
-    Close your editors first, or they start it again; `aurora memory export` saves what was learned. Your workspaces stay
-    as they are, and so does the program: pipx uninstall aurora-context.
+    Close your editors first, or they start it again; `aurora memory export` saves what was learned. Your workspaces
+    stay as they are, and so does the program: pipx uninstall aurora-context.
     """
     address = settings.address
     home, sockets = address.home, _sockets(address)
-    wrong = refusal(home, Path(os.path.expanduser("~")))
+    wrong = refusal(home, Path.home())
     if wrong:
         raise click.UsageError(wrong)
     there = os.path.lexists(home)
