@@ -22,8 +22,8 @@ EMACS = shutil.which("emacs")
 BROKEN = '{\n  "protocol": "AURA",\n  "version": "2.0"\n}\n'
 START = """
 (require 'package) (package-initialize) (require 'json) (require 'seq)
-(setq debug-on-error nil seen nil)
-(defun see (name value) (push (cons name value) seen))
+(setq debug-on-error nil seen nil top default-directory)
+(defun see (name value) (push (cons name (if (listp value) (vconcat value) value)) seen))
 (defun wait-for (what probe)
   (let ((deadline (+ (float-time) 20)) value)
     (while (not (setq value (funcall probe)))
@@ -48,11 +48,11 @@ EGLOT = """
   (see 'symbols (mapcar (lambda (each) (substring-no-properties (car each))) (seq-filter #'consp (eglot-imenu)))))
 (cl-letf (((symbol-function 'completing-read) (lambda (_ places &rest _) (caar places))))
   (aurora-recall "total price of a basket"))
-(see 'opened (list (buffer-file-name) (line-number-at-pos)))
-(find-file ".well-known/aura.json")
+(see 'opened (vector (buffer-file-name) (line-number-at-pos)))
+(find-file (expand-file-name ".well-known/aura.json" top))
 (apply #'eglot (eglot--guess-contact))
 (see 'wrong (mapcar (lambda (each)
-    (list (line-number-at-pos (flymake-diagnostic-beg each)) (flymake-diagnostic-text each)))
+    (vector (line-number-at-pos (flymake-diagnostic-beg each)) (flymake-diagnostic-text each)))
   (wait-for "diagnostics" (lambda () (flymake-diagnostics)))))
 (eglot-shutdown-all)
 """
@@ -71,10 +71,10 @@ LSP_MODE = """
 (see 'symbols (mapcar (lambda (each) (lsp-get each :name))
   (append (lsp-request "textDocument/documentSymbol"
     (lsp-make-document-symbol-params :text-document (lsp--text-document-identifier))) nil)))
-(find-file ".well-known/aura.json")
+(find-file (expand-file-name ".well-known/aura.json" top))
 (lsp)
 (see 'wrong (mapcar (lambda (each)
-    (list (1+ (lsp-get (lsp-get (lsp-get each :range) :start) :line)) (lsp-get each :message)))
+    (vector (1+ (lsp-get (lsp-get (lsp-get each :range) :start) :line)) (lsp-get each :message)))
   (append (wait-for "diagnostics" (lambda () (gethash (file-truename buffer-file-name) (lsp-diagnostics t)))) nil)))
 """
 
@@ -90,7 +90,7 @@ def has(package: str) -> bool:
     if EMACS is None:
         return False
     code = f"(progn (require 'package) (package-initialize) (require '{package}))"
-    return subprocess.run([EMACS, "--batch", "-Q", "--eval", code], capture_output=True, timeout=60).returncode == 0
+    return subprocess.run([EMACS, "--batch", "-q", "--eval", code], capture_output=True, timeout=60).returncode == 0
 
 
 @pytest.fixture(scope="module")
@@ -119,7 +119,7 @@ def run(product: Product, root: Path, folder: Path, setup: str, probe: str) -> A
         "PROBE_OUT": str(folder / "out.json"),
     }
     done = subprocess.run(
-        [str(EMACS), "--batch", "-Q", "-l", str(folder / "probe.el")],
+        [str(EMACS), "--batch", "-q", "-l", str(folder / "probe.el")],
         cwd=root,
         env=environment,
         stdin=subprocess.DEVNULL,
