@@ -39,6 +39,7 @@ END = """
 EGLOT = """
 (find-file "src/basket.py")
 (apply #'eglot (eglot--guess-contact))
+(wait-for "the session" #'eglot-current-server)
 (at-price)
 (let ((server (eglot-current-server)))
   (see 'root (expand-file-name (project-root (eglot--project server))))
@@ -51,6 +52,7 @@ EGLOT = """
 (see 'opened (vector (buffer-file-name) (line-number-at-pos)))
 (find-file (expand-file-name ".well-known/aura.json" top))
 (apply #'eglot (eglot--guess-contact))
+(wait-for "the session" #'eglot-current-server)
 (see 'wrong (mapcar (lambda (each)
     (vector (line-number-at-pos (flymake-diagnostic-beg each)) (flymake-diagnostic-text each)))
   (wait-for "diagnostics" (lambda () (flymake-diagnostics)))))
