@@ -46,7 +46,8 @@ EGLOT = """
   (jsonrpc-request server :aurora/index (make-hash-table) :timeout 20)
   (see 'hover (plist-get (plist-get
     (jsonrpc-request server :textDocument/hover (eglot--TextDocumentPositionParams)) :contents) :value))
-  (see 'symbols (mapcar (lambda (each) (substring-no-properties (car each))) (seq-filter #'consp (eglot-imenu)))))
+  (see 'symbols (seq-mapcat (lambda (kind) (mapcar (lambda (each) (substring-no-properties (car each))) (cdr kind)))
+    (eglot-imenu))))
 (cl-letf (((symbol-function 'completing-read) (lambda (_ places &rest _) (caar places))))
   (aurora-recall "total price of a basket"))
 (see 'opened (vector (buffer-file-name) (line-number-at-pos)))
