@@ -96,7 +96,9 @@ end
   wait('attaching to the second manifest', function() return attached() and #vim.diagnostic.get(0) > 0 end)
   at('read"}}}}')
   local here = vim.lsp.util.make_position_params(0, 'utf-16')
-  out.completed = vim.lsp.util.text_document_completion_list_to_complete_items(ask('textDocument/completion', here), '')
+  local to_items = vim.lsp.util.text_document_completion_list_to_complete_items
+    or vim.lsp.completion._lsp_to_complete_items -- 0.12
+  out.completed = to_items(ask('textDocument/completion', here), '')
   vim.lsp.buf.rename('fetch')
   wait('rename', has('"fetch": {"id": "fetch"'))
   out.renamed = text()

@@ -78,14 +78,15 @@ function M.ask(query, results)
   end
   client.ask('aurora/recall', params, function(answer, session)
     local fresh = answer.freshness
-    if fresh.indexedAt and (#answer.results > 0 or fresh.pendingFiles == 0) then
+    local complete = fresh.indexedAt and fresh.files > 0 and fresh.pendingFiles == 0 and fresh.state == 'ready'
+    if complete or (fresh.indexedAt and #answer.results > 0) or fresh.state == 'error' then
       show(answer, results)
       return
     end
     client.notify('indexing this workspace; the answer comes then')
     client.say(session, 'aurora/index', vim.empty_dict(), function()
-      client.say(session, 'aurora/recall', params(session), function(complete)
-        show(complete, results)
+      client.say(session, 'aurora/recall', params(session), function(whole)
+        show(whole, results)
       end)
     end)
   end)
