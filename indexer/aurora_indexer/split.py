@@ -6,10 +6,10 @@ is entered, and a leaf too large is cut between lines. What belongs to other chu
 
 from __future__ import annotations
 
-from array import array
 from bisect import bisect_left
 from collections.abc import Sequence
 from itertools import accumulate
+from typing import Any
 
 from tree_sitter import Node
 
@@ -26,7 +26,8 @@ _MAX_ENTERED = 50_000
 _TINY = 6
 """A part under a sixth of the limit is not worth being one: it goes with its neighbour."""
 
-_WEIGHTS = bytes(0 if b in WHITE_SPACE else 1 for b in range(256))
+_BLOCK = 256
+"""Bytes whose weight is counted together."""
 
 
 def is_long(text: bytes) -> bool:
@@ -40,13 +41,13 @@ def split(node: Node, text: bytes, offset: int) -> list[Span]:
     `text` is the chunk's own text, `offset` its place in the source, what belongs to other chunks blanked. The spans
     are byte positions in the source; together they cover the text in order.
     """
-    weights = _weights(text)
+    weights = _Weights(text)
     return _parts(_unit_starts(node, text, offset, weights), text, offset, weights)
 
 
 def split_at(borders: Sequence[int], text: bytes) -> list[Span]:
     """Cut a text without a syntax tree into parts, as `split` does. `borders` are byte positions where blocks start."""
-    weights = _weights(text)
+    weights = _Weights(text)
     starts: list[int] = []
     edges = sorted({0, *(border for border in borders if 0 < border < len(text))})
     for low, high in zip(edges, [*edges[1:], len(text)], strict=True):
@@ -56,9 +57,22 @@ def split_at(borders: Sequence[int], text: bytes) -> list[Span]:
     return _parts(starts, text, 0, weights)
 
 
-def _weights(text: bytes) -> Sequence[int]:
-    """How many bytes other than white space stand before each position."""
-    return array("L", accumulate(text.translate(_WEIGHTS), initial=0))
+class _Weights(Sequence[int]):
+    """How many bytes other than white space stand before each position. Few of them are asked for: counted then."""
+
+    def __init__(self, text: bytes) -> None:
+        self._text = text
+        blocks = range(0, len(text), _BLOCK)
+        self._before = [0, *accumulate(len(text[at : at + _BLOCK].translate(None, WHITE_SPACE)) for at in blocks)]
+
+    def __len__(self) -> int:
+        return len(self._text) + 1
+
+    def __getitem__(self, place: Any) -> Any:
+        if place < 0:
+            place += len(self)
+        block = place // _BLOCK
+        return self._before[block] + len(self._text[block * _BLOCK : place].translate(None, WHITE_SPACE))
 
 
 def _parts(starts: list[int], text: bytes, offset: int, weights: Sequence[int]) -> list[Span]:

@@ -58,6 +58,7 @@ class Catalogue:
         self._stems: dict[str, list[str]] = {}
         self._folders: dict[str, list[str]] = {}
         self._known_modules: dict[tuple[str, str], list[str]] = {}
+        self._places: dict[str, tuple[str, str, str]] = {}
         self._by_path: dict[str, list[Definition]] = {}
         self._families: list[str] = []
         for definition in definitions:
@@ -110,7 +111,13 @@ class Catalogue:
             found = {path for stem in stems for path in self._stems.get(stem, ())}
             return found.union(self._folders.get(wanted, ()))
         last = segments[-1:] or importer.split("/")[-2:-1] or ["__init__"]
-        return {path for path in self._files.get(_without_suffix(last[0]), ()) if module_is(module, path)}
+        wanted = _without_suffix("/".join(segments))
+        several, places = len(segments) > 1, self._places
+        return {
+            path
+            for path in (self._files.get(_without_suffix(last[0]), ()) if wanted else ())
+            if _can_be(wanted, places.get(path) or places.setdefault(path, _places_of(path)), several=several)
+        }
 
 
 def family(language: str) -> str:
@@ -256,18 +263,24 @@ def _segments(module: str) -> list[str]:
     return [part for part in cleaned.split("/") if part not in ("", ".", "..", "crate", "self", "super")]
 
 
-def module_is(module: str, path: str) -> bool:
-    """Whether a module that is no relative one can be the file or package folder of `path`."""
-    segments = _segments(module)
+def _places_of(path: str) -> tuple[str, str, str]:
+    """What a file can be imported as: itself, its folder, and the package that it is the front of."""
     stem = _without_suffix(path)
-    folder = path.rsplit("/", 1)[0] if "/" in path else ""
-    if not segments:
-        return False
-    wanted = _without_suffix("/".join(segments))
-    return any(
-        place == wanted or place.endswith("/" + wanted)
-        for place in (stem, folder, stem.removesuffix("/__init__").removesuffix("/index").removesuffix("/mod"))
-    ) or (len(segments) > 1 and bool(folder) and wanted.endswith("/" + folder))
+    folder = path.rpartition("/")[0]
+    return stem, folder, stem.removesuffix("/__init__").removesuffix("/index").removesuffix("/mod")
+
+
+def _can_be(wanted: str, places: tuple[str, str, str], *, several: bool) -> bool:
+    """Whether what is wanted ends one of the places, or (`several` segments) a folder ends what is wanted."""
+    stem, folder, package = places
+    ending = f"/{wanted}"
+    return (
+        wanted in places
+        or stem.endswith(ending)
+        or folder.endswith(ending)
+        or package.endswith(ending)
+        or (several and folder != "" and wanted.endswith(f"/{folder}"))
+    )
 
 
 def _relative_base(module: str, importer: str) -> str:

@@ -91,7 +91,7 @@ def misfits_of(plan: SitePlan, manifest: Manifest, given: Sequence[str]) -> list
 
 
 def arguments_of(step: Step, given: Mapping[str, Any], answers: Sequence[Any]) -> dict[str, Any]:
-    """A step's arguments as values; `answers` are the bodies of earlier steps. Raises SiteError where one is missing."""
+    """A step's arguments as values; `answers` are bodies of earlier steps. Raises SiteError where one is missing."""
     found: dict[str, Any] = {}
     for each in step.arguments:
         if each.given is not None:

@@ -35,8 +35,10 @@ Token = str | int
 class QueryParams(Wire, frozen=True, kw_only=True):
     """`aurora/query`. `session` ties questions together (App. E); `resume` is the id of an interrupted run.
 
-    With `dry_run` the run stops before its first paid call; with `auto` a simple question is answered directly (§9.9);
-    with `force` a budget's soft end may be passed where the configuration allows it. `context` is where the user is.
+    With `dry_run` the run stops before its first paid call; with `auto` only complex questions take the whole way
+    (§9.9); with `if_called` a prompt is left alone that neither begins with one of `aurora.prefix` nor comes while
+    `aurora.always_on` holds; with `force` a budget's end may be passed where the configuration allows it. `context` is
+    where the user is.
     """
 
     query: Annotated[str, Meta(max_length=200_000)] = ""
@@ -44,6 +46,7 @@ class QueryParams(Wire, frozen=True, kw_only=True):
     dry_run: bool = False
     force: bool = False
     auto: bool = False
+    if_called: bool = False
     mode: Literal["user_invoked", "headless"] = "user_invoked"
     session: Annotated[str, Meta(max_length=200)] = ""
     resume: Annotated[str, Meta(max_length=200)] | None = None

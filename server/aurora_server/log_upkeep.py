@@ -20,23 +20,12 @@ Forget = Callable[[Sequence[str]], Awaitable[None]]
 
 
 class LogUpkeep:
-    """Looks after one folder of logs until it is closed. `settings` is asked each time: they may have changed."""
+    """Looks after one folder of logs. `settings` is asked each time: they may have changed."""
 
     def __init__(self, settings: Callable[[], ConversationSettings], forget: Forget) -> None:
         """`forget` is told which logs are gone, for the indexes of the workspaces that are open."""
         self._settings = settings
         self._forget = forget
-        self._task: asyncio.Task[None] | None = None
-
-    def start(self) -> None:
-        """Begin, in the background."""
-        self._task = asyncio.create_task(self._go_on(), name="upkeep of conversation logs")
-
-    async def close(self) -> None:
-        """Stop; what a thread is at is finished by it."""
-        if self._task is not None:
-            self._task.cancel()
-            await asyncio.gather(self._task, return_exceptions=True)
 
     async def once(self) -> Tidied:
         """Do what is due now."""
@@ -51,7 +40,8 @@ class LogUpkeep:
             logger.warning("a conversation log was left alone", extra={"problem": problem})
         return done
 
-    async def _go_on(self) -> None:
+    async def go_on(self) -> None:
+        """Do it again and again, until cancelled; what a thread is at then is finished by it."""
         while True:
             try:
                 await self.once()

@@ -18,6 +18,8 @@ from aurora_orchestration.deliverables.model import (
     Deliverable,
     Ended,
     Event,
+    PhaseEnded,
+    PhaseStarted,
     RecoveryBegan,
     SpecSource,
     Started,
@@ -76,6 +78,28 @@ def test_documents_of_any_log_can_be_read_and_tell_their_status_again(events: li
         told = refolded.deliverable()
         assert told is not None and refolded.refused == {}
         assert {**metrics_document(told), "metrics": None} == {**final, "metrics": None}
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        (Started(), PhaseStarted("propose"), PhaseStarted("apply"), 1, PhaseEnded("propose"), PhaseStarted("propose")),
+        (Started(), PhaseStarted("apply"), PhaseStarted("archive"), 7, PhaseStarted("apply"), 8, PhaseStarted("specs")),
+    ],
+    ids=["two phases at one instant", "an archive that was left"],
+)
+def test_the_state_of_what_began_at_one_instant_is_read_as_it_was(told: tuple[Any, ...]) -> None:
+    at, events = 1_772_096_400.0, []
+    for n, what in enumerate(told):
+        if isinstance(what, int):
+            at = 1_772_096_400.0 + what
+        else:
+            events.append(Event(id=f"e{n}", change_id="add-search", at=at, what=what, source="cli"))
+    before, folding = folded(events), Folding()
+    folding.take(read_document(state_document(before)))
+    after = folding.deliverable()
+    assert after is not None and folding.refused == {}
+    assert (after.status, after.current_phase) == (before.status, before.current_phase)
 
 
 @settings(deadline=None)

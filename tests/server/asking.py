@@ -15,7 +15,7 @@ from tests.orchestration.soar.minds import Mind
 from tests.server.daemons import Daemon
 
 FILES = {
-    "src/template.py": 'def expand(template, values):\n    """Fill a parsed template."""\n    return fill(template, values)\n',
+    "src/template.py": "def expand(template, values):\n    # Fill a template.\n    return fill(template, values)\n",
     "src/action.py": 'def request(args):\n    """Ask the site."""\n    return get(expand(TEMPLATE, args))\n',
     "src/auth.py": 'def login(user, password):\n    """A token for a user."""\n    return token(user)\n',
 }

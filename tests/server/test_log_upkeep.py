@@ -36,7 +36,7 @@ async def test_what_is_due_is_done_at_the_start_and_memory_is_told(tmp_path: Pat
         told.set()
 
     upkeep = LogUpkeep(lambda: settings, forget)
-    upkeep.start()
+    keeping = asyncio.create_task(upkeep.go_on())
     try:
         await asyncio.wait_for(told.wait(), 20)
         assert await store.read.logs() == sorted(kept[1:])
@@ -45,5 +45,6 @@ async def test_what_is_due_is_done_at_the_start_and_memory_is_told(tmp_path: Pat
         again = await upkeep.once()
         assert (again.deleted, again.compressed) == ((), ())
     finally:
-        await upkeep.close()
+        keeping.cancel()
+        await asyncio.wait({keeping})
         await store.close()

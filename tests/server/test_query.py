@@ -46,7 +46,7 @@ def test_a_question_is_worked_on_phase_by_phase_and_leaves_what_it_learned(tmp_p
         recalled = client.request("aurora/recall", {"query": MEDIUM, "types": ["reas"]})["results"]
         assert [each["id"] for each in recalled] == [result["reasoningId"]]
         told = client.request("aurora/deliverable", {"action": "list"})["deliverables"]
-        assert [(each["status"], each["specFramework"]) for each in told] == [("completed", "prompt")]
+        assert [(each["status"], each["specSource"]["framework"]) for each in told] == [("completed", "prompt")]
 
 
 def test_without_a_provider_memory_answers_and_one_line_says_how_to_configure_one(tmp_path: Path) -> None:
@@ -92,7 +92,7 @@ def test_an_agent_may_ask_the_user_of_a_client_that_answers(tmp_path: Path) -> N
         client.answer("aurora/askUser", answer)
         result = client.request("aurora/query", {"query": MEDIUM})
         assert result["state"] == "complete", result["error"]
-        assert questions and all("Which RFC?" in each for each in questions)
+        assert "llm-executor (SG1): Which RFC?" in questions
         assert any("RFC 6570" in json.dumps(request.json) for request in provider.requests)
 
 
@@ -199,3 +199,18 @@ def test_over_the_hard_limit_nothing_is_sent(tmp_path: Path) -> None:
         done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
         assert done.returncode == 4
         assert "budget" in done.stderr and provider.requests == []
+
+
+def test_a_hook_has_only_those_prompts_answered_that_call_for_it(tmp_path: Path) -> None:
+    mind = Mind(TWO)
+    with asked(tmp_path, mind) as (daemon, _, root), daemon.client(root) as client:
+        left = client.request("aurora/query", {"query": MEDIUM, "ifCalled": True})
+        assert (left["id"], left["answer"], mind.asked) == ("", "", [])
+        config = tmp_path / "home/config.json"
+        config.write_text(json.dumps({**json.loads(config.read_text()), "aurora": {"always_on": True}}))
+        thanks = client.request("aurora/query", {"query": "thanks", "ifCalled": True})
+        assert (thanks["id"], mind.asked) == ("", [])
+        direct = client.request("aurora/query", {"query": MEDIUM, "ifCalled": True})
+        assert direct["state"] == "complete" and mind.asked == ["direct"], "medium, and nobody asked for more"
+        called = client.request("aurora/query", {"query": f"aurora: {MEDIUM}", "ifCalled": True})
+        assert called["query"] == MEDIUM and "decompose" in mind.asked

@@ -36,6 +36,7 @@ from aurora_orchestration.deliverables.model import (
     ToolCalled,
 )
 from aurora_orchestration.deliverables.times import seconds_of
+from aurora_orchestration.deliverables.transitions import status_in
 
 STATE = "deliverable-state"
 FINAL = "metrics-output"
@@ -49,6 +50,13 @@ _TYPES = ("phase_start", "phase_end", "tool_call", "recovery", "deliverable_star
 
 class InvalidDocument(ValueError):
     """A document is none of those of AURA-M; the message says where and why."""
+
+
+Stretch = tuple[float, PhaseStarted | PhaseEnded]
+"""A phase that begins or ends, and when."""
+
+_MOMENT = 1e-6
+"""Seconds: less than any document tells."""
 
 
 def read_document(document: Mapping[str, Any], source: str = "import") -> list[Event]:
@@ -122,13 +130,12 @@ def _state(document: Mapping[str, Any]) -> Iterator[tuple[float, Happening]]:
     status = document["status"]
     yield begun, _started(document, None)
     phases: Mapping[str, Any] = document.get("phases", {})
-    stretches = list(_stretches(phases))
+    ended = status in ("completed", "failed")
+    stretches = list(_stretches(phases, ended=ended))
     updated = seconds_of(document["updated_at"]) if "updated_at" in document else begun
     now = max(begun, updated, *(at for at, _ in stretches))
-    current = document.get("current_phase", _FIRST_PHASE.get(status) if not phases else None)
-    last = stretches[-1][1] if stretches else None
-    if current in PHASES and status not in ("completed", "failed") and last != PhaseStarted(current):
-        stretches.append((now, PhaseStarted(current)))
+    if not ended:
+        stretches += _at_last(stretches, phases, document.get("current_phase"), status, now)
     yield from stretches
     begins = [what.phase for _, what in stretches if isinstance(what, PhaseStarted)]
     archived = phases.get("archive", {}).get("completed_at")
@@ -138,11 +145,36 @@ def _state(document: Mapping[str, Any]) -> Iterator[tuple[float, Happening]]:
     yield from _repeated(Iterated(), document.get("apply_iterations", counted) - counted, applied)
     yield from _recovered(document.get("recovery_attempts", 0), _recoveries(begins), applied)
     yield from _counts(document, document.get("tool_calls", {}), applied, worked)
-    if status in ("completed", "failed"):
+    if ended:
         yield now, Ended(status)
 
 
-def _stretches(phases: Mapping[str, Any]) -> Iterator[tuple[float, PhaseStarted | PhaseEnded]]:
+def _at_last(
+    stretches: Sequence[Stretch], phases: Mapping[str, Any], current: Phase | None, status: str, now: float
+) -> Iterator[Stretch]:
+    """What stands at the end of one that is not over, where its phases' times alone do not tell that.
+
+    Of phases that begin at one instant the last in their order counts: what comes after them comes a moment later.
+    """
+    ordered = sorted(
+        stretches, key=lambda each: (each[0], isinstance(each[1], PhaseStarted), PHASES.index(each[1].phase))
+    )
+    begun = [what.phase for _, what in ordered if isinstance(what, PhaseStarted)]
+    under_way = begun[-1] if begun and isinstance(ordered[-1][1], PhaseStarted) else None
+    moment = _MOMENT if any(at == now and isinstance(what, PhaseStarted) for at, what in ordered) else 0.0
+    if current is None and not begun:
+        current = _FIRST_PHASE.get(status)
+    if current in PHASES:
+        if under_way != current:
+            yield now + moment, PhaseStarted(current)
+    elif status_in(begun[-1] if begun else None) != status:
+        last = next((phase for phase in reversed(PHASES) if phase in phases and status_in(phase) == status), None)
+        if last is not None:
+            yield now + _MOMENT, PhaseStarted(last)
+            yield now + 2 * _MOMENT, PhaseEnded(last)
+
+
+def _stretches(phases: Mapping[str, Any], *, ended: bool) -> Iterator[Stretch]:
     """Phases one after the other: where one lies within another that repeated, it was between its repeats."""
     windows: list[tuple[float, float, Phase]] = []
     for phase in PHASES:
@@ -151,6 +183,9 @@ def _stretches(phases: Mapping[str, Any]) -> Iterator[tuple[float, PhaseStarted 
             first = seconds_of(times["started_at"])
             last = seconds_of(times["completed_at"]) if times.get("completed_at") is not None else math.inf
             windows.append((first, max(first, last), phase))
+    over = max((last for _, last, phase in windows if phase != "archive"), default=-math.inf)
+    if ended and over < math.inf:  # nothing follows the archive
+        windows = [(first, max(last, over) if phase == "archive" else last, phase) for first, last, phase in windows]
     current: Phase | None = None
     for at in sorted({at for first, last, _ in windows for at in (first, last) if at < math.inf}):
         for first, last, phase in windows:
@@ -164,7 +199,8 @@ def _stretches(phases: Mapping[str, Any]) -> Iterator[tuple[float, PhaseStarted 
                 yield at, PhaseStarted(newest)
             current = newest
         elif current is not None:
-            yield at, PhaseEnded(current)
+            if ended or current != "archive":  # one that ended would be the end; this one was left
+                yield at, PhaseEnded(current)
             current = None
 
 

@@ -67,7 +67,7 @@ def _read(path: Path) -> dict[str, list[AgentResponse]]:
         lines = path.read_bytes().split(b"\n")
     except OSError:
         return known
-    for line in lines:
+    for line in filter(None, lines):
         try:
             done = msgspec.json.decode(line, type=Done)
         except (msgspec.MsgspecError, RecursionError):
@@ -80,6 +80,7 @@ def _append(path: Path, done: Done) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600), "ab") as file:
-            file.write(msgspec.json.encode(done) + b"\n")
+            # A line of its own, also behind one that a killed process left half written.
+            file.write(b"\n" + msgspec.json.encode(done) + b"\n")
     except OSError as error:  # then it would be asked again after an interruption; the run itself is none the worse
         logger.warning("an agent's answer could not be kept", extra={"path": str(path), "error": str(error)})

@@ -27,8 +27,9 @@ class RunRequest(Struct, frozen=True, kw_only=True):
     """A question for the nine phases.
 
     `session` ties questions together: what the next one says of the last answer (App. E) is looked at within it. With
-    `dry_run` the run stops before its first paid call; with `auto` a simple question is answered directly and only a
-    harder one takes the whole way (§9.9 mode 1). `resume` is the id of an interrupted run that is to be gone on with.
+    `dry_run` the run stops before its first paid call; with `auto` only a complex question takes the whole way, and a
+    medium one is answered directly as a simple one is (§9.9 mode 1). `resume` is the id of an interrupted run that is
+    to be gone on with.
     """
 
     query: str

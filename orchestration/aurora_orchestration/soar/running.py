@@ -8,8 +8,10 @@ from collections.abc import Awaitable, Callable
 from msgspec.structs import replace
 
 from aurora_orchestration.agents.executors.running import Executors
+from aurora_orchestration.guardrails.audit import Audit
+from aurora_orchestration.guardrails.blocked import Blocked, Unrecorded
 from aurora_orchestration.guardrails.estimating import estimate, tokens_of
-from aurora_orchestration.guardrails.guarding import guard
+from aurora_orchestration.guardrails.guarding import Guarded, guard
 from aurora_orchestration.llm.asking import Llm, LlmError, Models
 from aurora_orchestration.settings import SoarSettings
 from aurora_orchestration.soar import phases_log as shown
@@ -112,7 +114,7 @@ class Running:
         settings, course = self._settings, self._course
         async with course.phase("guard", length=len(self._request.query), mode=self._request.mode) as found:
             course.tell("guard", "in_progress")
-            guarded = await asyncio.to_thread(guard, self._request.query, settings.guardrails)
+            guarded = await asyncio.to_thread(self._guarded)
             self._request = replace(self._request, query=guarded.query)
             self.so_far = replace(self.so_far, query=guarded.query)
             course.notice(*guarded.notices)
@@ -126,6 +128,23 @@ class Running:
                 found["estimated_cost_usd"] = await self._afford(level)
             course.tell("guard", "complete")
         return kept
+
+    def _guarded(self) -> Guarded:
+        """The question as it may go on; what was redacted or held back is noted, without its values."""
+        settings, run = self._settings.guardrails, self.so_far.id
+        audit = Audit(self._bench.home / "logs", self._bench.now) if settings.audit else None
+        try:
+            guarded = guard(self._request.query, settings)
+            if audit is not None:
+                audit.passed(run, guarded)
+        except Blocked as blocked:
+            if audit is not None:
+                audit.blocked(run, blocked)
+            raise
+        except OSError as error:
+            place = audit.path if audit is not None else ""
+            raise Unrecorded(f"{place}: the audit trail cannot be written ({error}); make room for it") from error
+        return guarded
 
     async def _afford(self, level: Complexity) -> float:
         """Whether the budget allows a question of this complexity; raises OverBudget."""
@@ -176,7 +195,8 @@ class Running:
             self._course.notice("questions like this one failed before: it is verified at the highest level")
             wanted.append("option_c")
         if not wanted:
-            return assessment
+            direct = self._request.auto and assessment.complexity in ("simple", "medium")
+            return replace(assessment, verification="none") if direct else assessment
         asked = self._request.verification
         level = LEVEL_OF[asked] if asked is not None else max((LEVEL_OF[each] for each in wanted), key=LEVELS.index)
         if asked is None and LEVELS.index(level) <= LEVELS.index(assessment.complexity):

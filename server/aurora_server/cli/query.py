@@ -27,7 +27,12 @@ MAX_QUESTION = 1_000_000
     help="How far the work is checked: by the model itself, by a critic, or by three ways and a judge.",
 )
 @click.option("--dry-run", is_flag=True, help="Stop before the first call that costs anything.")
-@click.option("--auto", is_flag=True, help="Answer simple questions directly; take the whole way for harder ones only.")
+@click.option("--auto", is_flag=True, help="Take the whole way for complex questions only; answer others directly.")
+@click.option(
+    "--if-called",
+    is_flag=True,
+    help="Leave alone what does not call AURORA (aurora.prefix, aurora.always_on): for hooks.",
+)
 @click.option("--force", is_flag=True, help="Go beyond the budget, where the configuration allows that.")
 @click.option("--session", default="", help="Ties questions together: what this one says of the last answer counts.")
 @click.option("--resume", metavar="ID", help="Go on with a run that was interrupted; nothing is paid twice.")
@@ -38,6 +43,7 @@ def query(
     verification: str | None,
     dry_run: bool,
     auto: bool,
+    if_called: bool,
     force: bool,
     session: str,
     resume: str | None,
@@ -51,6 +57,7 @@ def query(
     if not question.strip() and resume is None:
         raise click.UsageError("the question is empty", click.get_current_context())
     params: dict[str, Any] = {"query": question, "dryRun": dry_run, "auto": auto, "force": force, "session": session}
+    params |= {"ifCalled": if_called}
     params |= {"verification": verification} if verification else {}
     params |= {"resume": resume} if resume else {}
     stay()

@@ -48,7 +48,11 @@ class Mind:
     def _direct(self, request: Request) -> Any:
         context = request.json["context"]
         sources = [context[0]["source"]] if context else []
-        return {"answer": "It expands templates.", "confidence": 0.9, "claims": [{"text": "So it is.", "sources": sources}]}
+        return {
+            "answer": "It expands templates.",
+            "confidence": 0.9,
+            "claims": [{"text": "So it is.", "sources": sources}],
+        }
 
     def _decompose(self, request: Request) -> Any:
         query = request.json["data"]["query"]
