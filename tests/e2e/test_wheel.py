@@ -97,7 +97,9 @@ def test_the_wheel_carries_queries_schemas_and_nothing_of_the_tests(wheel: Path)
     names = zipfile.ZipFile(wheel).namelist()
     tops = {name.split("/")[0] for name in names}
     rooms = {f"aurora_{room}" for room in ("server", "orchestration", "indexer", "memory", "protocol", "schemas")}
-    assert {top for top in tops if not top.endswith(".dist-info")} == rooms
+    assert {top for top in tops if not top.endswith((".dist-info", ".data"))} == rooms
+    manual = {name.split(".data/data/")[1] for name in names if ".data/" in name}
+    assert manual == {"share/man/man1/aurora.1", "share/man/man1/aur.1"}
     source = CHECKOUT / "indexer" / "aurora_indexer" / "languages"
     queries = {f"aurora_indexer/languages/{path.name}" for path in source.glob("*.scm")}
     assert queries and queries <= set(names)

@@ -19,6 +19,7 @@ from aurora_server.cli.settings import Settings
 COMMANDS = {
     "agents": ("aurora_server.cli.agents", "agents"),
     "budget": ("aurora_server.cli.budget", "budget"),
+    "completion": ("aurora_server.cli.completion", "completion"),
     "config": ("aurora_server.cli.config", "config"),
     "daemon": ("aurora_server.cli.daemon", "daemon"),
     "dashboard": ("aurora_server.cli.dashboard", "dashboard"),
@@ -35,6 +36,7 @@ COMMANDS = {
     "query": ("aurora_server.cli.query", "query"),
     "report": ("aurora_server.cli.report", "report"),
     "trust": ("aurora_server.cli.trust", "trust"),
+    "uninstall": ("aurora_server.cli.uninstall", "uninstall"),
 }
 """Each command's module and its name there."""
 
@@ -44,12 +46,16 @@ ALIASES = {"m": "mem"}
 def run(arguments: Sequence[str]) -> int:
     """Run `aurora` with these arguments; returns the exit code, after one line on standard error if it failed."""
     settings = Settings()
-    program = Path(sys.argv[0]).name if sys.argv else ""
+    program = "aur" if sys.argv and Path(sys.argv[0]).name == "aur" else "aurora"
     if hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(errors="backslashreplace")
     try:
+        if instruction := os.environ.get("_AURORA_COMPLETE"):
+            from aurora_server.cli.completion import answer
+
+            return answer(aurora, program, instruction)
         # Not click's own `main`, which ends the process by itself on Ctrl-C and on a closed pipe.
-        with aurora.make_context("aur" if program == "aur" else "aurora", list(arguments), obj=settings) as ctx:
+        with aurora.make_context(program, list(arguments), obj=settings) as ctx:
             result = aurora.invoke(ctx)
         sys.stdout.flush()
     except BrokenPipeError:

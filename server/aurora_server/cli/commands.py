@@ -49,7 +49,7 @@ def global_options() -> list[click.Option]:
 
     def option(*names: str, keep: Callable[[Settings, Any], None], **more: Any) -> click.Option:
         def callback(ctx: click.Context, parameter: click.Parameter, value: Any) -> None:
-            if value not in (None, False, 0):
+            if value not in (None, False, 0) and not ctx.resilient_parsing:  # a shell that completes
                 keep(ctx.ensure_object(Settings), value)
 
         return click.Option(list(names), callback=callback, expose_value=False, **more)

@@ -1,0 +1,108 @@
+-- :AurMem: what memory recalls for a question, as a quickfix list or in a picker.
+local client = require('aurora.client')
+local settings = require('aurora.settings')
+
+local M = {}
+
+local function title(result)
+  local signature = vim.trim((result.signature or ''):gsub('%s+', ' '))
+  return signature ~= '' and signature or (result.kind .. ' ' .. result.name)
+end
+
+local function path(result)
+  return result.workspace .. '/' .. result.file
+end
+
+local function quickfix_item(result)
+  local text = ('%.2f  %s'):format(result.score, title(result))
+  if result.summary and result.summary ~= '' then
+    text = text .. ' · ' .. result.summary:gsub('%s+', ' ')
+  end
+  if result.file == '' then -- a solved question: nothing of it stands in a file
+    return { text = text }
+  end
+  return { filename = path(result), lnum = result.lineStart, end_lnum = result.lineEnd, col = 1, text = text }
+end
+
+local function to_quickfix(answer)
+  vim.fn.setqflist({}, ' ', {
+    title = 'AurMem ' .. answer.query,
+    items = vim.tbl_map(quickfix_item, answer.results),
+    context = { aurora = true },
+  })
+  vim.cmd('botright copen')
+end
+
+-- Opens a result at its first line; one that stands in no file is explained.
+function M.open(result)
+  if result.file == '' then
+    require('aurora.explain').show({ id = result.id })
+    return
+  end
+  vim.cmd("normal! m'")
+  vim.cmd('edit ' .. vim.fn.fnameescape(vim.fn.fnamemodify(path(result), ':~:.')))
+  local last = vim.api.nvim_buf_line_count(0)
+  vim.api.nvim_win_set_cursor(0, { math.max(1, math.min(result.lineStart, last)), 0 })
+  vim.cmd('normal! zz')
+end
+
+local function to_picker(answer)
+  vim.ui.select(answer.results, {
+    prompt = answer.query,
+    kind = 'aurora',
+    format_item = function(result)
+      local where = result.file ~= '' and ('%s:%d  '):format(result.file, result.lineStart) or ''
+      return ('%s%s  %.2f'):format(where, title(result), result.score)
+    end,
+  }, function(chosen)
+    if chosen then
+      M.open(chosen)
+    end
+  end)
+end
+
+local function show(answer, results)
+  if #answer.results == 0 then
+    client.notify(answer.hint or ("nothing is known of '%s'"):format(answer.query))
+  elseif results == 'select' then
+    to_picker(answer)
+  else
+    to_quickfix(answer)
+  end
+end
+
+-- Recalls, and shows the results as 'quickfix' or 'select'. A workspace seen for the first time is indexed before.
+function M.ask(query, results)
+  local function params(session)
+    return { query = query, limit = settings.current.limit, context = client.context(session) }
+  end
+  client.ask('aurora/recall', params, function(answer, session)
+    local fresh = answer.freshness
+    local complete = fresh.indexedAt and fresh.files > 0 and fresh.pendingFiles == 0 and fresh.state == 'ready'
+    if complete or (fresh.indexedAt and #answer.results > 0) or fresh.state == 'error' then
+      show(answer, results)
+      return
+    end
+    client.notify('indexing this workspace; the answer comes then')
+    client.say(session, 'aurora/index', vim.empty_dict(), function()
+      client.say(session, 'aurora/recall', params(session), function(whole)
+        show(whole, results)
+      end)
+    end)
+  end)
+end
+
+function M.command(given)
+  local results = given.bang and 'select' or settings.current.results
+  if given.args ~= '' then
+    M.ask(given.args, results)
+    return
+  end
+  vim.ui.input({ prompt = 'Recall: ' }, function(query)
+    if query and vim.trim(query) ~= '' then
+      M.ask(query, results)
+    end
+  end)
+end
+
+return M
