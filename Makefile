@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 WORKSPACE ?= .
 QUERY ?= where is a file split into chunks
 
-.PHONY: run test e2e check bench bench-recall bench-scale bench-manifest bench-deliverables clean
+.PHONY: run test e2e check bench bench-recall bench-scale bench-manifest bench-deliverables bench-soar clean
 
 $(VENV)/.run: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -47,6 +47,9 @@ bench-manifest: $(VENV)/.dev
 
 bench-deliverables: $(VENV)/.dev
 	$(BIN)/python -m tests.benchmarks.deliverables
+
+bench-soar: $(VENV)/.dev
+	$(BIN)/python -m tests.benchmarks.orchestrator
 
 clean:
 	rm -rf $(VENV) dist build .bench

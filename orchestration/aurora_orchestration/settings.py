@@ -190,16 +190,12 @@ class ComplexitySettings(Struct, frozen=True, kw_only=True):
 
 
 class DefaultAgent(Struct, frozen=True, kw_only=True):
-    """`agents.default_agent`: who works where `fallback_mode` is `default_agents` and none was found (App. F).
+    """`agents.default_agent`: who does what no other agent can (App. F)."""
 
-    Always a built-in one: the solving model, led by `prompt` where one is given.
-    """
-
-    id: Annotated[str, Meta(min_length=1, max_length=200)] = "llm-executor"
-    type: Literal["builtin", "built_in"] = "builtin"
+    id: Annotated[str, Meta(min_length=1, max_length=100)] = "llm-executor"
+    type: Literal["mcp", "executable", "http", "builtin", "built_in"] = "built_in"
     capabilities: Words = ("all",)
     domains: Words = ("general",)
-    prompt: Annotated[str, Meta(max_length=20_000)] = ""
 
 
 class AgentSettings(Struct, frozen=True, kw_only=True):

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import importlib
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
+from weakref import WeakSet
 
 from aurora_protocol.address import in_home
 from aurora_server.configuration.source import SettingsSource
@@ -18,10 +20,13 @@ if TYPE_CHECKING:
     from aurora_indexer.pool import WorkerPool
     from aurora_orchestration.telemetry.sender import Sender
     from aurora_protocol.methods import Finding
+    from aurora_server.log_upkeep import LogUpkeep
     from aurora_server.workspace import Workspace
 
 MOST_WORKERS = 4
 """Worker processes unless told otherwise: more would be felt in the editor."""
+SETTLED_AFTER = 60.0
+"""Seconds until the daemon looks after what can wait."""
 
 
 class WorkspaceOpener:
@@ -36,6 +41,8 @@ class WorkspaceOpener:
         self._model: ModelProcess | None = None
         self._sender: Sender | None = None
         self._sender_known = False
+        self._opened: WeakSet[Workspace] = WeakSet()
+        self._keeping_logs: asyncio.Task[None] | None = None
 
     async def open(self, root: Path) -> Workspace:
         """Open the workspace at the canonical `root`. Raises what its memory and its indexer raise."""
@@ -53,9 +60,13 @@ class WorkspaceOpener:
             self._model = await asyncio.to_thread(_model_process, self._settings, semantic.model, self._environment)
         if not self._sender_known:
             self._sender_known, self._sender = True, _sender(self._settings, self._environment)
-        return await workspace_class.open(
+        workspace = await workspace_class.open(
             root, self._settings, self._pool, self._model, self._sender, self._source, self._environment
         )
+        self._opened.add(workspace)
+        if self._keeping_logs is None:
+            self._keeping_logs = asyncio.create_task(self._keep_logs(), name="keep conversation logs")
+        return workspace
 
     async def repair(self, folder: Path) -> list[Finding]:
         """Set the damaged memory of a workspace that cannot be opened aside; says what was done."""
@@ -71,13 +82,27 @@ class WorkspaceOpener:
             await asyncio.to_thread(self._sender.close)
 
     async def close(self) -> None:
-        """End the worker processes."""
+        """End the worker processes, and what is done in the background."""
+        if self._keeping_logs is not None:
+            self._keeping_logs.cancel()
+            await asyncio.wait({self._keeping_logs})
         pool, self._pool = self._pool, None
         if pool is not None:
             await pool.aclose()
         model, self._model = self._model, None
         if model is not None:
             await model.aclose()
+
+    async def _keep_logs(self) -> None:
+        """Look after the conversation logs, once nobody waits for a start any more."""
+        await asyncio.sleep(SETTLED_AFTER)
+        module = await asyncio.to_thread(importlib.import_module, "aurora_server.log_upkeep")
+        upkeep: LogUpkeep = module.LogUpkeep(lambda: self._source.current().soar.conversations, self._forget_logs)
+        await upkeep.go_on()
+
+    async def _forget_logs(self, files: Sequence[str]) -> None:
+        for workspace in list(self._opened):
+            await workspace.forget_logs(files)
 
 
 def _sender(settings: Settings, environment: Mapping[str, str]) -> Sender | None:

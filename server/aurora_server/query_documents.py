@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -22,8 +23,8 @@ from aurora_protocol.queries import (
 )
 
 
-def result_of(record: RunRecord) -> QueryResult:
-    """What came of a run. Traces are as the phases recorded them, secrets redacted."""
+def result_of(record: RunRecord, notices: Sequence[str] = ()) -> QueryResult:
+    """What came of a run. Traces are as the phases recorded them, secrets redacted. `notices` come before its own."""
     synthesis, learned = record.synthesis, record.learned
     made = [call for call in record.calls if not call.replayed]
     judged = synthesis.verification if synthesis is not None else None
@@ -36,14 +37,17 @@ def result_of(record: RunRecord) -> QueryResult:
         answer=record.answer,
         score=record.score,
         confidence=record.confidence,
-        complexity=record.complexity,
+        because=record.because,
+        caveats=record.caveats,
+        from_memory=record.from_memory is not None,
+        complexity=record.complexity or (record.assessment.complexity if record.assessment is not None else None),
         claims=tuple(QueryClaim(text=each.text, sources=each.sources) for each in synthesis.claims)
         if synthesis
         else (),
         untraced=synthesis.untraced if synthesis is not None else (),
         sources=_sources(record),
         checks=_checks(judged),
-        notices=record.notices,
+        notices=tuple(dict.fromkeys((*notices, *record.notices))),
         cost_usd=round(record.cost_usd, 6),
         unpriced_calls=sum(call.cost_usd is None for call in made),
         calls=len(made),
@@ -60,7 +64,7 @@ def result_of(record: RunRecord) -> QueryResult:
         timing=timing_of(timing(record)),
         log=record.log,
         cached=learned is not None and learned.reasoning_id is not None,
-        reasoning_id=learned.reasoning_id if learned is not None else None,
+        reasoning_id=learned.reasoning_id if learned is not None else record.from_memory,
         trace=tuple(msgspec.to_builtins(each) for each in record.phases),
         error=record.error,
     )

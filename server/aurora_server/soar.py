@@ -39,12 +39,7 @@ class Configured(Protocol):
         """Reads files: not for the event loop's thread, but for the little there is."""
 
 
-def logs_folder(home: Path, configured: Configured) -> Path:
-    """Where conversation logs are."""
-    return Path(in_home(configured(trusted=False)[0].conversations.path, home))
-
-
-MACHINERY = ("aurora_orchestration.soar.orchestrator", "aurora_server.run_answers")
+MACHINERY = ("aurora_orchestration.soar.orchestrator", "aurora_server.query_documents")
 
 
 class Soar:
@@ -88,7 +83,7 @@ class Soar:
         _, found = await asyncio.to_thread(self._configured, trusted=trusted)
 
         from aurora_orchestration.soar.run import RunRequest
-        from aurora_server.run_answers import query_result
+        from aurora_server.query_documents import result_of
 
         request = RunRequest(
             query=params.query,
@@ -101,7 +96,7 @@ class Soar:
             resume=params.resume,
         )
         record = await orchestrator.run(request, tell=tell, ask_user=ask_user, editor=editor)
-        return query_result(record, [notice.line for notice in found])
+        return result_of(record, [notice.line for notice in found])
 
     async def steps(self, editor: EditorModel | None, *, trusted: bool) -> Steps:
         """Single steps, for whoever puts them together in an own way."""
@@ -129,6 +124,10 @@ class Soar:
 
             self._orchestrators.setdefault(trusted, Orchestrator(self.workbench(trusted=trusted)))
         return self._orchestrators[trusted]
+
+    def logs_folder(self) -> Path:
+        """Where conversation logs are."""
+        return Path(in_home(self.settings(trusted=False).conversations.path, self._home))
 
     def settings(self, *, trusted: bool) -> SoarSettings:
         """What is configured for a run that begins now."""

@@ -74,11 +74,11 @@ class Trust:
 
 
 def trusted_by_editor(options: Any) -> bool:
-    """Whether `initializationOptions` say that the editor's user trusts the workspace: `{"trusted": true}`.
+    """Whether `initializationOptions` say that the editor's user trusts the workspace: `{"workspaceTrusted": true}`.
 
     Settings that are pushed or asked for later are not believed: editors mix a workspace's own settings into them.
     """
-    return isinstance(options, dict) and options.get("trusted") is True
+    return isinstance(options, dict) and options.get("workspaceTrusted") is True
 
 
 def _roots(document: dict[str, Any], path: Path) -> dict[str, str]:

@@ -53,7 +53,7 @@ from aurora_server.memory_numbers import policy_of, weighing_of
 from aurora_server.mending import mend
 from aurora_server.recalling import Recalling
 from aurora_server.settings import DeliverableSettings, DetectSettings, Settings
-from aurora_server.soar import Configured, Soar, logs_folder
+from aurora_server.soar import Configured, Soar
 from aurora_server.soar_memory import SoarMemory
 from aurora_server.telemetry import Follower
 from aurora_server.upkeep import Upkeep
@@ -89,6 +89,7 @@ class Workspace:
         environ: Mapping[str, str],
     ) -> None:
         self.root = root
+        self._closed = False
         self.policies = lifespans.policies
         self._policy_problems = lifespans.problems
         self._store = store
@@ -103,7 +104,7 @@ class Workspace:
         self._upkeep = Upkeep(root, store, indexer, lifespans.policies)
         self._follower = Follower(str(root), self.deliverables, store.outbox, sender) if sender is not None else None
         self._recalling = Recalling(root, store.read, lifespans.policies, embedder)
-        memory = SoarMemory(self._recalling, store, lambda: logs_folder(home, configured), indexer.first_run)
+        memory = SoarMemory(self._recalling, store, lambda: self.soar.logs_folder(), indexer.first_run)
         self.soar = Soar(root, home, configured, memory, self.deliverables, environ)
         self._warming = asyncio.create_task(self._warm(), name=f"warm {root}")
 
@@ -184,6 +185,7 @@ class Workspace:
 
     async def close(self) -> None:
         """Stop indexing and close the memory."""
+        self._closed = True
         self._warming.cancel()
         await self._upkeep.close()
         await self.detecting.close()
@@ -325,6 +327,11 @@ class Workspace:
         result = await self.doctor()
         return msgspec.structs.replace(result, findings=[*done, *result.findings])
 
+    async def forget_logs(self, files: Sequence[str]) -> None:
+        """Conversation logs that are deleted (paths below their folder) are not found any more."""
+        if not self._closed:
+            await self._store.forget_logs(files)
+
     def files_changed(self, paths: list[Path]) -> None:
         """Hear from an editor that files were saved, created or deleted."""
         self._indexer.changed([self.relative(path) for path in paths])
@@ -349,6 +356,9 @@ class Workspace:
         await self._indexer.first_run()
         await asyncio.to_thread(importlib.import_module, "numpy")
         await self.soar.look_for_interrupted()
+        if known := await self._store.read.logs():
+            reading = await asyncio.to_thread(importlib.import_module, "aurora_orchestration.conversations.reading")
+            await self.forget_logs(await asyncio.to_thread(reading.gone, self.soar.logs_folder(), known))
 
     async def _focus(self, cursor: Cursor, now: float) -> Focus | None:
         """What the editor shows, as shares of attention."""

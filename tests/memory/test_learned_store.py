@@ -12,7 +12,7 @@ import pytest
 from aurora_indexer.parse import parse_file
 from aurora_memory.checking import InvalidDocument, document_problems, plain
 from aurora_memory.documents import Subgoal
-from aurora_memory.learning import Learned, Policy, Retrieved
+from aurora_memory.learning import Judged, Judgement, Learned, Policy, Retrieved
 from aurora_memory.recall import recall
 from aurora_memory.recall.reasoning import recall_reasoning
 from aurora_memory.store import FileStat, IndexedFile, Store
@@ -316,3 +316,22 @@ async def test_twins_without_history_stay_apart(store: Store) -> None:
     await store.learn(run(2, score=0.6, retrieved=retrieved(theirs, helpful=True)))
     await store.write(removed=["a.py"])
     assert await store.read.boosts([mine, theirs]) == {mine: 0.2, theirs: 0.05}
+
+
+async def test_a_user_who_judges_an_answer_moves_its_pattern_once(store: Store) -> None:
+    learned = await store.learn(run(1, 0.9))
+    assert learned.reasoning_id is not None
+    row = await store.read.reasoning_named(learned.reasoning_id)
+    assert row is not None
+    before = (await store.read.boosts([row])).get(row, 0.0)
+
+    def said(verdict: Judged, name: str = learned.reasoning_id or "") -> Judgement:
+        return Judgement(run="r-judged", reasoning_id=name, verdict=verdict, query="how is this judged", at=NOON)
+
+    assert await store.judge(said("praised")) and not await store.judge(said("praised"))
+    assert (await store.read.boosts([row]))[row] == pytest.approx(before + 0.1)
+    assert not await store.read.difficult("how is this judged")
+    assert await store.judge(said("incorrect"))
+    assert (await store.read.boosts([row])).get(row, 0.0) == pytest.approx(before)
+    assert await store.read.difficult("how is this judged")
+    assert not await store.judge(said("praised", "reas:never-heard-of"))

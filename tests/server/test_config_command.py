@@ -223,5 +223,5 @@ def test_a_broken_file_trusts_nothing_and_is_not_replaced(home: Path, root: Path
 
 
 def test_what_an_editor_says_of_trust() -> None:
-    assert trusted_by_editor({"trusted": True})
-    assert not any(map(trusted_by_editor, ({"trusted": "true"}, {"trusted": 1}, {}, None, [True])))
+    assert trusted_by_editor({"workspaceTrusted": True})
+    assert not any(map(trusted_by_editor, ({"workspaceTrusted": "true"}, {"workspaceTrusted": 1}, {}, None, [True])))

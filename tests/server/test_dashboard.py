@@ -198,6 +198,14 @@ def test_phases_stand_where_they_were_and_one_under_way_lasts_until_now() -> Non
     assert timeline(Deliverable("x", "planning", 1.0, 1.0), 2.0) == ([], [])
 
 
+@pytest.mark.parametrize("seconds", [1.0, 2.0, 3.0, 90.0, 150.0, 5_000.0, 90_000.0])
+def test_no_two_ticks_of_an_axis_are_called_the_same(seconds: float) -> None:
+    span = PhaseSpan("apply", 100.0, 100.0 + seconds, 1)
+    _, ticks = timeline(Deliverable("x", "executing", 100.0, 100.0 + seconds, spans=(span,)), 100.0 + seconds)
+    labels = [tick.label for tick in ticks]
+    assert len(set(labels)) == len(labels) >= 2
+
+
 def test_small_counts_are_put_together() -> None:
     shown = bars([(str(n), 20 - n) for n in range(12)])
     assert [each.name for each in shown][-2:] == ["7", "others"]

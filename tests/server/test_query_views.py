@@ -182,21 +182,33 @@ def test_what_a_model_said_cannot_command_the_terminal() -> None:
         assert "safe" in text and not {"\x1b", "\x07", "\u202e"} & set(text)
 
 
+def everything(reader: int) -> str:
+    """All that was written to a terminal that is closed by now."""
+    found = b""
+    try:
+        while part := os.read(reader, 4096):
+            found += part
+    except OSError:  # how Linux says that a terminal has ended
+        pass
+    os.close(reader)
+    return found.decode()
+
+
 def test_on_a_terminal_stages_are_shown_live_and_the_answer_is_laid_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("NO_COLOR", raising=False)
     monkeypatch.setenv("TERM", "xterm-256color")
     monkeypatch.setenv("COLUMNS", "90")
     reader, writer = pty.openpty()
-    with os.fdopen(writer, "w", encoding="utf-8") as terminal:
-        with run_view(Settings(), out=terminal, err=terminal) as view:
-            for stage in STAGES:
-                view.stage(wire(notice_of(stage)))
-            with view.paused():
-                terminal.write("Which provider? ")
-            view.finish(wire(result_of(run())))
-        terminal.flush()
-        said = os.read(reader, 1 << 16).decode()
-    os.close(reader)
+    with (
+        os.fdopen(writer, "w", encoding="utf-8") as terminal,
+        run_view(Settings(), out=terminal, err=terminal) as view,
+    ):
+        for stage in STAGES:
+            view.stage(wire(notice_of(stage)))
+        with view.paused():
+            terminal.write("Which provider? ")
+        view.finish(wire(result_of(run())))
+    said = everything(reader)
     assert "✓ assessing complexity · COMPLEX (0.82)" in said and "↻ verifying (adversarial) · RETRY (0.61)" in said
     assert "• " in said and "- tokens" not in said and "tokens are refreshed" in said, "Markdown is laid out"
     assert "login goes through OAuthClient" in said and "score 0.93 · confidence 0.88" in said

@@ -92,7 +92,7 @@ async def keep(db: aiosqlite.Connection, run: FinishedRun, lesson: Lesson, polic
     )
 
 
-async def judge(db: aiosqlite.Connection, judgement: Judgement) -> bool:
+async def judge(db: aiosqlite.Connection, judgement: Judgement, policy: Policy) -> bool:
     """Write down what a user said of a pattern's answer; False where it is gone, or this was said before."""
     name = judgement.reasoning_id.removeprefix("reas:")
     rows = await _rows(db, f"SELECT id FROM chunks WHERE path = '' AND name = ? AND kind = '{KIND}'", (name,))
@@ -100,7 +100,7 @@ async def judge(db: aiosqlite.Connection, judgement: Judgement) -> bool:
         return False
     cursor = await db.execute(
         "INSERT OR IGNORE INTO boosts (chunk_id, run_id, at, amount) VALUES (?, ?, ?, ?)",
-        (rows[0][0], f"{judgement.run}:{judgement.verdict}", judgement.at, judged(judgement.verdict)),
+        (rows[0][0], f"{judgement.run}:{judgement.verdict}", judgement.at, judged(judgement.verdict, policy)),
     )
     if cursor.rowcount and judgement.verdict == "incorrect":
         await _difficult(db, signature(judgement.query), judgement.query, 0.0, judgement.at)

@@ -267,9 +267,9 @@ class Store(Maintained):
             return await learned.keep(db, run, lesson, self._policy)
 
     async def judge(self, judgement: Judgement) -> bool:
-        """Take in what a user said of an answer (App. E), once; False where its pattern is gone or it was said before."""
+        """Take in what a user said of an answer (App. E), once; False: its pattern is gone, or it was said before."""
         async with self._transaction() as db:
-            return await learned.judge(db, judgement)
+            return await learned.judge(db, judgement, self._policy)
 
     async def index_log(self, file: str, text: str, query_id: str = "", topic: str = "") -> int:
         """Index a conversation log, in place of what was known of that file (AURORA §6.8.2.1); returns its sections.

@@ -11,7 +11,7 @@ import os
 import re
 import stat
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -133,6 +133,12 @@ def section(folder: Path, file: str, line_start: int, line_end: int) -> str | No
                 return None
             return "\n".join(lines[max(line_start, 1) - 1 : line_end])
     return None
+
+
+def gone(folder: Path, known: Iterable[str]) -> list[str]:
+    """Which of these logs, by their paths below the folder, are not there any more, compressed or not."""
+    there = {file for file, _, _ in files(folder)}
+    return [file for file in known if file not in there]
 
 
 def by_name(folder: Path, name: str) -> list[Conversation]:

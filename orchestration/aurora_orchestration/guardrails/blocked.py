@@ -25,7 +25,7 @@ class OverBudget(Blocked):
 
 
 class Unrecorded(Blocked):
-    """The budget's files cannot be read or written: what cannot be written down is not spent."""
+    """What must be written down (spending, the audit trail) cannot be: then nothing is spent."""
 
     def __init__(self, message: str) -> None:
         super().__init__(message, "storage")

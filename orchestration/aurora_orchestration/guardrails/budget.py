@@ -50,6 +50,8 @@ class Budget:
         self._settled: set[str] = set()
         self._seen: tuple[int, int] = (0, 0)
         """Which history, by its inode, `_settled` knows, and up to which byte."""
+        self._apart = True
+        """Whether the tracking file is none that the history can be told from: then it is written at once."""
         self._mutex = Lock()
 
     def status(self) -> BudgetStatus:
@@ -190,6 +192,7 @@ class Budget:
             self._notice(notice)
             tracker = None
         size = files.history_size(self._history)
+        self._apart = tracker is None or tracker.history_bytes is None or tracker.history_bytes > size
         if tracker is None:
             fresh = begin(period_at(self._now(), self.settings.period), self.settings.period)
             events = list(files.events_from(self._history))
@@ -250,8 +253,9 @@ class Budget:
         self._seen = (inode, at)
 
     def _record(self, tracker: Tracker, kind: EventKind, **more: object) -> Tracker:
-        """Write an event down, then what it leads to."""
-        return self._store(self._told(tracker, False, kind, **more))
+        """Write an event down, then what it leads to: with the next settlement, where nothing is spent yet."""
+        tracker = self._told(tracker, False, kind, **more)
+        return tracker if kind in ("reserved", "released") and not self._apart else self._store(tracker)
 
     def _told(self, tracker: Tracker, read_only: bool, kind: EventKind, **more: object) -> Tracker:
         event = self._event(kind, **more)
@@ -275,6 +279,7 @@ class Budget:
             period=tracker.period or self.settings.period,
         )
         files.write_tracker(self.path, tracker)
+        self._apart = False
         return tracker
 
     def _notice(self, notice: str) -> None:

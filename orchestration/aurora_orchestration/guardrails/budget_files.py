@@ -47,15 +47,16 @@ def read_tracker(path: Path) -> Tracker | None:
 
 
 def write_tracker(path: Path, tracker: Tracker) -> None:
-    """Replace the tracking file: it is either the old or the new one, also after a crash."""
+    """Replace the tracking file: it is either the old or the new one, whenever the process ends.
+
+    It is not forced to the disk, as the history is: should the power fail in between, it is rebuilt from that.
+    """
     content = msgspec.json.format(msgspec.json.encode(tracker), indent=2) + b"\n"
     fresh = path.with_name(f".{path.name}.{os.getpid()}")
     descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     try:
         with os.fdopen(descriptor, "wb") as file:
             file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
         fresh.replace(path)
     except OSError:
         fresh.unlink(missing_ok=True)

@@ -48,7 +48,7 @@ class LongPrice(Price, frozen=True, kw_only=True):
 
 
 class Row(Price, frozen=True, kw_only=True):
-    """A model: its provider's name for it, other names people use, and the day its prices were looked up."""
+    """A model: its provider's name for it, names people use, and the day its prices were checked, or `unknown`."""
 
     name: str
     as_of: str

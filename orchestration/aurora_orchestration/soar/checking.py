@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from aurora_memory.tokens import terms
 from aurora_orchestration.settings import ScoringSettings
@@ -14,10 +15,14 @@ from aurora_orchestration.soar.model import Agent, ContextBundle, Decomposition,
 from aurora_orchestration.soar.products import unmet
 from aurora_orchestration.soar.requirements import pieces, uncovered
 from aurora_orchestration.soar.scoring import Judged, judge
-from aurora_orchestration.soar.structure import broken, cycle, depends
+from aurora_orchestration.soar.structure import MOST, broken, cycle, depends
 
 FALLBACK_AGENT = "llm-executor"
 """The agent that is always there and takes anything (App. F)."""
+
+
+MOST_READ, MOST_TOLD = 6000, 1000
+"""Characters of the query and of each subgoal's texts whose words are compared."""
 
 
 class _Finding(Struct, frozen=True):
@@ -61,6 +66,10 @@ def _findings(
 ) -> Iterable[_Finding]:
     for issue, suggestion in broken(decomposition):
         yield _Finding("consistency", issue, suggestion)
+    yield from _unroutable(decomposition, agents)
+    if len(decomposition.subgoals) > 2 * MOST:
+        return  # far from what was asked for: its words are not compared, pair by pair
+    query, decomposition = query[:MOST_READ], _shortened(decomposition)
     asked = max(1, len(pieces(query)))
     for text in uncovered(query, decomposition):
         yield _Finding(
@@ -78,7 +87,20 @@ def _findings(
             yield _Finding("consistency", issue, suggestion, 0.4)
     for issue, suggestion in ungrounded(query, context, decomposition):
         yield _Finding("groundedness", issue, suggestion)
-    yield from _unroutable(decomposition, agents)
+
+
+def _shortened(decomposition: Decomposition) -> Decomposition:
+    return replace(
+        decomposition,
+        subgoals=tuple(
+            replace(
+                subgoal,
+                description=subgoal.description[:MOST_TOLD],
+                expected_output=subgoal.expected_output[:MOST_TOLD],
+            )
+            for subgoal in decomposition.subgoals
+        ),
+    )
 
 
 def _unroutable(decomposition: Decomposition, agents: Sequence[Agent]) -> Iterable[_Finding]:

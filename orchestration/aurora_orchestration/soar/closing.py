@@ -1,4 +1,4 @@
-"""The end of a run, however it ended: learned, answered, logged, settled, told. No step of it costs the others anything.
+"""The end of a run, however it ended: learned, answered, logged, settled, told. No step costs the others anything.
 
 Runs to its end also when the run was cancelled; what fails is logged and said in a notice.
 """

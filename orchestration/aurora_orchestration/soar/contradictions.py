@@ -137,8 +137,7 @@ def _denied(refusing: str, doing: str) -> str:
         refused = telling(what)
         own = refused.stems - PROCESS
         if own and sum(does.has(stem) for stem in own) / len(own) >= 0.5 and not _refuses(doing, refused):
-            said: str = match[0]
-            return f"one says “{said.strip(' .')}”"
+            return f"one says “{match[0].strip()}”"
     return ""
 
 
@@ -162,7 +161,8 @@ def _said(stems: frozenset[str], phrases: tuple[str, ...], text: str) -> str:
     for phrase in phrases:
         if phrase in lowered:
             return phrase
-    for word in re.findall(r"[a-z][\w-]*", _WITHOUT.sub(" ", lowered)):
+    words: list[str] = re.findall(r"[a-z][\w-]*", _WITHOUT.sub(" ", lowered))
+    for word in words:
         if any(stem in stems for stem in terms(word)[:1]):
             return word
     return ""

@@ -61,6 +61,10 @@ class Course:
     def tell(self, stage: StageName, status: Status, detail: str = "", **data: Any) -> None:
         """What phases speak through (`stages.Tell`). `done` and `total` in `data` move the progress within a stage."""
         self._switch(stage, status)
+        if self.delivering is not None and status == "in_progress" and stage in ("synthesize", "verify"):
+            # Within a phase these take turns; sent back from one to the other, an answer is mended.
+            phase = "verify_synthesis" if data.get("of") == "synthesis" else stage
+            self.delivering.phase(phase, self._now())
         begin, end = SPANS[stage]
         reached = end if status in ("complete", "skipped") else begin
         done, total = data.get("done"), data.get("total")

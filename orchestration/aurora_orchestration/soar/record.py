@@ -95,9 +95,8 @@ def used_rows(run: RunRecord, context: ContextBundle) -> frozenset[int]:
     if run.plan is not None:
         texts += [given.source for given in run.plan.decomposition.given]
     for chunk in context.chunks:
-        if (chunk.id and any(chunk.id in text for text in texts)) or (
-            chunk.file and any(f"{chunk.file}:{chunk.line_start}" in text for text in texts)
-        ):
+        names = [chunk.id, f"{chunk.file}:{chunk.line_start}" if chunk.file else ""]
+        if any(name and name in text for name in names for text in texts):
             found.add(chunk.row)
     return frozenset(found)
 

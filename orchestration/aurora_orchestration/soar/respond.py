@@ -1,4 +1,4 @@
-"""Phase 9: from what happened to what the user gets: answer, score, confidence and why, caveats, trace (AURORA §3.2)."""
+"""Phase 9: from what happened to what the user gets: answer, score, confidence and why, caveats, trace (§3.2)."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ def respond(synthesis: Synthesis, results: Sequence[SubgoalResult], settings: Sc
     if verification is None:
         state: Literal["partial", "failed"] = "partial" if done else "failed"
         why = synthesis.unverified or "no step gave anything to judge"
-        caveats = (f"The answer was not verified: {why}",) if done else ()
+        unverified = (f"The answer was not verified: {why}",) if done else ()
         return Response(
             state=state,
             answer=synthesis.answer,
             score=None,
             confidence=None,
             because=f"not verified: {why}",
-            caveats=caveats,
+            caveats=unverified,
         )
     score = verification.overall_score
     confidence, because = confidence_of(synthesis, results, verification)
@@ -80,8 +80,8 @@ def confidence_of(
 ) -> tuple[float, str]:
     """How sure the answer is, in [0, 1], and how that came about in a sentence.
 
-    score × share of steps done × share of claims traced, and never more than the agents themselves were sure of, halfway
-    weighed: the mean of that product and the synthesis' own confidence where the latter is lower.
+    score × share of steps done × share of claims traced; where the agents themselves were less sure than that, the mean
+    of the two.
     """
     done = sum(map(usable, results))
     claims = len(synthesis.claims) + len(synthesis.untraced)

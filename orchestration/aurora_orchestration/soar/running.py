@@ -1,4 +1,4 @@
-"""The nine phases in their order, for one run (AURORA §3.2, §7.1). What they give is kept in `so_far` as they give it."""
+"""The nine phases in their order, for one run (AURORA §3.2, §7.1). What they give is in `so_far` as they give it."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from collections.abc import Awaitable, Callable
 from msgspec.structs import replace
 
 from aurora_orchestration.agents.executors.running import Executors
+from aurora_orchestration.guardrails.audit import Audit
+from aurora_orchestration.guardrails.blocked import Blocked, Unrecorded
 from aurora_orchestration.guardrails.estimating import estimate, tokens_of
-from aurora_orchestration.guardrails.guarding import guard
+from aurora_orchestration.guardrails.guarding import Guarded, guard
 from aurora_orchestration.llm.asking import Llm, LlmError, Models
 from aurora_orchestration.settings import SoarSettings
 from aurora_orchestration.soar import phases_log as shown
@@ -36,7 +38,6 @@ from aurora_orchestration.soar.retrieve import retrieve
 from aurora_orchestration.soar.route import route
 from aurora_orchestration.soar.run import RunRecord, RunRequest
 from aurora_orchestration.soar.synthesize import synthesize
-from aurora_orchestration.soar.verify_output import verify_output
 from aurora_orchestration.soar.workbench import Workbench
 
 LEVEL_OF: dict[VerificationOption, Complexity] = {"option_a": "medium", "option_b": "complex", "option_c": "critical"}
@@ -113,7 +114,7 @@ class Running:
         settings, course = self._settings, self._course
         async with course.phase("guard", length=len(self._request.query), mode=self._request.mode) as found:
             course.tell("guard", "in_progress")
-            guarded = await asyncio.to_thread(guard, self._request.query, settings.guardrails)
+            guarded = await asyncio.to_thread(self._guarded)
             self._request = replace(self._request, query=guarded.query)
             self.so_far = replace(self.so_far, query=guarded.query)
             course.notice(*guarded.notices)
@@ -127,6 +128,22 @@ class Running:
                 found["estimated_cost_usd"] = await self._afford(level)
             course.tell("guard", "complete")
         return kept
+
+    def _guarded(self) -> Guarded:
+        """The question as it may go on; what was redacted or held back is noted, without its values."""
+        settings, run = self._settings.guardrails, self.so_far.id
+        audit = Audit(self._bench.home / "logs", self._bench.now) if settings.audit else None
+        try:
+            guarded = guard(self._request.query, settings)
+            if audit is not None:
+                audit.passed(run, guarded)
+        except Blocked as blocked:
+            if audit is not None:
+                audit.blocked(run, blocked)
+            raise
+        except OSError as error:
+            raise Unrecorded(f"{audit and audit.path}: the audit trail cannot be written ({error}); make room") from error
+        return guarded
 
     async def _afford(self, level: Complexity) -> float:
         """Whether the budget allows a question of this complexity; raises OverBudget."""
@@ -221,7 +238,7 @@ class Running:
             confidence=kept.confidence,
             complexity=kept.complexity,
             from_memory=kept.reasoning_id,
-            because=f"from memory: run {kept.run} answered this very question, and no file it was made from has changed",
+            because=f"from memory: run {kept.run} answered this question, and no file it was made from has changed",
         )
         self._course.notice(
             f"from memory, at no cost ({kept.reasoning_id}; it cost ${kept.cost_usd:.4f} in {kept.run})"
@@ -315,7 +332,6 @@ class Running:
                 settings,
                 ask_user=self._ask_user,
                 tell=course.tell,
-                verify=verify_output,
                 judge=reasoning,
                 now=self._bench.now,
             )

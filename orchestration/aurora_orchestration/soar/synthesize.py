@@ -107,7 +107,15 @@ async def synthesize(
         tell("verify", "in_progress", "the answer", of="synthesis")
         try:
             judged = await verify_synthesis(
-                query, results, now.answer, now.claims, llm, settings, complexity=complexity
+                query,
+                results,
+                now.answer,
+                now.claims,
+                llm,
+                settings,
+                complexity=complexity,
+                context=context,
+                confidence=now.confidence,
             )
         except LlmError as error:
             tell("synthesize", "failed", f"nobody could judge the answer: {error}")

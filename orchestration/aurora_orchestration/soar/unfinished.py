@@ -56,6 +56,10 @@ class Unfinished(Struct, frozen=True, kw_only=True):
     context: ContextBundle | None = None
 
 
+LOCK_SECONDS = 3.0
+"""How long a run that is only looked at may be held by whoever looks."""
+
+
 class RunFiles:
     """The unfinished runs of one user. All methods block for milliseconds: call them in a thread."""
 
@@ -63,9 +67,12 @@ class RunFiles:
         self._folder = folder
 
     def lock(self, run: str) -> BaseFileLock:
-        """Say that this process is at a run; release it when it is over. Raises CannotResume where another one is."""
+        """Say that this process is at a run; release it when it is over. Not for the event loop's thread.
+
+        Raises CannotResume where another one is at it for longer than a look at it takes.
+        """
         self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        lock = FileLock(self._path(run, "lock"), timeout=0, mode=0o600, thread_local=False)
+        lock = FileLock(self._path(run, "lock"), timeout=LOCK_SECONDS, mode=0o600, thread_local=False)
         try:
             lock.acquire()
         except Timeout:

@@ -213,7 +213,6 @@ def invented(query: str, answer: str, results: Sequence[SubgoalResult], context:
     seen: set[str] = set()
     for match in _PATH.finditer(answer):
         path = match[0].split(":")[0]
-        seen.add(match[0])
         if path.lower() not in lowered and path.lower() not in seen:
             seen.add(path.lower())
             yield path

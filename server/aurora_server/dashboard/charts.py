@@ -112,8 +112,16 @@ def timeline(deliverable: Deliverable, now: float) -> tuple[list[Stretch], list[
                 under_way=span.completed_at is None,
             )
         )
-    ticks = [Tick(SPAN * part / 4, lasting((end - start) * part / 4), part == 4) for part in range(5)]
-    return stretches, ticks
+    return stretches, _ticks(end - start)
+
+
+def _ticks(seconds: float) -> list[Tick]:
+    """An axis in quarters; in halves, or from end to end, where quarters would be called the same."""
+    for parts in (4, 2):
+        ticks = [Tick(SPAN * part / parts, lasting(seconds * part / parts), part == parts) for part in range(parts + 1)]
+        if len({tick.label for tick in ticks}) == len(ticks):
+            return ticks
+    return [Tick(0.0, lasting(0.0), False), Tick(SPAN, lasting(seconds), True)]
 
 
 def bars(counts: Sequence[tuple[str, int]], most: int = 8) -> list[Bar]:

@@ -11,6 +11,7 @@ from lsprotocol import types
 from aurora_server import parent
 from aurora_server.lsp import configuration, watched_files
 from aurora_server.lsp.documents import Documents, path_of
+from aurora_server.trust import trusted_by_editor
 
 if TYPE_CHECKING:
     from aurora_server.lsp.server import AuroraServer
@@ -37,7 +38,7 @@ def initialize(ls: AuroraServer, params: types.InitializeParams) -> None:
         ls.wants_deliverables = params.initialization_options.get("deliverableChanges") is True
         ls.asks_user = params.initialization_options.get("askUser") is True
         ls.offers_model = params.initialization_options.get("languageModel") is True
-        ls.trusted = params.initialization_options.get("workspaceTrusted") is True
+    ls.trusted = trusted_by_editor(params.initialization_options)
     for root in _roots(params):
         ls.folders.add(root)
     by_hand = params.client_info is not None and params.client_info.name == COMMAND_LINE

@@ -9,7 +9,7 @@ import msgspec
 from lsprotocol import types
 
 from aurora_orchestration.soar.stages import Stage, StageName, Status
-from aurora_protocol.queries import QUERY, QueryParams, QueryResult, StageNotice
+from aurora_protocol.queries import QUERY, QueryParams, QueryResult
 from aurora_server.errors import INVALID_PARAMS, RequestError
 from aurora_server.lsp.asking_clients import SessionModel, SessionUser
 from aurora_server.lsp.location import place_of
@@ -66,17 +66,9 @@ class Telling:
     def stage(self, stage: Stage) -> None:
         """Say what happened."""
         if self._stages is not None:
-            notice = msgspec.to_builtins(
-                StageNotice(
-                    stage=stage.stage,
-                    status=stage.status,
-                    detail=stage.detail,
-                    data=stage.data,
-                    progress=stage.progress,
-                    cost_usd=stage.cost_usd,
-                    elapsed_ms=stage.elapsed_ms,
-                )
-            )
+            from aurora_server.query_documents import notice_of  # there by now: the run has begun
+
+            notice = msgspec.to_builtins(notice_of(stage))
             self._ls.protocol.push(types.PROGRESS, {"token": self._stages, "value": notice})
         words = f"{stage.stage}: {stage.detail}" if stage.detail else stage.stage
         self._say({"kind": "report", "message": words, "percentage": int(stage.progress * 100)}, droppable=True)

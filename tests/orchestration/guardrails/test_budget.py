@@ -81,7 +81,9 @@ def test_a_tracking_file_of_another_program_is_gone_on_with(file: Path, clock: C
         ' "consumed_usd": 99.0, "remaining_usd": 1.0, "query_count": 142, "last_updated": "2025-12-20T14:30:00Z"}'
     )
     budget = budget_of(file, clock, hard_limit_usd=100.0)
-    spend(budget, "a", 0.5)
+    budget.reserve("a", "run-1", 0.75)
+    assert budget_of(file, clock).status().reserved_usd == 0.75
+    budget.settle("a", 0.5)
     assert (written(file)["consumed_usd"], written(file)["query_count"]) == (99.5, 142)
     with pytest.raises(OverBudget, match=r"\$99\.50 of \$100\.00"):
         budget.reserve("b", "run-1", 0.6)

@@ -1,0 +1,180 @@
+"""A workspace to ask about: real files, a real memory, budget, deliverables and agents; only models are faked."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import time
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from aurora_memory.learning import FinishedRun, Judgement, Learned
+from aurora_memory.recall.question import understand
+from aurora_memory.recall.reasoning import recall_reasoning, weigh_reasoning
+from aurora_memory.recall.recalling import recall
+from aurora_memory.store import Store
+from aurora_orchestration.agents.registry import Registry
+from aurora_orchestration.deliverables.deliverables import Deliverables
+from aurora_orchestration.guardrails.budget import Budget
+from aurora_orchestration.settings import BudgetSettings, LlmSettings, SoarSettings
+from aurora_orchestration.soar.asking_users import AskUser, ask_nobody
+from aurora_orchestration.soar.model import ContextChunk, LogSection
+from aurora_orchestration.soar.orchestrator import Orchestrator
+from aurora_orchestration.soar.run import RunRecord, RunRequest
+from aurora_orchestration.soar.sessions import Sessions
+from aurora_orchestration.soar.stages import Stage
+from aurora_orchestration.soar.workbench import Workbench
+from tests.memory.building import chunk, file
+
+FILES = {
+    "src/template.py": "def expand(template, values):\n    return fill(parse(template), values)\n\n\n# RFC 6570\n",
+    "src/action.py": "def request(args):\n    url = expand(TEMPLATE, args)\n    return get(url)\n\n\n",
+    "src/auth.py": "def login(user, password):\n    check(password)\n    return token(user)\n\n\n",
+}
+NAMES = {"src/template.py": "expand", "src/action.py": "request", "src/auth.py": "login"}
+
+
+class StoreMemory:
+    """Memory as the server gives it to the orchestrator, straight on a store. `learned` are the runs it was told of."""
+
+    def __init__(self, root: Path, store: Store) -> None:
+        self.root = root
+        self.store = store
+        self.learned: list[FinishedRun] = []
+        self.judged: list[Judgement] = []
+        self.indexed: list[str] = []
+
+    async def recall(
+        self, query: str, *, budget: int, limit: int, types: Sequence[str] | None = None
+    ) -> Sequence[ContextChunk]:
+        reader, now = self.store.read, time.time()
+        wanted = None if types is None else frozenset(types)
+        hits: list[Any] = []
+        if query.startswith("reas:"):
+            row = await reader.reasoning_named(query)
+            hits = await weigh_reasoning(reader, [row], now, understand(query).terms) if row is not None else []
+        else:
+            if wanted is None or wanted & {"code", "know"}:
+                hits += await recall(reader, query, limit, now, types=wanted)
+            if wanted is None or "reas" in wanted:
+                hits += await recall_reasoning(reader, query, limit, now)
+        return [self._chunk(hit) for hit in hits][:limit]
+
+    async def logs(self, query: str, *, budget: int) -> Sequence[LogSection]:
+        return ()
+
+    async def learn(self, run: FinishedRun) -> Learned:
+        self.learned.append(run)
+        return await self.store.learn(run)
+
+    async def judge(self, judgement: Judgement) -> bool:
+        self.judged.append(judgement)
+        return await self.store.judge(judgement)
+
+    async def difficult(self, query: str) -> bool:
+        return await self.store.read.difficult(query)
+
+    async def index_log(self, file: str, text: str, query_id: str, topic: str) -> None:
+        self.indexed.append(file)
+        await self.store.index_log(file, text, query_id, topic)
+
+    async def forget_logs(self, files: Sequence[str]) -> None:
+        await self.store.forget_logs(files)
+
+    def _chunk(self, hit: Any) -> ContextChunk:
+        seen = hit.chunk
+        reasoning = not seen.path
+        text = "" if reasoning else (self.root / seen.path).read_text()
+        lines = text.splitlines()[seen.line_start - 1 : seen.line_end]
+        return ContextChunk(
+            row=seen.id,
+            id=f"reas:{seen.name}" if reasoning else f"code:{seen.path}:{seen.name}:{seen.line_start}-{seen.line_end}",
+            type="reas" if reasoning else "code",
+            name=seen.name,
+            file=seen.path,
+            line_start=seen.line_start,
+            line_end=seen.line_end,
+            score=round(hit.score, 3),
+            tokens=50,
+            content=seen.docstring if reasoning else "\n".join(lines),
+        )
+
+
+class Clock:
+    """A clock that goes on by a millisecond at each look, from a fixed moment: runs are the same to the byte."""
+
+    def __init__(self, at: float = 1_765_636_335.0) -> None:
+        self.at = at
+
+    def __call__(self) -> float:
+        self.at = round(self.at + 0.001, 3)
+        return self.at
+
+
+class Bench:
+    """A workspace below `place`, and questions to it. `stages` are all events that were told."""
+
+    def __init__(self, place: Path, store: Store, settings: SoarSettings, environ: dict[str, str], **more: Any) -> None:
+        self.root, self.home = place / "workspace", place / "home"
+        self.store = store
+        self.settings = settings
+        self.now: Callable[[], float] = more.get("now", time.time)
+        self.memory = StoreMemory(self.root, store)
+        self.deliverables = Deliverables(store, self.now)
+        self.budget = Budget(self.home / "budget_tracker.json", settings.cost_budgets, self.now)
+        self.registry = Registry(
+            self.home, self.root, settings.agents, self.now, trusted=True, environ=environ, user=self.home
+        )
+        self.sessions = Sessions()
+        self.stages: list[Stage] = []
+        self.orchestrator = Orchestrator(
+            Workbench(
+                workspace=self.root,
+                home=self.home,
+                memory=self.memory,
+                registry=lambda: self.registry,
+                budget=self.budget,
+                tracking=self.deliverables,
+                sessions=self.sessions,
+                settings=lambda: self.settings,
+                trusted=lambda: True,
+                environ=environ,
+                now=self.now,
+                random=random.Random(7).random if "now" in more else random.random,
+            )
+        )
+
+    async def ask(self, query: str, *, ask_user: AskUser = ask_nobody, **request: Any) -> RunRecord:
+        return await self.orchestrator.run(
+            RunRequest(query=query, **request), tell=self.stages.append, ask_user=ask_user
+        )
+
+    def log_of(self, run: RunRecord) -> str:
+        assert run.log is not None
+        return Path(run.log).read_text()
+
+
+@asynccontextmanager
+async def bench(
+    place: Path, llm: LlmSettings | None = None, environ: dict[str, str] | None = None, **more: Any
+) -> AsyncIterator[Bench]:
+    """A bench with three files in memory. `more`: `now`, and fields of SoarSettings."""
+    root = place / "workspace"
+    for path, text in FILES.items():
+        await asyncio.to_thread(_write, root / path, text)
+    (place / "home").mkdir(exist_ok=True)
+    now = {"now": more.pop("now")} if "now" in more else {}
+    store = await Store.open(place / "memory.db")
+    await store.write([file(path, chunk(path, NAMES[path], text)) for path, text in FILES.items()])
+    settings = SoarSettings(llm=llm or LlmSettings(), **{"cost_budgets": BudgetSettings(), **more})
+    try:
+        yield Bench(place, store, settings, environ or {}, **now)
+    finally:
+        await store.close()
+
+
+def _write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)

@@ -1,0 +1,94 @@
+"""Sources that were given, sources that were not, and the confidence that follows."""
+
+from __future__ import annotations
+
+import pytest
+
+from aurora_orchestration.settings import ScoringSettings
+from aurora_orchestration.soar.claims import Sources, cited, traced
+from aurora_orchestration.soar.model import (
+    AgentResponse,
+    Check,
+    Claim,
+    ContextBundle,
+    ContextChunk,
+    Output,
+    Subgoal,
+    SubgoalResult,
+    Synthesis,
+    Verification,
+)
+from aurora_orchestration.soar.respond import respond
+
+CHUNK = ContextChunk(
+    row=7, id="code:src/a.py:load:10-20", type="code", name="load", file="src/a.py", line_start=10, line_end=20,
+    score=1.0, tokens=10, content="…",
+)  # fmt: skip
+CONTEXT = ContextBundle(chunks=(CHUNK,))
+
+
+def result(name: str, *, status: str = "success") -> SubgoalResult:
+    output = Output(summary="found", confidence=0.9) if status == "success" else None
+    response = AgentResponse(subgoal_id=name, agent_id="llm-executor", status=status, output=output)  # type: ignore[arg-type]
+    return SubgoalResult(subgoal=Subgoal(id=name, description=f"do {name}", agent="llm-executor"), response=response)
+
+
+@pytest.mark.parametrize(
+    ("source", "shown"),
+    [
+        ("SG1", "SG1"),
+        ("SG2", None),  # it failed
+        ("SG3", None),
+        (CHUNK.id, CHUNK.id),
+        ("src/a.py:12", "src/a.py:12"),
+        ("./src/a.py:12-14", "src/a.py:12-14"),
+        ("`src/a.py#L12-L14`", "src/a.py:12-14"),
+        ("src/a.py:12-21", None),
+        ("src/a.py:9", None),
+        ("src/a.py:14-12", None),
+        ("src/b.py:12", None),
+        ("src/a.py", None),
+        ("", None),
+    ],
+)
+def test_a_source_counts_only_if_it_was_given(source: str, shown: str | None) -> None:
+    assert Sources((result("SG1"), result("SG2", status="error")), CONTEXT).known(source) == shown
+
+
+def test_a_claim_keeps_its_true_sources_and_one_with_none_is_named() -> None:
+    claims = (Claim(text="a", sources=("SG1", "SG9", "src/a.py:12")), Claim(text="b", sources=("SG9",)))
+    kept, untraced = traced(claims, Sources((result("SG1"),), CONTEXT))
+    assert kept == (Claim(text="a", sources=("SG1", "src/a.py:12")),) and untraced == ("b",)
+    assert cited(kept, CONTEXT) == {7}
+
+
+@pytest.mark.parametrize(
+    ("score", "state", "warned"),
+    [
+        (0.9, "complete", False),
+        (0.8, "complete", False),
+        (0.75, "complete", True),
+        (0.6, "partial", True),
+        (0.4, "failed", True),
+    ],
+)
+def test_the_score_decides_how_an_answer_is_given(score: float, state: str, warned: bool) -> None:
+    checks = {"consistent": Check(score=score, passed=score >= 0.7, issues=("it contradicts itself",))}
+    verdict = "pass" if score >= 0.7 else "retry" if score >= 0.5 else "fail"
+    judged = Verification(checks=checks, overall_score=score, verdict=verdict)  # type: ignore[arg-type]
+    claims = (Claim(text="a", sources=("SG1",)),)
+    synthesis = Synthesis(answer="So.", claims=claims, confidence=0.95, verification=judged)
+    response = respond(synthesis, (result("SG1"),), ScoringSettings())
+    assert (response.state, bool(response.caveats)) == (state, warned)
+    assert response.confidence == pytest.approx(score)
+    assert (response.answer == "So.") == (state != "failed")
+
+
+def test_what_is_missing_lowers_confidence_and_is_said() -> None:
+    judged = Verification(checks={}, overall_score=0.9, verdict="pass")
+    synthesis = Synthesis(
+        answer="So.", claims=(Claim(text="a", sources=("SG1",)),), confidence=0.9, verification=judged
+    )
+    response = respond(synthesis, (result("SG1"), result("SG2", status="error")), ScoringSettings())
+    assert response.state == "partial" and response.confidence == pytest.approx(0.45)
+    assert "Not done: do SG2" in response.caveats and "1 of 2 steps" in response.because
