@@ -32,8 +32,10 @@ export class Pages implements vscode.TextDocumentContentProvider {
 
   /** Show the page as it is meant to be read; beside the code where `beside`. */
   async show(uri: vscode.Uri, beside = false): Promise<void> {
+    // From a page the next one opens in its column, not in a third one.
+    const aside = beside && vscode.window.activeTextEditor !== undefined;
     try {
-      await vscode.commands.executeCommand(beside ? "markdown.showPreviewToSide" : "markdown.showPreview", uri);
+      await vscode.commands.executeCommand(aside ? "markdown.showPreviewToSide" : "markdown.showPreview", uri);
     } catch {
       // VS Code's own Markdown extension can be switched off; the text is readable all the same.
       await vscode.window.showTextDocument(uri, { preview: true });

@@ -32,9 +32,10 @@ export function here(): { uri: string; position: { line: number; character: numb
   return { uri: editor.document.uri.toString(), position: { line, character } };
 }
 
-/** A Markdown link to a line of a file. */
+/** A Markdown link to a line of a file. VS Code's preview takes no `file:` links, but paths from the first folder. */
 export function link(text: string, root: string, file: string, line: number): string {
-  return `[${escaped(text)}](${uriOf(root, file).with({ fragment: `L${line}` }).toString()})`;
+  const way = path.relative(firstRoot() || root, uriOf(root, file).fsPath).split(path.sep).map(encodeURIComponent).join("/");
+  return `[${escaped(text)}](/${way}#L${line})`;
 }
 
 /** Text that means nothing but itself in Markdown. */

@@ -132,6 +132,7 @@ export interface DeliverableState {
   tasksCompleted?: number | null;
   startedAt?: string;
   updatedAt?: string;
+  specSource?: { framework?: string | null } | null;
   [field: string]: unknown;
 }
 

@@ -2,7 +2,7 @@
 import * as vscode from "vscode";
 import { Status } from "./protocol";
 import type { DeliverableChange, DeliverableState, StatusResult, WorkspaceStatus } from "./protocol";
-import { standing } from "./commands/deliverables";
+import { isQuestion, standing } from "./commands/deliverables";
 import { escaped } from "./places";
 import type { Connection } from "./server/connection";
 
@@ -57,6 +57,7 @@ export class StatusBar implements vscode.Disposable {
 
   told(change: DeliverableChange): void {
     const state = change.deliverable;
+    if (isQuestion(state)) return; // it has a notification of its own
     const ended = state.status === "completed" || state.status === "failed";
     if (ended && this.shown?.changeId !== state.changeId) return;
     this.show(state);

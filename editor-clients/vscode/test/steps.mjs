@@ -1,5 +1,5 @@
 // The steps, in their order. Each returns what it saw.
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 
@@ -34,7 +34,7 @@ export const steps = {
     await window.shot("recall-list");
     await page.keyboard.press("Enter");
     await window.picker.waitFor({ state: "hidden" });
-    await page.locator(".tab.active", { hasText: "checkout.py" }).waitFor();
+    await page.locator(".editor-group-container.active .tab.active", { hasText: "checkout.py" }).waitFor();
     await page.waitForTimeout(500);
     return { rows, tab: await window.activeTab(), cursor: await window.cursor() };
   },
@@ -48,9 +48,10 @@ export const steps = {
     await window.picker.locator(".monaco-list-row", { hasText: "renderBasketPage" }).first().waitFor();
     await page.locator(".tab", { hasText: "render.ts" }).waitFor();
     await page.keyboard.press("Escape");
-    await page.locator(".tab.active", { hasText: "basket.py" }).waitFor();
+    await page.locator(".editor-group-container.active .tab.active", { hasText: "basket.py" }).waitFor();
     await page.waitForTimeout(500);
-    return { tab: await window.activeTab(), cursor: await window.cursor() };
+    const tabs = await page.locator(".tab .label-name").allInnerTexts();
+    return { tab: await window.activeTab(), cursor: await window.cursor(), tabs };
   },
 
   async "a symbol is explained"({ window, page }) {
@@ -58,8 +59,12 @@ export const steps = {
     await page.keyboard.press("Control+Alt+E");
     const text = await window.preview(/How present it is/);
     await window.shot("explained");
-    await page.keyboard.press("Control+W");
-    return { text };
+    await (await window.inPreview("pay_by_card")).click();
+    await page.locator(".tab.active", { hasText: "checkout.py" }).first().waitFor();
+    await page.waitForTimeout(500);
+    const followed = { tab: await window.activeTab(), cursor: await window.cursor() };
+    await window.command("View: Close All Editors");
+    return { text, followed };
   },
 
   async "a broken manifest is underlined once and mended by a quick fix"({ window, page, options }) {
@@ -75,11 +80,14 @@ export const steps = {
     const fix = page.locator(".action-widget .monaco-list-row", { hasText: options.broken.fix }).first();
     await fix.waitFor();
     await window.shot("manifest-quick-fix");
-    await fix.click();
+    await page.keyboard.press("Enter"); // the first entry
+    await page.locator(".view-lines", { hasText: options.broken.mended }).first().waitFor();
     await page.keyboard.press("Control+S");
     await page.waitForTimeout(1000);
     const text = readFileSync(join(options.folder, "notes", "aura.json"), "utf8");
-    return { problems, text };
+    const left = await window.problems().allInnerTexts();
+    await window.command("View: Close Panel");
+    return { problems, left, text };
   },
 
   async "the manifest is validated by command"({ window }) {
@@ -97,9 +105,12 @@ export const steps = {
     await input.fill(options.question);
     await page.keyboard.press("Enter");
     const working = await window.preview(/assess|retrieve|decompose/);
-    await window.shot("asking");
+    await window.picker.getByText("AURORA asks back").waitFor();
+    const question = await window.picker.innerText();
+    await window.shot("asking-back");
+    await window.picker.locator("input.input").first().press("Enter"); // with nothing
     const text = await window.preview(/How it was answered/, 60_000);
-    return { working, text };
+    return { working, question, text };
   },
 
   async "a question that is stopped ends at once"({ window, page, options }) {
@@ -108,13 +119,17 @@ export const steps = {
     await input.waitFor();
     await input.fill(options.slowQuestion);
     await page.keyboard.press("Enter");
+    await window.picker.getByText("AURORA asks back").waitFor();
+    await window.picker.locator("input.input").first().press("Enter");
     const toast = page.locator(".notification-toast").filter({ hasText: "AURORA" }).first();
-    await toast.filter({ hasText: /decompose|assess/ }).waitFor({ timeout: 30_000 });
-    await page.waitForTimeout(1000);
+    await toast.filter({ hasText: "decompose" }).waitFor({ timeout: 30_000 });
     const at = Date.now();
     await toast.locator(".monaco-button", { hasText: "Cancel" }).click();
     const text = await window.preview(/Stopped\./);
-    return { text, ms: Date.now() - at };
+    const ms = Date.now() - at;
+    await window.shot("stopped");
+    await window.command("View: Close All Editors");
+    return { text, ms };
   },
 
   async "a deliverable is begun and stands in the status bar"({ window, page }) {
@@ -146,6 +161,26 @@ export const steps = {
     await window.shot("dashboard");
     await page.keyboard.press("Control+W");
     return { text };
+  },
+
+  async "without the server the bundled schema checks, and stops when it is back"({ window, page, options }) {
+    const file = join(options.data, "User", "settings.json");
+    const before = readFileSync(file, "utf8");
+    await window.file("notes/aura.json", 1, 1);
+    await window.command("View: Focus Problems");
+    writeFileSync(file, JSON.stringify({ ...JSON.parse(before), "aurora.server.path": "/nowhere/aurora" }));
+    const told = await window.notification(/names \/nowhere\/aurora/);
+    await window.problems().filter({ hasText: "Missing property" }).first().waitFor();
+    const alone = await window.problems().allInnerTexts();
+    await window.shot("without-server");
+    writeFileSync(file, before);
+    await window.problems().filter({ hasText: "aurora(" }).first().waitFor();
+    await window.problems().filter({ hasText: "Missing property" }).first().waitFor({ state: "hidden" });
+    const together = await window.problems().allInnerTexts();
+    await window.clearNotifications();
+    await window.command("View: Close Panel");
+    await page.waitForTimeout(300);
+    return { told, alone, together };
   },
 
   async "everything is indexed on request"({ window }) {

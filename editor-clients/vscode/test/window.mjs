@@ -49,7 +49,7 @@ export class Window {
     await input.fill(join(this.folder, name));
     await this.picker.locator(".monaco-list-row", { hasText: name.split("/").at(-1) }).first().waitFor({ timeout: PATIENCE });
     await this.page.keyboard.press("Enter");
-    await this.page.locator(".tab.active", { hasText: name.split("/").at(-1) }).waitFor({ timeout: PATIENCE });
+    await this.page.locator(".editor-group-container.active .tab.active", { hasText: name.split("/").at(-1) }).waitFor({ timeout: PATIENCE });
     await this.go(line, column);
   }
 
@@ -58,6 +58,7 @@ export class Window {
     const input = this.picker.locator("input.input").first();
     await input.waitFor({ timeout: PATIENCE });
     await input.fill(`:${line}:${column}`);
+    await this.picker.locator(".monaco-list-row", { hasText: `${line}` }).first().waitFor();
     await this.page.keyboard.press("Enter");
     await this.picker.waitFor({ state: "hidden", timeout: PATIENCE });
   }
@@ -120,6 +121,15 @@ export class Window {
       if (Date.now() > deadline) throw new Error(`no preview shows ${pattern}`);
       await this.page.waitForTimeout(100);
     }
+  }
+
+  /** A link in the Markdown preview. */
+  async inPreview(text) {
+    for (const frame of this.page.frames()) {
+      const found = frame.getByRole("link", { name: text, exact: true }).first();
+      if (await found.isVisible().catch(() => false)) return found;
+    }
+    throw new Error(`no preview has a link ${text}`);
   }
 
   problems() {

@@ -88,7 +88,7 @@ export class Deliverables {
       if (chosen) await this.start();
       return undefined;
     }
-    const items = opened.map((state) => ({ label: state.changeId, description: standing(state), detail: state.description ?? "", state }));
+    const items = opened.map((state) => ({ label: nameOf(state), description: standing(state), detail: isQuestion(state) ? state.changeId : (state.description ?? ""), state }));
     return (await vscode.window.showQuickPick(items, { title: "AURORA: Deliverables", placeHolder }))?.state;
   }
 
@@ -97,6 +97,16 @@ export class Deliverables {
     void vscode.window.setStatusBarMessage(`$(check) ${state.changeId}: ${done}`, 6000);
     return state;
   }
+}
+
+/** Whether it is a question put to AURORA, and not a change somebody began. */
+export function isQuestion(state: DeliverableState): boolean {
+  return state.specSource?.framework === "prompt";
+}
+
+/** What it is called: a question by its words. */
+export function nameOf(state: DeliverableState): string {
+  return isQuestion(state) && state.description ? state.description : state.changeId;
 }
 
 /** `apply · 4/8`. */

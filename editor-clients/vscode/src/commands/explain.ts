@@ -7,6 +7,8 @@ import { ago, escaped, firstRoot, here, link } from "../places";
 import type { Pages } from "../pages";
 
 const LISTED = 25;
+/** Relations between a chunk and its file or imports say what its calls already say. */
+const UNSAID = new Set(["imported by", "imports", "contained in"]);
 
 export async function explainHere(connection: Connection, pages: Pages): Promise<void> {
   const place = here();
@@ -41,10 +43,17 @@ function explained(found: ExplainResult): string {
   if (chunk.signature) parts.push(`\`\`\`\`${chunk.language}\n${chunk.signature}\n\`\`\`\``);
   if (chunk.summary) parts.push(escaped(chunk.summary));
   parts.push("## How present it is");
-  parts.push("| activation | base level | spreading | context | learned | decay |\n|---:|---:|---:|---:|---:|---:|\n" +
-    `| **${activation.total.toFixed(2)}** | ${[activation.baseLevel, activation.spreading, activation.contextBoost, activation.learned, -activation.decay].map((each) => each.toFixed(2)).join(" | ")} |`);
+  const terms: [string, number][] = [
+    ["base level", activation.baseLevel],
+    ["spreading", activation.spreading],
+    ["context", activation.contextBoost],
+    ["learned", activation.learned],
+    ["decay", -activation.decay],
+  ];
+  const sum = terms.filter(([, amount]) => Math.abs(amount) >= 0.005).map(([name, amount]) => `${amount.toFixed(2)} ${name}`);
+  parts.push(`activation **${activation.total.toFixed(2)}** = ${sum.join(" + ").replaceAll("+ -", "− ") || "0.00"}`);
   const groups = new Map<string, Link[]>();
-  for (const each of found.relations) groups.set(each.relation, [...(groups.get(each.relation) ?? []), each]);
+  for (const each of found.relations) if (!UNSAID.has(each.relation)) groups.set(each.relation, [...(groups.get(each.relation) ?? []), each]);
   if (groups.size) parts.push("## What it is related to");
   for (const [relation, links] of groups) {
     const more = links.length > LISTED ? `, and ${links.length - LISTED} more` : "";

@@ -96,10 +96,15 @@ export async function recall(connection: Connection, given?: string): Promise<vo
     asking?.cancel();
     clearTimeout(quiet);
     clearTimeout(showing);
-    const looked = shaded;
+    const looked = shaded?.document.uri.toString();
     shaded?.setDecorations(shade, []);
     picker.dispose();
-    if (accepted || !looked || !view) return;
+    if (accepted || !looked) return;
+    for (const group of vscode.window.tabGroups.all) {
+      const glanced = group.tabs.find((tab) => tab.isPreview && tab.input instanceof vscode.TabInputText && tab.input.uri.toString() === looked);
+      if (glanced && looked !== view?.editor.document.uri.toString()) await vscode.window.tabGroups.close(glanced);
+    }
+    if (!view) return;
     const editor = await vscode.window.showTextDocument(view.editor.document, { selection: view.selection, preview: false });
     if (view.visible) editor.revealRange(view.visible);
   });

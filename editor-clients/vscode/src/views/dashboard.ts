@@ -36,7 +36,7 @@ export class Dashboard implements vscode.Disposable {
     const options = { location: vscode.ProgressLocation.Window, title: "AURORA: opening the dashboard" };
     const served = await vscode.window.withProgress(options, () => this.serve());
     const dist = vscode.Uri.joinPath(this.extension, "dist");
-    const panel = vscode.window.createWebviewPanel("aurora.dashboard", "AURORA Dashboard", vscode.ViewColumn.Active, {
+    const panel = vscode.window.createWebviewPanel("aurora.dashboard", "AURORA Dashboard", vscode.ViewColumn.One, {
       enableScripts: true,
       localResourceRoots: [dist],
     });

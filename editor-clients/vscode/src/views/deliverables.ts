@@ -1,7 +1,7 @@
 // The view of deliverables: the open ones first, told anew as events arrive.
 import * as vscode from "vscode";
 import type { DeliverableChange, DeliverableState } from "../protocol";
-import { standing } from "../commands/deliverables";
+import { isQuestion, nameOf, standing } from "../commands/deliverables";
 import type { Deliverables } from "../commands/deliverables";
 import { ago } from "../places";
 
@@ -17,7 +17,7 @@ export class DeliverableView implements vscode.TreeDataProvider<DeliverableState
     const listed = await this.deliverables.list();
     this.known = new Map(listed.map((state) => [state.changeId, state]));
     this.changed.fire();
-    return listed.find((state) => !ended(state));
+    return listed.find((state) => !ended(state) && !isQuestion(state));
   }
 
   told(change: DeliverableChange): void {
@@ -33,14 +33,14 @@ export class DeliverableView implements vscode.TreeDataProvider<DeliverableState
   }
 
   getTreeItem(state: DeliverableState): vscode.TreeItem {
-    const item = new vscode.TreeItem(state.changeId);
+    const item = new vscode.TreeItem(nameOf(state));
     item.id = state.changeId;
     item.description = `${standing(state)}${state.updatedAt ? ` · ${ago(state.updatedAt)}` : ""}`;
     item.tooltip = state.description || state.changeId;
     const icons: Record<string, [string, string?]> = { completed: ["pass", "testing.iconPassed"], failed: ["error", "testing.iconFailed"] };
-    const [icon, color] = icons[state.status] ?? ["circle-large-outline"];
+    const [icon, color] = icons[state.status] ?? [isQuestion(state) ? "comment-discussion" : "circle-large-outline"];
     item.iconPath = new vscode.ThemeIcon(icon, color ? new vscode.ThemeColor(color) : undefined);
-    item.contextValue = ended(state) ? "ended" : "open";
+    item.contextValue = ended(state) || isQuestion(state) ? "ended" : "open";
     item.command = { title: "Show", command: "aurora.showDeliverable", arguments: [state] };
     return item;
   }
