@@ -1,7 +1,7 @@
 """The VS Code extension, installed from its .vsix into a real VS Code (code-server) and used through its window.
 
-The window is driven by `editor-clients/vscode/test/journey.mjs` in Chromium; here is the world around it (a repository, a
-home, a provider on loopback) and the judgement of what it saw. Screenshots are kept in the test's folder.
+The window is driven by `editor-clients/vscode/test/journey.mjs` in Chromium; here is the world around it (a repository,
+a home, a provider on loopback) and the judgement of what it saw. Screenshots are kept in the test's folder.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ import pytest
 
 from tests.e2e.product import product_in
 from tests.e2e.repositories import SHOP, commit, git, write
-from tests.orchestration.llm.loopback import LoopbackProvider, Request
-from tests.orchestration.llm.wire_formats import Scripted
+from tests.orchestration.llm.loopback import LoopbackProvider
+from tests.orchestration.llm.wire_formats import Request, Scripted
 from tests.orchestration.soar.minds import Mind
 from tests.server.asking import configure
 
@@ -39,8 +39,9 @@ BROKEN = """{
   "protocol": "AURA",
   "version": "1.0",
   "site": {"name": "Notes", "url": "https://notes.example"},
-  "resources": {"notes": {"uriPattern": "/notes", "description": "All notes", "operations": {"GET": {"capabilityId": "read"}}}},
-  "capabilities": {"read": {"id": "read", "v": "1", "description": "Read", "action": {"type": "HTTP", "method": "GET", "urlTemplate": "/notes"}}}
+  "resources": {"notes": {"uriPattern": "/notes", "description": "", "operations": {"GET": {"capabilityId": "read"}}}},
+  "capabilities": {"read": {"id": "read", "v": "1", "description": "Read",
+    "action": {"type": "HTTP", "method": "GET", "urlTemplate": "/notes"}}}
 }
 """
 
@@ -91,7 +92,7 @@ def seen(vsix: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[
         return mind(request)
 
     home = folder / "home"
-    with LoopbackProvider() as provider, product_in(home, **provider.environ) as product:
+    with LoopbackProvider() as provider, product_in(home, **provider.environ):
         provider.otherwise = thinking
         configure(home, provider)
         mend = BROKEN.splitlines()[5].index('"1"') + 1

@@ -86,7 +86,10 @@ export function activate(context: vscode.ExtensionContext): void {
     "aurora.showPage": (page) => pages.show(page as vscode.Uri),
     "aurora.openDashboard": () => dashboard.open(),
     "aurora.restartServer": () => server.restart("asked for"),
-    "aurora.installServer": () => offerServer(true),
+    "aurora.installServer": async () => {
+      if (server.condition !== "running" || !server.program) await offerServer(true);
+      else void vscode.window.showInformationMessage(`AURORA's server is there and running: ${server.program.command}`);
+    },
     "aurora.showLog": () => server.log.show(),
   };
   for (const [name, work] of Object.entries(commands)) {

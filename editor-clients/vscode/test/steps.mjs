@@ -1,7 +1,7 @@
 // The steps, in their order. Each returns what it saw.
-import { readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { execFileSync } from "node:child_process";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 
 const OURS = /AURORA/;
 
@@ -164,16 +164,17 @@ export const steps = {
   },
 
   async "without the server the bundled schema checks, and stops when it is back"({ window, page, options }) {
-    const file = join(options.data, "User", "settings.json");
-    const before = readFileSync(file, "utf8");
+    const file = join(options.data, "Machine", "settings.json"); // where a remote window has such settings
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, "{}");
     await window.file("notes/aura.json", 1, 1);
     await window.command("View: Focus Problems");
-    writeFileSync(file, JSON.stringify({ ...JSON.parse(before), "aurora.server.path": "/nowhere/aurora" }));
+    writeFileSync(file, JSON.stringify({ "aurora.server.path": "/nowhere/aurora" }));
     const told = await window.notification(/names \/nowhere\/aurora/);
     await window.problems().filter({ hasText: "Missing property" }).first().waitFor();
     const alone = await window.problems().allInnerTexts();
     await window.shot("without-server");
-    writeFileSync(file, before);
+    writeFileSync(file, "{}");
     await window.problems().filter({ hasText: "aurora(" }).first().waitFor();
     await window.problems().filter({ hasText: "Missing property" }).first().waitFor({ state: "hidden" });
     const together = await window.problems().allInnerTexts();
