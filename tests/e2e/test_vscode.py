@@ -39,7 +39,8 @@ BROKEN = """{
   "protocol": "AURA",
   "version": "1.0",
   "site": {"name": "Notes", "url": "https://notes.example"},
-  "resources": {"notes": {"uriPattern": "/notes", "description": "", "operations": {"GET": {"capabilityId": "read"}}}},
+  "resources": {"notes": {"uriPattern": "/notes", "description": "All notes",
+    "operations": {"GET": {"capabilityId": "read"}}}},
   "capabilities": {"read": {"id": "read", "v": "1", "description": "Read",
     "action": {"type": "HTTP", "method": "GET", "urlTemplate": "/notes"}}}
 }
@@ -95,7 +96,7 @@ def seen(vsix: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[
     with LoopbackProvider() as provider, product_in(home, **provider.environ):
         provider.otherwise = thinking
         configure(home, provider)
-        mend = BROKEN.splitlines()[5].index('"1"') + 1
+        line, text = next(found for found in enumerate(BROKEN.splitlines(), 1) if '"v": "1"' in found[1])
         options = {
             "folder": str(root),
             "data": str(folder / "data"),
@@ -119,7 +120,7 @@ def seen(vsix: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[
             "aurora": str(launcher),
             "question": QUESTION,
             "slowQuestion": SLOW,
-            "broken": {"line": 6, "column": mend + 1, "fix": "Write 1", "mended": '"v": 1,'},
+            "broken": {"line": line, "column": text.index('"1"') + 2, "fix": "Write 1", "mended": '"v": 1,'},
         }
         (folder / "options.json").write_text(json.dumps(options))
         done = subprocess.run(
@@ -235,11 +236,12 @@ def test_a_killed_daemon_comes_back(seen: dict[str, Any]) -> None:
 
 def test_a_reloaded_window_is_ready_soon(seen: dict[str, Any]) -> None:
     found = step(seen, "the window is reloaded: first hover and activation")
-    activation = re.search(r"(\d+)ms", found["running"])
-    assert activation is not None, found["running"]
-    print(f"activation {activation[1]} ms, first hover {found['hoverMs']} ms after the text was shown")
-    assert int(activation[1]) <= 300
-    assert found["hoverMs"] <= 10_000, "many times what is usual, for machines that do other things as well"
+    activation = min(each["activationMs"] for each in found["times"])
+    hover = min(each["hoverMs"] for each in found["times"])
+    print(f"activation {activation} ms, first hover {hover} ms after the text was shown; {found['times']}")
+    assert activation <= 300
+    assert hover <= 15_000, "many times what is usual, for machines that do other things as well"
+    assert all("must be" not in each["running"] for each in found["times"]), "VS Code finds fault with package.json"
 
 
 def test_no_log_of_ours_has_an_error(seen: dict[str, Any]) -> None:

@@ -3,6 +3,8 @@ import * as vscode from "vscode";
 
 export const SCHEME = "aurora-page";
 const KEPT = 40;
+const LOADED_MS = 1000;
+const REFRESH = "markdown.preview.refresh";
 
 export class Pages implements vscode.TextDocumentContentProvider {
   private readonly texts = new Map<string, string>();
@@ -24,6 +26,13 @@ export class Pages implements vscode.TextDocumentContentProvider {
       this.texts.delete(oldest);
     }
     this.changed.fire(uri);
+  }
+
+  /** The last text of a page. A preview that is still loading misses changes, so it is asked to look once more. */
+  async finish(uri: vscode.Uri, text: string): Promise<void> {
+    this.put(uri, text);
+    await new Promise((resolve) => setTimeout(resolve, LOADED_MS));
+    if ((await vscode.commands.getCommands()).includes(REFRESH)) await vscode.commands.executeCommand(REFRESH);
   }
 
   provideTextDocumentContent(uri: vscode.Uri): string {

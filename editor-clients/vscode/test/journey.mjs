@@ -20,7 +20,7 @@ const browser = await chromium.launch({
 });
 try {
   const page = await browser.newPage({ viewport: { width: 1400, height: 900 } });
-  page.setDefaultTimeout(15_000);
+  page.setDefaultTimeout(30_000);
   const window = new Window(page, options.artefacts, options.folder);
   for (const [name, work] of Object.entries(steps)) {
     if (options.only && !options.only.includes(name)) continue;

@@ -86,7 +86,7 @@ export const steps = {
     await page.waitForTimeout(1000);
     const text = readFileSync(join(options.folder, "notes", "aura.json"), "utf8");
     const left = await window.problems().allInnerTexts();
-    await window.command("View: Close Panel");
+    await page.keyboard.press("Control+J");
     return { problems, left, text };
   },
 
@@ -179,7 +179,7 @@ export const steps = {
     await window.problems().filter({ hasText: "Missing property" }).first().waitFor({ state: "hidden" });
     const together = await window.problems().allInnerTexts();
     await window.clearNotifications();
-    await window.command("View: Close Panel");
+    await page.keyboard.press("Control+J");
     await page.waitForTimeout(300);
     return { told, alone, together };
   },
@@ -207,31 +207,40 @@ export const steps = {
   },
 
   async "the window is reloaded: first hover and activation"({ window, page }) {
-    await window.file("src/basket.py", 20, 6);
-    await page.waitForTimeout(1500); // VS Code stores which editors are open
-    await page.reload();
-    await page.locator(".view-lines", { hasText: "total_price" }).first().waitFor({ timeout: 60_000 });
-    const shown = Date.now();
-    const name = page.locator(".view-lines span", { hasText: /^total_price$/ }).first();
-    const box = await name.boundingBox();
-    const hover = page.locator(".monaco-hover:not(.hidden)", { hasText: "pay_by_card" }).first();
-    for (let turn = 0; !(await hover.isVisible()); turn++) {
-      if (Date.now() - shown > 30_000) throw new Error("no hover within 30 s of the window");
-      // Leave and come back: VS Code asks anew for each visit.
-      await page.mouse.move(box.x + (turn % 2 ? 3 : 12), box.y + box.height / 2 + (turn % 4 === 3 ? 200 : 0));
-      await hover.waitFor({ timeout: 400 }).catch(() => undefined);
+    const times = [];
+    for (let round = 0; round < 3; round++) {
+      await window.file("src/basket.py", 20, 6);
+      await page.waitForTimeout(1500); // VS Code stores which editors are open
+      await page.reload();
+      await page.locator(".view-lines", { hasText: "total_price" }).first().waitFor({ timeout: 60_000 });
+      const hoverMs = await firstHover(page);
+      if (!round) await window.shot("first-hover");
+      await page.keyboard.press("Escape");
+      await window.command("Developer: Show Running Extensions");
+      const row = page.locator(".monaco-list-row", { hasText: "AURORA" }).filter({ hasText: "Activation" }).first();
+      await row.waitFor();
+      const running = (await row.innerText()).replace(/\s+/g, " ");
+      times.push({ hoverMs, activationMs: Number(/Activation: (\d+)ms/.exec(running)[1]), running });
+      await page.keyboard.press("Control+W");
     }
-    const hoverMs = Date.now() - shown;
-    await window.shot("first-hover");
-    await page.keyboard.press("Escape");
-    await window.command("Developer: Show Running Extensions");
-    const row = page.locator(".runtime-extensions-editor .monaco-list-row, .monaco-list-row.extension, .runtime-extension", { hasText: "aurora" }).first();
-    await row.waitFor();
-    const running = await row.innerText();
-    const marks = await page.evaluate(() => performance.getEntriesByType("mark").filter((mark) => mark.name.startsWith("code/")).map((mark) => [mark.name, Math.round(mark.startTime)]));
-    return { hoverMs, running, marks };
+    return { times };
   },
 };
+
+/** Milliseconds from the text being shown to our hover over it. */
+async function firstHover(page) {
+  const shown = Date.now();
+  const name = page.locator(".view-lines span", { hasText: /^total_price$/ }).first();
+  const box = await name.boundingBox();
+  const hover = page.locator(".monaco-hover:not(.hidden)", { hasText: "pay_by_card" }).first();
+  for (let turn = 0; !(await hover.isVisible()); turn++) {
+    if (Date.now() - shown > 60_000) throw new Error("no hover within 60 s of the window");
+    // Leave and come back: VS Code asks anew for each visit.
+    await page.mouse.move(box.x + (turn % 2 ? 3 : 12), box.y + box.height / 2 + (turn % 4 === 3 ? 200 : 0));
+    await hover.waitFor({ timeout: 400 }).catch(() => undefined);
+  }
+  return Date.now() - shown;
+}
 
 function daemon(options) {
   try {

@@ -1,7 +1,7 @@
 // A window of VS Code as its user sees it: the palette, quick picks, hovers, notifications, the status bar.
 import { join } from "node:path";
 
-const PATIENCE = 15_000;
+const PATIENCE = 30_000;
 
 export class Window {
   constructor(page, artefacts, folder) {

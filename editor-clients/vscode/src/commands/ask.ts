@@ -53,7 +53,7 @@ export async function ask(connection: Connection, pages: Pages, given?: string):
       return await connection.request<QueryResult>(Query, params, cancellation);
     } catch (error) {
       const stopped = cancellation.isCancellationRequested;
-      pages.put(page, workingPage(query, told, stopped ? "Stopped." : error instanceof Error ? error.message : String(error)));
+      void pages.finish(page, workingPage(query, told, stopped ? "Stopped." : error instanceof Error ? error.message : String(error)));
       if (stopped) return undefined;
       throw error;
     } finally {
@@ -64,7 +64,7 @@ export async function ask(connection: Connection, pages: Pages, given?: string):
     vscode.window.setStatusBarMessage("$(circle-slash) AURORA: stopped", 5000);
     return;
   }
-  pages.put(page, answerPage(result, told, firstRoot()));
+  void pages.finish(page, answerPage(result, told, firstRoot()));
   answered.fire({ result, page });
   if (result.state === "no_provider") await offerProvider(result.error ?? "no model is configured");
   else if (result.error) void vscode.window.showWarningMessage(`AURORA: ${result.error}`);

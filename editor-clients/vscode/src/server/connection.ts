@@ -69,9 +69,9 @@ export class Connection implements vscode.Disposable {
     await this.end();
   }
 
+  /** The log is left to the extension host: requests that fail while it ends are still told there. */
   dispose(): void {
     this.changed.dispose();
-    this.log.dispose();
   }
 
   private enqueue(why: string): Promise<void> {
@@ -140,7 +140,6 @@ export class Connection implements vscode.Disposable {
       documentSelector: selector,
       outputChannel: this.log,
       traceOutputChannel: this.log,
-      diagnosticCollectionName: SECTION,
       synchronize: { configurationSection: SECTION },
       initializationOptions: {
         deliverableChanges: true,
