@@ -183,7 +183,7 @@ def test_a_manifest_is_underlined_once_and_mended_by_a_quick_fix(seen: dict[str,
     first, *problems = found["problems"]
     assert "aura.json" in first
     assert len(problems) == 3, problems
-    assert all("aurora(" in problem for problem in problems), "VS Code's own JSON support says it again"
+    assert all("\naurora\n" in problem for problem in problems), "VS Code's own JSON support says it again"
     assert any('"v" must be a number' in problem for problem in problems)
     assert json.loads(found["text"])["capabilities"]["read"]["v"] == 1
     assert not any('"v"' in problem for problem in found["left"])
@@ -191,8 +191,8 @@ def test_a_manifest_is_underlined_once_and_mended_by_a_quick_fix(seen: dict[str,
 
 def test_without_the_server_the_bundled_schema_takes_over(seen: dict[str, Any]) -> None:
     found = step(seen, "without the server the bundled schema checks, and stops when it is back")
-    assert not any("aurora(" in problem for problem in found["alone"])
-    assert all("aurora(" in problem for problem in found["together"][1:])
+    assert not any("\naurora\n" in problem for problem in found["alone"])
+    assert all("\naurora\n" in problem for problem in found["together"][1:])
 
 
 def test_a_manifest_is_validated_by_command(seen: dict[str, Any]) -> None:

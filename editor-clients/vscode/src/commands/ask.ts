@@ -1,6 +1,5 @@
 // Ask: one question for the nine phases. Their stages are streamed into the page that will hold the answer.
 import * as vscode from "vscode";
-import { ProgressType } from "vscode-languageclient/node";
 import { answerPage, workingPage } from "../answerPage";
 import { Query } from "../protocol";
 import type { QueryResult, StageNotice } from "../protocol";
@@ -9,7 +8,6 @@ import { firstRoot, here } from "../places";
 import type { Pages } from "../pages";
 import { settings } from "../settings";
 
-const stages = new ProgressType<StageNotice>();
 let asked = 0;
 
 const answered = new vscode.EventEmitter<{ result: QueryResult; page: vscode.Uri }>();
@@ -26,6 +24,8 @@ export async function ask(connection: Connection, pages: Pages, given?: string):
   const client = connection.running;
   if (!query?.trim()) return;
   if (!client) throw new Error(connection.problem || "AURORA's server is not running");
+  const { ProgressType } = await import("vscode-languageclient/node");
+  const stages = new ProgressType<StageNotice>();
   const page = pages.address("answers", query);
   const told: StageNotice[] = [];
   pages.put(page, workingPage(query, told));

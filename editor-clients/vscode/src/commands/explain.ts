@@ -65,6 +65,6 @@ function explained(found: ExplainResult): string {
   }
   const history = [`${found.commits.length} ${found.commits.length === 1 ? "commit" : "commits"}`, `used in ${found.accesses.length} ${found.accesses.length === 1 ? "answer" : "answers"}`];
   parts.push("## Its history", history.join(" · "));
-  if (found.commits.length) parts.push(found.commits.slice(0, LISTED).map((each) => `\`${each.slice(0, 10)}\``).join(" "));
+  if (found.commits.length) parts.push(`changed ${found.commits.slice(-LISTED).reverse().map((each) => ago(each)).join(", ")}`);
   return `${parts.join("\n\n")}\n`;
 }

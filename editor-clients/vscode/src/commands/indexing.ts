@@ -1,6 +1,5 @@
 // Index now: bring everything up to date, with progress, and say what there is.
 import * as vscode from "vscode";
-import { ProgressType } from "vscode-languageclient/node";
 import { Index } from "../protocol";
 import type { IndexResult } from "../protocol";
 import type { Connection } from "../server/connection";
@@ -12,12 +11,13 @@ interface WorkDone {
   percentage?: number;
 }
 
-const working = new ProgressType<WorkDone>();
 let asked = 0;
 
 export async function indexNow(connection: Connection): Promise<void> {
   const client = connection.running;
   if (!client) throw new Error(connection.problem || "AURORA's server is not running");
+  const { ProgressType } = await import("vscode-languageclient/node");
+  const working = new ProgressType<WorkDone>();
   const token = `aurora-index-${process.pid}-${++asked}`;
   const options = { location: vscode.ProgressLocation.Notification, title: "AURORA: indexing", cancellable: true };
   const result = await vscode.window.withProgress(options, async (progress, cancellation) => {

@@ -1,9 +1,9 @@
 // One language client at a time: starts, stops and crashes go through one queue, so that no two ever run at once.
 import * as os from "node:os";
 import * as vscode from "vscode";
-import { CloseAction, ErrorAction, LanguageClient, State } from "vscode-languageclient/node";
 import type { LanguageClientOptions, Middleware, ServerOptions } from "vscode-languageclient/node";
 import { SECTION, settings } from "../settings";
+import type { SessionClient } from "./client";
 import { locateServer, WrongSetting } from "./locating";
 import type { Program } from "./locating";
 import { offerServer } from "./offering";
@@ -30,7 +30,7 @@ export class Connection implements vscode.Disposable {
 
   private readonly changed = new vscode.EventEmitter<Condition>();
   readonly onDidChange = this.changed.event;
-  private client: LanguageClient | undefined;
+  private client: SessionClient | undefined;
   private queue: Promise<void> = Promise.resolve();
   private waiting: NodeJS.Timeout | undefined;
   private readonly setbacks = new Setbacks();
@@ -39,7 +39,7 @@ export class Connection implements vscode.Disposable {
   /** `attach` is called with each new client before it starts, to register what the daemon may ask and tell. */
   constructor(
     private readonly middleware: Middleware,
-    private readonly attach: (client: LanguageClient) => void,
+    private readonly attach: (client: SessionClient) => void,
   ) {}
 
   /** Start anew; what is asked for while another start is under way is done once, after it. */
@@ -57,7 +57,7 @@ export class Connection implements vscode.Disposable {
     return token ? this.client.sendRequest<R>(method, params, token) : this.client.sendRequest<R>(method, params);
   }
 
-  get running(): LanguageClient | undefined {
+  get running(): SessionClient | undefined {
     return this.condition === "running" ? this.client : undefined;
   }
 
@@ -98,7 +98,7 @@ export class Connection implements vscode.Disposable {
       return;
     }
     this.log.info(`${why}: starting ${this.program.command} (found by ${this.program.found})`);
-    const client = this.create(this.program);
+    const client = await this.create(this.program);
     this.client = client;
     this.attach(client);
     const begun = Date.now();
@@ -116,7 +116,8 @@ export class Connection implements vscode.Disposable {
     const client = this.client;
     this.client = undefined;
     if (!client) return;
-    if (client.state === State.Running) {
+    client.leave();
+    if (client.answers) {
       try {
         await client.stop(PATIENCE_MS);
       } catch (error) {
@@ -131,7 +132,8 @@ export class Connection implements vscode.Disposable {
     }
   }
 
-  private create(program: Program): LanguageClient {
+  private async create(program: Program): Promise<SessionClient> {
+    const { SessionClient } = await import("./client");
     const chosen = settings();
     const args = [...program.args, "lsp", ...(chosen.server.standalone ? ["--standalone"] : [])];
     const server: ServerOptions = { command: program.command, args, options: { cwd: os.homedir() } };
@@ -150,21 +152,12 @@ export class Connection implements vscode.Disposable {
       },
       markdown: { isTrusted: false, supportHtml: false },
       middleware: this.middleware,
-      initializationFailedHandler: () => false, // told by `begin`, without the library's own message
-      errorHandler: {
-        error: () => ({ action: ErrorAction.Continue, handled: true }),
-        closed: () => {
-          this.comeBack(client);
-          return { action: CloseAction.DoNotRestart, handled: true };
-        },
-      },
     };
-    const client = new LanguageClient(SECTION, "AURORA", server, options);
-    return client;
+    return new SessionClient(server, options, (client) => this.comeBack(client));
   }
 
   /** The session ended by itself: try again in a while, unless that has been tried too often. */
-  private comeBack(client: LanguageClient): void {
+  private comeBack(client: SessionClient): void {
     if (this.client !== client || this.disposed || this.condition === "waiting") return;
     const pause = this.setbacks.next(Date.now());
     if (pause === undefined) {
