@@ -1,7 +1,7 @@
 // The language client. Everything of vscode-languageclient that runs is imported here or where it is used, and loaded
 // when a session begins: activation does not wait for it.
 import { CloseAction, ErrorAction, LanguageClient, State } from "vscode-languageclient/node";
-import type { LanguageClientOptions, ServerOptions } from "vscode-languageclient/node";
+import type { CancellationToken, LanguageClientOptions, MessageSignature, ServerOptions } from "vscode-languageclient/node";
 
 /** One session. What fails because it is being left is no error to anybody. */
 export class SessionClient extends LanguageClient {
@@ -30,6 +30,18 @@ export class SessionClient extends LanguageClient {
   /** Told before it is stopped. */
   leave(): void {
     this.leaving = true;
+  }
+
+  override handleFailedRequest<T>(
+    type: MessageSignature,
+    token: CancellationToken | undefined,
+    error: unknown,
+    defaultValue: T,
+    showNotification?: boolean,
+    throwOnCancel?: boolean,
+  ): T {
+    if (this.leaving) return defaultValue;
+    return super.handleFailedRequest(type, token, error, defaultValue, showNotification, throwOnCancel);
   }
 
   override error(message: string, data?: unknown, showNotification: boolean | "force" = true): void {
