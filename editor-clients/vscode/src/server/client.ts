@@ -38,10 +38,9 @@ export class SessionClient extends LanguageClient {
     error: unknown,
     defaultValue: T,
     showNotification?: boolean,
-    throwOnCancel?: boolean,
   ): T {
     if (this.leaving) return defaultValue;
-    return super.handleFailedRequest(type, token, error, defaultValue, showNotification, throwOnCancel);
+    return super.handleFailedRequest(type, token, error, defaultValue, showNotification);
   }
 
   override error(message: string, data?: unknown, showNotification: boolean | "force" = true): void {
