@@ -51,5 +51,9 @@ bench-deliverables: $(VENV)/.dev
 bench-soar: $(VENV)/.dev
 	$(BIN)/python -m tests.benchmarks.orchestrator
 
+vsix:
+	cd editor-clients/vscode && npm ci && npm run package
+
 clean:
 	rm -rf $(VENV) dist build .bench
+	cd editor-clients/vscode && rm -rf node_modules dist schemas aurora.vsix

@@ -63,6 +63,8 @@ class Cache:
         digest = hashlib.sha256(os.fsencode(workspace)).hexdigest()[:12]
         name = "".join(letter if letter.isalnum() or letter in "-_." else "_" for letter in workspace.name)[:60]
         self.path = home / "agents" / f"{name or 'root'}-{digest}.json"
+        self.declined = home / "agents" / "none-wanted"
+        """Exists when the user was asked where agents are, in any workspace, and there are none."""
 
     def read(self) -> Kept:
         """What is kept; nothing where there is no file, or one of another version or that cannot be read. Blocks."""
@@ -71,6 +73,14 @@ class Cache:
         except (OSError, IndexerError, msgspec.MsgspecError, RecursionError):
             return Kept()
         return kept if kept.format == FORMAT else Kept()
+
+    def decline(self) -> None:
+        """Keep that the user has no agents. Blocks. Raises OrchestrationError."""
+        try:
+            self.declined.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self.declined.touch(0o600)
+        except OSError as error:
+            raise OrchestrationError(f"{self.declined}: cannot be written: {error.strerror or error}") from error
 
     @contextlib.contextmanager
     def changing(self) -> Iterator[Change]:

@@ -81,13 +81,14 @@ class Registry:
     async def current(self, ask_user: AskUser | None = None) -> Known:
         """The agents as they are now, looked for again where that is due. Raises `NoAgents`, OrchestrationError.
 
-        With none found, a user who is there is asked once for a path, if so configured (App. F).
+        With none found, a user who is there is asked for a path, if so configured, until they decline (App. F).
         """
         async with self._busy:
             kept = await asyncio.to_thread(self._cache.read)
             known = await self._refreshed(kept) if await asyncio.to_thread(self._is_due, kept) else kept
             self._started = True
-            if not known.found.agents and ask_user is not None and self._settings.prompt_for_path_if_missing:
+            missing = not known.found.agents and self._settings.prompt_for_path_if_missing
+            if missing and ask_user is not None and not await asyncio.to_thread(self._cache.declined.exists):
                 known = await self._prompted(known, ask_user)
             return await asyncio.to_thread(self._known, known)
 
@@ -131,6 +132,7 @@ class Registry:
             return kept
         path = answer.strip()[:4_000]
         if not path or "\0" in path or path.lower() in ("n", "no", "none", "nothing"):
+            await asyncio.to_thread(self._cache.decline)
             return kept
         found = await asyncio.to_thread(self._discover, kept, (path,))
         if not found.agents:
@@ -179,7 +181,8 @@ class Registry:
         notices += [offer.trouble for agent in agents if (offer := kept.offers.get(agent.id)) and offer.trouble]
         if not agents:
             agents, said = self._fallback()
-            notices.append(said)
+            if not self._cache.declined.exists():  # who wants none need not be told each time
+                notices.append(said)
         if LLM_EXECUTOR not in {agent.id for agent in agents}:
             agents.append(_with_rate(GENERIC, kept.tallies.get(LLM_EXECUTOR), refreshed))
         return Known(

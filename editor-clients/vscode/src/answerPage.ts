@@ -1,0 +1,88 @@
+// A run as a Markdown page: while it works, and what came of it.
+import type { QueryResult, StageNotice } from "./protocol";
+import { escaped, link } from "./places";
+
+const MARKS: Record<StageNotice["status"], string> = {
+  in_progress: "◐",
+  complete: "✓",
+  retry: "↻",
+  failed: "✗",
+  skipped: "–",
+};
+
+export function workingPage(query: string, told: StageNotice[], ended?: string): string {
+  const last = told.at(-1);
+  const state = ended ?? (last ? `*${Math.round(last.progress * 100)} % · ${seconds(last.elapsedMs)}${cost(last.costUsd)}*` : "*Beginning…*");
+  return [`# ${escaped(query)}`, ended ? `**${escaped(ended)}**` : state, steps(told)].filter(Boolean).join("\n\n") + "\n";
+}
+
+export function answerPage(result: QueryResult, told: StageNotice[], root: string): string {
+  const parts = [`# ${escaped(result.query)}`, `*${headline(result)}*`];
+  if (result.error) parts.push(`**${escaped(result.error)}**`);
+  if (result.answer) parts.push(result.answer);
+  if (result.claims.length) {
+    parts.push("## What it rests on");
+    parts.push(result.claims.map((claim) => `- ${escaped(claim.text)} — ${claim.sources.map((each) => source(each, root)).join(", ") || "*no source*"}`).join("\n"));
+  }
+  if (result.caveats.length) parts.push("## To be checked", list(result.caveats));
+  if (result.sources.length) {
+    parts.push("## From memory");
+    parts.push(result.sources.map((each) => `- ${link(each.name || each.file, root, each.file, each.lineStart)} \`${each.file}:${each.lineStart}\` · ${each.score.toFixed(2)}`).join("\n"));
+  }
+  if (result.notices.length) parts.push("## Notes", list(result.notices));
+  const table = steps(told);
+  if (table) parts.push("## How it was answered", table);
+  return `${parts.join("\n\n")}\n`;
+}
+
+function headline(result: QueryResult): string {
+  const words = [result.fromMemory ? "from memory, at no cost" : STATES[result.state]];
+  if (result.score !== null) words.push(`score ${result.score.toFixed(2)}`);
+  if (result.confidence !== null) words.push(`confidence ${result.confidence.toFixed(2)}${result.because ? ` (${escaped(result.because)})` : ""}`);
+  words.push(seconds(result.tookMs));
+  if (!result.fromMemory && result.calls) words.push(`${result.calls} ${result.calls === 1 ? "call" : "calls"}`);
+  const spent = cost(result.costUsd).replace(" · ", "");
+  if (spent) words.push(spent);
+  if (result.unpricedCalls) words.push(`${result.unpricedCalls} of no known price`);
+  return words.join(" · ");
+}
+
+const STATES: Record<QueryResult["state"], string> = {
+  complete: "answered",
+  partial: "answered in part",
+  failed: "failed",
+  blocked: "blocked",
+  cancelled: "stopped",
+  interrupted: "interrupted",
+  no_provider: "no model is configured",
+  dry_run: "dry run",
+};
+
+/** `src/auth.py:12` or `src/auth.py:12-30` becomes a link; ids of chunks and subgoals stay words. */
+function source(text: string, root: string): string {
+  const place = /^(?:code:)?([^:\s]+):(?:[^:\s]+:)?(\d+)(?:-\d+)?$/.exec(text);
+  return place?.[1] && place[2] ? link(text.replace(/^code:/, ""), root, place[1], Number(place[2])) : `\`${text.replace(/`/g, "")}\``;
+}
+
+/** A line per stage, with the last thing that was said of it. */
+function steps(told: StageNotice[]): string {
+  if (!told.length) return "";
+  const latest = new Map<string, StageNotice>();
+  for (const notice of told) latest.set(notice.stage, notice);
+  const rows = [...latest.values()].map(
+    (notice) => `| ${MARKS[notice.status]} | ${notice.stage} | ${escaped(notice.detail)} | ${seconds(notice.elapsedMs)} | ${cost(notice.costUsd).replace(" · ", "")} |`,
+  );
+  return ["| | phase | | at | spent |", "|---|---|---|---:|---:|", ...rows].join("\n");
+}
+
+function list(lines: string[]): string {
+  return lines.map((line) => `- ${escaped(line)}`).join("\n");
+}
+
+function seconds(ms: number): string {
+  return ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`;
+}
+
+function cost(usd: number): string {
+  return usd > 0 ? ` · $${usd < 0.01 ? usd.toFixed(4) : usd.toFixed(2)}` : "";
+}

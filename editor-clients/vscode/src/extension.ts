@@ -1,0 +1,128 @@
+// Puts the parts together: one connection to the daemon, and the commands, views and status bar around it.
+import * as vscode from "vscode";
+import type { LanguageClient, Middleware } from "vscode-languageclient/node";
+import { ask, askUser, onDidAnswer } from "./commands/ask";
+import { Deliverables } from "./commands/deliverables";
+import { explainHere, explainId } from "./commands/explain";
+import { indexNow } from "./commands/indexing";
+import { validateManifest } from "./commands/manifest";
+import { onDidRecall, recall } from "./commands/recall";
+import { answer } from "./languageModel";
+import { Pages, SCHEME as PAGE_SCHEME } from "./pages";
+import { AskUser, DeliverableChanged, LanguageModel } from "./protocol";
+import type { DeliverableChange, DeliverableState } from "./protocol";
+import { Schemas, SCHEME as SCHEMA_SCHEME } from "./schemas";
+import { Connection } from "./server/connection";
+import { offerServer } from "./server/offering";
+import { OF_A_SESSION } from "./settings";
+import { StatusBar } from "./statusBar";
+import { Dashboard } from "./views/dashboard";
+import { DeliverableView } from "./views/deliverables";
+import { MemoryView } from "./views/memory";
+
+let connection: Connection | undefined;
+
+export function activate(context: vscode.ExtensionContext): void {
+  const pages = new Pages();
+  const schemas = new Schemas(vscode.Uri.joinPath(context.extensionUri, "schemas"));
+  const memory = new MemoryView();
+
+  // Commands that the daemon puts into code lenses: it answers them, and what it says is shown here.
+  const middleware: Middleware = {
+    executeCommand: async (command, given, next): Promise<unknown> => {
+      const argument = (given[0] ?? {}) as { id?: string; action?: string; changeId?: string; workspace?: string };
+      if (command === "aurora.explain" && argument.id) return attempt(() => explainId(server, pages, argument.id ?? ""));
+      if (command === "aurora.deliverable" && argument.action === "show" && argument.changeId) {
+        return attempt(() => deliverables.show(argument.changeId ?? "", argument.workspace));
+      }
+      return (await next(command, given)) as unknown;
+    },
+    handleWorkDoneProgress: (token, value, next) => {
+      next(token, value);
+      if (value.kind !== "report") void status.look();
+    },
+  };
+  const attach = (client: LanguageClient): void => {
+    client.onNotification(DeliverableChanged, (change: DeliverableChange) => {
+      status.told(change);
+      view.told(change);
+    });
+    client.onRequest(AskUser, askUser);
+    client.onRequest(LanguageModel, answer);
+  };
+  const server = (connection = new Connection(middleware, attach));
+  const status = new StatusBar(server);
+  const deliverables = new Deliverables(server, pages);
+  const view = new DeliverableView(deliverables);
+  const dashboard = new Dashboard(server, context.extensionUri);
+
+  /** Runs what a command does; what goes wrong becomes one line for the user. */
+  async function attempt(work: () => Promise<unknown>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      const problem = error instanceof Error ? error.message : String(error);
+      server.log.error(problem);
+      void vscode.window.showErrorMessage(`AURORA: ${problem.replace(/^AURORA: /, "")}`, "Show Log").then((chosen) => chosen && server.log.show());
+    }
+  }
+  const load = (): Promise<void> => attempt(async () => status.show(await view.load()));
+  const commands: Record<string, (argument?: unknown) => unknown> = {
+    "aurora.recallInMemory": (query) => recall(server, typeof query === "string" ? query : undefined),
+    "aurora.ask": (query) => ask(server, pages, typeof query === "string" ? query : undefined),
+    "aurora.explainSymbol": () => explainHere(server, pages),
+    "aurora.indexNow": () => indexNow(server),
+    "aurora.validateManifest": () => validateManifest(server),
+    "aurora.startDeliverable": () => deliverables.start(),
+    "aurora.beginPhase": (state) => deliverables.phase(state as DeliverableState | undefined),
+    "aurora.completeDeliverable": (state) => deliverables.complete(state as DeliverableState | undefined),
+    "aurora.failDeliverable": (state) => deliverables.fail(state as DeliverableState | undefined),
+    "aurora.showDeliverable": async (state) => {
+      const shown = (state as DeliverableState | undefined) ?? status.current;
+      if (shown) await deliverables.show(shown.changeId);
+      else await vscode.commands.executeCommand("aurora.deliverables.focus");
+    },
+    "aurora.refreshDeliverables": load,
+    "aurora.showPage": (page) => pages.show(page as vscode.Uri),
+    "aurora.openDashboard": () => dashboard.open(),
+    "aurora.restartServer": () => server.restart("asked for"),
+    "aurora.installServer": async () => {
+      if (server.condition !== "running" || !server.program) await offerServer(true);
+      else void vscode.window.showInformationMessage(`AURORA's server is there and running: ${server.program.command}`);
+    },
+    "aurora.showLog": () => server.log.show(),
+  };
+  for (const [name, work] of Object.entries(commands)) {
+    context.subscriptions.push(vscode.commands.registerCommand(name, (argument?: unknown) => attempt(async () => work(argument))));
+  }
+  context.subscriptions.push(
+    server,
+    status,
+    dashboard,
+    vscode.workspace.registerTextDocumentContentProvider(PAGE_SCHEME, pages),
+    vscode.workspace.registerFileSystemProvider(SCHEMA_SCHEME, schemas, { isReadonly: true }),
+    vscode.window.registerTreeDataProvider("aurora.deliverables", view),
+    vscode.window.registerTreeDataProvider("aurora.memory", memory),
+    onDidRecall((result) => memory.recalled(result)),
+    onDidAnswer((answered) => {
+      memory.answered(answered);
+      status.paid(answered.result.costUsd);
+    }),
+    status.onDidLook((folders) => memory.looked(folders)),
+    server.onDidChange((condition) => {
+      schemas.hush(condition === "running");
+      void vscode.commands.executeCommand("setContext", "aurora.condition", condition);
+      if (condition === "running") void load();
+    }),
+    vscode.workspace.onDidGrantWorkspaceTrust(() => void server.restart("the workspace is trusted now")),
+    vscode.workspace.onDidChangeConfiguration((event) => {
+      const changed = OF_A_SESSION.find((name) => event.affectsConfiguration(name));
+      if (changed) void server.restart(`${changed} has changed`);
+    }),
+  );
+  void server.restart("the window opened");
+}
+
+export async function deactivate(): Promise<void> {
+  await connection?.stop();
+}

@@ -1,0 +1,186 @@
+// One language client at a time: starts, stops and crashes go through one queue, so that no two ever run at once.
+import * as os from "node:os";
+import * as vscode from "vscode";
+import type { LanguageClientOptions, Middleware, ServerOptions } from "vscode-languageclient/node";
+import { SECTION, settings } from "../settings";
+import type { SessionClient } from "./client";
+import { locateServer, WrongSetting } from "./locating";
+import type { Program } from "./locating";
+import { offerServer } from "./offering";
+import { Setbacks } from "./setbacks";
+
+export type Condition = "off" | "starting" | "running" | "waiting" | "missing" | "failed";
+
+/** What the daemon can say something about: the languages it reads, and JSON for manifests. */
+export const LANGUAGES = [
+  "python", "javascript", "javascriptreact", "typescript", "typescriptreact", "go", "rust", "java", "c", "cpp", "ruby",
+  "markdown", "restructuredtext", "sql", "yaml", "json", "jsonc",
+];
+
+const PATIENCE_MS = 5000;
+
+export class NotRunning extends Error {}
+
+export class Connection implements vscode.Disposable {
+  readonly log = vscode.window.createOutputChannel("AURORA", { log: true });
+  condition: Condition = "off";
+  /** One line about why it is not running. */
+  problem = "";
+  program: Program | undefined;
+
+  private readonly changed = new vscode.EventEmitter<Condition>();
+  readonly onDidChange = this.changed.event;
+  private client: SessionClient | undefined;
+  private queue: Promise<void> = Promise.resolve();
+  private waiting: NodeJS.Timeout | undefined;
+  private readonly setbacks = new Setbacks();
+  private disposed = false;
+
+  /** `attach` is called with each new client before it starts, to register what the daemon may ask and tell. */
+  constructor(
+    private readonly middleware: Middleware,
+    private readonly attach: (client: SessionClient) => void,
+  ) {}
+
+  /** Start anew; what is asked for while another start is under way is done once, after it. */
+  restart(why: string): Promise<void> {
+    this.setbacks.forget();
+    return this.enqueue(why);
+  }
+
+  /** Ask the daemon. Waits for a start that is under way; throws `NotRunning` with a line for the user otherwise. */
+  async request<R>(method: string, params: unknown, token?: vscode.CancellationToken): Promise<R> {
+    if (this.condition === "starting") await this.queue;
+    if (!this.client || this.condition !== "running") {
+      throw new NotRunning(this.problem || "AURORA's server is not running; run “AURORA: Restart Server”");
+    }
+    return token ? this.client.sendRequest<R>(method, params, token) : this.client.sendRequest<R>(method, params);
+  }
+
+  get running(): SessionClient | undefined {
+    return this.condition === "running" ? this.client : undefined;
+  }
+
+  /** End the session; the daemon lives on for other windows. */
+  async stop(): Promise<void> {
+    this.disposed = true;
+    clearTimeout(this.waiting);
+    await this.queue;
+    await this.end();
+  }
+
+  /** The log is left to the extension host: requests that fail while it ends are still told there. */
+  dispose(): void {
+    this.changed.dispose();
+  }
+
+  private enqueue(why: string): Promise<void> {
+    clearTimeout(this.waiting);
+    this.queue = this.queue.then(() => this.begin(why));
+    return this.queue;
+  }
+
+  private async begin(why: string): Promise<void> {
+    if (this.disposed) return;
+    await this.end();
+    this.tell("starting");
+    try {
+      this.program = await locateServer();
+    } catch (error) {
+      if (!(error instanceof WrongSetting)) throw error;
+      this.fail(error.message);
+      return;
+    }
+    if (!this.program) {
+      this.tell("missing", "AURORA's server was not found; run “AURORA: Install Server…”");
+      this.log.warn(this.problem);
+      void offerServer(false);
+      return;
+    }
+    this.log.info(`${why}: starting ${this.program.command} (found by ${this.program.found})`);
+    const client = await this.create(this.program);
+    this.client = client;
+    this.attach(client);
+    const begun = Date.now();
+    try {
+      await client.start();
+      this.log.info(`AURORA ${client.initializeResult?.serverInfo?.version ?? ""} answers after ${Date.now() - begun} ms`);
+      this.tell("running");
+    } catch (error) {
+      this.log.warn(`the server did not start: ${error instanceof Error ? error.message : String(error)}`);
+      this.comeBack(client);
+    }
+  }
+
+  private async end(): Promise<void> {
+    const client = this.client;
+    this.client = undefined;
+    if (!client) return;
+    client.leave();
+    if (client.answers) {
+      try {
+        await client.stop(PATIENCE_MS);
+      } catch (error) {
+        this.log.warn(`the old session did not end in order: ${error instanceof Error ? error.message : String(error)}`);
+      }
+    }
+    try {
+      await client.dispose();
+    } catch (error) {
+      // A client that never started refuses to be disposed of; there is nothing of it to end.
+      this.log.debug(`disposing of a client: ${error instanceof Error ? error.message : String(error)}`);
+    }
+  }
+
+  private async create(program: Program): Promise<SessionClient> {
+    const { SessionClient } = await import("./client");
+    const chosen = settings();
+    const args = [...program.args, "lsp", ...(chosen.server.standalone ? ["--standalone"] : [])];
+    const server: ServerOptions = { command: program.command, args, options: { cwd: os.homedir() } };
+    const selector = LANGUAGES.map((language) => ({ scheme: "file", language }));
+    const options: LanguageClientOptions = {
+      documentSelector: selector,
+      outputChannel: this.log,
+      traceOutputChannel: this.log,
+      synchronize: { configurationSection: SECTION },
+      initializationOptions: {
+        deliverableChanges: true,
+        askUser: true,
+        languageModel: chosen.languageModel.allow,
+        workspaceTrusted: vscode.workspace.isTrusted,
+        ...chosen.preferences,
+      },
+      markdown: { isTrusted: false, supportHtml: false },
+      middleware: this.middleware,
+    };
+    return new SessionClient(server, options, (client) => this.comeBack(client));
+  }
+
+  /** The session ended by itself: try again in a while, unless that has been tried too often. */
+  private comeBack(client: SessionClient): void {
+    if (this.client !== client || this.disposed || this.condition === "waiting") return;
+    const pause = this.setbacks.next(Date.now());
+    if (pause === undefined) {
+      this.fail(`AURORA's server ended ${this.setbacks.most} times in a row; see the log`);
+      return;
+    }
+    this.tell("waiting", "AURORA's server ended; it is being started again");
+    this.log.warn(`the session ended; again in ${pause} ms`);
+    this.waiting = setTimeout(() => void this.enqueue("after it ended"), pause);
+  }
+
+  private fail(problem: string): void {
+    this.tell("failed", problem);
+    this.log.error(problem);
+    void vscode.window.showErrorMessage(problem, "Show Log", "Restart Server").then((chosen) => {
+      if (chosen === "Show Log") this.log.show();
+      else if (chosen) void this.restart("asked for after a failure");
+    });
+  }
+
+  private tell(condition: Condition, problem = ""): void {
+    this.condition = condition;
+    this.problem = problem;
+    this.changed.fire(condition);
+  }
+}
