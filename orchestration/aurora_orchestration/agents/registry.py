@@ -23,7 +23,7 @@ from aurora_orchestration.agents.executors.builtin import GENERIC, LLM_EXECUTOR
 from aurora_orchestration.agents.offers import ask_servers
 from aurora_orchestration.agents.sources import look
 from aurora_orchestration.settings import AgentSettings
-from aurora_orchestration.soar.asking_users import AskUser, Nobody
+from aurora_orchestration.soar.asking_users import AskUser, Declined, Nobody
 from aurora_orchestration.soar.model import Agent
 
 DAY = 86_400.0
@@ -128,6 +128,8 @@ class Registry:
     async def _prompted(self, kept: Kept, ask_user: AskUser) -> Kept:
         try:
             answer = await ask_user("no agents were found; where is your agent registry? (a path, or nothing)")
+        except Declined:
+            answer = ""
         except Nobody:
             return kept
         path = answer.strip()[:4_000]

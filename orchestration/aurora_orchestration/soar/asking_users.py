@@ -6,7 +6,11 @@ from typing import Protocol
 
 
 class Nobody(Exception):
-    """There is no user to ask, or they declined."""
+    """There is no user to ask, or they gave no answer."""
+
+
+class Declined(Nobody):
+    """The user was asked, and gave no answer."""
 
 
 class AskUser(Protocol):

@@ -13,7 +13,7 @@ from pygls.exceptions import JsonRpcException
 
 from aurora_orchestration.llm.asking import BadReply, Unavailable
 from aurora_orchestration.llm.providers.editor import EditorReply
-from aurora_orchestration.soar.asking_users import Nobody
+from aurora_orchestration.soar.asking_users import Declined, Nobody
 from aurora_protocol.queries import ASK_USER, LANGUAGE_MODEL, LanguageModelResult
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ class SessionUser:
             raise Nobody(f"the client could not ask its user: {error.message}") from error
         answer = result.get("answer") if isinstance(result, dict) else None
         if not isinstance(answer, str) or not answer.strip():
-            raise Nobody("the user gave no answer")
+            raise Declined("the user gave no answer")
         return answer[:MAX_ANSWER]
 
 

@@ -15,6 +15,7 @@ import pytest
 from aurora_orchestration.agents.discovery import Discovered, Places, discover
 from aurora_orchestration.agents.registry import DAY, NoAgents, Registry
 from aurora_orchestration.settings import AgentSettings, DefaultAgent
+from aurora_orchestration.soar.asking_users import Declined
 from tests.orchestration.agents.programs import mcp_server
 
 REVIEWER = """---
@@ -204,6 +205,20 @@ async def test_without_agents_the_fallback_is_what_is_configured(places: Places)
     assert [each.id for each in known.agents] == ["generalist", "llm-executor"]
     with pytest.raises(NoAgents, match="fallback_mode"):
         await registry(places, fallback_mode="fail").current()
+
+
+async def test_a_user_who_has_none_is_asked_once_in_all_workspaces(places: Places, tmp_path: Path) -> None:
+    asked = []
+
+    async def user(question: str) -> str:
+        asked.append(question)
+        raise Declined("the user gave no answer")
+
+    first = await registry(places).current(user)
+    assert asked and not first.notices
+    other = Places(tmp_path / "elsewhere", places.home, places.user)
+    assert not (await registry(other).current(user)).notices
+    assert len(asked) == 1
 
 
 async def test_a_user_who_is_there_is_asked_for_a_path_and_it_is_kept(places: Places, tmp_path: Path) -> None:
