@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 WORKSPACE ?= .
 QUERY ?= where is a file split into chunks
 
-.PHONY: run test e2e check bench bench-recall bench-scale bench-manifest bench-deliverables bench-soar clean
+.PHONY: run test e2e e2e-vscode vsix check bench bench-recall bench-scale bench-manifest bench-deliverables bench-soar clean
 
 $(VENV)/.run: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -22,10 +22,13 @@ run: $(VENV)/.run
 	@$(BIN)/aur --workspace "$(WORKSPACE)" mem "$(QUERY)"
 
 test: $(VENV)/.dev
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile
 
 e2e: $(VENV)/.dev
 	$(BIN)/python -m pytest tests/e2e
+
+e2e-vscode: $(VENV)/.dev
+	AURORA_TEST_VSCODE=1 $(BIN)/python -m pytest tests/e2e/test_vscode.py
 
 check: $(VENV)/.dev
 	$(BIN)/ruff check .
