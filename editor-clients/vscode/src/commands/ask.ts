@@ -46,7 +46,6 @@ export async function ask(connection: Connection, pages: Pages, given?: string):
       query,
       context,
       partialResultToken: token,
-      auto: true,
       ...(verification === "automatic" ? {} : { verification }),
     };
     try {
