@@ -14,7 +14,7 @@ from aurora_orchestration.soar.model import Agent, ContextBundle, Decomposition,
 from aurora_orchestration.soar.products import unmet
 from aurora_orchestration.soar.requirements import uncovered
 from aurora_orchestration.soar.scoring import Judged, judge
-from aurora_orchestration.soar.structure import MOST, broken, cycle, depends
+from aurora_orchestration.soar.structure import MOST, apart, broken, cycle, depends
 
 FALLBACK_AGENT = "llm-executor"
 """The agent that is always there and takes anything (App. F)."""
@@ -79,7 +79,8 @@ def _findings(
         yield _Finding(
             "completeness",
             f"no subgoal {'covers' if one.sure else 'seems to cover'} “{one.text[:120]}”",
-            f"give a subgoal the task: {one.text[:120]}",
+            f"give a subgoal the task: {one.text[:120]}"
+            + (", or let the subgoal that serves this given require it" if one.sure else ""),
             SERIOUS if one.sure else SLIGHT,
             one.sure,
         )
@@ -88,10 +89,12 @@ def _findings(
     for issue, suggestion in repeated(decomposition):
         yield _Finding("consistency", issue, suggestion, 0.3)
     if not cycle(depends(decomposition.subgoals)):
-        for issue, suggestion in unmet(query, context, decomposition):
+        for issue, suggestion in apart(decomposition):
             yield _Finding("consistency", issue, suggestion, 0.4)
-    for issue, suggestion in ungrounded(query, context, decomposition):
-        yield _Finding("groundedness", issue, suggestion)
+        for issue, suggestion, sure in unmet(query, decomposition):
+            yield _Finding("consistency", issue, suggestion, 0.4 if sure else SLIGHT, sure)
+    for issue, suggestion, sure in ungrounded(query, context, decomposition):
+        yield _Finding("groundedness", issue, suggestion, SERIOUS if sure else SLIGHT, sure)
 
 
 def _shortened(decomposition: Decomposition) -> Decomposition:

@@ -48,7 +48,8 @@ _CONSTRAINTS = {
     "dependencies_must_be_dag": True,
     "each_subgoal_traces_to_given": True,
     "every_requirement_of_the_query_is_covered": True,
-    "every_given_of_the_query_is_required_by_a_subgoal": True,
+    "every_given_is_required_by_a_subgoal": True,
+    "subgoals_that_rest_on_one_given_are_joined_by_dependencies": True,
     "parallelizable_names_every_group_that_can_run_at_once": True,
     "agents": "ids of available_agents only",
 }

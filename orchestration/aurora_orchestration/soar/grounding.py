@@ -11,6 +11,9 @@ from aurora_orchestration.soar.structure import depends, reachable
 FACT_SHARE = 0.17
 """The share of a fact's words that has to stand in what it is taken from."""
 
+TELLING = 4
+"""How many telling words a fact needs before it is sure, where none of them stands there, that it was made up."""
+
 ANYWHERE = 0.3
 """What a word counts that any plan has, whatever it is for."""
 
@@ -18,19 +21,25 @@ ISOLATED_SHARE, LAST_SHARE = 0.25, 0.04
 """The share of a subgoal's telling words that has to be of the matter: where nothing joins it to the other subgoals,
 and where it only waits for some. Who is waited for serves the matter in words of his own trade."""
 
+STRAY_SHARE = 0.15
+"""Below this share it is sure of what nothing joins to the others; of what waits for some, words never make it sure."""
 
-def ungrounded(query: str, context: ContextBundle, decomposition: Decomposition) -> Iterator[tuple[str, str]]:
-    """What rests on nothing, each with how to mend it."""
+
+def ungrounded(query: str, context: ContextBundle, decomposition: Decomposition) -> Iterator[tuple[str, str, bool]]:
+    """What rests on nothing, each with how to mend it and whether it is sure."""
     asked = telling(query)
     seen = seen_in(context)
     for given in decomposition.given:
-        if not _stands(given, asked, seen):
+        share, of = _stands(given, asked, seen)
+        if share < FACT_SHARE:
             where = "the query" if given.source == "query" else "the context"
             yield (
                 f"given {given.id} ({given.fact[:80]}) is not in {where}",
                 f"take {given.id} out, or give a fact that {where} states",
+                share == 0 and of >= TELLING,
             )
-    yield from _untraced(decomposition)
+    for issue, suggestion in _untraced(decomposition):
+        yield issue, suggestion, True
     matter = union(
         [
             query,
@@ -54,6 +63,7 @@ def ungrounded(query: str, context: ContextBundle, decomposition: Decomposition)
             yield (
                 f"{subgoal.id} ({subgoal.description[:80]}) has nothing to do with the query or its context",
                 f"take {subgoal.id} out, or tie it to a given",
+                not needs[subgoal.id] and near / len(own) < STRAY_SHARE,
             )
 
 
@@ -81,11 +91,12 @@ def _specific_groups(seen: Words) -> frozenset[int]:
     return frozenset() if len(seen.stems) > 60 else seen.groups
 
 
-def _stands(given: Given, asked: Words, seen: Words) -> bool:
+def _stands(given: Given, asked: Words, seen: Words) -> tuple[float, int]:
+    """The share of a fact's telling words that stands in its source, 1 where it has none; and how many they are."""
     source = asked if given.source == "query" else seen
     weights = {stem: ANYWHERE if stem in PROCESS else 1.0 for stem in telling(given.fact).stems}
     near = sum(weight * _stood(stem, source) for stem, weight in weights.items())
-    return not weights or near / sum(weights.values()) >= FACT_SHARE
+    return (near / sum(weights.values()) if weights else 1.0), len(weights)
 
 
 def _stood(stem: str, source: Words) -> float:

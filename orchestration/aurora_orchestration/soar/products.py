@@ -9,7 +9,7 @@ from typing import Literal
 from aurora_memory.everyday import STOP_WORDS
 from aurora_memory.tokens import terms
 from aurora_orchestration.soar.concepts import PROCESS, Words, telling
-from aurora_orchestration.soar.model import ContextBundle, Decomposition, Subgoal
+from aurora_orchestration.soar.model import Decomposition, Subgoal
 from aurora_orchestration.soar.structure import depends, ordered, reachable, waves
 
 Role = Literal["study", "make", "check", "tell", "decide"]
@@ -75,12 +75,15 @@ _EXPECTED: dict[tuple[Role, Role], float] = {
 }
 """How much it adds that steps of the first kind are usually waited for by those of the second."""
 
-USES = 0.8
-"""From how strong a sign on a use is taken for sure."""
+LIKELY, SURE = 0.8, 1.0
+"""From how strong a sign on a use is likely, and from how strong a one it is taken for sure."""
 
 
-def unmet(query: str, context: ContextBundle, decomposition: Decomposition) -> Iterator[tuple[str, str]]:
-    """Uses without a dependency, each with how to mend it. Call with a decomposition whose dependencies are a DAG."""
+def unmet(query: str, decomposition: Decomposition) -> Iterator[tuple[str, str, bool]]:
+    """Uses without a dependency, each with how to mend it and whether it is sure.
+
+    Call with a decomposition whose dependencies are a DAG.
+    """
     subgoals = decomposition.subgoals
     by_id = {subgoal.id: subgoal for subgoal in subgoals}
     shape = _Shape(decomposition)
@@ -91,16 +94,23 @@ def unmet(query: str, context: ContextBundle, decomposition: Decomposition) -> I
             if early in shape.before[late]:
                 continue
             words = use(by_id[late], by_id[early], asked, alone=not shape.needs[late])
-            if WORDS * words + shape.sign(by_id[late], by_id[early]) >= USES:
+            sign = WORDS * words + shape.sign(by_id[late], by_id[early])
+            if sign >= LIKELY:
                 yield (
                     f"{late} seems to use what {early} makes but does not depend on it",
                     f"add {early} to the depends_on of {late}, or name both in one group of parallelizable",
+                    sign >= SURE,
                 )
+            if sign >= SURE:
                 break
     for subgoal in subgoals:
         for named in re.findall(r"\bSG\d+\b", subgoal.description):
             if named != subgoal.id and named in by_id and named not in shape.before[subgoal.id]:
-                yield f"{subgoal.id} speaks of {named} but does not depend on it", f"let {subgoal.id} depend on {named}"
+                yield (
+                    f"{subgoal.id} speaks of {named} but does not depend on it",
+                    f"let {subgoal.id} depend on {named}",
+                    True,
+                )
 
 
 class _Shape:

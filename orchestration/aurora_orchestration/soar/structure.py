@@ -63,6 +63,39 @@ def reachable(needs: Mapping[str, tuple[str, ...]], start: str) -> frozenset[str
     return frozenset(found)
 
 
+def apart(decomposition: Decomposition) -> Iterator[tuple[str, str]]:
+    """Groups of subgoals that rest on one given though no dependency joins them, each with how to mend it.
+
+    Groups that share no given serve different matters and may stand side by side; so may the subgoals of a plan in
+    which nothing waits for anything. Call with a decomposition whose dependencies are a DAG.
+    """
+    needs = depends(decomposition.subgoals)
+    if not any(needs.values()):
+        return
+    facts = {given.id for given in decomposition.given}
+    requires = {subgoal.id: facts.intersection(subgoal.requires) for subgoal in decomposition.subgoals}
+    groups = _joined(needs)
+    for number, late in enumerate(groups):
+        for early in groups[:number]:
+            shared = set().union(*(requires[one] for one in late)) & set().union(*(requires[one] for one in early))
+            if shared:
+                yield (
+                    f"{', '.join(late)} and {', '.join(early)} both rest on {', '.join(sorted(shared))}, "
+                    "but no dependency joins them",
+                    f"let {late[0]} depend on what it uses of {', '.join(early)}, or a later subgoal depend on both",
+                )
+
+
+def _joined(needs: Mapping[str, tuple[str, ...]]) -> list[list[str]]:
+    """The subgoals in groups that dependencies hold together, in whichever direction; in the order as written."""
+    groups: list[list[str]] = []
+    for one, needed in needs.items():
+        met = [group for group in groups if any(one in needs[each] or each in needed for each in group)]
+        groups = [group for group in groups if group not in met]
+        groups.append([*(each for group in met for each in group), one])
+    return groups
+
+
 def broken(decomposition: Decomposition) -> Iterator[tuple[str, str]]:
     """What is wrong with the skeleton, each with how to mend it."""
     subgoals = decomposition.subgoals

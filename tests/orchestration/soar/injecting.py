@@ -154,7 +154,10 @@ def _with_depends(decomposition: Decomposition, changed: str, depends_on: tuple[
 
 
 def _cycles(decomposition: Decomposition, chance: random.Random) -> Iterator[Decomposition]:
-    dependent = chance.choice([subgoal for subgoal in decomposition.subgoals if subgoal.depends_on])
+    waiting = [subgoal for subgoal in decomposition.subgoals if subgoal.depends_on]
+    if not waiting:
+        return  # independent parts: there is no dependency that another could close to a circle
+    dependent = chance.choice(waiting)
     first = next(subgoal for subgoal in decomposition.subgoals if subgoal.id == dependent.depends_on[0])
     yield _with_depends(decomposition, first.id, (*first.depends_on, dependent.id))
 
