@@ -34,6 +34,9 @@ LONGEST_HOLD = 0.2
 LONGEST_GIT_HOLD = 5.0
 """… and by which it does while git is at work, so that a checkout is one batch."""
 
+GIT_QUIET = 0.25
+"""Seconds without news that end git's work: where the machine is busy, what a checkout wrote is told in spurts."""
+
 
 class Changes(Struct, frozen=True):
     """One batch. Paths are relative to the root, with `/`; a removed path may be a folder, with all that was below it.
@@ -178,12 +181,12 @@ class Watcher:
         while True:
             await asyncio.sleep(self._debounce)
             now = self._loop.time()
-            quiet = now - self._notes.last_at >= self._debounce
+            quiet = now - self._notes.last_at
             if self._notes.git:
                 busy = await asyncio.to_thread(self._git_is_busy)
-                if (quiet and not busy) or now - first >= LONGEST_GIT_HOLD:
+                if (quiet >= max(GIT_QUIET, self._debounce) and not busy) or now - first >= LONGEST_GIT_HOLD:
                     return
-            elif quiet or now - first >= LONGEST_HOLD:
+            elif quiet >= self._debounce or now - first >= LONGEST_HOLD:
                 return
 
     async def _hand_over(self) -> None:

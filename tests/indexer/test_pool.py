@@ -271,10 +271,14 @@ async def test_closing_ends_everything(setting: Setting) -> None:
 
 async def test_idle_workers_go_and_come_back(setting: Setting) -> None:
     pool = setting.pool(2, idle_seconds=0.3)
-    await collect(pool, setting.root, setting.many(80))
-    pids = pool.pids
+    task = asyncio.create_task(collect(pool, setting.root, setting.many(80)))
+    pids: set[int] = set()
+    while not task.done():
+        pids |= set(pool.pids)
+        await asyncio.sleep(0.01)
+    assert len(await task) == 80
     assert len(pids) == 2
-    assert await gone(pids)
+    assert await gone(list(pids))
     assert pool.pids == []
     await collect(pool, setting.root, setting.many(2))
 
