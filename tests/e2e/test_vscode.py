@@ -20,7 +20,7 @@ import pytest
 
 from tests.e2e.product import product_in
 from tests.e2e.repositories import SHOP, commit, git, write
-from tests.orchestration.llm.loopback import LoopbackProvider
+from tests.orchestration.llm.loopback import KEY, LoopbackProvider
 from tests.orchestration.llm.wire_formats import Request, Scripted
 from tests.orchestration.soar.minds import Mind
 from tests.server.asking import configure
@@ -35,16 +35,36 @@ WHOLE = 840
 
 QUESTION = "Explain how total_price adds the tax and compare it with pay_by_card"
 SLOW = "Explain slowly how renderBasketPage works and compare it with refreshView"
-BROKEN = """{
+LENT = {
+    "kept": "Explain before it is lent how total_price adds the tax and compare it with pay_by_card",
+    "refused": "Explain though refused how total_price adds the tax and compare it with pay_by_card",
+    "question": "Explain once it is lent how total_price adds the tax and compare it with pay_by_card",
+    "slow": "Explain slowly, as it is lent, how renderBasketPage works and compare it with refreshView",
+    "withdrawn": "Explain when it is taken back how total_price adds the tax and compare it with pay_by_card",
+}
+"""What is asked while the configuration names the editor's own model."""
+
+MANIFEST = """{
+  "$schema": "https://unpkg.com/aura-protocol@1.0.5/dist/aura-v1.0.schema.json",
   "protocol": "AURA",
   "version": "1.0",
   "site": {"name": "Notes", "url": "https://notes.example"},
   "resources": {"notes": {"uriPattern": "/notes", "description": "All notes",
     "operations": {"GET": {"capabilityId": "read"}}}},
-  "capabilities": {"read": {"id": "read", "v": "1", "description": "Read",
-    "action": {"type": "HTTP", "method": "GET", "urlTemplate": "/notes"}}}
+  "capabilities": {"read": {"id": "read", "v": 1, "description": "Read",
+    "action": {"type": "HTTP", "method": "GET", "urlTemplate": "/notes", "parameterMapping": {}}}}
 }
 """
+DRAFT = MANIFEST.replace(', "parameterMapping": {}', "").replace(MANIFEST.splitlines()[1] + "\n", "")
+"""Lacks two members."""
+HARMLESS = (
+    ("ripgrep/bin/rg ENOENT", "no ripgrep: see design/real-editors"),
+    ("Could not find bundled tsserver.js", "code-server's TypeScript"),
+    ("open-vsx.org", "the gallery of extensions is not reachable"),
+    ("code-server-ipc.sock", "code-server's own socket for its command line"),
+    ("Channel has been closed", "the window's connection ends as it is reloaded"),
+)
+"""What stands in an error of code-server's own, and what it means."""
 
 
 def _missing() -> str | None:
@@ -77,10 +97,27 @@ def vsix() -> Path:
 
 
 @pytest.fixture(scope="module")
-def seen(vsix: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]]:
+def lent_model(vsix: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An extension that brings a language model, as its package."""
+    package = tmp_path_factory.mktemp("lent") / "lent-model.vsix"
+    vsce = EXTENSION / "node_modules" / ".bin" / "vsce"
+    done = subprocess.run(
+        [vsce, "package", "--no-dependencies", "--allow-missing-repository", "--skip-license", "--out", package],
+        cwd=EXTENSION / "test" / "lentModel",
+        capture_output=True,
+        text=True,
+        timeout=PACKAGED,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return package
+
+
+@pytest.fixture(scope="module")
+def seen(vsix: Path, lent_model: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]]:
     """What the journey saw, by step. A step that failed has a `problem`."""
     folder = tmp_path_factory.mktemp("vscode")
-    root = write(folder / "shop", {**SHOP, "notes/aura.json": BROKEN})
+    root = write(folder / "shop", {**SHOP, "notes/aura.json": MANIFEST, "drafts/aura.json": DRAFT})
     git(root, "init", "-q", "-b", "main")
     commit(root, "open the shop")
     launcher = folder / "bin" / "aurora"
@@ -91,20 +128,22 @@ def seen(vsix: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[
 
     def thinking(request: Request) -> Any:
         if "slowly" in json.dumps(request.body):
-            return Scripted(json={}, delay=60.0)
+            return Scripted(json={}, delay=300.0)
         return mind(request)
 
     home = folder / "home"
-    with LoopbackProvider() as provider, product_in(home, **provider.environ):
-        provider.otherwise = thinking
+    with LoopbackProvider() as provider, LoopbackProvider() as lent, product_in(home, **provider.environ):
+        provider.otherwise = lent.otherwise = thinking
         configure(home, provider)
-        line, text = next(found for found in enumerate(BROKEN.splitlines(), 1) if '"v": "1"' in found[1])
+        paid = json.loads((home / "config.json").read_text())
+        line, text = next(found for found in enumerate(MANIFEST.splitlines(), 1) if '"v": 1' in found[1])
         options = {
             "folder": str(root),
+            "home": str(home),
             "data": str(folder / "data"),
             "extensions": str(folder / "extensions"),
             "artefacts": str(folder / "artefacts"),
-            "install": [str(vsix)],
+            "install": [str(vsix), str(lent_model)],
             "settings": {
                 "security.workspace.trust.startupPrompt": "never",
                 "workbench.startupEditor": "none",
@@ -116,13 +155,27 @@ def seen(vsix: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[
             "environment": {
                 "AURORA_HOME": str(home),
                 "PATH": f"{launcher.parent}{os.pathsep}{os.environ['PATH']}",
+                "LENT_MODEL_URL": lent.base_url,
+                "LENT_MODEL_KEY": KEY,
                 **provider.environ,
+            },
+            "configurations": {
+                "provider": paid,
+                "editor": {**paid, "llm": {"reasoning_llm": {"provider": "editor", "model": "own"}}},
             },
             "chromium": CHROMIUM,
             "aurora": str(launcher),
             "question": QUESTION,
             "slowQuestion": SLOW,
-            "broken": {"line": line, "column": text.index('"1"') + 2, "fix": "Write 1", "mended": '"v": 1,'},
+            "lent": LENT,
+            "breaking": {
+                "line": line,
+                "column": text.index('"v": 1') + 6,
+                "wrong": '"1"',
+                "word": '"v" must be a number',
+                "fix": "Write 1",
+                "mended": '"v": 1,',
+            },
         }
         (folder / "options.json").write_text(json.dumps(options))
         done = subprocess.run(
@@ -136,8 +189,14 @@ def seen(vsix: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[
         print(done.stdout, done.stderr, f"screenshots: {folder / 'artefacts'}", sep="\n")
         assert done.returncode == 0, done.stdout + done.stderr
         report = json.loads((folder / "artefacts" / "report.json").read_text())
-        steps = {step["name"]: step for step in report["steps"]}
-        yield {"steps": steps, "dropped": len(provider.dropped), "logs": folder / "data" / "logs", "root": root}
+        yield {
+            "steps": {step["name"]: step for step in report["steps"]},
+            "console": report["console"],
+            "provider": provider,
+            "lent": lent,
+            "logs": folder / "data" / "logs",
+            "daemon": home / "logs" / "daemon.log",
+        }
 
 
 def step(seen: dict[str, Any], name: str) -> Any:
@@ -145,6 +204,11 @@ def step(seen: dict[str, Any], name: str) -> Any:
     found = seen["steps"][name]
     assert "problem" not in found, found["problem"]
     return found["seen"]
+
+
+def asked(requests: list[Request], question: str) -> list[Request]:
+    """The requests that are about a question."""
+    return [request for request in requests if question in json.dumps(request.body)]
 
 
 def test_the_package_is_small(vsix: Path) -> None:
@@ -180,15 +244,12 @@ def test_a_symbol_is_explained_and_its_relations_are_links(seen: dict[str, Any])
     assert found["followed"] == {"tab": "checkout.py", "cursor": {"line": 4, "column": 1}}
 
 
-def test_a_manifest_is_underlined_once_and_mended_by_a_quick_fix(seen: dict[str, Any]) -> None:
-    found = step(seen, "a broken manifest is underlined once and mended by a quick fix")
-    first, *problems = found["problems"]
-    assert "aura.json" in first
-    assert len(problems) == 3, problems
-    assert all("\naurora\n" in problem for problem in problems), "VS Code's own JSON support says it again"
-    assert any('"v" must be a number' in problem for problem in problems)
-    assert json.loads(found["text"])["capabilities"]["read"]["v"] == 1
-    assert not any('"v"' in problem for problem in found["left"])
+def test_a_manifest_that_is_broken_is_underlined_once_and_mended_by_a_quick_fix(seen: dict[str, Any]) -> None:
+    found = step(seen, "a manifest is broken in the editor and mended by a quick fix")
+    here = [row for row in found["problems"][1:] if "\n" in row]
+    assert len(here) == 1, f"VS Code's own JSON support says it again: {found['problems']}"
+    assert '"v" must be a number' in here[0] and "\naurora\n" in here[0]
+    assert found["text"] == MANIFEST
 
 
 def test_without_the_server_the_bundled_schema_takes_over(seen: dict[str, Any]) -> None:
@@ -198,7 +259,9 @@ def test_without_the_server_the_bundled_schema_takes_over(seen: dict[str, Any]) 
 
 
 def test_a_manifest_is_validated_by_command(seen: dict[str, Any]) -> None:
-    assert "notes/aura.json is not valid: 2 errors" in step(seen, "the manifest is validated by command")["told"]
+    told = step(seen, "a manifest is validated by command")["told"]
+    assert "notes/aura.json is valid" in told["notes/aura.json"]
+    assert "drafts/aura.json is not valid: 2 errors" in told["drafts/aura.json"]
 
 
 def test_a_question_is_answered_in_a_page(seen: dict[str, Any]) -> None:
@@ -212,8 +275,32 @@ def test_a_question_is_answered_in_a_page(seen: dict[str, Any]) -> None:
 
 def test_a_question_is_stopped_at_once(seen: dict[str, Any]) -> None:
     found = step(seen, "a question that is stopped ends at once")
-    assert "Stopped." in found["text"] and found["ms"] < 5000
-    assert seen["dropped"] > 0, "the provider goes on answering"
+    assert "Stopped." in found["text"]
+    assert asked(seen["provider"].dropped, SLOW), "the provider goes on answering"
+
+
+def test_the_editors_own_model_answers_once_it_is_lent(seen: dict[str, Any]) -> None:
+    found = step(seen, "the editor's own model answers once it is lent")
+    assert "answered" in found["text"] and "Expand fills the parsed template" in found["text"]
+    reached = asked(seen["lent"].requests, LENT["question"])
+    assert len(reached) > 3 and not asked(seen["provider"].requests, LENT["question"])
+    assert {request.headers["x-asked-by"] for request in reached} == {"aurora-context.aurora"}
+    assert all(request.system for request in reached), "what the model is to be is told as well"
+
+
+def test_who_stops_a_question_stops_the_editors_own_model(seen: dict[str, Any]) -> None:
+    assert "Stopped." in step(seen, "the editor's own model answers once it is lent")["stopped"]
+    assert asked(seen["lent"].dropped, LENT["slow"]), "the model goes on answering"
+
+
+def test_the_editors_own_model_is_used_by_consent_only(seen: dict[str, Any]) -> None:
+    before = step(seen, "the editor's own model is not used before its user has agreed")
+    after = step(seen, "the editor's own model is not used once it is taken back")
+    assert "no editor that lends its model" in before["told"] and "no editor that lends its model" in after["told"]
+    assert "AURORA" in before["consent"] and "cannot be used" in before["refused"]
+    for name in ("kept", "refused", "withdrawn"):
+        assert not asked(seen["lent"].requests, LENT[name]), name
+        assert not asked(seen["provider"].requests, LENT[name]), name
 
 
 def test_a_deliverable_stands_in_the_status_bar_and_in_its_view(seen: dict[str, Any]) -> None:
@@ -231,6 +318,11 @@ def test_indexing_on_request_says_what_there_is(seen: dict[str, Any]) -> None:
     assert re.search(r"\d+ files, \d+ chunks", step(seen, "everything is indexed on request")["told"])
 
 
+def test_every_command_of_the_palette_does_something_visible(seen: dict[str, Any]) -> None:
+    told = step(seen, "every command of the palette does something visible")["told"]
+    assert len(told) >= 14 and all(told.values()), told
+
+
 def test_a_killed_daemon_comes_back(seen: dict[str, Any]) -> None:
     found = step(seen, "a killed daemon comes back by itself")
     assert found["before"] != found["after"] and "pay_by_card" in found["text"]
@@ -243,15 +335,16 @@ def test_a_reloaded_window_is_ready_soon(seen: dict[str, Any]) -> None:
     print(f"activation {activation} ms, first hover {hover} ms after the text was shown; {found['times']}")
     assert activation <= 300
     assert hover <= 15_000, "many times what is usual, for machines that do other things as well"
-    assert all("must be" not in each["running"] for each in found["times"]), "VS Code finds fault with package.json"
+    assert all("must be" not in each["ours"] for each in found["times"]), "VS Code finds fault with package.json"
 
 
-def test_no_log_of_ours_has_an_error(seen: dict[str, Any]) -> None:
-    told = [path.read_text() for path in seen["logs"].rglob("*AURORA*.log")]
-    assert told, "AURORA has a log of its own"
-    lines = [line for text in told for line in text.splitlines() if "[error]" in line]
-    assert [line for line in lines if "/nowhere/aurora" not in line] == []
-    hosts = "\n".join(path.read_text() for path in seen["logs"].rglob("remoteexthost.log"))
-    assert "activating extension 'aurora-context.aurora' failed" not in hosts.lower()
-    blocks = re.split(r"\n(?=\d{4}-\d\d-\d\d )", hosts)
-    assert [block for block in blocks if "[error]" in block and "aurora-context.aurora" in block] == []
+def test_no_log_has_an_error(seen: dict[str, Any]) -> None:
+    files = sorted(seen["logs"].rglob("*.log"))
+    assert any(path.name == "AURORA.log" for path in files), "AURORA has a log of its own"
+    blocks = [block for path in files for block in re.split(r"\n(?=\d{4}-\d\d-\d\d )", path.read_text())]
+    blocks += seen["daemon"].read_text().splitlines()
+    errors = [block for block in blocks if re.search(r"\[error\]|\b(ERROR|CRITICAL)\b|Traceback", block)]
+    wanted = ("/nowhere/aurora", "no editor that lends its model", "cannot be used by 'aurora-context.aurora'")
+    assert [block for block in errors if not any(each in block for each in (*wanted, *dict(HARMLESS)))] == []
+    told = [line for line in seen["console"] if "aurora" in line.casefold() and "/nowhere/aurora" not in line]
+    assert told == []

@@ -63,13 +63,14 @@ export async function started(entry, options) {
   let said = "";
   child.stdout.on("data", (piece) => (said += piece));
   child.stderr.on("data", (piece) => (said += piece));
-  const deadline = Date.now() + 60_000;
+  const deadline = Date.now() + 120_000;
   while (!said.includes("HTTP server listening")) {
     if (child.exitCode !== null || Date.now() > deadline) throw new Error(`code-server did not start: ${said.slice(-2000)}`);
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
   return {
-    url: `http://127.0.0.1:${port}/?folder=${encodeURIComponent(options.folder)}`,
+    // The extension that brings the editor's own model needs an API that is only proposed; ours asks for none.
+    url: `http://127.0.0.1:${port}/?folder=${encodeURIComponent(options.folder)}&payload=${encodeURIComponent('[["enableProposedApi",""]]')}`,
     async stop() {
       const ended = new Promise((resolve) => child.once("exit", resolve));
       child.kill("SIGTERM");

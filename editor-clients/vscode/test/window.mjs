@@ -1,7 +1,8 @@
 // A window of VS Code as its user sees it: the palette, quick picks, hovers, notifications, the status bar.
 import { join } from "node:path";
 
-const PATIENCE = 30_000;
+const PATIENCE = 60_000;
+const INDEX = '[id="aurora-context.aurora.aurora.index"]';
 
 export class Window {
   constructor(page, artefacts, folder) {
@@ -30,31 +31,36 @@ export class Window {
     return this.page.locator(".quick-input-widget");
   }
 
-  /** Run a command by its title in the palette. */
-  async command(title) {
-    await this.page.keyboard.press("F1");
-    const input = this.picker.locator("input.input").first();
-    await input.waitFor({ timeout: PATIENCE });
-    await input.fill(`>${title}`);
-    const row = this.picker.locator(".monaco-list-row", { hasText: title }).first();
-    await row.waitFor({ timeout: PATIENCE });
-    await row.click();
+  get input() {
+    return this.picker.locator("input.input").first();
   }
 
-  /** Open a file of the workspace, the cursor at a 1-based line and column. By its whole path: the search needs ripgrep. */
-  async file(name, line = 1, column = 1) {
-    const last = name.split("/").at(-1);
-    const tab = this.page.locator(".editor-group-container.active .tab.active", { hasText: last });
+  /** The entries of the quick pick, or those with `words` in them. */
+  rows(words) {
+    const rows = this.picker.locator(".monaco-list-row");
+    return words ? rows.filter({ hasText: words }) : rows;
+  }
+
+  /** The text of the editor that is open. */
+  get editor() {
+    return this.page.locator(".editor-group-container.active .view-lines").first();
+  }
+
+  /** Run a command by its title in the palette. */
+  async command(title) {
+    await this.pick("F1", `>${title}`, title);
+  }
+
+  /** Press `key`, type `text` into what opens, and choose the entry with `words` in it. */
+  async pick(key, text, words) {
     for (let turn = 1; ; turn++) {
-      await this.page.keyboard.press("Control+P");
-      const input = this.picker.locator("input.input").first();
+      await this.page.keyboard.press(key);
       try {
-        await input.waitFor({ timeout: 5000 });
-        await input.fill(join(this.folder, name));
-        await this.picker.locator(".monaco-list-row", { hasText: last }).first().waitFor({ timeout: 5000 });
-        await this.page.keyboard.press("Enter");
-        await tab.waitFor({ timeout: 5000 });
-        break;
+        await this.input.waitFor({ timeout: 10_000 });
+        await this.input.fill(text);
+        await this.rows(words).first().waitFor({ timeout: 15_000 });
+        await this.rows(words).first().click({ timeout: 10_000 });
+        return;
       } catch (error) {
         // A page that had the focus may have taken the key.
         if (turn === 4) throw error;
@@ -62,6 +68,13 @@ export class Window {
         await this.page.locator(".statusbar").click({ position: { x: 700, y: 10 } });
       }
     }
+  }
+
+  /** Open a file of the workspace, the cursor at a 1-based line and column. By its whole path: the search needs ripgrep. */
+  async file(name, line = 1, column = 1) {
+    const last = name.split("/").at(-1);
+    await this.pick("Control+P", join(this.folder, name), last);
+    await this.page.locator(".editor-group-container.active .tab.active", { hasText: last }).waitFor({ timeout: PATIENCE });
     await this.go(line, column);
   }
 
@@ -110,6 +123,13 @@ export class Window {
     await this.page.waitForTimeout(300);
   }
 
+  /** Wait until the cursor is in this file at this line; tells where it is. */
+  async at(name, line) {
+    await this.page.locator(".editor-group-container.active .tab.active", { hasText: name }).first().waitFor({ timeout: PATIENCE });
+    await this.status(new RegExp(`Ln ${line}, Col \\d+`));
+    return { tab: await this.activeTab(), cursor: await this.cursor() };
+  }
+
   /** Where the cursor is, as the status bar tells: `Ln 12, Col 1`. */
   async cursor() {
     const text = await this.status(/Ln \d+, Col \d+/);
@@ -117,8 +137,50 @@ export class Window {
     return { line: Number(line), column: Number(column) };
   }
 
-  activeTab() {
-    return this.page.locator(".editor-group-container.active .tab.active .label-name").first().innerText();
+  /** Wait until the status bar says that the index is whole. */
+  async indexed() {
+    await this.page.locator(`${INDEX} .codicon-database`).waitFor({ timeout: 120_000 });
+  }
+
+  /** Wait until `found()` is true. */
+  async until(what, found, timeout = PATIENCE) {
+    const deadline = Date.now() + timeout;
+    while (!(await found())) {
+      if (Date.now() > deadline) throw new Error(`not within ${timeout / 1000} s: ${what}`);
+      await this.page.waitForTimeout(100);
+    }
+  }
+
+  /** The text of a modal dialog that matches. */
+  async dialog(pattern) {
+    const shown = this.page.locator(".monaco-dialog-box").filter({ hasText: pattern }).first();
+    await shown.waitFor({ timeout: PATIENCE });
+    return (await shown.innerText()).replace(/\s+/g, " ").trim();
+  }
+
+  async answerDialog(button) {
+    const box = this.page.locator(".monaco-dialog-box");
+    await box.locator(".monaco-button", { hasText: button }).first().click();
+    await box.waitFor({ state: "detached", timeout: PATIENCE });
+  }
+
+  /** The text of the panel (output, log) that matches. */
+  async panel(pattern) {
+    const shown = this.page.locator(".part.panel .view-lines").filter({ hasText: pattern }).first();
+    await shown.waitFor({ timeout: PATIENCE });
+    return shown.innerText();
+  }
+
+  /** What the index's item in the status bar was while `work` was done, as HTML. */
+  async watched(work) {
+    await this.page.evaluate((selector) => {
+      globalThis.passed = [];
+      const look = () => globalThis.passed.push(document.querySelector(selector)?.outerHTML ?? "");
+      globalThis.watching = new MutationObserver(look);
+      globalThis.watching.observe(document.querySelector(".part.statusbar"), { subtree: true, childList: true, attributes: true, characterData: true });
+    }, INDEX);
+    await work();
+    return this.page.evaluate(() => (globalThis.watching.disconnect(), [...new Set(globalThis.passed)]));
   }
 
   /** What stands in the Markdown preview. */
@@ -144,7 +206,9 @@ export class Window {
     throw new Error(`no preview has a link ${text}`);
   }
 
-  problems() {
-    return this.page.locator(".markers-panel .monaco-list-row");
+  /** The rows of the problems' panel, or those with `words` in them. */
+  problems(words) {
+    const rows = this.page.locator(".markers-panel .monaco-list-row");
+    return words ? rows.filter({ hasText: words }) : rows;
   }
 }
