@@ -59,4 +59,4 @@ vsix:
 
 clean:
 	rm -rf $(VENV) dist build .bench
-	cd editor-clients/vscode && rm -rf node_modules dist schemas aurora.vsix
+	cd editor-clients/vscode && rm -rf node_modules dist schemas artefacts aurora.vsix

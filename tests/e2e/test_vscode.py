@@ -1,7 +1,8 @@
 """The VS Code extension, installed from its .vsix into a real VS Code (code-server) and used through its window.
 
 The window is driven by `editor-clients/vscode/test/journey.mjs` in Chromium; here is the world around it (a repository,
-a home, a provider on loopback) and the judgement of what it saw. Screenshots are kept in the test's folder.
+a home, a provider on loopback) and the judgement of what it saw. Screenshots and logs of the latest run are kept in
+`editor-clients/vscode/artefacts`.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ EXTENSION = Path(__file__).parents[2] / "editor-clients" / "vscode"
 CHROMIUM = next(
     (path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), ""
 )
+ARTEFACTS = EXTENSION / "artefacts"
 PACKAGED = 240
 WHOLE = 840
 """Seconds: code-server's installation included, which is kept for the next time."""
@@ -142,7 +144,7 @@ def seen(vsix: Path, lent_model: Path, tmp_path_factory: pytest.TempPathFactory)
             "home": str(home),
             "data": str(folder / "data"),
             "extensions": str(folder / "extensions"),
-            "artefacts": str(folder / "artefacts"),
+            "artefacts": str(ARTEFACTS),
             "install": [str(vsix), str(lent_model)],
             "settings": {
                 "security.workspace.trust.startupPrompt": "never",
@@ -151,6 +153,7 @@ def seen(vsix: Path, lent_model: Path, tmp_path_factory: pytest.TempPathFactory)
                 "editor.hover.delay": 100,
                 "files.hotExit": "off",
                 "telemetry.telemetryLevel": "off",
+                "json.schemaDownload.enable": False,
             },
             "environment": {
                 "AURORA_HOME": str(home),
@@ -178,6 +181,7 @@ def seen(vsix: Path, lent_model: Path, tmp_path_factory: pytest.TempPathFactory)
             },
         }
         (folder / "options.json").write_text(json.dumps(options))
+        shutil.rmtree(ARTEFACTS, ignore_errors=True)
         done = subprocess.run(
             ["node", "test/journey.mjs", str(folder / "options.json")],
             cwd=EXTENSION,
@@ -186,16 +190,16 @@ def seen(vsix: Path, lent_model: Path, tmp_path_factory: pytest.TempPathFactory)
             timeout=WHOLE,
             check=False,
         )
-        print(done.stdout, done.stderr, f"screenshots: {folder / 'artefacts'}", sep="\n")
+        shutil.copytree(folder / "data" / "logs", ARTEFACTS / "logs")
+        shutil.copy(home / "logs" / "daemon.log", ARTEFACTS)
+        print(done.stdout, done.stderr, f"screenshots and logs: {ARTEFACTS}", sep="\n")
         assert done.returncode == 0, done.stdout + done.stderr
-        report = json.loads((folder / "artefacts" / "report.json").read_text())
+        report = json.loads((ARTEFACTS / "report.json").read_text())
         yield {
             "steps": {step["name"]: step for step in report["steps"]},
             "console": report["console"],
             "provider": provider,
             "lent": lent,
-            "logs": folder / "data" / "logs",
-            "daemon": home / "logs" / "daemon.log",
         }
 
 
@@ -282,6 +286,7 @@ def test_a_question_is_stopped_at_once(seen: dict[str, Any]) -> None:
 def test_the_editors_own_model_answers_once_it_is_lent(seen: dict[str, Any]) -> None:
     found = step(seen, "the editor's own model answers once it is lent")
     assert "answered" in found["text"] and "Expand fills the parsed template" in found["text"]
+    assert " :0 " not in found["text"], "what is in no file has no place in one"
     reached = asked(seen["lent"].requests, LENT["question"])
     assert len(reached) > 3 and not asked(seen["provider"].requests, LENT["question"])
     assert {request.headers["x-asked-by"] for request in reached} == {"aurora-context.aurora"}
@@ -339,10 +344,10 @@ def test_a_reloaded_window_is_ready_soon(seen: dict[str, Any]) -> None:
 
 
 def test_no_log_has_an_error(seen: dict[str, Any]) -> None:
-    files = sorted(seen["logs"].rglob("*.log"))
+    files = sorted((ARTEFACTS / "logs").rglob("*.log"))
     assert any(path.name == "AURORA.log" for path in files), "AURORA has a log of its own"
     blocks = [block for path in files for block in re.split(r"\n(?=\d{4}-\d\d-\d\d )", path.read_text())]
-    blocks += seen["daemon"].read_text().splitlines()
+    blocks += (ARTEFACTS / "daemon.log").read_text().splitlines()
     errors = [block for block in blocks if re.search(r"\[error\]|\b(ERROR|CRITICAL)\b|Traceback", block)]
     wanted = ("/nowhere/aurora", "no editor that lends its model", "cannot be used by 'aurora-context.aurora'")
     assert [block for block in errors if not any(each in block for each in (*wanted, *dict(HARMLESS)))] == []

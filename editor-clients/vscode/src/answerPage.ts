@@ -27,7 +27,7 @@ export function answerPage(result: QueryResult, told: StageNotice[], root: strin
   if (result.caveats.length) parts.push("## To be checked", list(result.caveats));
   if (result.sources.length) {
     parts.push("## From memory");
-    parts.push(result.sources.map((each) => `- ${link(each.name || each.file, root, each.file, each.lineStart)} \`${each.file}:${each.lineStart}\` · ${each.score.toFixed(2)}`).join("\n"));
+    parts.push(result.sources.map((each) => `- ${remembered(each, root)} · ${each.score.toFixed(2)}`).join("\n"));
   }
   if (result.notices.length) parts.push("## Notes", list(result.notices));
   const table = steps(told);
@@ -45,6 +45,12 @@ function headline(result: QueryResult): string {
   if (spent) words.push(spent);
   if (result.unpricedCalls) words.push(`${result.unpricedCalls} of no known price`);
   return words.join(" · ");
+}
+
+/** What was recalled; a way of answering that was learned is in no file. */
+function remembered(each: QueryResult["sources"][number], root: string): string {
+  if (!each.file) return escaped(each.name);
+  return `${link(each.name || each.file, root, each.file, each.lineStart)} \`${each.file}:${each.lineStart}\``;
 }
 
 const STATES: Record<QueryResult["state"], string> = {

@@ -48,18 +48,19 @@ export class Window {
 
   /** Run a command by its title in the palette. */
   async command(title) {
-    await this.pick("F1", `>${title}`, title);
+    const label = this.page.locator(".label-name", { hasText: new RegExp(`^${title.replace(/[^\w ]/g, "\\$&")}…?$`) });
+    await this.pick("F1", `>${title}`, this.rows().filter({ has: label }));
   }
 
-  /** Press `key`, type `text` into what opens, and choose the entry with `words` in it. */
-  async pick(key, text, words) {
+  /** Press `key`, type `text` into what opens, and choose the first of `rows`. */
+  async pick(key, text, rows) {
     for (let turn = 1; ; turn++) {
       await this.page.keyboard.press(key);
       try {
         await this.input.waitFor({ timeout: 10_000 });
         await this.input.fill(text);
-        await this.rows(words).first().waitFor({ timeout: 15_000 });
-        await this.rows(words).first().click({ timeout: 10_000 });
+        await rows.first().waitFor({ timeout: 15_000 });
+        await rows.first().click({ timeout: 10_000 });
         return;
       } catch (error) {
         // A page that had the focus may have taken the key.
@@ -73,7 +74,7 @@ export class Window {
   /** Open a file of the workspace, the cursor at a 1-based line and column. By its whole path: the search needs ripgrep. */
   async file(name, line = 1, column = 1) {
     const last = name.split("/").at(-1);
-    await this.pick("Control+P", join(this.folder, name), last);
+    await this.pick("Control+P", join(this.folder, name), this.rows(last));
     await this.page.locator(".editor-group-container.active .tab.active", { hasText: last }).waitFor({ timeout: PATIENCE });
     await this.go(line, column);
   }
