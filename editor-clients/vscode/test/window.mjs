@@ -184,6 +184,10 @@ export class Window {
     return this.page.evaluate(() => (globalThis.watching.disconnect(), [...new Set(globalThis.passed)]));
   }
 
+  activeTab() {
+    return this.page.locator(".editor-group-container.active .tab.active .label-name").first().innerText();
+  }
+
   /** What stands in the Markdown preview. */
   async preview(pattern, timeout = PATIENCE) {
     const deadline = Date.now() + timeout;

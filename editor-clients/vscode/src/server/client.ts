@@ -44,7 +44,7 @@ export class SessionClient extends LanguageClient {
   }
 
   override error(message: string, data?: unknown, showNotification: boolean | "force" = true): void {
-    if (this.leaving) this.debug(message, data, false);
+    if (this.leaving) this.debug(`${message}; the session is being left`, undefined, false);
     else super.error(message, data, showNotification);
   }
 }

@@ -1,5 +1,5 @@
 // Questions: answered by a provider, stopped, and answered by the editor's own model where the user lends it.
-import { configuration, remoteSettings, session } from "./world.mjs";
+import { arrived, configuration, remoteSettings, session } from "./world.mjs";
 
 export const asking = {
   async "a question is answered in a page, phase by phase"({ window, page, options }) {
@@ -18,7 +18,7 @@ export const asking = {
   },
 
   async "a question that is stopped ends at once"({ window, options }) {
-    return stopped(window, options.slowQuestion);
+    return stopped(window, options, options.slowQuestion);
   },
 
   async "the editor's own model is not used before its user has agreed"({ window, page, options }) {
@@ -44,7 +44,7 @@ export const asking = {
     await window.answerDialog("Allow");
     const text = await window.preview(/How it was answered/, 120_000);
     await window.shot("lent");
-    const slow = await stopped(window, options.lent.slow);
+    const slow = await stopped(window, options, options.lent.slow);
     return { text, stopped: slow.text };
   },
 
@@ -67,10 +67,11 @@ async function ask(window, page, question) {
 }
 
 /** Ask, and stop it while a model is at work. */
-async function stopped(window, question) {
+async function stopped(window, options, question) {
   await ask(window, window.page, question);
   const toast = window.page.locator(".notification-toast").filter({ hasText: "AURORA" }).first();
   await toast.filter({ hasText: "decompose" }).waitFor();
+  await window.until("the model is asked", () => arrived(options, question));
   const at = Date.now();
   await toast.locator(".monaco-button", { hasText: "Cancel" }).click();
   const text = await window.preview(/Stopped\./);

@@ -39,6 +39,7 @@ export const manifests = {
       told[name] = await window.notification(new RegExp(`${name} is (not )?valid`));
       await window.clearNotifications();
     }
+    await window.command("View: Close All Editors");
     return { told };
   },
 

@@ -20,7 +20,7 @@ export const recovering = {
       await window.file("src/basket.py", 20, 6);
       // Its own command stores which editors are open before it goes.
       const at = Date.now();
-      await Promise.all([page.waitForEvent("load", { timeout: 60_000 }), window.command("Developer: Reload Window")]);
+      await Promise.all([page.waitForEvent("load", { timeout: 120_000 }), window.command("Developer: Reload Window")]);
       await page.locator(".view-lines", { hasText: "total_price" }).first().waitFor({ timeout: 120_000 });
       const shownMs = Date.now() - at;
       const hoverMs = await firstHover(page);
@@ -44,7 +44,7 @@ async function firstHover(page) {
   const name = page.locator(".view-lines span", { hasText: /^total_price$/ }).first();
   const hover = page.locator(".monaco-hover:not(.hidden)", { hasText: "pay_by_card" }).first();
   for (let turn = 0; !(await hover.isVisible()); turn++) {
-    if (Date.now() - shown > 60_000) throw new Error("no hover within 60 s of the window");
+    if (Date.now() - shown > 120_000) throw new Error("no hover within two minutes of the window");
     const box = await name.boundingBox(); // code lenses move the line
     // Leave and come back: VS Code asks anew for each visit.
     if (box) await page.mouse.move(box.x + (turn % 2 ? 3 : 12), box.y + box.height / 2 + (turn % 4 === 3 ? 200 : 0));

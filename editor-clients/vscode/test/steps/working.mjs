@@ -74,7 +74,7 @@ export const working = {
       "aurora.showDeliverable": preview(/add-dark-mode[^]*change id/i),
       "aurora.openDashboard": preview(/How deliverables went/),
       "aurora.installServer": notification(/server is there and running/),
-      "aurora.showLog": () => window.panel(/answers after/),
+      "aurora.showLog": () => window.panel(/answers\s+after/) /* its spaces do not break */,
     };
     const told = {};
     for (const { command, title, category } of offered) {

@@ -15,6 +15,11 @@ export function configuration(options, name) {
   writeFileSync(join(options.home, "config.json"), JSON.stringify(options.configurations[name]));
 }
 
+/** Whether a model that takes its time has been asked this. */
+export function arrived(options, question) {
+  return existsSync(options.arrivals) && readFileSync(options.arrivals, "utf8").includes(question);
+}
+
 /** Do what makes the extension begin a new session, and wait until that answers. */
 export async function session(options, window, work) {
   const before = sessions(options);
