@@ -8,7 +8,7 @@ import { Window } from "./window.mjs";
 import { steps } from "./steps.mjs";
 
 const options = JSON.parse(await readFile(process.argv[2], "utf8"));
-const report = { steps: [], console: [] };
+const report = { steps: [] };
 await mkdir(options.artefacts, { recursive: true });
 const begun = Date.now();
 const entry = await installed();
@@ -21,6 +21,7 @@ const browser = await chromium.launch({
 try {
   const page = await browser.newPage({ viewport: { width: 1400, height: 900 } });
   page.setDefaultTimeout(60_000);
+  report.console = [];
   page.on("pageerror", (error) => report.console.push(String(error.stack ?? error)));
   page.on("console", (message) => message.type() === "error" && report.console.push(message.text()));
   const window = new Window(page, options.artefacts, options.folder);

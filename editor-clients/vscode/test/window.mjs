@@ -48,7 +48,7 @@ export class Window {
 
   /** Run a command by its title in the palette. */
   async command(title) {
-    const label = this.page.locator(".label-name", { hasText: new RegExp(`^${title.replace(/[^\w ]/g, "\\$&")}…?$`) });
+    const label = this.page.locator(".label-name", { hasText: new RegExp(`^${title.replace(/[^\w ]/g, "\\$&")}(…|\\.\\.\\.)?$`) });
     await this.pick("F1", `>${title}`, this.rows().filter({ has: label }));
   }
 

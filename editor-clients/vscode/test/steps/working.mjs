@@ -73,6 +73,7 @@ export const working = {
       "aurora.failDeliverable": picker,
       "aurora.showDeliverable": preview(/add-dark-mode[^]*change id/i),
       "aurora.openDashboard": preview(/How deliverables went/),
+      "aurora.showBudget": notification(/budget|spent/),
       "aurora.installServer": notification(/server is there and running/),
       "aurora.showLog": () => window.panel(/answers\s+after/) /* its spaces do not break */,
     };
