@@ -7,7 +7,7 @@ export const manifests = {
   async "a manifest is broken in the editor and mended by a quick fix"({ window, page, options }) {
     const { line, column, wrong, word, fix, mended } = options.breaking;
     await window.file("notes/aura.json", line, column);
-    await window.command("View: Focus Problems");
+    await window.command("View: Focus Problems (Errors, Warnings, Infos)");
     await window.editor.click();
     await window.go(line, column);
     await page.keyboard.press("Delete");
@@ -45,7 +45,7 @@ export const manifests = {
 
   async "without the server the bundled schema checks, and stops when it is back"({ window, page, options }) {
     await window.file("drafts/aura.json", 1, 1);
-    await window.command("View: Focus Problems");
+    await window.command("View: Focus Problems (Errors, Warnings, Infos)");
     await window.problems("lacks the required member").first().waitFor();
     remoteSettings(options, { "aurora.server.path": "/nowhere/aurora" });
     const told = await window.notification(/names \/nowhere\/aurora/);
