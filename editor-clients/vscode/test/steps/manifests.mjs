@@ -25,8 +25,9 @@ export const manifests = {
     await page.locator(".view-lines", { hasText: mended }).first().waitFor();
     await window.problems("aurora").first().waitFor({ state: "detached" });
     await page.keyboard.press("Control+S");
-    await page.locator(".tab.dirty").waitFor({ state: "detached" });
-    const text = readFileSync(join(options.folder, "notes", "aura.json"), "utf8");
+    const saved = () => readFileSync(join(options.folder, "notes", "aura.json"), "utf8");
+    await window.until("it is saved", () => saved().includes(mended));
+    const text = saved();
     await page.keyboard.press("Control+J");
     return { problems, text };
   },
