@@ -73,12 +73,36 @@ export async function started(entry, options) {
     url: `http://127.0.0.1:${port}/?folder=${encodeURIComponent(options.folder)}&payload=${encodeURIComponent('[["enableProposedApi",""]]')}`,
     async stop() {
       const ended = new Promise((resolve) => child.once("exit", resolve));
+      const hosts = (await descendants(child.pid)).filter((each) => each.command === "node").map((each) => each.pid);
       child.kill("SIGTERM");
       const late = setTimeout(() => child.kill("SIGKILL"), 10_000);
       await ended;
       clearTimeout(late);
+      // Its hosts of extensions give a window the time to come back; nobody does.
+      for (const pid of hosts) kill(pid);
     },
   };
+}
+
+/** The processes below one: `pid`, `parent`, `command`. */
+async function descendants(of) {
+  const { stdout } = await run("ps", ["-eo", "pid=,ppid=,comm="]);
+  const all = stdout.trim().split("\n").map((line) => line.trim().split(/\s+/)).map(([pid, parent, command]) => ({ pid: Number(pid), parent: Number(parent), command }));
+  const found = [];
+  for (let below = [of]; below.length; ) {
+    const next = all.filter((each) => below.includes(each.parent));
+    found.push(...next);
+    below = next.map((each) => each.pid);
+  }
+  return found;
+}
+
+function kill(pid) {
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch (error) {
+    if (error.code !== "ESRCH") throw error; // it has ended
+  }
 }
 
 function npm(cwd, ...args) {
