@@ -1,8 +1,8 @@
 """Forcing files to the disk behind whoever writes them: many writes, of many files, in one go (group commit).
 
-What was written survives the death of its process the moment `os.write` returns; forcing it to the disk is for the power
-that fails, takes some 10 ms, and is not waited for. At most what was written since the last round is lost then, and
-every file that is synced here is an append-only one whose cut-off end its reader leaves out.
+What was written survives the death of its process as soon as `os.write` returns; forcing it to the disk is for the
+power that fails, takes some 10 ms, and is not waited for. At most what was written since the last round is lost then,
+and every file that is synced here is an append-only one whose cut-off end its reader leaves out.
 """
 
 from __future__ import annotations

@@ -197,6 +197,7 @@ class UnderWay:
 
     async def _checkpoint(self, so_far: RunRecord, request: RunRequest) -> None:
         self._checkpointed = True
+        await self._course.written()  # the log has its name from its first phase on
         await asyncio.to_thread(self._files.save, self._unfinished(so_far, request, "running"))
 
     def _unfinished(self, so_far: RunRecord, request: RunRequest, state: str) -> Unfinished:
