@@ -51,8 +51,7 @@ class Closing:
         run = self._as_it_is(run)
         await self._safely("write the log", self._finish_log(run))
         run = self._as_it_is(run)
-        if run.state in ("complete", "partial"):
-            self._bench.sessions.remember(run.workspace, run.session, run)
+        self._bench.sessions.remember(run.workspace, run.session, run)
         self._tell_done(run)
         return run
 
