@@ -46,7 +46,6 @@ async def opening(settings: Settings) -> AsyncIterator[Wired]:
             try:
                 result = await asyncio.to_thread(client.request, QUERY, params, on_progress=latest.update)
             except asyncio.CancelledError as error:
-                client.close()  # the daemon stops the run, and the thread has nothing to wait for any more
                 spent = await asyncio.to_thread(spent_by, budget, latest)
                 raise RunCancelled(cancelled_record(latest, query, spent, str(root), mode)) from error
             return record_of(result, str(root), mode)
