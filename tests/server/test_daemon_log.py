@@ -45,7 +45,7 @@ def test_the_console_alone_leaves_no_file(tmp_path: Path, capsys: pytest.Capture
 def test_a_folder_that_cannot_be_is_named_with_its_setting(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with (
-        pytest.raises(SettingsError, match="logging.log_path"),
+        pytest.raises(SettingsError, match=r"logging\.log_path"),
         logs.to_file(tmp_path / "file" / "daemon.log", LoggingSettings(), RARELY, echo=False),
     ):
         pass
