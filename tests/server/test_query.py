@@ -202,6 +202,42 @@ def test_over_the_hard_limit_nothing_is_sent(tmp_path: Path) -> None:
         assert "budget" in done.stderr and provider.requests == []
 
 
+def test_a_limit_that_is_set_while_the_daemon_runs_holds_for_the_next_question(tmp_path: Path) -> None:
+    with asked(tmp_path, Mind(TWO)) as (daemon, provider, root), daemon.client(root) as client:
+        assert client.request("aurora/query", {"query": MEDIUM})["state"] == "complete"
+        paid = len(provider.requests)
+        config = tmp_path / "home/config.json"
+        budget = {"cost_budgets": {"hard_limit_usd": 0.000001}}
+        config.write_text(json.dumps({**json.loads(config.read_text()), **budget}))
+        blocked = client.request("aurora/query", {"query": f"{MEDIUM} again"})
+        assert (blocked["state"], len(provider.requests)) == ("blocked", paid)
+
+
+@pytest.mark.parametrize(
+    ("given", "answered"),
+    [
+        ("what is expand", False),
+        (json.dumps({"hook_event_name": "UserPromptSubmit", "prompt": "what is expand"}), False),
+        (json.dumps({"hook_event_name": "UserPromptSubmit", "prompt": ""}), False),
+        (json.dumps({"hook_event_name": "UserPromptSubmit", "prompt": "aur what is expand"}), True),
+        ("aur what is expand", True),
+    ],
+)
+def test_a_hooks_payload_is_read_and_what_is_not_called_for_leaves_no_word(
+    tmp_path: Path, given: str, answered: bool
+) -> None:
+    with asked(tmp_path, Mind(TWO)) as (_, provider, root):
+        environment = {**os.environ, **provider.environ, "AURORA_HOME": str(tmp_path / "home")}
+        command = [*COMMAND, "--workspace", str(root), "query", "--auto", "--if-called", "-"]
+        done = subprocess.run(
+            command, input=given, env=environment, capture_output=True, text=True, timeout=60, check=False
+        )
+        assert done.returncode == 0, done.stderr
+        assert bool(provider.requests) == answered
+        assert answered or (done.stdout, done.stderr) == ("", "")
+        assert not answered or "It expands templates." in done.stdout
+
+
 def test_a_hook_has_only_those_prompts_answered_that_call_for_it(tmp_path: Path) -> None:
     mind = Mind(TWO)
     with asked(tmp_path, mind) as (daemon, _, root), daemon.client(root) as client:
