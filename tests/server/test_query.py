@@ -62,13 +62,13 @@ def test_without_a_provider_memory_answers_and_one_line_says_how_to_configure_on
 
 def test_a_cancelled_question_ends_at_once_and_drops_its_request(tmp_path: Path) -> None:
     mind = Mind(TWO)
-    mind.waits = 20.0
+    mind.waits = 90.0
     with asked(tmp_path, mind) as (daemon, provider, root), daemon.wire() as wire:
         wire.initialize(root)
         identity = wire.post("aurora/query", {"query": MEDIUM})
         until(lambda: len(provider.requests) > 0, what="the provider is asked")
         wire.notify("$/cancelRequest", {"id": identity})
-        answer = wire.answer(identity, 5.0)
+        answer = wire.answer(identity, 30.0)
         assert answer["error"]["code"] == -32800
         until(lambda: len(provider.dropped) > 0, what="the provider sees the client leave")
 
@@ -265,13 +265,13 @@ def test_each_phase_is_told_as_over_once_and_with_its_run(tmp_path: Path) -> Non
 
 def test_a_cancelled_question_is_answered_with_the_id_to_go_on_with(tmp_path: Path) -> None:
     mind = Mind(TWO)
-    mind.waits = 20.0
+    mind.waits = 90.0
     with asked(tmp_path, mind) as (daemon, provider, root), daemon.wire() as wire:
         wire.initialize(root)
         identity = wire.post("aurora/query", {"query": MEDIUM})
         until(lambda: len(provider.requests) > 0, what="the provider is asked")
         wire.notify("$/cancelRequest", {"id": identity})
-        run = wire.answer(identity, 5.0)["error"]["data"]["run"]
+        run = wire.answer(identity, 30.0)["error"]["data"]["run"]
         mind.waits = 0.0
         with daemon.client(root) as client:
             resumed = client.request("aurora/query", {"resume": run})
