@@ -110,11 +110,11 @@ async def pursue(
     """
     if not headless.settings.enabled:
         return Outcome(ending="disabled", reason="headless mode is off; set headless.enabled to true to use it")
-    experiment = await asyncio.to_thread(read_experiment, headless.prompt)
     try:
         await branches.allow(headless.root, headless.settings)
     except branches.WrongBranch as error:
         return Outcome(ending="branch", reason=str(error))
+    experiment = await asyncio.to_thread(read_experiment, headless.prompt)
     headless.lock.parent.mkdir(parents=True, exist_ok=True)
     lock = FileLock(headless.lock, timeout=0, thread_local=False)
     try:
