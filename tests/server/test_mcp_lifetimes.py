@@ -42,7 +42,8 @@ async def test_a_cancelled_call_is_cancelled_all_the_way_to_the_provider(tmp_pat
         assert not any(json.loads(line).get("id") == "long" for line in client.lines)
 
 
-async def test_the_clients_model_answers_by_sampling_and_is_told_of_a_cancellation(tmp_path: Path) -> None:
+@pytest.mark.parametrize("mode", ["legacy", "auto"])
+async def test_the_clients_model_answers_by_sampling_and_is_told_of_a_cancellation(tmp_path: Path, mode: str) -> None:
     root, home, mind = workspace(tmp_path / "ws"), tmp_path / "home", Mind(TWO)
     home.mkdir()
     (home / "config.json").write_text(json.dumps({"llm": {"reasoning_llm": {"provider": "editor", "model": "own"}}}))
@@ -65,7 +66,7 @@ async def test_the_clients_model_answers_by_sampling_and_is_told_of_a_cancellati
     with Daemon(home) as daemon:
         with daemon.client(root) as plain:
             plain.request("aurora/index", {})
-        async with agent(home, root, mode="legacy", sampling_callback=sample) as client:
+        async with agent(home, root, mode=mode, sampling_callback=sample) as client:
             result = await client.call_tool("aurora_query", {"query": MEDIUM})
             assert not result.is_error and "state complete" in said(result), said(result)
             assert mind.asked.count("work") == 2
@@ -74,14 +75,15 @@ async def test_the_clients_model_answers_by_sampling_and_is_told_of_a_cancellati
             await asyncio.sleep(1.5)
             call.cancel()
             await asyncio.wait_for(left.wait(), 10)
-        async with agent(home, root, mode="legacy") as client:
+        async with agent(home, root, mode=mode) as client:
             without = await client.call_tool(
                 "aurora_query", {"query": "explain how login makes a token and compare it"}
             )
             assert "editor" in said(without) and "no_provider" in said(without)
 
 
-async def test_a_clarifying_question_reaches_the_clients_user(tmp_path: Path) -> None:
+@pytest.mark.parametrize("mode", ["legacy", "auto"])
+async def test_a_clarifying_question_reaches_the_clients_user(tmp_path: Path, mode: str) -> None:
     mind = Mind(TWO)
 
     def work(request: Request) -> Any:
@@ -98,7 +100,7 @@ async def test_a_clarifying_question_reaches_the_clients_user(tmp_path: Path) ->
 
     with asked(tmp_path, mind) as (_, provider, root):
         home = tmp_path / "home"
-        async with agent(home, root, provider.environ, mode="legacy", elicitation_callback=elicit) as client:
+        async with agent(home, root, provider.environ, mode=mode, elicitation_callback=elicit) as client:
             result = await client.call_tool("aurora_query", {"query": MEDIUM})
             assert "state complete" in said(result), said(result)
         assert sum("Which RFC?" in each for each in questions) == 2
