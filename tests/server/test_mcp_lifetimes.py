@@ -219,6 +219,41 @@ def test_a_client_that_reads_no_more_ends_it_without_a_word(tmp_path: Path) -> N
             assert b"Traceback" not in process.stderr.read()
 
 
+def test_a_client_that_never_reads_cannot_keep_it_from_ending(tmp_path: Path) -> None:
+    root, home = workspace(tmp_path / "ws"), tmp_path / "home"
+    with Daemon(home):
+        command = [*COMMAND, "--workspace", str(root), "mcp"]
+        pipe = subprocess.PIPE
+        with subprocess.Popen(command, env=environment(home, {}), stdin=pipe, stdout=pipe, stderr=pipe) as process:
+            assert process.stdin is not None and process.stderr is not None
+            who = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "deaf", "version": "1"}}
+            process.stdin.write(
+                json.dumps({"jsonrpc": "2.0", "id": "hello", "method": "initialize", "params": who}).encode() + b"\n"
+            )
+            for number in range(60):  # each answer has some 15 KB, and a pipe holds 64
+                listing = {"jsonrpc": "2.0", "id": number, "method": "tools/list", "params": {}}
+                process.stdin.write(json.dumps(listing).encode() + b"\n")
+            process.stdin.close()
+            until(lambda: process.poll() is not None, 60.0, "it ends")
+            assert b"Traceback" not in process.stderr.read()
+
+
+async def test_a_workspace_that_was_never_indexed_is_indexed_before_the_first_answer(tmp_path: Path) -> None:
+    home, told = tmp_path / "home", []
+    root = workspace(tmp_path / "ws")
+    for number in range(150):
+        (root / f"part_{number}.py").write_text(f"def collect_{number}(rows):\n    return sum(rows) + {number}\n" * 20)
+
+    async def heard(progress: float, _: float | None, message: str | None) -> None:
+        told.append((progress, message))
+
+    with Daemon(home):
+        async with agent(home, root) as client:
+            found = await client.call_tool("aurora_recall", {"query": "collect_149"}, progress_callback=heard)
+            assert "part_149.py" in said(found), said(found)
+    assert [message for _, message in told] == ["index: in_progress", "index: completed"]
+
+
 def test_what_is_no_message_is_answered_and_harms_nothing(tmp_path: Path) -> None:
     root, home = workspace(tmp_path / "ws"), tmp_path / "home"
     with Daemon(home), raw(home, root) as client:

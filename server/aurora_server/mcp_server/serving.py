@@ -41,6 +41,8 @@ LINKS_SINCE = "2025-06-18"
 
 _LOOK_PERIOD = 1.0
 """Seconds between two looks at the parent."""
+_LAST_WORDS = 15.0
+"""Seconds for a client that has closed standard input to read what is left for it."""
 
 INSTRUCTIONS = (
     "AURORA is this workspace's memory: every function and document, ranked by what is most useful now. Ask "
@@ -69,14 +71,22 @@ async def serve(serving: Serving) -> None:
     """Serve until standard input ends or the client's process is gone."""
     front = McpFront(serving)
     watching = asyncio.create_task(_watch(serving.parent), name="watch the client")
+    loop = asyncio.get_running_loop()
+    leaving: list[asyncio.TimerHandle] = []
+
+    def said_all() -> None:
+        leaving.append(loop.call_later(_LAST_WORDS, os._exit, 0))  # a write that nobody reads cannot be interrupted
+
     try:
-        async with stdio_server() as (reading, writing), mended(reading, writing) as messages:
+        async with stdio_server() as (reading, writing), mended(reading, writing, said_all) as messages:
             try:
                 await front.server.run(messages, writing, front.server.create_initialization_options())
             except asyncio.CancelledError:
                 os._exit(0)  # nobody reads standard output any more; the read of standard input would go on for ever
     finally:
         watching.cancel()
+        for timer in leaving:
+            timer.cancel()
         await front.close()
 
 
