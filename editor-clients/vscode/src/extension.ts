@@ -1,6 +1,7 @@
 // Puts the parts together: one connection to the daemon, and the commands, views and status bar around it.
 import * as vscode from "vscode";
 import type { LanguageClient, Middleware } from "vscode-languageclient/node";
+import { BudgetItem } from "./budgetItem";
 import { ask, askUser, onDidAnswer } from "./commands/ask";
 import { Deliverables } from "./commands/deliverables";
 import { explainHere, explainId } from "./commands/explain";
@@ -52,6 +53,7 @@ export function activate(context: vscode.ExtensionContext): void {
   };
   const server = (connection = new Connection(middleware, attach));
   const status = new StatusBar(server);
+  const budget = new BudgetItem(server);
   const deliverables = new Deliverables(server, pages);
   const view = new DeliverableView(deliverables);
   const dashboard = new Dashboard(server, context.extensionUri);
@@ -85,6 +87,7 @@ export function activate(context: vscode.ExtensionContext): void {
     "aurora.refreshDeliverables": load,
     "aurora.showPage": (page) => pages.show(page as vscode.Uri),
     "aurora.openDashboard": () => dashboard.open(),
+    "aurora.showBudget": () => budget.show(),
     "aurora.restartServer": () => server.restart("asked for"),
     "aurora.installServer": async () => {
       if (server.condition !== "running" || !server.program) await offerServer(true);
@@ -98,6 +101,7 @@ export function activate(context: vscode.ExtensionContext): void {
   context.subscriptions.push(
     server,
     status,
+    budget,
     dashboard,
     vscode.workspace.registerTextDocumentContentProvider(PAGE_SCHEME, pages),
     vscode.workspace.registerFileSystemProvider(SCHEMA_SCHEME, schemas, { isReadonly: true }),
@@ -106,7 +110,7 @@ export function activate(context: vscode.ExtensionContext): void {
     onDidRecall((result) => memory.recalled(result)),
     onDidAnswer((answered) => {
       memory.answered(answered);
-      status.paid(answered.result.costUsd);
+      budget.paid(answered.result.costUsd);
     }),
     status.onDidLook((folders) => memory.looked(folders)),
     server.onDidChange((condition) => {
