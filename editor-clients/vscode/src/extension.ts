@@ -14,7 +14,8 @@ import { AskUser, DeliverableChanged, LanguageModel } from "./protocol";
 import type { DeliverableChange, DeliverableState } from "./protocol";
 import { Schemas, SCHEME as SCHEMA_SCHEME } from "./schemas";
 import { Connection } from "./server/connection";
-import { offerServer } from "./server/offering";
+import { earlyHover } from "./server/earlyHover";
+import { Offering } from "./server/offering";
 import { OF_A_SESSION } from "./settings";
 import { StatusBar } from "./statusBar";
 import { Dashboard } from "./views/dashboard";
@@ -51,7 +52,10 @@ export function activate(context: vscode.ExtensionContext): void {
     client.onRequest(AskUser, askUser);
     client.onRequest(LanguageModel, answer);
   };
-  const server = (connection = new Connection(middleware, attach));
+  const server: Connection = (connection = new Connection(middleware, attach, () => offering));
+  const offering: Offering = new Offering(context.extensionPath, context.globalStorageUri.fsPath, server.log, (why) => server.restart(why));
+  context.subscriptions.push(earlyHover(server));
+  void server.restart("the window opened"); // goes on as soon as this function ends, before other extensions' turns
   const status = new StatusBar(server);
   const budget = new BudgetItem(server);
   const deliverables = new Deliverables(server, pages);
@@ -90,7 +94,7 @@ export function activate(context: vscode.ExtensionContext): void {
     "aurora.showBudget": () => budget.show(),
     "aurora.restartServer": () => server.restart("asked for"),
     "aurora.installServer": async () => {
-      if (server.condition !== "running" || !server.program) await offerServer(true);
+      if (server.condition !== "running" || !server.program) await offering.offer(true);
       else void vscode.window.showInformationMessage(`AURORA's server is there and running: ${server.program.command}`);
     },
     "aurora.showLog": () => server.log.show(),
@@ -124,7 +128,6 @@ export function activate(context: vscode.ExtensionContext): void {
       if (changed) void server.restart(`${changed} has changed`);
     }),
   );
-  void server.restart("the window opened");
 }
 
 export async function deactivate(): Promise<void> {
