@@ -89,6 +89,7 @@ export class Connection implements vscode.Disposable {
 
   private async begin(why: string): Promise<void> {
     if (this.disposed) return;
+    const begun = Date.now();
     await this.end();
     this.tell("starting");
     try {
@@ -105,7 +106,6 @@ export class Connection implements vscode.Disposable {
       return;
     }
     this.log.info(`${why}: starting ${this.program.command} (found by ${this.program.found})`);
-    const begun = Date.now();
     const args = [...this.program.args, "lsp", ...(settings().server.standalone ? ["--standalone"] : [])];
     this.process = new ServerProcess(this.program.command, args, (how) => this.log.debug(`the server's process: ${how}`));
     const client = await this.create(this.process);
