@@ -91,7 +91,7 @@ function sentences(budget: BudgetResult): string[] {
   const until = budget.periodEnd.slice(0, 10);
   if (budget.state === "off") return ["no budget is kept (cost_budgets.enabled is off)."];
   const asked = budget.queryCount ? ` for ${counted(budget.queryCount, "question")}` : "";
-  const told = [`${money(budget.consumedUsd)} of ${money(budget.limitUsd)} spent${asked} in this ${budget.period} period.`];
+  const told = [`${money(budget.consumedUsd)} of ${money(budget.limitUsd)} spent${asked} ${PERIODS[budget.period] ?? `in this ${budget.period} period`}.`];
   if (budget.reservedUsd) told.push(`${money(budget.reservedUsd)} are held for calls that are being made.`);
   const left = budget.questionsLeft === null ? "" : `, enough for about ${counted(budget.questionsLeft, "question")}`;
   if (budget.state === "blocked") told.push(`It is used up until ${until} is over; raise cost_budgets.hard_limit_usd to go on.`);
@@ -99,6 +99,8 @@ function sentences(budget: BudgetResult): string[] {
   told.push(budget.model ? `Questions are answered by ${budget.model}.` : "No model is configured: questions are answered from memory alone.");
   return [...told, ...budget.notices];
 }
+
+const PERIODS: Record<string, string> = { daily: "today", weekly: "this week", monthly: "this month" };
 
 function money(usd: number): string {
   return usd === 0 || usd >= 0.1 ? `$${usd.toLocaleString("en-US", { minimumFractionDigits: 2, maximumFractionDigits: 2 })}` : `$${usd.toFixed(4)}`;

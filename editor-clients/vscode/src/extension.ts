@@ -22,6 +22,12 @@ import { Dashboard } from "./views/dashboard";
 import { DeliverableView } from "./views/deliverables";
 import { MemoryView } from "./views/memory";
 
+/** Commands that have nothing to work on in a window without a folder. */
+const ABOUT_A_FOLDER = new Set([
+  "aurora.recallInMemory", "aurora.ask", "aurora.explainSymbol", "aurora.indexNow",
+  "aurora.startDeliverable", "aurora.beginPhase", "aurora.completeDeliverable", "aurora.failDeliverable",
+]);
+
 let connection: Connection | undefined;
 
 export function activate(context: vscode.ExtensionContext): void {
@@ -88,19 +94,25 @@ export function activate(context: vscode.ExtensionContext): void {
       if (shown) await deliverables.show(shown.changeId);
       else await vscode.commands.executeCommand("aurora.deliverables.focus");
     },
-    "aurora.refreshDeliverables": load,
+    "aurora.refreshDeliverables": () => hasFolder() && load(),
     "aurora.showPage": (page) => pages.show(page as vscode.Uri),
     "aurora.openDashboard": () => dashboard.open(),
     "aurora.showBudget": () => budget.show(),
     "aurora.restartServer": () => server.restart("asked for"),
     "aurora.installServer": async () => {
       if (server.condition !== "running" || !server.program) await offering.offer(true);
-      else void vscode.window.showInformationMessage(`AURORA's server is there and running: ${server.program.command}`);
+      else {
+        void vscode.window.showInformationMessage(`AURORA's server is there and running: ${server.program.command}`);
+        // A walkthrough that was opened after the server began takes note of changes only.
+        await vscode.commands.executeCommand("setContext", "aurora.condition", undefined);
+        await vscode.commands.executeCommand("setContext", "aurora.condition", server.condition);
+      }
     },
     "aurora.showLog": () => server.log.show(),
   };
   for (const [name, work] of Object.entries(commands)) {
-    context.subscriptions.push(vscode.commands.registerCommand(name, (argument?: unknown) => attempt(async () => work(argument))));
+    const run = (argument?: unknown): Promise<void> => attempt(async () => (ABOUT_A_FOLDER.has(name) && !hasFolder() ? offerFolder() : work(argument)));
+    context.subscriptions.push(vscode.commands.registerCommand(name, run));
   }
   context.subscriptions.push(
     server,
@@ -120,7 +132,7 @@ export function activate(context: vscode.ExtensionContext): void {
     server.onDidChange((condition) => {
       schemas.hush(condition === "running");
       void vscode.commands.executeCommand("setContext", "aurora.condition", condition);
-      if (condition === "running") void load();
+      if (condition === "running" && hasFolder()) void load();
     }),
     vscode.workspace.onDidGrantWorkspaceTrust(() => void server.restart("the workspace is trusted now")),
     vscode.workspace.onDidChangeConfiguration((event) => {
@@ -128,6 +140,16 @@ export function activate(context: vscode.ExtensionContext): void {
       if (changed) void server.restart(`${changed} has changed`);
     }),
   );
+}
+
+function hasFolder(): boolean {
+  return !!vscode.workspace.workspaceFolders?.length;
+}
+
+async function offerFolder(): Promise<void> {
+  const text = "AURORA remembers what is in a folder, and none is open in this window.";
+  const chosen = await vscode.window.showInformationMessage(text, "Open Folder…");
+  if (chosen) await vscode.commands.executeCommand("workbench.action.files.openFolder");
 }
 
 export async function deactivate(): Promise<void> {

@@ -104,6 +104,7 @@ export class StatusBar implements vscode.Disposable {
       tooltip.appendMarkdown("\n\n");
     }
     if (!this.looked.length) tooltip.appendMarkdown("No folder of this window is indexed.\n\n");
+    if (!vscode.workspace.isTrusted) tooltip.appendMarkdown("$(shield) Restricted Mode: nothing that this folder's `.aurora` brings is run.\n\n");
     tooltip.appendMarkdown(`AURORA ${escaped(version)} · click to recall`);
     this.index.tooltip = tooltip;
   }
