@@ -133,3 +133,10 @@ test("the server itself is installed from its wheel and starts", { timeout: 900_
   assert.equal(done.version, wheel.version);
   assert.match(execFileSync(done.program, ["lsp", "--help"], { encoding: "utf8" }), /Speak LSP/);
 });
+
+test("a Python without the server is told from one that does not run", async () => {
+  const storage = join(work, "bare");
+  const done = await code.install(storage, python, smallWheel("4.0"), telling, never);
+  assert.equal(await code.lacksServer(join(done.environment, "bin", "python")), true);
+  assert.equal(await code.lacksServer(join(storage, "nothing")), false);
+});

@@ -5,6 +5,7 @@ import { SECTION, settings } from "../settings";
 import type { SessionClient } from "./client";
 import { locateServer, OWN, WrongSetting } from "./locating";
 import type { Program } from "./locating";
+import { lacksServer } from "./installing";
 import type { Offering } from "./offering";
 import { ServerProcess } from "./process";
 import { Setbacks } from "./setbacks";
@@ -100,9 +101,7 @@ export class Connection implements vscode.Disposable {
       return;
     }
     if (!this.program) {
-      this.tell("missing", "AURORA's server was not found; run “AURORA: Install Server…”");
-      this.log.warn(this.problem);
-      void this.offering().offer(false);
+      this.missing("AURORA's server was not found; run “AURORA: Install Server…”");
       return;
     }
     this.log.info(`${why}: starting ${this.program.command} (found by ${this.program.found})`);
@@ -119,6 +118,15 @@ export class Connection implements vscode.Disposable {
       if (own) void this.offering().offerNewer(own);
     } catch (error) {
       this.log.warn(`the server did not start: ${error instanceof Error ? error.message : String(error)}`);
+      if (this.program.found === "aurora.server.interpreter") {
+        clearTimeout(this.waiting); // it would end in the same way again
+        this.tell("starting");
+        if (await lacksServer(this.program.command)) {
+          await this.end();
+          this.missing(`${this.program.command} (aurora.server.interpreter) has no aurora-context; run “AURORA: Install Server…”`);
+          return;
+        }
+      }
       this.comeBack(client);
     }
   }
@@ -177,6 +185,12 @@ export class Connection implements vscode.Disposable {
     this.tell("waiting", "AURORA's server ended; it is being started again");
     this.log.warn(`the session ended; again in ${pause} ms`);
     this.waiting = setTimeout(() => void this.enqueue("after it ended"), pause);
+  }
+
+  private missing(problem: string): void {
+    this.tell("missing", problem);
+    this.log.warn(problem);
+    void this.offering().offer(false);
   }
 
   private fail(problem: string): void {

@@ -90,6 +90,18 @@ export async function findPython(named: string, searched: string | undefined, si
   throw new CannotInstall(`AURORA's server needs Python ${OLDEST.join(".")} or newer, and ${why}. Install one (python.org), or name one in the setting aurora.server.interpreter.`);
 }
 
+/** Whether a Python that runs has no server in it. */
+export async function lacksServer(python: string): Promise<boolean> {
+  const quiet: Telling = { step: () => undefined, log: () => undefined };
+  const look = "import importlib.util as look; print('there' if look.find_spec('aurora_server') else 'lacking')";
+  try {
+    return (await run(python, ["-P", "-c", look], quiet, AbortSignal.timeout(ASKING_MS), () => "")).trim() === "lacking";
+  } catch (error) {
+    if (error instanceof CannotInstall || error instanceof Stopped) return false; // no Python at all: another problem
+    throw error;
+  }
+}
+
 /** Make a new environment below `storage` and install into it. What was there before stays until the next time. */
 export async function install(
   storage: string,
