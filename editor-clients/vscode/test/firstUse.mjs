@@ -7,6 +7,7 @@ const LONGEST = 40_000;
 
 export const steps = {
   async "a folder that is not trusted is remembered"({ window, page, url }) {
+    page.setDefaultNavigationTimeout(120_000); // a busy machine
     await window.open(url);
     await window.file("src/basket.py", 20, 6);
     await page.locator('[id="aurora-context.aurora.aurora.index"] .codicon-database').waitFor({ timeout: 120_000 });
@@ -64,6 +65,7 @@ export const steps = {
   },
 
   async "every command shows something with no server on the machine"({ window, page, url }) {
+    page.setDefaultNavigationTimeout(120_000); // a busy machine
     await window.open(url);
     await window.file("src/basket.py", 20, 6);
     const offered = await window.notification(/server was not found/, 120_000);
