@@ -16,6 +16,7 @@ ASSESS = "aurora/assess"
 DECOMPOSE = "aurora/decompose"
 VERIFY = "aurora/verify"
 LEARN = "aurora/learn"
+BUDGET = "aurora/budget"
 
 COMMANDS = {
     "aurora.query": QUERY,
@@ -23,6 +24,7 @@ COMMANDS = {
     "aurora.decompose": DECOMPOSE,
     "aurora.verify": VERIFY,
     "aurora.learn": LEARN,
+    "aurora.budget": BUDGET,
 }
 """`workspace/executeCommand` names and the request each stands for."""
 

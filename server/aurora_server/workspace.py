@@ -216,6 +216,11 @@ class Workspace:
             learning_history=self._indexer.learning_history,
         )
 
+    @property
+    def behind(self) -> bool:
+        """Whether files are being looked through or taken in: what is said rests on the index as it was left."""
+        return self._indexer.state in ("scanning", "indexing")
+
     async def recall(self, params: RecallParams, cursor: Cursor | None = None) -> RecallResult:
         """Rank what memory holds for a query. Reads only; what is pending is said in `freshness`.
 
