@@ -7,7 +7,7 @@ another type is None or empty here; saying so is the schema's affair.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from itertools import islice
 
@@ -36,15 +36,55 @@ class Capability:
         self.member = member
         self.name = member.name
         self.node = member.value
-        self.id = string(member.value, "id")
-        self.description = string(member.value, "description")
-        self.parameters = obj(member.value, "parameters")
-        self.action = obj(member.value, "action")
-        self.method = string(self.action, "method")
-        self.url_template = string(self.action, "urlTemplate")
-        self.encoding = string(self.action, "encoding")
-        self.mapping = obj(self.action, "parameterMapping")
-        self.location = obj(self.action, "parameterLocation")
+
+    @cached_property
+    def id(self) -> Scalar | None:
+        """Its `id`."""
+        return string(self.node, "id")
+
+    @cached_property
+    def description(self) -> Scalar | None:
+        """Its `description`."""
+        return string(self.node, "description")
+
+    @cached_property
+    def parameters(self) -> Object | None:
+        """The schema of its arguments."""
+        return obj(self.node, "parameters")
+
+    @cached_property
+    def action(self) -> Object | None:
+        """How it is called."""
+        return obj(self.node, "action")
+
+    @cached_property
+    def method(self) -> Scalar | None:
+        """The HTTP method."""
+        return string(self.action, "method")
+
+    @cached_property
+    def url_template(self) -> Scalar | None:
+        """Where the request goes, as written."""
+        return string(self.action, "urlTemplate")
+
+    @cached_property
+    def encoding(self) -> Scalar | None:
+        """How arguments travel that have no other place."""
+        return string(self.action, "encoding")
+
+    @cached_property
+    def mapping(self) -> Object | None:
+        """`parameterMapping`: where the template's variables come from."""
+        return obj(self.action, "parameterMapping")
+
+    @cached_property
+    def location(self) -> Object | None:
+        """`parameterLocation`: where in the request the arguments go."""
+        return obj(self.action, "parameterLocation")
+
+    def request(self) -> tuple[str | None, str | None]:
+        """The method and the URL template as texts, without a look at their places."""
+        return text_at(self.node, "action", "method"), text_at(self.node, "action", "urlTemplate")
 
     @property
     def path(self) -> tuple[str, ...]:
@@ -91,7 +131,12 @@ class Operation:
         self.resource = resource
         self.member = member
         self.method = member.name
-        self.capability_id = string(member.value, "capabilityId")
+        self.target = text_at(member.value, "capabilityId")
+
+    @cached_property
+    def capability_id(self) -> Scalar | None:
+        """`capabilityId` with its place; `target` is the same as a text."""
+        return string(self.member.value, "capabilityId")
 
     @property
     def path(self) -> tuple[str, ...]:
@@ -135,8 +180,8 @@ class Manifest:
         """The operations that name a capability, by the id they name (defined or not)."""
         found: dict[str, list[Operation]] = {}
         for operation in self.operations():
-            if operation.capability_id is not None:
-                found.setdefault(str(operation.capability_id.value), []).append(operation)
+            if operation.target is not None:
+                found.setdefault(operation.target, []).append(operation)
         return found
 
 
@@ -166,7 +211,15 @@ def string(node: Node | None, name: str) -> Scalar | None:
     return found if isinstance(found, Scalar) and isinstance(found.value, str) else None
 
 
-def members(node: Node | None) -> list[Member]:
+def text_at(node: Node | None, *names: str) -> str | None:
+    """The text that some member names lead to: what `string` has, for those who need no place."""
+    plain = node.value if node is not None else None
+    for name in names:
+        plain = plain.get(name) if isinstance(plain, dict) else None
+    return plain if isinstance(plain, str) else None
+
+
+def members(node: Node | None) -> Sequence[Member]:
     """An object's members in the order of the text; none of anything else."""
     return node.members if isinstance(node, Object) else []
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from json.decoder import scanstring
+from json import JSONDecoder
 from typing import Any
 
 from msgspec.structs import force_setattr
@@ -21,6 +21,7 @@ _ITEM = re.compile(rf"{_WS}()(?:(?:{_SCALAR}|{_ESCAPED}){_WS}[,\]]|([\[{{]))").m
 _STRING, _NUMBER, _STRING_WITH_ESCAPES, _OPENED = 2, 3, 5, 6
 """The groups of what a name or nothing is followed by: the last one that matched tells which it is."""
 _DELIMITER = re.compile(rf"{_WS}([,}}\]])").match
+_string_at = JSONDecoder().raw_decode
 _WORDS = {"true": True, "false": False, "null": None}
 
 
@@ -68,7 +69,7 @@ def read_well_formed(reading: Reading) -> bool:
                     node = Array(pos - 1, pos, value, [])
             elif kind == _STRING_WITH_ESCAPES:
                 begin = match.start(_STRING_WITH_ESCAPES)
-                value, after = scanstring(text, begin)
+                value, after = _string_at(text, begin - 1)
                 node = Scalar(begin - 1, after, value)
             else:
                 raw = match[kind or 0]
@@ -92,8 +93,12 @@ def read_well_formed(reading: Reading) -> bool:
                 stack.append(top)
                 in_object, values, add = _inside(top)
                 comma = -1
-                continue
-            end = match.end()
+                if text[pos : pos + 1] != ("}" if in_object else "]"):
+                    continue
+                pos += 1
+            else:
+                pos = match.end()
+            end = pos
             char = text[end - 1]
         pos = end
         panic = False
@@ -116,5 +121,5 @@ def read_well_formed(reading: Reading) -> bool:
 def _inside(top: Object | Array) -> tuple[bool, Any, Callable[[Any], None]]:
     """Whether it is an object, its plain values, and what takes its next member or item."""
     if type(top) is Object:
-        return True, top.value, top.members.append
+        return True, top.value, top.members.append  # type: ignore[attr-defined]
     return False, top.value, top.items.append  # type: ignore[union-attr]
