@@ -99,6 +99,9 @@ class Moved(Sequence[_Part]):
 
     __slots__ = ("_by", "_made", "_origin")
 
+    _by: int
+    _origin: Sequence[_Part]
+
     def __init__(self, origin: Sequence[_Part], by: int) -> None:
         if isinstance(origin, Moved) and origin._made is None:
             by += origin._by

@@ -67,15 +67,16 @@ def misspelt_members(
             known, others = shape.members, shape.others
             named = bool(known or shape.closed) and others is None and not node.value.keys() <= known.keys()
             for member in node.members:
-                if not named and type(member.value) is Scalar:
+                value = member.value
+                if not named and type(value) is Scalar:
                     continue
                 inner = known.get(member.name)
                 if inner is None:
-                    if named and not isinstance(member.value, Broken):
+                    if named and not isinstance(value, Broken):
                         yield from _about(document, node, member, shape, guesses)
                     inner = others
-                if inner is not None and isinstance(member.value, _CONTAINERS):
-                    pending.append((member.value, inner))
+                if inner is not None and isinstance(value, _CONTAINERS):
+                    pending.append((value, inner))
 
 
 def _about(document: Document, node: Object, member: Member, shape: Shape, guesses: Guesses) -> Iterator[Misspelt]:
