@@ -21,7 +21,7 @@ from aurora_protocol.framing import Decoder, encode
 COMMAND = (sys.executable, "-P", "-m", "aurora_server", "daemon", "run", "--detached")
 
 
-def until(condition: Callable[[], bool], seconds: float = 10.0, what: str = "") -> None:
+def until(condition: Callable[[], bool], seconds: float = 60.0, what: str = "") -> None:
     """Wait for `condition`; fail when it does not come true."""
     deadline = time.monotonic() + seconds
     while not condition():

@@ -19,7 +19,7 @@ from aurora_orchestration.settings import (
     ScoringSettings,
     WeightedScoring,
 )
-from aurora_orchestration.soar.under_way import RunCancelled
+from aurora_orchestration.soar.run import RunCancelled
 from aurora_orchestration.soar.unfinished import CannotResume
 from tests.orchestration.llm.loopback import Kind, LoopbackProvider, Scripted
 from tests.orchestration.soar.benches import bench

@@ -9,7 +9,7 @@ import time
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from aurora_orchestration.deliverables.detection import github, jira, tickets
+from aurora_orchestration.deliverables.detection import github, jira, jira_xml, tickets
 from aurora_orchestration.deliverables.model import Event
 
 MAX_BYTES = 32 << 20
@@ -23,7 +23,7 @@ class UnknownIssue(ValueError):
 
 def events_from_issue(document: object, now: float | None = None) -> list[Event]:
     """The events that one issue or several tell: GitHub's (`gh issue view|list --json`, REST, webhook) or Jira's
-    (REST, search results, CSV export). `document` is the JSON, decoded or not, or a CSV export's text.
+    (REST, search results, CSV and XML export). `document` is the JSON, decoded or not, or an export's text.
 
     `now` (Unix seconds) stands for the times that an issue does not tell. Raises UnknownIssue.
     """
@@ -41,8 +41,8 @@ def events_from_issue(document: object, now: float | None = None) -> list[Event]
         else:
             raise UnknownIssue(
                 "this is neither a GitHub issue (number, title, body, state) nor a Jira issue (key, fields; or a CSV "
-                "export with 'Issue key'); export it with `gh issue view N --json number,title,body,state,createdAt,"
-                "closedAt,updatedAt,labels,url` or from Jira's REST API"
+                "export with 'Issue key', or one in XML); export it with `gh issue view N --json number,title,body,"
+                "state,createdAt,closedAt,updatedAt,labels,url` or from Jira's REST API"
             )
     return events
 
@@ -68,6 +68,11 @@ def _read(raw: str | bytes) -> object:
             return json.loads(text)
         except (ValueError, RecursionError) as error:
             raise UnknownIssue(f"this begins like JSON but is none: {error}") from error
+    if jira_xml.is_export(text):
+        try:
+            return jira_xml.rows_of(text)
+        except jira_xml.UnreadableExport as error:
+            raise UnknownIssue(str(error)) from error
     if "Issue key" not in text.split("\n", 1)[0]:
         return {}
     csv.field_size_limit(_MAX_FIELD)

@@ -1,4 +1,4 @@
-"""Jira issues: the REST API's JSON (v2 with wiki markup, v3 with its document format), and rows of a CSV export.
+"""Jira issues: the REST API's JSON (v2 with wiki markup, v3 with its document format), and rows of a CSV or XML export.
 
 Requirements are the acceptance criteria: a field of that name, or the list under that heading of the description.
 """
@@ -47,7 +47,7 @@ def is_issue(document: Mapping[str, Any]) -> bool:
 
 
 def is_row(row: Mapping[str, Any]) -> bool:
-    """Whether this is a row of a CSV export."""
+    """Whether this is a row of an export."""
     return isinstance(row.get("Issue key"), str) and _KEY.fullmatch(row["Issue key"]) is not None
 
 
@@ -84,7 +84,7 @@ def ticket_of(document: Mapping[str, Any], now: float) -> Ticket:
 
 
 def ticket_of_row(row: Mapping[str, str], now: float) -> Ticket:
-    """A row of a CSV export as a ticket: closed where it has a resolution."""
+    """A row of an export as a ticket: closed where it has a resolution."""
     key = row["Issue key"]
     opened, updated = seconds(row.get("Created")), seconds(row.get("Updated"))
     resolved = seconds(row.get("Resolved"))
