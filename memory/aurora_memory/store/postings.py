@@ -13,9 +13,7 @@ import asyncio
 import struct
 import sys
 from array import array
-from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from functools import partial
 
 import aiosqlite
 import msgspec
@@ -35,7 +33,6 @@ _ROW = struct.Struct("<IIHBB")
 ROW_SIZE = _ROW.size
 
 _MANY = 500
-_NO_ENTRIES = partial(array, "I")
 _encode = msgspec.msgpack.Encoder().encode
 decode_occurrences = msgspec.msgpack.Decoder(dict[str, int]).decode
 
@@ -79,19 +76,24 @@ def _rows(first: int, parts: Iterable[NewPart]) -> _Rows:
     """The rows of parts numbered from `first` on."""
     part_rows: list[tuple[int, int, int, int, bytes]] = []
     blocks: dict[int, bytearray] = {}
-    entries: dict[int, defaultdict[str, array[int]]] = {}  # arrays are nothing the garbage collector looks at
+    entries: dict[int, dict[str, array[int]]] = {}  # arrays are nothing the garbage collector looks at
     for number, new in enumerate(parts, start=first):
         part = new.part
         block, place = number >> BLOCK_BITS, number & _PLACE
         part_rows.append((number, new.chunk_id, part.line_start, part.line_end, _encode(part.occurrences)))
         of_block = entries.get(block)
         if of_block is None:
-            of_block = entries[block] = defaultdict(_NO_ENTRIES)
+            of_block = entries[block] = {}
             blocks[block] = bytearray()
         length, name_length = min(part.length, MAX_LENGTH), min(part.name_length, _MAX_NAME)
         blocks[block] += _ROW.pack(new.chunk_id, new.file_id, length, name_length, new.type)
         for term, value in part.occurrences.items():
-            of_block[term].append(value << BLOCK_BITS | place)
+            entry = value << BLOCK_BITS | place
+            known = of_block.get(term)
+            if known is None:
+                of_block[term] = array("I", (entry,))
+            else:
+                known.append(entry)
     return _Rows(
         part_rows,
         [(block, bytes(rows)) for block, rows in blocks.items()],
