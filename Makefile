@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 WORKSPACE ?= .
 QUERY ?= where is a file split into chunks
 
-.PHONY: run test e2e e2e-vscode vsix check bench bench-recall bench-scale bench-manifest bench-deliverables bench-soar clean
+.PHONY: run test e2e e2e-vscode vsix vsix-bundled check bench bench-recall bench-scale bench-manifest bench-deliverables bench-soar clean
 
 $(VENV)/.run: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -57,6 +57,9 @@ bench-soar: $(VENV)/.dev
 vsix:
 	cd editor-clients/vscode && npm ci && npm run package
 
+vsix-bundled: $(VENV)/.dev
+	cd editor-clients/vscode && npm ci && PYTHON="$(abspath $(BIN))/python" npm run package -- --bundled
+
 clean:
 	rm -rf $(VENV) dist build .bench
-	cd editor-clients/vscode && rm -rf node_modules dist schemas artefacts aurora.vsix
+	cd editor-clients/vscode && rm -rf node_modules dist schemas bundled artefacts aurora.vsix aurora-bundled.vsix

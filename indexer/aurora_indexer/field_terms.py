@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 from itertools import chain, islice
 
-from aurora_memory.tokens import MAX_WORD, terms
+from aurora_memory.tokens import MAX_WORD, plain_terms, terms
 
 MAX_TERMS = 3000
 """Distinct terms kept of one text."""
@@ -25,7 +25,7 @@ class _SplitWords(dict[bytes, tuple[str, ...]]):
     """The terms of each word met so far."""
 
     def __missing__(self, word: bytes) -> tuple[str, ...]:
-        split = tuple(terms(word.decode("utf-8", "replace")))
+        split = plain_terms(word.decode("ascii")) if word.isascii() else tuple(terms(word.decode("utf-8", "replace")))
         if len(word) <= MAX_WORD:
             if len(self) >= _MAX_REMEMBERED:
                 self.clear()

@@ -276,6 +276,8 @@ class Indexer:
     async def _once(self, wanted: _Wanted) -> Summary:
         begun = time.monotonic()
         if wanted.everything:
+            if self.counts is not None and not self.counts.files:
+                self._pool.warm()  # they load while the files are being found
             self.state = "scanning"
             self._tell(IndexProgress(0, 0, 0, "scanning"))
             await self._watch()

@@ -70,7 +70,7 @@ def parse_file(path: str, source: bytes, seconds: float = PARSE_SECONDS) -> Pars
     chunks.extend(map(chunker.definition, found.definitions, uses))
     mistakes = 1 if hopeless else 0
     if root.has_error and not hopeless:
-        mistakes = len(_cursor(compiled.mistakes).captures(root).get("mistake", ()))
+        mistakes = len(_cursor(languages.mistakes(language.name)).captures(root).get("mistake", ()))
     return ParsedFile(
         path=path,
         language=language.name,

@@ -8,6 +8,7 @@ of its batch go back into the queue.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import math
 import os
 import sys
@@ -116,6 +117,21 @@ class WorkerPool:
             await asyncio.gather(through, *runners, return_exceptions=True)
             self._calls.difference_update(runners)
 
+    def warm(self) -> None:
+        """Start the workers that nobody uses yet, in the background: much work is on its way."""
+        if self._closed:
+            return
+        for _ in range(self.size - len(self._alive)):
+            task = asyncio.create_task(self._start_one())
+            self._calls.add(task)
+            task.add_done_callback(self._calls.discard)
+
+    async def _start_one(self) -> None:
+        async with self._slots:
+            if len(self._alive) < self.size:
+                with contextlib.suppress(WorkerLost):  # who has work for it tries again, and tells
+                    self._give_back(await self._start())
+
     async def aclose(self) -> None:
         """End every worker, and every `parse` under way with `PoolClosed`. Can be called again."""
         self._closed = True
@@ -165,6 +181,9 @@ class WorkerPool:
             if worker.running:
                 return worker
             await self._bury(worker)
+        return await self._start()
+
+    async def _start(self) -> WorkerProcess:
         attempt = 1
         while True:
             try:

@@ -13,6 +13,7 @@ from aurora_indexer.outline import Definition, Outline
 from aurora_indexer.references import MAX_WRITTEN
 
 _start = attrgetter("start_byte")
+_place = attrgetter("start_byte", "end_byte")  # in a chain of calls all start where the first does
 
 
 @dataclass(slots=True)
@@ -32,7 +33,7 @@ def uses_of(source: bytes, captures: Captures, found: Outline) -> tuple[list[Use
     everyone = [*uses, module]  # Index -1, the file itself, is the last.
     bounds, holders = _owners(found.definitions)
     receivers = {node.end_byte: node.start_byte for node in captures.get("receiver", ())}
-    calls = sorted(captures.get("call", ()), key=_start)
+    calls = sorted(captures.get("call", ()), key=_place)
     starts = list(map(_start, calls))
     at = 0
     for bound, holder in zip([*bounds[1:], len(source) + 1], holders, strict=True):

@@ -31,13 +31,19 @@ MAX_SPREAD_HOPS = 3
 class Weighing(Struct, frozen=True):
     """The numbers of §6.3 that a user may set: how fast accesses fade, how far and how much relations and words tell.
 
-    `spread_factor` is what is left after each hop, of `max_spread_hops` at most.
+    `spread_factor` is what is left after each hop, of `max_spread_hops` at most. What is below `retrieval_threshold`
+    is not recalled; None recalls all that matches.
     """
 
     decay_rate: float = DECAY_RATE
     spread_factor: float = SPREAD_FACTOR
     max_spread_hops: int = MAX_SPREAD_HOPS
     context_boost_max: float = CONTEXT_BOOST_MAX
+    retrieval_threshold: float | None = None
+
+    def forgets(self, activation: Activation) -> bool:
+        """Whether a chunk of such an activation is not recalled (§6.3)."""
+        return self.retrieval_threshold is not None and activation.total < self.retrieval_threshold
 
 
 USUAL = Weighing()

@@ -79,7 +79,8 @@ def index_of(file: str, text: str, query_id: str = "", topic: str = "") -> list[
     else its best keyword.
     """
     lines = text[:MAX_LOG].splitlines()
-    whole = keywords_of(_prose(file), map(_prose, lines), silent=_EVERY_LOG)
+    prose = [_prose(line) for line in lines]
+    whole = keywords_of(_prose(file), prose, silent=_EVERY_LOG)
     if not topic:
         domain = domain_of(((" ".join(whole), 2.0), (_prose(file), 2.0)))
         topic = domain if domain != GENERAL else next(iter(whole), GENERAL)
@@ -88,7 +89,7 @@ def index_of(file: str, text: str, query_id: str = "", topic: str = "") -> list[
     for title, start, end in _sections(lines):
         if named := _QUERY_ID.search(title):
             current = named.group(1)
-        words = keywords_of(_prose(title), map(_prose, lines[start:end]), silent=_EVERY_LOG)
+        words = keywords_of(_prose(title), prose[start:end], silent=_EVERY_LOG)
         if not words:
             continue
         phase = _PHASE.search(title)

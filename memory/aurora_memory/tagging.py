@@ -90,8 +90,8 @@ def keywords_of(
     left = MAX_TEXT
     for text, weight in ((title, 4.0), *((text, 1.0) for text in texts)):
         for word in _WORD.findall(text[:left]):
-            for piece, stem in zip(_pieces(word), _stems(word), strict=True):
-                if _says_something(piece) and stem not in silent:
+            for piece, stem in _telling(word):
+                if stem not in silent:
                     spelled.setdefault(stem, piece)
                     scores[stem] = scores.get(stem, 0.0) + weight
         left -= min(left, len(text))
@@ -205,6 +205,14 @@ def _pieces(word: str) -> tuple[str, ...]:
 def _stems(word: str) -> tuple[str, ...]:
     """The stems of `_pieces`, one for one."""
     return tuple((stem_word(piece) or (piece,))[-1] for piece in _pieces(word))
+
+
+@lru_cache(maxsize=16384)
+def _telling(word: str) -> tuple[tuple[str, str], ...]:
+    """Those of `_pieces` that say something, each with its stem."""
+    return tuple(
+        (piece, stem) for piece, stem in zip(_pieces(word), _stems(word), strict=True) if _says_something(piece)
+    )
 
 
 def _stem_of(path: str) -> str:

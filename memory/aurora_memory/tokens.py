@@ -53,3 +53,13 @@ def terms(text: str) -> list[str]:
         if len(word) <= MAX_WORD:
             found.extend(stem_word(word))
     return found
+
+
+def plain_terms(word: str) -> tuple[str, ...]:
+    """The terms of one ASCII word of letters, digits and `_`: as `terms`, without looking for words in it first."""
+    word = word.lstrip("_")
+    if len(word) > MAX_WORD:
+        return ()
+    if word.isalpha() and word.islower():
+        return (_stemmer.stemWord(word),)
+    return stem_word(word)

@@ -16,6 +16,7 @@ ASSESS = "aurora/assess"
 DECOMPOSE = "aurora/decompose"
 VERIFY = "aurora/verify"
 LEARN = "aurora/learn"
+BUDGET = "aurora/budget"
 
 COMMANDS = {
     "aurora.query": QUERY,
@@ -23,6 +24,7 @@ COMMANDS = {
     "aurora.decompose": DECOMPOSE,
     "aurora.verify": VERIFY,
     "aurora.learn": LEARN,
+    "aurora.budget": BUDGET,
 }
 """`workspace/executeCommand` names and the request each stands for."""
 
@@ -175,7 +177,8 @@ class QueryResult(Wire, frozen=True, kw_only=True):
 
 ASK_USER = "aurora/askUser"
 """A request of the daemon to clients with `askUser` in their `initializationOptions`: `{question}`, answered by
-`{"answer": "…"}`; `{"answer": null}` where the user declines."""
+`{"answer": "…"}`; `{"answer": null}` where the user declines. Like the next it has the `partialResultToken` of the
+request that it is asked for, or null."""
 
 LANGUAGE_MODEL = "aurora/languageModel"
 """A request of the daemon to clients with `languageModel` in their `initializationOptions`: their own model is asked

@@ -52,7 +52,8 @@ def run(address: Address, *, detached: bool) -> int:
         try:
             source = SettingsSource({**os.environ, "AURORA_HOME": os.fspath(address.home)})
             chosen = source.started
-            with logs.to_file(address.log, chosen.logging.level, echo=not detached):
+            log = logs.log_file(address.log, chosen.logging, address.home)
+            with logs.to_file(log, chosen.logging, chosen.rotation, echo=not detached):
                 if detached:
                     os.chdir(address.home)  # or the folder it was started in could not be unmounted
                 asyncio.run(Daemon(endpoint, source, WorkspaceOpener(source, os.environ)).serve())
@@ -76,7 +77,9 @@ class Daemon:
         self._in_force = source.started
         self._stopping = asyncio.Event()
         self._reason = ""
-        self._core = core_of(source, opener, endpoint.listening_at, endpoint.address.log, self.stop)
+        address = endpoint.address
+        log = logs.log_file(address.log, source.started.logging, address.home)
+        self._core = core_of(source, opener, endpoint.listening_at, log, self.stop)
         self._listener = Listener(endpoint, self._core)
 
     def stop(self, reason: str) -> None:

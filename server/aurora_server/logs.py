@@ -21,9 +21,9 @@ from pathlib import Path
 from aurora_indexer import IndexerError
 from aurora_memory import MemoryError_
 from aurora_protocol import ProtocolError
+from aurora_protocol.address import in_home
+from aurora_server.settings import LoggingSettings, RotationSettings, SettingsError
 
-MAX_BYTES = 5 * 1024 * 1024
-BACKUPS = 3
 MAX_WAITING = 10_000
 """Records kept for the writer thread; what comes on top is counted and dropped, never waited for."""
 
@@ -72,15 +72,32 @@ class _Enqueue(QueueHandler):
             self.dropped += 1
 
 
+def log_file(usual: Path, settings: LoggingSettings, home: Path) -> Path:
+    """Where the log whose usual place is `usual` is: below `logging.log_path`."""
+    return home / Path(in_home(settings.log_path, home)).expanduser() / usual.name
+
+
+def _rotated(path: Path, rotation: RotationSettings) -> RotatingFileHandler:
+    most = max(1, int(rotation.max_size_mb * 1024 * 1024))
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        return RotatingFileHandler(
+            path, maxBytes=most, backupCount=rotation.max_files, encoding="utf-8", errors="backslashreplace"
+        )
+    except OSError as error:
+        raise SettingsError(f"{path}: {error.strerror or error}; name another folder: logging.log_path") from error
+
+
 @contextmanager
-def to_file(path: Path, level: str, *, echo: bool) -> Iterator[None]:
-    """Log everything of `level` and above to `path`, and with `echo` to stderr, until the block ends."""
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    file = RotatingFileHandler(
-        path, maxBytes=MAX_BYTES, backupCount=BACKUPS, encoding="utf-8", errors="backslashreplace"
-    )
-    handlers: list[logging.Handler] = [file]
-    if echo:
+def to_file(path: Path, settings: LoggingSettings, rotation: RotationSettings, *, echo: bool) -> Iterator[None]:
+    """Log what `settings` ask for to `path`, and with `echo` to stderr, until the block ends. See `log_file`.
+
+    Raises SettingsError where the file cannot be written.
+    """
+    handlers: list[logging.Handler] = []
+    if {"file", "json"} & set(settings.outputs):
+        handlers.append(_rotated(path, rotation))
+    if echo or "console" in settings.outputs:
         handlers.append(logging.StreamHandler(sys.stderr))
     waiting: queue.Queue[logging.LogRecord] = queue.Queue(MAX_WAITING)
     entry = _Enqueue(waiting)
@@ -88,7 +105,7 @@ def to_file(path: Path, level: str, *, echo: bool) -> Iterator[None]:
     listener = QueueListener(waiting, *handlers)
     root = logging.getLogger()
     root.addHandler(entry)
-    root.setLevel(level.upper())
+    root.setLevel(settings.level.upper())
     for name, least in _SILENCED.items():
         logging.getLogger(name).setLevel(least)
     listener.start()

@@ -10,7 +10,13 @@ from aurora_server.settings import Settings
 def weighing_of(settings: Settings) -> Weighing:
     """`memory.activation.*`."""
     given = settings.activation
-    return Weighing(given.decay_rate, given.spread_factor, given.max_spread_hops, given.context_boost_max)
+    return Weighing(
+        given.decay_rate,
+        given.spread_factor,
+        given.max_spread_hops,
+        given.context_boost_max,
+        given.retrieval_threshold,
+    )
 
 
 def policy_of(settings: Settings) -> Policy:

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from aurora_orchestration.conversations.timing import Timing, timing
+from aurora_orchestration.soar.claims import shown
 from aurora_orchestration.soar.model import Verification
 from aurora_orchestration.soar.run import RunRecord
 from aurora_orchestration.soar.stages import Stage
@@ -41,7 +42,9 @@ def result_of(record: RunRecord, notices: Sequence[str] = ()) -> QueryResult:
         caveats=record.caveats,
         from_memory=record.from_memory is not None,
         complexity=record.complexity or (record.assessment.complexity if record.assessment is not None else None),
-        claims=tuple(QueryClaim(text=each.text, sources=each.sources) for each in synthesis.claims)
+        claims=tuple(
+            QueryClaim(text=each.text, sources=shown(each.sources, record.context)) for each in synthesis.claims
+        )
         if synthesis
         else (),
         untraced=synthesis.untraced if synthesis is not None else (),

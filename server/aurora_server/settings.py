@@ -55,6 +55,8 @@ class ActivationSettings(Struct, frozen=True):
     spread_factor: Annotated[float, Meta(ge=0, le=1)] = 0.7
     max_spread_hops: Annotated[int, Meta(ge=0, le=10)] = 3
     context_boost_max: Annotated[float, Meta(ge=0, le=1)] = 0.5
+    retrieval_threshold: float | None = None
+    """None: what matches a question is recalled however long ago it was used."""
 
 
 class LearningSettings(Struct, frozen=True):
@@ -84,9 +86,23 @@ class SemanticSettings(Struct, frozen=True):
 
 
 class LoggingSettings(Struct, frozen=True):
-    """`logging.*`: how much the daemon's log says."""
+    """`logging.*`: how much the daemon's log says, and where it goes.
+
+    `file` and `json` are one: the file has a JSON object a line. `console` is standard error, as a daemon in the
+    foreground has it anyway. `log_path` is the folder of the file, within the home folder where it begins with
+    `~/.aurora`. Asked for when a daemon starts.
+    """
 
     level: Annotated[str, Meta(pattern="^(DEBUG|INFO|WARNING|ERROR)$")] = "INFO"
+    outputs: tuple[Literal["console", "file", "json"], ...] = ("file",)
+    log_path: str = "~/.aurora/logs/"
+
+
+class RotationSettings(Struct, frozen=True):
+    """`logging.rotation.*`: a log file that would grow beyond the size is put aside; so many old ones are kept."""
+
+    max_size_mb: Annotated[float, Meta(gt=0)] = 100.0
+    max_files: Annotated[int, Meta(ge=0)] = 10
 
 
 Level = Literal["error", "warning", "info", "hint", "off"]
@@ -172,6 +188,7 @@ class Settings(Struct, frozen=True):
     caching_policy: CachingSettings = CachingSettings()
     semantic: SemanticSettings = SemanticSettings()
     logging: LoggingSettings = LoggingSettings()
+    rotation: RotationSettings = RotationSettings()
     manifest: ManifestSettings = ManifestSettings()
     telemetry: TelemetrySettings = TelemetrySettings()
     deliverables: DeliverableSettings = DeliverableSettings()
@@ -199,6 +216,7 @@ _SECTIONS: dict[str, type[Struct]] = {
     "memory.caching_policy": CachingSettings,
     "memory.semantic": SemanticSettings,
     "logging": LoggingSettings,
+    "logging.rotation": RotationSettings,
     "manifest": ManifestSettings,
     "telemetry": TelemetrySettings,
     "deliverables": DeliverableSettings,

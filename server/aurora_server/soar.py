@@ -19,7 +19,7 @@ from aurora_server.trust import Trust
 if TYPE_CHECKING:
     from aurora_orchestration.deliverables.tracking import Tracking
     from aurora_orchestration.llm.providers.editor import EditorModel
-    from aurora_orchestration.settings import SoarSettings
+    from aurora_orchestration.settings import BudgetSettings, SoarSettings
     from aurora_orchestration.soar.asking_users import AskUser
     from aurora_orchestration.soar.memory import Memory
     from aurora_orchestration.soar.orchestrator import Orchestrator
@@ -70,7 +70,7 @@ class Soar:
         self._environ = environ
         self._home = home
         self._trust = Trust(home)
-        self._orchestrators: dict[tuple[bool, ModelChoice | None], Orchestrator] = {}
+        self._orchestrators: dict[tuple[bool, ModelChoice | None, BudgetSettings], Orchestrator] = {}
         self._sessions: Sessions | None = None
 
     async def query(
@@ -133,7 +133,7 @@ class Soar:
 
     async def orchestrator(self, *, trusted: bool, choice: ModelChoice | None = None) -> Orchestrator:
         """The orchestrator for runs that may, or may not, run what the workspace brings, with a session's models."""
-        key = (trusted, choice)
+        key = (trusted, choice, self.settings(trusted=False).cost_budgets)  # a limit that changed holds at once
         if key not in self._orchestrators:
             for name in MACHINERY:
                 await asyncio.to_thread(importlib.import_module, name)

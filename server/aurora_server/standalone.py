@@ -33,8 +33,9 @@ def run_stdio(environ: Mapping[str, str] = os.environ) -> int:
         source = SettingsSource(environ)
         address = Address.of(home(environ))
         address.prepare()
-        log = address.log.with_name("standalone.log")
-        with logs.to_file(log, source.started.logging.level, echo=False):
+        chosen = source.started
+        log = logs.log_file(address.log.with_name("standalone.log"), chosen.logging, address.home)
+        with logs.to_file(log, chosen.logging, chosen.rotation, echo=False):
             asyncio.run(_serve(source, address, environ, replies))
     except SettingsError as error:
         sys.stderr.write(f"{error}\n")

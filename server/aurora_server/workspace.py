@@ -216,19 +216,25 @@ class Workspace:
             learning_history=self._indexer.learning_history,
         )
 
+    @property
+    def behind(self) -> bool:
+        """Whether files are being looked through or taken in: what is said rests on the index as it was left."""
+        return self._indexer.state in ("scanning", "indexing")
+
     async def recall(self, params: RecallParams, cursor: Cursor | None = None) -> RecallResult:
         """Rank what memory holds for a query. Reads only; what is pending is said in `freshness`.
 
         What relates to the `cursor` and to what was edited lately comes first; without one, nothing is primed.
         """
         begun = time.perf_counter()
+        freshness = await self._freshness()  # before: an index that is done meanwhile came too late for this answer
         focus = await self._focus(cursor, time.time()) if cursor is not None else None
         answer = await self._recalling.answer(params, focus, self._indexer.pending)
         took = time.perf_counter() - begun
         return RecallResult(
             query=params.query,
             took_ms=round(took * 1000, 3),
-            freshness=await self._freshness(),
+            freshness=freshness,
             results=answer.results,
             hint=answer.hint,
             logs=answer.logs,

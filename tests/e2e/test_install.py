@@ -12,11 +12,13 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
 
 from aurora_protocol.client import Client
+from aurora_protocol.framing import Decoder, encode
 from tests.e2e.product import Product, eventually
 from tests.e2e.repositories import large
 
@@ -193,6 +195,103 @@ def test_uv_first_run_upgrade_under_a_running_daemon_and_uninstall(wheel: Path, 
     assert not (place / "aurora").exists()
     run(uv, "tool", "uninstall", "aurora-context", cwd=place, environment=environment)
     assert left(place, root) == set()
+
+
+class Editor:
+    """An editor's `aurora lsp`."""
+
+    def __init__(self, aurora: Path, root: Path, environment: dict[str, str]) -> None:
+        pipe = subprocess.PIPE
+        self.process = subprocess.Popen(
+            [aurora, "lsp"], cwd=root, env=environment, stdin=pipe, stdout=pipe, stderr=pipe
+        )
+        self._decoder = Decoder()
+        self._arrived: list[dict[str, Any]] = []
+        self._asked = 0
+
+    def say(self, method: str, params: object) -> None:
+        self._send({"method": method, "params": params})
+
+    def ask(self, method: str, params: object) -> Any:
+        """Send a request and return its result, whatever else arrives before."""
+        self._asked += 1
+        self._send({"id": self._asked, "method": method, "params": params})
+        assert self.process.stdout is not None
+        while True:
+            for message in self._arrived:
+                if message.get("id") == self._asked and "method" not in message:
+                    return message["result"]
+            assert select.select([self.process.stdout], [], [], 60)[0], f"no answer to {method}"
+            data = os.read(self.process.stdout.fileno(), 65536)
+            assert data, "the bridge closed its output"
+            self._arrived = [json.loads(body) for body in self._decoder.feed(data)]
+
+    def begin(self, root: Path) -> str:
+        """Open the workspace; returns the server's version."""
+        folder = {"uri": root.as_uri(), "name": root.name}
+        told = self.ask(
+            "initialize",
+            {"processId": os.getpid(), "rootUri": root.as_uri(), "capabilities": {}, "workspaceFolders": [folder]},
+        )
+        self.say("initialized", {})
+        return str(told["serverInfo"]["version"])
+
+    def _send(self, message: dict[str, Any]) -> None:
+        assert self.process.stdin is not None
+        self.process.stdin.write(encode(json.dumps({"jsonrpc": "2.0", **message}).encode()))
+        self.process.stdin.flush()
+
+
+def test_an_editor_that_is_open_during_an_upgrade_is_told_and_starts_the_new_one(
+    wheel: Path, newer: Path, place: Path
+) -> None:
+    uv = program("uv")
+    environment = environment_in(place)
+    root = large(place / "work", 20)
+    run(uv, "tool", "install", wheel, cwd=place, environment=environment)
+    aurora, aur = place / "bin" / "aurora", place / "bin" / "aur"
+    product = Product(place / "aurora")
+
+    editor = Editor(aurora, root, environment)
+    try:
+        assert editor.begin(root) == product.address.version
+        editor.ask("aurora/index", {})
+        uri = (root / "pack_0" / "module_7.py").as_uri()
+        opened = {"uri": uri, "languageId": "python", "version": 1, "text": "def unsaved_idea():\n    return 1\n"}
+        editor.say("textDocument/didOpen", {"textDocument": opened})
+        reasoning = editor.ask("aurora/learn", LEARNED)["reasoningId"]
+        assert reasoning
+
+        run(uv, "tool", "install", "--force", newer, cwd=place, environment=environment)
+        assert editor.ask("aurora/status", {})["version"] == product.address.version  # served as before
+        found = json.loads(run(aur, "mem", LEARNED["query"], "--json", cwd=root, environment=environment))
+        assert reasoning in [each["id"] for each in found["results"]]
+
+        assert editor.process.wait(60) == 3  # its input still open
+        assert editor.process.stderr is not None
+        told = editor.process.stderr.read().decode()
+        assert told.count("\n") == 1 and "the daemon ended this session" in told, told
+
+        again = Editor(aurora, root, environment)  # what editors do then
+        try:
+            assert again.begin(root) == NEWER
+            again.say("textDocument/didOpen", {"textDocument": opened})
+            symbols = again.ask("textDocument/documentSymbol", {"textDocument": {"uri": uri}})
+            assert [each["name"] for each in symbols] == ["unsaved_idea"]
+            results = again.ask("aurora/recall", {"query": LEARNED["query"]})["results"]
+            assert reasoning in [each["id"] for each in results]
+            again.ask("shutdown", None)
+            again.say("exit", None)
+            assert again.process.wait(60) == 0
+        finally:
+            again.process.kill()
+            again.process.communicate()
+    finally:
+        editor.process.kill()
+        editor.process.communicate()
+    assert len(product.daemons()) == 1
+    run(aurora, "uninstall", "--yes", cwd=root, environment=environment)
+    eventually(lambda: not product.processes(), "everything ends", 60)
 
 
 def exported(aurora: Path, root: Path, file: Path, environment: dict[str, str]) -> list[str]:

@@ -329,6 +329,27 @@ async def test_workers_that_cannot_start_are_told(tmp_path: Path) -> None:
     await missing.aclose()
 
 
+async def test_workers_started_ahead_are_those_that_get_the_work(setting: Setting) -> None:
+    pool = setting.pool(2)
+    pool.warm()
+    async with asyncio.timeout(60):
+        while len(pool.pids) < 2:
+            await asyncio.sleep(0.02)
+    ahead = pool.pids
+    pool.warm()
+    await collect(pool, setting.root, setting.many(40))
+    assert pool.pids == ahead
+
+
+async def test_closing_ends_workers_that_are_being_started(setting: Setting) -> None:
+    pool = setting.pool(2)
+    pool.warm()
+    await asyncio.sleep(0)
+    await pool.aclose()
+    assert pool.pids == []
+    assert not [child for child in psutil.Process().children() if str(setting.folder) in " ".join(child.cmdline())]
+
+
 async def test_no_items_no_workers(setting: Setting) -> None:
     pool = setting.pool()
     assert await collect(pool, setting.root, []) == {}

@@ -1,6 +1,6 @@
 import pytest
 
-from aurora_memory.tokens import MAX_WORD, split_word, terms, words
+from aurora_memory.tokens import MAX_WORD, plain_terms, split_word, terms, words
 
 
 @pytest.mark.parametrize(
@@ -32,3 +32,8 @@ def test_terms_are_stemmed_and_words_are_not() -> None:
 
 def test_data_is_not_words() -> None:
     assert terms("x" * (MAX_WORD + 1)) == []
+
+
+def test_a_plain_word_is_split_as_any_text() -> None:
+    for word in ("expanding", "_private", "__init__", "HTTPServer", "sha256", "a_b", "___", "x" * 81, "_" + "x" * 80):
+        assert plain_terms(word) == tuple(terms(word))

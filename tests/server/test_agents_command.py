@@ -41,6 +41,7 @@ def test_agents_are_listed_and_those_of_an_untrusted_workspace_named_as_ignored(
     shown = aurora(workspace, "list")
     assert shown.returncode == 0 and "mine" in shown.stdout and "\x1b" not in shown.stdout
     assert "is not trusted" in shown.stdout
+    assert "" not in map(str.strip, shown.stdout.splitlines()), "an agent without a description has no empty line"
     assert not (workspace.parent / "h" / "run").exists(), "no daemon was needed"
 
 

@@ -327,6 +327,16 @@ def test_wrong_usage_is_one_line_and_2(run: Run, arguments: tuple[str, ...], com
     assert "aurora" in line
 
 
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+def test_a_closed_stream_is_no_error(daemon: FakeDaemon, workspace: Path, environ: dict[str, str], closed: str) -> None:
+    script = f'"$0" -P -m aurora_server mem login --json {closed}'
+    done = subprocess.run(
+        ["sh", "-c", script, sys.executable], cwd=workspace, env=environ, capture_output=True, text=True, timeout=60
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert ">&-" in closed.replace("2>&-", "") or json.loads(done.stdout)["results"]
+
+
 def test_a_working_folder_that_is_gone_is_said_so(workspace: Path, environ: dict[str, str]) -> None:
     code = "import os, sys; os.rmdir(os.getcwd()); from aurora_server.cli import main; sys.exit(main())"
     command = [sys.executable, "-P", "-c", code, "mem", "x"]

@@ -120,6 +120,8 @@ def test_a_new_file_is_private_and_a_link_stays_one(home: Path, root: Path, tmp_
         (["llm.reasoning_llm", '{"provider": "openai", "model": "m", "api_key_env": "sk-1"}'], "looks like a key"),
         (["scoring.max_retries"], "every KEY needs a VALUE"),
         (["scoring", "null", "llm", "5"], "it may be an object"),
+        (["scoring.max_retries", "-5"], "scoring.max_retries cannot be that"),
+        (["--projct", "scoring.max_retries", "5"], "No such option '--projct'"),
     ],
 )
 def test_what_may_not_be_set_changes_nothing(home: Path, root: Path, pairs: list[str], said: str) -> None:
@@ -131,6 +133,12 @@ def test_what_may_not_be_set_changes_nothing(home: Path, root: Path, pairs: list
     assert done.stderr.count("\n") == 1
     assert not any(secret in done.stderr for secret in ("ghp_abc", "sk-ant", "sk-1"))
     assert (home / "config.json").read_text() == '{"scoring": {}}'
+
+
+def test_a_value_may_be_negative(home: Path, root: Path) -> None:
+    done = aurora(home, root, "config", "set", "memory.learning.failure_penalty", "-0.2")
+    assert done.returncode == 0, done.stderr
+    assert document(home) == {"memory": {"learning": {"failure_penalty": -0.2}}}
 
 
 def test_a_file_that_is_no_json_is_not_replaced(home: Path, root: Path) -> None:

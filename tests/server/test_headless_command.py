@@ -13,6 +13,7 @@ import pytest
 from aurora_orchestration.settings import HeadlessSettings
 from aurora_orchestration.soar.run import Mode, RunRecord
 from aurora_server.cli.headless import Options, Wired, headless_options, options_of, pursue_goal
+from aurora_server.cli.headless_opening import opening as opening_for_real
 from aurora_server.cli.settings import Settings
 
 
@@ -99,3 +100,18 @@ def test_on_main_it_is_blocked_with_the_way_out(settings: Settings, capsys: pyte
 def test_a_missing_prompt_is_bad_input(settings: Settings) -> None:
     with pytest.raises(click.ClickException, match="no such file"):
         pursue_goal(settings, Options(prompt=Path("nowhere.md")), opening)
+
+
+def test_on_main_the_branch_is_told_before_a_missing_prompt(
+    settings: Settings, capsys: pytest.CaptureFixture[str]
+) -> None:
+    subprocess.run(["git", "symbolic-ref", "HEAD", "refs/heads/main"], cwd=settings.workspace, check=True)
+    assert pursue_goal(settings, Options(prompt=Path("nowhere.md")), opening) == 4
+    assert "Run: git checkout -b headless" in capsys.readouterr().err
+
+
+def test_a_configuration_that_cannot_be_used_is_bad_input(settings: Settings, tmp_path: Path) -> None:
+    (tmp_path / "home").mkdir()
+    (tmp_path / "home/config.json").write_text('{"llm": 5}')
+    with pytest.raises(click.ClickException, match="'llm' must be an object"):
+        pursue_goal(settings, Options(), opening_for_real)

@@ -357,7 +357,10 @@ async def test_variables_of_the_client_choose_the_model_of_a_running_daemon(tmp_
         assert KEY not in daemon.address.log.read_text()
 
 
-async def test_an_editor_that_starts_it_elsewhere_tells_the_workspace_as_its_root(place: Place, tmp_path: Path) -> None:
+@pytest.mark.parametrize("mode", ["legacy", "auto"])
+async def test_an_editor_that_starts_it_elsewhere_tells_the_workspace_as_its_root(
+    place: Place, tmp_path: Path, mode: str
+) -> None:
     home, root, variables = place
     (tmp_path / "elsewhere").mkdir()
 
@@ -367,6 +370,6 @@ async def test_an_editor_that_starts_it_elsewhere_tells_the_workspace_as_its_roo
     started = StdioServerParameters(
         command=COMMAND[0], args=[*COMMAND[1:], "mcp"], env=environment(home, variables), cwd=tmp_path / "elsewhere"
     )
-    async with Client(stdio_client(started), mode="legacy", list_roots_callback=roots) as client:
+    async with Client(stdio_client(started), mode=mode, list_roots_callback=roots) as client:
         found = await client.call_tool("aurora_recall", {"query": "expand template"})
     assert "src/template.py" in said(found)

@@ -24,7 +24,7 @@ from tests.server.asking import MEDIUM, TWO, asked, workspace
 from tests.server.daemons import Daemon, until
 
 
-async def patiently(condition: Any, what: str, seconds: float = 15.0) -> None:
+async def patiently(condition: Any, what: str, seconds: float = 60.0) -> None:
     await asyncio.to_thread(until, condition, seconds, what)
 
 
@@ -42,7 +42,8 @@ async def test_a_cancelled_call_is_cancelled_all_the_way_to_the_provider(tmp_pat
         assert not any(json.loads(line).get("id") == "long" for line in client.lines)
 
 
-async def test_the_clients_model_answers_by_sampling_and_is_told_of_a_cancellation(tmp_path: Path) -> None:
+@pytest.mark.parametrize("mode", ["legacy", "auto"])
+async def test_the_clients_model_answers_by_sampling_and_is_told_of_a_cancellation(tmp_path: Path, mode: str) -> None:
     root, home, mind = workspace(tmp_path / "ws"), tmp_path / "home", Mind(TWO)
     home.mkdir()
     (home / "config.json").write_text(json.dumps({"llm": {"reasoning_llm": {"provider": "editor", "model": "own"}}}))
@@ -65,7 +66,7 @@ async def test_the_clients_model_answers_by_sampling_and_is_told_of_a_cancellati
     with Daemon(home) as daemon:
         with daemon.client(root) as plain:
             plain.request("aurora/index", {})
-        async with agent(home, root, mode="legacy", sampling_callback=sample) as client:
+        async with agent(home, root, mode=mode, sampling_callback=sample) as client:
             result = await client.call_tool("aurora_query", {"query": MEDIUM})
             assert not result.is_error and "state complete" in said(result), said(result)
             assert mind.asked.count("work") == 2
@@ -73,15 +74,16 @@ async def test_the_clients_model_answers_by_sampling_and_is_told_of_a_cancellati
             call = asyncio.create_task(client.call_tool("aurora_decompose", {"query": MEDIUM}))
             await asyncio.sleep(1.5)
             call.cancel()
-            await asyncio.wait_for(left.wait(), 10)
-        async with agent(home, root, mode="legacy") as client:
+            await asyncio.wait_for(left.wait(), 60)
+        async with agent(home, root, mode=mode) as client:
             without = await client.call_tool(
                 "aurora_query", {"query": "explain how login makes a token and compare it"}
             )
             assert "editor" in said(without) and "no_provider" in said(without)
 
 
-async def test_a_clarifying_question_reaches_the_clients_user(tmp_path: Path) -> None:
+@pytest.mark.parametrize("mode", ["legacy", "auto"])
+async def test_a_clarifying_question_reaches_the_clients_user(tmp_path: Path, mode: str) -> None:
     mind = Mind(TWO)
 
     def work(request: Request) -> Any:
@@ -98,7 +100,7 @@ async def test_a_clarifying_question_reaches_the_clients_user(tmp_path: Path) ->
 
     with asked(tmp_path, mind) as (_, provider, root):
         home = tmp_path / "home"
-        async with agent(home, root, provider.environ, mode="legacy", elicitation_callback=elicit) as client:
+        async with agent(home, root, provider.environ, mode=mode, elicitation_callback=elicit) as client:
             result = await client.call_tool("aurora_query", {"query": MEDIUM})
             assert "state complete" in said(result), said(result)
         assert sum("Which RFC?" in each for each in questions) == 2
@@ -130,7 +132,7 @@ async def test_a_daemon_that_dies_during_a_call_makes_an_error_of_it_and_the_nex
             call = asyncio.create_task(client.call_tool("aurora_query", {"query": MEDIUM}))
             await patiently(lambda: provider.requests, "the provider is asked")
             daemon.process.kill()
-            result = await asyncio.wait_for(call, 10)
+            result = await asyncio.wait_for(call, 60)
             assert result.is_error and "the daemon closed the connection; ask again" in said(result)
             found = await client.call_tool("aurora_recall", {"query": "expand template"})
             assert not found.is_error
@@ -176,8 +178,8 @@ def test_it_ends_with_its_parent_even_where_standard_input_stays_open(tmp_path: 
         time.sleep(2.5)  # it has begun to serve
         assert psutil.pid_exists(pid)
         parent.kill()
-        parent.wait(5)
-        until(lambda: not _lives(pid), 10.0, "it ends after its parent")
+        parent.wait(30)
+        until(lambda: not _lives(pid), 60.0, "it ends after its parent")
     finally:
         parent.kill()
         assert parent.stdout is not None
@@ -198,7 +200,7 @@ async def test_it_ends_when_standard_input_does(tmp_path: Path, busy: bool) -> N
             await patiently(lambda: provider.requests, "the provider is asked")
             assert client.process.stdin is not None
             client.process.stdin.close()
-            assert await asyncio.to_thread(client.process.wait, 10) == 0
+            assert await asyncio.to_thread(client.process.wait, 60) == 0
             await patiently(lambda: provider.dropped, "what nobody waits for any more is not paid on")
 
 
@@ -213,8 +215,43 @@ def test_a_client_that_reads_no_more_ends_it_without_a_word(tmp_path: Path) -> N
             for number in range(3):
                 process.stdin.write(json.dumps({"jsonrpc": "2.0", "id": number, "method": "ping"}).encode() + b"\n")
                 process.stdin.flush()
-            until(lambda: process.poll() is not None, 10.0, "it ends")
+            until(lambda: process.poll() is not None, 60.0, "it ends")
             assert b"Traceback" not in process.stderr.read()
+
+
+def test_a_client_that_never_reads_cannot_keep_it_from_ending(tmp_path: Path) -> None:
+    root, home = workspace(tmp_path / "ws"), tmp_path / "home"
+    with Daemon(home):
+        command = [*COMMAND, "--workspace", str(root), "mcp"]
+        pipe = subprocess.PIPE
+        with subprocess.Popen(command, env=environment(home, {}), stdin=pipe, stdout=pipe, stderr=pipe) as process:
+            assert process.stdin is not None and process.stderr is not None
+            who = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "deaf", "version": "1"}}
+            process.stdin.write(
+                json.dumps({"jsonrpc": "2.0", "id": "hello", "method": "initialize", "params": who}).encode() + b"\n"
+            )
+            for number in range(60):  # each answer has some 15 KB, and a pipe holds 64
+                listing = {"jsonrpc": "2.0", "id": number, "method": "tools/list", "params": {}}
+                process.stdin.write(json.dumps(listing).encode() + b"\n")
+            process.stdin.close()
+            until(lambda: process.poll() is not None, 60.0, "it ends")
+            assert b"Traceback" not in process.stderr.read()
+
+
+async def test_a_workspace_that_was_never_indexed_is_indexed_before_the_first_answer(tmp_path: Path) -> None:
+    home, told = tmp_path / "home", []
+    root = workspace(tmp_path / "ws")
+    for number in range(150):
+        (root / f"part_{number}.py").write_text(f"def collect_{number}(rows):\n    return sum(rows) + {number}\n" * 20)
+
+    async def heard(progress: float, _: float | None, message: str | None) -> None:
+        told.append((progress, message))
+
+    with Daemon(home):
+        async with agent(home, root) as client:
+            found = await client.call_tool("aurora_recall", {"query": "collect_149"}, progress_callback=heard)
+            assert "part_149.py" in said(found), said(found)
+    assert [message for _, message in told] == ["index: in_progress", "index: completed"]
 
 
 def test_what_is_no_message_is_answered_and_harms_nothing(tmp_path: Path) -> None:

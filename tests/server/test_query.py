@@ -62,13 +62,13 @@ def test_without_a_provider_memory_answers_and_one_line_says_how_to_configure_on
 
 def test_a_cancelled_question_ends_at_once_and_drops_its_request(tmp_path: Path) -> None:
     mind = Mind(TWO)
-    mind.waits = 20.0
+    mind.waits = 90.0
     with asked(tmp_path, mind) as (daemon, provider, root), daemon.wire() as wire:
         wire.initialize(root)
         identity = wire.post("aurora/query", {"query": MEDIUM})
         until(lambda: len(provider.requests) > 0, what="the provider is asked")
         wire.notify("$/cancelRequest", {"id": identity})
-        answer = wire.answer(identity, 5.0)
+        answer = wire.answer(identity, 30.0)
         assert answer["error"]["code"] == -32800
         until(lambda: len(provider.dropped) > 0, what="the provider sees the client leave")
 
@@ -202,6 +202,42 @@ def test_over_the_hard_limit_nothing_is_sent(tmp_path: Path) -> None:
         assert "budget" in done.stderr and provider.requests == []
 
 
+def test_a_limit_that_is_set_while_the_daemon_runs_holds_for_the_next_question(tmp_path: Path) -> None:
+    with asked(tmp_path, Mind(TWO)) as (daemon, provider, root), daemon.client(root) as client:
+        assert client.request("aurora/query", {"query": MEDIUM})["state"] == "complete"
+        paid = len(provider.requests)
+        config = tmp_path / "home/config.json"
+        budget = {"cost_budgets": {"hard_limit_usd": 0.000001}}
+        config.write_text(json.dumps({**json.loads(config.read_text()), **budget}))
+        blocked = client.request("aurora/query", {"query": f"{MEDIUM} again"})
+        assert (blocked["state"], len(provider.requests)) == ("blocked", paid)
+
+
+@pytest.mark.parametrize(
+    ("given", "answered"),
+    [
+        ("what is expand", False),
+        (json.dumps({"hook_event_name": "UserPromptSubmit", "prompt": "what is expand"}), False),
+        (json.dumps({"hook_event_name": "UserPromptSubmit", "prompt": ""}), False),
+        (json.dumps({"hook_event_name": "UserPromptSubmit", "prompt": "aur what is expand"}), True),
+        ("aur what is expand", True),
+    ],
+)
+def test_a_hooks_payload_is_read_and_what_is_not_called_for_leaves_no_word(
+    tmp_path: Path, given: str, answered: bool
+) -> None:
+    with asked(tmp_path, Mind(TWO)) as (_, provider, root):
+        environment = {**os.environ, **provider.environ, "AURORA_HOME": str(tmp_path / "home")}
+        command = [*COMMAND, "--workspace", str(root), "query", "--auto", "--if-called", "-"]
+        done = subprocess.run(
+            command, input=given, env=environment, capture_output=True, text=True, timeout=60, check=False
+        )
+        assert done.returncode == 0, done.stderr
+        assert bool(provider.requests) == answered
+        assert answered or (done.stdout, done.stderr) == ("", "")
+        assert not answered or "It expands templates." in done.stdout
+
+
 def test_a_hook_has_only_those_prompts_answered_that_call_for_it(tmp_path: Path) -> None:
     mind = Mind(TWO)
     with asked(tmp_path, mind) as (daemon, _, root), daemon.client(root) as client:
@@ -229,13 +265,13 @@ def test_each_phase_is_told_as_over_once_and_with_its_run(tmp_path: Path) -> Non
 
 def test_a_cancelled_question_is_answered_with_the_id_to_go_on_with(tmp_path: Path) -> None:
     mind = Mind(TWO)
-    mind.waits = 20.0
+    mind.waits = 90.0
     with asked(tmp_path, mind) as (daemon, provider, root), daemon.wire() as wire:
         wire.initialize(root)
         identity = wire.post("aurora/query", {"query": MEDIUM})
         until(lambda: len(provider.requests) > 0, what="the provider is asked")
         wire.notify("$/cancelRequest", {"id": identity})
-        run = wire.answer(identity, 5.0)["error"]["data"]["run"]
+        run = wire.answer(identity, 30.0)["error"]["data"]["run"]
         mind.waits = 0.0
         with daemon.client(root) as client:
             resumed = client.request("aurora/query", {"resume": run})

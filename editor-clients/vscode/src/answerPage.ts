@@ -19,7 +19,8 @@ export function workingPage(query: string, told: StageNotice[], ended?: string):
 export function answerPage(result: QueryResult, told: StageNotice[], root: string): string {
   const parts = [`# ${escaped(result.query)}`, `*${headline(result)}*`];
   if (result.error) parts.push(`**${escaped(result.error)}**`);
-  if (result.answer) parts.push(result.answer);
+  // Without a model the answer is the list of what memory found, which follows with links.
+  if (result.answer && !(result.state === "no_provider" && result.sources.length)) parts.push(result.answer);
   if (result.claims.length) {
     parts.push("## What it rests on");
     parts.push(result.claims.map((claim) => `- ${escaped(claim.text)} — ${claim.sources.map((each) => source(each, root)).join(", ") || "*no source*"}`).join("\n"));

@@ -1,6 +1,7 @@
 // Puts the parts together: one connection to the daemon, and the commands, views and status bar around it.
 import * as vscode from "vscode";
 import type { LanguageClient, Middleware } from "vscode-languageclient/node";
+import { BudgetItem } from "./budgetItem";
 import { ask, askUser, onDidAnswer } from "./commands/ask";
 import { Deliverables } from "./commands/deliverables";
 import { explainHere, explainId } from "./commands/explain";
@@ -13,12 +14,19 @@ import { AskUser, DeliverableChanged, LanguageModel } from "./protocol";
 import type { DeliverableChange, DeliverableState } from "./protocol";
 import { Schemas, SCHEME as SCHEMA_SCHEME } from "./schemas";
 import { Connection } from "./server/connection";
-import { offerServer } from "./server/offering";
+import { earlyHover } from "./server/earlyHover";
+import { Offering } from "./server/offering";
 import { OF_A_SESSION } from "./settings";
 import { StatusBar } from "./statusBar";
 import { Dashboard } from "./views/dashboard";
 import { DeliverableView } from "./views/deliverables";
 import { MemoryView } from "./views/memory";
+
+/** Commands that have nothing to work on in a window without a folder. */
+const ABOUT_A_FOLDER = new Set([
+  "aurora.recallInMemory", "aurora.ask", "aurora.explainSymbol", "aurora.indexNow",
+  "aurora.startDeliverable", "aurora.beginPhase", "aurora.completeDeliverable", "aurora.failDeliverable",
+]);
 
 let connection: Connection | undefined;
 
@@ -50,8 +58,12 @@ export function activate(context: vscode.ExtensionContext): void {
     client.onRequest(AskUser, askUser);
     client.onRequest(LanguageModel, answer);
   };
-  const server = (connection = new Connection(middleware, attach));
+  const server: Connection = (connection = new Connection(middleware, attach, () => offering));
+  const offering: Offering = new Offering(context.extensionPath, context.globalStorageUri.fsPath, server.log, (why) => server.restart(why));
+  context.subscriptions.push(earlyHover(server));
+  void server.restart("the window opened"); // goes on as soon as this function ends, before other extensions' turns
   const status = new StatusBar(server);
+  const budget = new BudgetItem(server);
   const deliverables = new Deliverables(server, pages);
   const view = new DeliverableView(deliverables);
   const dashboard = new Dashboard(server, context.extensionUri);
@@ -82,22 +94,30 @@ export function activate(context: vscode.ExtensionContext): void {
       if (shown) await deliverables.show(shown.changeId);
       else await vscode.commands.executeCommand("aurora.deliverables.focus");
     },
-    "aurora.refreshDeliverables": load,
+    "aurora.refreshDeliverables": () => hasFolder() && load(),
     "aurora.showPage": (page) => pages.show(page as vscode.Uri),
     "aurora.openDashboard": () => dashboard.open(),
+    "aurora.showBudget": () => budget.show(),
     "aurora.restartServer": () => server.restart("asked for"),
     "aurora.installServer": async () => {
-      if (server.condition !== "running" || !server.program) await offerServer(true);
-      else void vscode.window.showInformationMessage(`AURORA's server is there and running: ${server.program.command}`);
+      if (server.condition !== "running" || !server.program) await offering.offer(true);
+      else {
+        void vscode.window.showInformationMessage(`AURORA's server is there and running: ${server.program.command}`);
+        // A walkthrough that was opened after the server began takes note of changes only.
+        await vscode.commands.executeCommand("setContext", "aurora.condition", undefined);
+        await vscode.commands.executeCommand("setContext", "aurora.condition", server.condition);
+      }
     },
     "aurora.showLog": () => server.log.show(),
   };
   for (const [name, work] of Object.entries(commands)) {
-    context.subscriptions.push(vscode.commands.registerCommand(name, (argument?: unknown) => attempt(async () => work(argument))));
+    const run = (argument?: unknown): Promise<void> => attempt(async () => (ABOUT_A_FOLDER.has(name) && !hasFolder() ? offerFolder() : work(argument)));
+    context.subscriptions.push(vscode.commands.registerCommand(name, run));
   }
   context.subscriptions.push(
     server,
     status,
+    budget,
     dashboard,
     vscode.workspace.registerTextDocumentContentProvider(PAGE_SCHEME, pages),
     vscode.workspace.registerFileSystemProvider(SCHEMA_SCHEME, schemas, { isReadonly: true }),
@@ -106,13 +126,13 @@ export function activate(context: vscode.ExtensionContext): void {
     onDidRecall((result) => memory.recalled(result)),
     onDidAnswer((answered) => {
       memory.answered(answered);
-      status.paid(answered.result.costUsd);
+      budget.paid(answered.result.costUsd);
     }),
     status.onDidLook((folders) => memory.looked(folders)),
     server.onDidChange((condition) => {
       schemas.hush(condition === "running");
       void vscode.commands.executeCommand("setContext", "aurora.condition", condition);
-      if (condition === "running") void load();
+      if (condition === "running" && hasFolder()) void load();
     }),
     vscode.workspace.onDidGrantWorkspaceTrust(() => void server.restart("the workspace is trusted now")),
     vscode.workspace.onDidChangeConfiguration((event) => {
@@ -120,7 +140,16 @@ export function activate(context: vscode.ExtensionContext): void {
       if (changed) void server.restart(`${changed} has changed`);
     }),
   );
-  void server.restart("the window opened");
+}
+
+function hasFolder(): boolean {
+  return !!vscode.workspace.workspaceFolders?.length;
+}
+
+async function offerFolder(): Promise<void> {
+  const text = "AURORA remembers what is in a folder, and none is open in this window.";
+  const chosen = await vscode.window.showInformationMessage(text, "Open Folder…");
+  if (chosen) await vscode.commands.executeCommand("workbench.action.files.openFolder");
 }
 
 export async function deactivate(): Promise<void> {

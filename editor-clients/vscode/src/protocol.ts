@@ -5,6 +5,7 @@ export const Index = "aurora/index";
 export const Status = "aurora/status";
 export const Explain = "aurora/explain";
 export const Query = "aurora/query";
+export const Budget = "aurora/budget";
 export const Deliverable = "aurora/deliverable";
 export const DeliverableChanged = "aurora/deliverableChanged";
 export const AskUser = "aurora/askUser";
@@ -117,6 +118,21 @@ export interface QueryResult {
   calls: number;
   tookMs: number;
   error: string | null;
+}
+
+/** Money in US dollars. `model` is the one that is configured to be paid for. */
+export interface BudgetResult {
+  state: "fine" | "warned" | "blocked" | "off";
+  period: string;
+  periodEnd: string;
+  limitUsd: number;
+  consumedUsd: number;
+  reservedUsd: number;
+  remainingUsd: number;
+  queryCount: number;
+  questionsLeft: number | null;
+  notices: string[];
+  model: string | null;
 }
 
 export const PHASES = ["propose", "specs", "design", "tasks", "apply", "verify", "archive"] as const;

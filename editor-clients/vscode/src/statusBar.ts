@@ -13,8 +13,6 @@ export class StatusBar implements vscode.Disposable {
   private readonly index = vscode.window.createStatusBarItem("aurora.index", vscode.StatusBarAlignment.Left, 20);
   private readonly deliverable = vscode.window.createStatusBarItem("aurora.deliverable", vscode.StatusBarAlignment.Left, 19);
   private timer: NodeJS.Timeout | undefined;
-  private spent = 0;
-  private runs = 0;
   private shown: DeliverableState | undefined;
   private looked: WorkspaceStatus[] = [];
   private readonly seen = new vscode.EventEmitter<WorkspaceStatus[]>();
@@ -46,13 +44,6 @@ export class StatusBar implements vscode.Disposable {
       this.connection.log.debug(`status: ${error instanceof Error ? error.message : String(error)}`);
     }
     if (this.connection.condition === "running") this.timer = setTimeout(() => void this.look(), pause);
-  }
-
-  /** A run has ended: what this window has spent goes into the tooltip. */
-  paid(costUsd: number): void {
-    this.runs += 1;
-    this.spent += costUsd;
-    void this.look();
   }
 
   told(change: DeliverableChange): void {
@@ -113,7 +104,7 @@ export class StatusBar implements vscode.Disposable {
       tooltip.appendMarkdown("\n\n");
     }
     if (!this.looked.length) tooltip.appendMarkdown("No folder of this window is indexed.\n\n");
-    if (this.runs) tooltip.appendMarkdown(`${this.runs} ${this.runs === 1 ? "question" : "questions"} asked here · $${this.spent.toFixed(4)} spent\n\n`);
+    if (!vscode.workspace.isTrusted) tooltip.appendMarkdown("$(shield) Restricted Mode: nothing that this folder's `.aurora` brings is run.\n\n");
     tooltip.appendMarkdown(`AURORA ${escaped(version)} · click to recall`);
     this.index.tooltip = tooltip;
   }

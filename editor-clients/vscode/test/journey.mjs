@@ -5,9 +5,9 @@ import { join } from "node:path";
 import { chromium } from "playwright-core";
 import { installed, started } from "./codeServer.mjs";
 import { Window } from "./window.mjs";
-import { steps } from "./steps.mjs";
 
 const options = JSON.parse(await readFile(process.argv[2], "utf8"));
+const { steps } = await import(options.steps ?? "./steps.mjs");
 const report = { steps: [] };
 await mkdir(options.artefacts, { recursive: true });
 const begun = Date.now();

@@ -25,8 +25,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from functools import cache
-from importlib.resources import files
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -70,11 +69,10 @@ class Language(Struct, frozen=True):
 
 
 class Compiled(Struct, frozen=True):
-    """A language's grammar and queries, ready to run. Shared between parses; never leaves the process."""
+    """A language's grammar and query, ready to run. Shared between parses; never leaves the process."""
 
     grammar: Grammar
     query: Query
-    mistakes: Query
 
 
 def _words(text: str) -> frozenset[str]:
@@ -223,7 +221,7 @@ def for_source(language: Language, source: bytes) -> Language:
 
 @cache
 def compiled(name: str) -> Compiled:
-    """Load a language's grammar and compile its queries, once per process."""
+    """Load a language's grammar and compile its query, once per process."""
     import tree_sitter_language_pack  # here: telling a file's language takes no grammar
     from tree_sitter import Query
 
@@ -233,12 +231,19 @@ def compiled(name: str) -> Compiled:
     return Compiled(
         grammar=grammar,
         query=Query(grammar, _query_text(name)),
-        mistakes=Query(grammar, "(ERROR) @mistake (MISSING) @mistake"),
     )
 
 
+@cache
+def mistakes(name: str) -> Query:
+    """Compile what finds a grammar's errors, once per process; most files have none, and large grammars take long."""
+    from tree_sitter import Query
+
+    return Query(compiled(name).grammar, "(ERROR) @mistake (MISSING) @mistake")
+
+
 def _query_text(name: str) -> str:
-    text = files(__package__).joinpath(f"{name}.scm").read_text(encoding="utf-8")
+    text = Path(__file__).with_name(f"{name}.scm").read_text(encoding="utf-8")
     first = text.partition("\n")[0]
     if not first.startswith("; inherits:"):
         return text

@@ -38,7 +38,8 @@ async def recall_reasoning(
     ids = [chunk_id for chunk_id, _ in matches]
     best = max((score for _, score in matches), default=0.0)
     words = {chunk_id: score / best if best > 0 else 1.0 for chunk_id, score in matches}
-    hits = await weigh_reasoning(reader, ids, now, asked, words, policies)
+    weighed = await weigh_reasoning(reader, ids, now, asked, words, policies)
+    hits = [hit for hit in weighed if not reader.weighing.forgets(hit.activation)]
     return sorted(hits, key=lambda hit: (-hit.strength, hit.chunk.name))[:limit]
 
 

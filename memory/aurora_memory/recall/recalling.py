@@ -222,6 +222,8 @@ async def _weighed(
             decay_penalty((now - history[-1]) / 86_400) if history else 0.0,
             boosts.get(chunk.id, 0.0),
         )
+        if enough is not None and weighing.forgets(activation):
+            continue
         signals = Signals(
             *(match[1:] if match else _UNFOUND),
             math.sqrt(reached),

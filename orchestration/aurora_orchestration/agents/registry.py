@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -102,13 +102,20 @@ class Registry:
 
     def learn(self, agent_id: str, ok: bool) -> float:
         """Remember how an agent did; returns its success rate from now on. Blocks. Raises OrchestrationError."""
+        return self.learn_all([(agent_id, ok)])[agent_id]
+
+    def learn_all(self, outcomes: Sequence[tuple[str, bool]]) -> dict[str, float]:
+        """`learn` for what several agents did, in order, written down once; the success rates of all of them."""
+        if not outcomes:
+            return {}
         with self._cache.changing() as change:
-            tally = change.kept.tallies.get(agent_id, Tally())
-            fade = min(1.0, MAX_TALLY / (tally.all + 1.0))
-            tally = Tally(fade * (tally.good + ok), fade * (tally.all + 1.0))
-            tallies = {**change.kept.tallies, agent_id: tally}
+            tallies = dict(change.kept.tallies)
+            for agent_id, ok in outcomes:
+                tally = tallies.get(agent_id, Tally())
+                fade = min(1.0, MAX_TALLY / (tally.all + 1.0))
+                tallies[agent_id] = Tally(fade * (tally.good + ok), fade * (tally.all + 1.0))
             change.kept = msgspec.structs.replace(change.kept, tallies=tallies)
-        return success_rate(tally)
+        return {agent_id: success_rate(tallies[agent_id]) for agent_id, _ in outcomes}
 
     def _is_due(self, kept: Kept) -> bool:
         if kept.refreshed_at == 0 or kept.trusted != self._trusted or kept.asked != self._asked:

@@ -3,7 +3,8 @@
 Two thresholds: from `warn_at_percent` of `soft_limit_usd` on a question is warned of, beyond `block_at_percent` of
 `hard_limit_usd` none begins and no call is made. What is compared is what was spent, what is reserved by calls that are
 being made, and what is about to be. Everything is written down before it is done (`ledger`), under a lock between
-processes; what cannot be written down is not spent.
+processes; what cannot be written down is not spent. A killed process loses nothing of it; should the power fail, what
+the last moments wrote may be missing (`syncing`), and the journal of the run has what was answered.
 """
 
 from __future__ import annotations
@@ -50,6 +51,11 @@ class Budget:
         self._settled: set[str] = set()
         self._seen: tuple[int, int] = (0, 0)
         """Which history, by its inode, `_settled` knows, and up to which byte."""
+        self._kept: tuple[tuple[int, int, int], Tracker] | None = None
+        """The tracking file as this process read or wrote it last, and what that is known by."""
+        self._lock = FileLock(
+            f"{path}.lock", timeout=LOCK_SECONDS, mode=0o600, poll_interval=_POLL_SECONDS, thread_local=False
+        )
         self._apart = True
         """Whether the tracking file is none that the history can be told from: then it is written at once."""
         self._mutex = Lock()
@@ -153,8 +159,7 @@ class Budget:
             return
         with self._told_of_errors("write"), self._mutex:
             self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            lock = FileLock(f"{self.path}.lock", timeout=LOCK_SECONDS, mode=0o600, poll_interval=_POLL_SECONDS)
-            with lock:
+            with self._lock:
                 tracker = self._current(read_only=False)
                 self._learn_settled()
                 yield tracker
@@ -184,7 +189,7 @@ class Budget:
 
     def _read(self, *, read_only: bool) -> Tracker:
         try:
-            tracker = files.read_tracker(self.path)
+            tracker = self._tracking_file()
         except files.Corrupt as error:
             notice = f"{self.path} could not be read ({error}): what was spent is taken from {self._history.name}"
             if not read_only:
@@ -201,10 +206,21 @@ class Budget:
         if tracker.history_bytes is None or tracker.history_bytes > size:
             # Written by hand or by another program, or the history is gone: the sums are what there is.
             return msgspec.structs.replace(tracker, history_bytes=size)
+        if tracker.history_bytes == size:
+            return tracker
         at = tracker.history_bytes
         for event, end in files.events_from(self._history, at):
             tracker, at = apply(tracker, event), end
         return msgspec.structs.replace(tracker, history_bytes=at)
+
+    def _tracking_file(self) -> Tracker | None:
+        """What the tracking file says; read again only where somebody replaced it."""
+        known_by = files.known_by(self.path)
+        if self._kept is None or self._kept[0] != known_by:
+            tracker = files.read_tracker(self.path)
+            self._kept = None if tracker is None else (known_by, tracker)
+            return tracker
+        return self._kept[1]
 
     def _in_period(self, tracker: Tracker, *, read_only: bool) -> Tracker:
         """`tracker`, or the period after it. A clock that was set back begins none."""
@@ -238,14 +254,13 @@ class Budget:
 
     def _learn_settled(self) -> None:
         """Read which keys were settled since last time; all of them in a history that is new."""
-        try:
-            inode = self._history.stat().st_ino
-        except FileNotFoundError:
-            self._settled, self._seen = set(), (0, 0)
-            return
+        inode, _, size = files.known_by(self._history)
         known, at = self._seen
-        if inode != known or files.history_size(self._history) < at:
+        if inode != known or size < at:
             self._settled, at = set(), 0
+        if size == at:
+            self._seen = (inode, at)
+            return
         for event, end in files.events_from(self._history, at):
             at = end
             if event.kind == "spent":
@@ -279,6 +294,7 @@ class Budget:
             period=tracker.period or self.settings.period,
         )
         files.write_tracker(self.path, tracker)
+        self._kept = files.known_by(self.path), tracker
         self._apart = False
         return tracker
 
@@ -298,6 +314,8 @@ def _this_process(pid: int) -> tuple[int, float]:
 
 def _lives(pid: int, started: float | None) -> bool:
     """Whether the process that reserved is still there: a later one may have its number."""
+    if pid == os.getpid():
+        return started is None or abs(_this_process(pid)[1] - started) < _SAME_START_SECONDS
     import psutil
 
     try:

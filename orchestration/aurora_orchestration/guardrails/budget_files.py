@@ -1,5 +1,7 @@
 """The two files of a budget: the tracking file, replaced whole, and the history, appended to. Both for their user only.
 
+The history is forced to the disk behind its writer (`syncing`): it outlives a killed process as soon as it is written.
+
 Every function here may raise OSError; whoever calls holds the lock, other than for reading.
 """
 
@@ -14,6 +16,7 @@ from pathlib import Path
 import msgspec
 
 from aurora_orchestration.guardrails.ledger import Event, Tracker
+from aurora_orchestration.syncing import syncing
 
 MAX_TRACKER_BYTES = 16 << 20
 MAX_LINE_BYTES = 64 << 10
@@ -75,14 +78,20 @@ def put_aside(path: Path) -> Path:
 
 def history_size(path: Path) -> int:
     """Bytes of the history; 0 where there is none."""
+    return known_by(path)[2]
+
+
+def known_by(path: Path) -> tuple[int, int, int]:
+    """What tells a file from another and from what it was: inode, time of change, size; zeros where there is none."""
     try:
-        return path.stat().st_size
+        about = path.stat()
     except FileNotFoundError:
-        return 0
+        return 0, 0, 0
+    return about.st_ino, about.st_mtime_ns, about.st_size
 
 
 def append(path: Path, event: Event) -> int:
-    """Write `event` down for good; returns the history's size. A line that a crash cut off is ended first."""
+    """Write `event` down; returns the history's size. A line that a crash cut off is ended first."""
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
     with os.fdopen(descriptor, "r+b", buffering=0) as file:
         size = file.seek(0, os.SEEK_END)
@@ -91,7 +100,7 @@ def append(path: Path, event: Event) -> int:
         try:
             if file.write(line) != len(line):
                 raise OSError(errno.ENOSPC, "no space left on device", str(path))
-            os.fsync(file.fileno())
+            syncing.soon(file.fileno())
         except OSError:
             with suppress(OSError):
                 file.truncate(size)

@@ -11,6 +11,11 @@ from aurora_protocol.secrets import secrets_in
 
 REDACTED = "[REDACTED]"
 
+_SHORT = 1_000
+_MOST_KNOWN = 4_096
+_known_clean: set[tuple[str, bool]] = set()
+"""Short texts that nothing was found in: the same ones go into prompt after prompt, stages and the log."""
+
 _PERSONAL = {
     "email": ("email address", "email addresses"),
     "ssn": ("social security number", "social security numbers"),
@@ -46,6 +51,8 @@ def redact(text: str, *, pii: bool = True) -> Redacted:
 
     Pure, and linear in the text's length.
     """
+    if (text, pii) in _known_clean:
+        return Redacted(text)
     spans = [(each.start, each.end, each.kind, True) for each in secrets_in(text)]
     if pii:
         spans += [(each.start, each.end, each.kind, False) for each in personal_in(text)]
@@ -61,6 +68,10 @@ def redact(text: str, *, pii: bool = True) -> Redacted:
             continue
         at = end
     if not counts:
+        if len(text) <= _SHORT:
+            if len(_known_clean) >= _MOST_KNOWN:
+                _known_clean.clear()
+            _known_clean.add((text, pii))
         return Redacted(text)
     kept.append(text[at:])
     found = (Found(kind, count, secret) for (kind, secret), count in counts.items())

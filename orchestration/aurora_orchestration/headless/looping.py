@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import re
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from datetime import datetime
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from filelock import FileLock, Timeout
 from msgspec import Struct
@@ -19,7 +20,7 @@ from aurora_orchestration.headless.judging import Counting, judge
 from aurora_orchestration.headless.scratchpad import Scratchpad, dollars, one_line, signalled
 from aurora_orchestration.llm.asking import Llm, LlmError
 from aurora_orchestration.settings import HeadlessSettings
-from aurora_orchestration.soar.run import Mode, RunRecord
+from aurora_orchestration.soar.run import Mode, RunCancelled, RunRecord
 
 Run = Callable[[str, Mode], Awaitable[RunRecord]]
 Ending = Literal["goal", "iterations", "budget", "branch", "disabled", "blocked", "no_provider", "cancelled"]
@@ -109,11 +110,11 @@ async def pursue(
     """
     if not headless.settings.enabled:
         return Outcome(ending="disabled", reason="headless mode is off; set headless.enabled to true to use it")
-    experiment = await asyncio.to_thread(read_experiment, headless.prompt)
     try:
         await branches.allow(headless.root, headless.settings)
     except branches.WrongBranch as error:
         return Outcome(ending="branch", reason=str(error))
+    experiment = await asyncio.to_thread(read_experiment, headless.prompt)
     headless.lock.parent.mkdir(parents=True, exist_ok=True)
     lock = FileLock(headless.lock, timeout=0, thread_local=False)
     try:
@@ -195,6 +196,10 @@ class _Loop:
         except OrchestrationError as error:
             await self._note((("Observation", f"The run could not go on: {error}"),))
             raise _Stop("blocked", str(error)) from error
+        except RunCancelled as cancelled:
+            self._cost += cancelled.run.cost_usd
+            await _to_the_end(self._cancelled())
+            raise
         self._cost += record.cost_usd
         claimed = self._settings.goal_achievement_signal in record.answer
         lines, achieved, next_step = await self._judged(record, notes) if claimed else ((), "", "")
@@ -212,6 +217,13 @@ class _Loop:
             raise _Stop("no_provider", record.error or "no model is configured")
         if record.state == "cancelled":
             raise _Stop("cancelled", record.error or "the run was cancelled")
+
+    async def _cancelled(self) -> None:
+        """Note what an iteration that was cancelled has cost: the next invocation goes on from that sum."""
+        await self._note((("Observation", "Cancelled before it ended; what it cost is in the sum above"),))
+        await asyncio.to_thread(
+            self._pad.end, _STATUSES["cancelled"], "the run was cancelled", self._number, self._cost
+        )
 
     async def _judged(self, record: RunRecord, notes: str) -> tuple[tuple[tuple[str, str], ...], str, str]:
         """What is noted of a claim, the reason if it holds, and else the next step."""
@@ -238,6 +250,15 @@ class _Loop:
 
     def _now(self) -> datetime:
         return self._headless.now()
+
+
+async def _to_the_end(step: Coroutine[Any, Any, None]) -> None:
+    """Wait for `step` also while being cancelled again."""
+    task = asyncio.ensure_future(step)
+    while not task.done():
+        with contextlib.suppress(asyncio.CancelledError):
+            await asyncio.shield(task)
+    task.result()
 
 
 def query_of(experiment: Experiment, notes: str, signal: str) -> str:

@@ -1,7 +1,8 @@
 """What models answered in a run, written down as it comes: an interrupted run is gone on with and not paid twice.
 
-One file per run, `<folder>/<run id>.jsonl`, 0600: a header line, then one line per answer, each synced to disk. It
-holds answers and digests of questions, not the questions. A run that ends deletes it.
+One file per run, `<folder>/<run id>.jsonl`, 0600: a header line, then one line per answer, each with the system before
+it is used and forced to the disk right behind (`syncing`). It holds answers and digests of questions, not the
+questions. A run that ends deletes it.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from filelock import FileLock, Timeout
 from msgspec import Struct
 
 from aurora_orchestration.llm.asking import LlmError, Reply
+from aurora_orchestration.syncing import syncing
 
 _MAX_LINE = 24_000_000
 _RUN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
@@ -103,7 +105,7 @@ class Journal:
         return waiting.popleft() if waiting else None
 
     def record(self, entry: Entry) -> None:
-        """Write a call down; it is on disk when this returns. Raises `OSError`."""
+        """Write a call down; no kill can lose it when this returns. Raises `OSError`."""
         with self._lock:
             self._append(entry)
 
@@ -111,7 +113,7 @@ class Journal:
         left = memoryview(msgspec.json.encode(line) + b"\n")
         while left:
             left = left[os.write(self._file, left) :]
-        os.fsync(self._file)
+        syncing.soon(self._file)
 
     def close(self) -> None:
         """Let go of it; the run can be gone on with."""

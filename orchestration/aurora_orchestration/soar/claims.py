@@ -9,8 +9,12 @@ from aurora_orchestration.soar.model import Claim, ContextBundle, SubgoalResult
 
 MAX_CLAIMS = 200
 MAX_SOURCES = 20
+MAX_SUMMARY = 20_000
+MAX_VIA_STEP = 5
+"""Places that one step lends to a claim which names the step alone."""
 
 _LINES = re.compile(r"(?P<file>[^\s:#()\[\]]+?)(?::L?|#L)(?P<start>[0-9]{1,9})(?:\s*[-–]\s*L?(?P<end>[0-9]{1,9}))?\Z")
+_NAMED = re.compile(r"[^\s:#()\[\]`'\"]{1,300}(?::L?|#L)[0-9]{1,9}(?:[-–]L?[0-9]{1,9})?")
 
 
 class Sources:
@@ -25,6 +29,18 @@ class Sources:
                 self._spans.setdefault(chunk.file, []).append((chunk.line_start, chunk.line_end))
         for section in context.logs:
             self._spans.setdefault(section.file, []).append((section.line_start, section.line_end))
+
+    def is_step(self, name: str) -> bool:
+        """Whether this is a step that gave something."""
+        return name in self._steps
+
+    def places_of(self, step: str) -> tuple[str, ...]:
+        """The places that a step's summary names and that were shown, in its order; of none, nothing is said."""
+        result = self._steps.get(step)
+        output = result.response.output if result is not None else None
+        named = _NAMED.findall(output.summary[:MAX_SUMMARY]) if output is not None else []
+        found = (self.known(each.rstrip(".,;")) for each in named)
+        return tuple(dict.fromkeys(place for place in found if place is not None))[:MAX_VIA_STEP]
 
     def known(self, source: str) -> str | None:
         """The source as it is shown to people, or None where nothing of that name was given.
@@ -58,13 +74,19 @@ def doubtful(result: SubgoalResult) -> bool:
 
 
 def traced(claims: Iterable[Claim], sources: Sources) -> tuple[tuple[Claim, ...], tuple[str, ...]]:
-    """The claims with the sources they really have, and the texts of those that are left with none."""
+    """The claims with the sources they really have, and the texts of those that are left with none.
+
+    A claim that names steps alone also gets the places those steps name, so that it can be looked up.
+    """
     kept: list[Claim] = []
     untraced: list[str] = []
     for claim in list(claims)[:MAX_CLAIMS]:
         named = (sources.known(source) for source in claim.sources[:MAX_SOURCES])
         found = tuple(dict.fromkeys(name for name in named if name is not None))
         if found:
+            if all(sources.is_step(name) for name in found):
+                places = (place for name in found for place in sources.places_of(name))
+                found = tuple(dict.fromkeys((*found, *places)))[:MAX_SOURCES]
             kept.append(Claim(text=claim.text, sources=found))
         else:
             untraced.append(claim.text)
@@ -83,3 +105,14 @@ def cited(claims: Iterable[Claim], context: ContextBundle) -> frozenset[int]:
         ):
             rows.add(chunk.row)
     return frozenset(rows)
+
+
+def shown(sources: Iterable[str], context: ContextBundle | None) -> tuple[str, ...]:
+    """Sources as people look them up: places first, a chunk of a file as its `file:line-line`, steps last."""
+    places = {
+        chunk.id: f"{chunk.file}:{chunk.line_start}-{chunk.line_end}"
+        for chunk in (context.chunks if context is not None else ())
+        if chunk.file
+    }
+    named = [places.get(source, source) for source in sources]
+    return tuple(dict.fromkeys(sorted(named, key=lambda each: _LINES.match(each) is None)))

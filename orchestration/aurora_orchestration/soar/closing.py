@@ -40,17 +40,18 @@ class Closing:
         """Everything after the answer (phases 8 and 9); gives the run as it is reported. Never raises."""
         run = await self._recorded(run)
         run = await self._responded(run)
-        await self._safely("keep the answer", self._keep(run, files))
-        await self._safely("count the query", self._settle(run))
-        run = self._as_it_is(run)
         delivering = self._course.delivering
         if delivering is not None:
-            delivering.end(run, limited=limited)
-            await self._safely("record the deliverable", delivering.close())
+            delivering.end(self._as_it_is(run), limited=limited)
+        await asyncio.gather(
+            self._safely("keep the answer", self._keep(run, files)),
+            self._safely("count the query", self._settle(run)),
+            *([self._safely("record the deliverable", delivering.close())] if delivering is not None else ()),
+        )
+        run = self._as_it_is(run)
         await self._safely("write the log", self._finish_log(run))
         run = self._as_it_is(run)
-        if run.state in ("complete", "partial"):
-            self._bench.sessions.remember(run.workspace, run.session, run)
+        self._bench.sessions.remember(run.workspace, run.session, run)
         self._tell_done(run)
         return run
 
@@ -64,6 +65,7 @@ class Closing:
         try:
             async with course.phase("record", score=lesson.score, complexity=lesson.complexity) as found:
                 course.tell("record", "in_progress")
+                await course.written()
                 reference = await asyncio.to_thread(self._reference, run)
                 learned = await self._bench.memory.learn(replace(lesson, log=reference))
                 run = replace(run, learned=learned)
@@ -109,9 +111,7 @@ class Closing:
         return run
 
     async def _rates(self, run: RunRecord) -> None:
-        registry = self._bench.registry()
-        for agent, ok in outcomes(run.results):
-            await asyncio.to_thread(registry.learn, agent, ok)
+        await asyncio.to_thread(self._bench.registry().learn_all, outcomes(run.results))
 
     async def _keep(self, run: RunRecord, files: dict[str, str] | None) -> None:
         kept = KeptAnswers(self._bench.answers, self._bench.workspace)
@@ -122,6 +122,7 @@ class Closing:
         await asyncio.to_thread(self._bench.budget.end_run, run.id, query_counted=counted)
 
     async def _finish_log(self, run: RunRecord) -> None:
+        await self._course.written()
         notice = await asyncio.to_thread(self._log.finish, run)
         if notice:
             self._course.notice(notice)

@@ -55,6 +55,7 @@ class Course:
         self.calls: list[Call] = []
         self.notices: list[str] = []
         self.write = write
+        self._written: asyncio.Task[None] | None = None
         self.delivering: Delivering | None = None
         self._tell = tell
         self._now = now
@@ -141,10 +142,20 @@ class Course:
             await self.record(name, at, took, given, found)
 
     async def record(self, name: str, at: float, took_ms: float, given: dict[str, Any], found: dict[str, Any]) -> None:
-        """Keep a phase's record, and write it to the log."""
+        """Keep a phase's record. It is written to the log in its turn, while the next phase begins: see `written`."""
         shown, gave = await asyncio.to_thread(lambda: (plain(given), plain(found)))
         record = PhaseRecord(phase=name, at=at, duration_ms=round(took_ms, 3), input=shown, output=gave)
         self.phases.append(record)
+        self._written = asyncio.ensure_future(self._write_after(self._written, record))
+
+    async def written(self) -> None:
+        """Wait until all that was recorded is in the log. Raises what writing raised."""
+        if self._written is not None:
+            await asyncio.shield(self._written)
+
+    async def _write_after(self, earlier: asyncio.Task[None] | None, record: PhaseRecord) -> None:
+        if earlier is not None:
+            await earlier
         await self.write(record)
 
     def _switch(self, stage: str | None, status: Status) -> None:

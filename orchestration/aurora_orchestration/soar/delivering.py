@@ -21,6 +21,7 @@ Nothing here ever harms a run: what cannot be recorded is logged and left out.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 from collections.abc import Sequence
 
@@ -76,6 +77,8 @@ _COMPLEXITY: dict[Level, Complexity] = {
     "critical": "complex",
 }
 _MAX_NAME = 200
+GATHER_SECONDS = 0.1
+"""Between two batches: each is a transaction of memory's, which answers wait for as well."""
 TICK = 1e-6
 """Seconds between two events that the clock does not tell apart: what times are written to."""
 
@@ -83,7 +86,7 @@ TICK = 1e-6
 class Delivering:
     """The deliverable of one run, called `change`. `resumed` says how often the run was gone on with.
 
-    Events are written one batch after the other by a task of its own; `close` waits for the last.
+    Events are written by a task of its own, what happens within `GATHER_SECONDS` in one go; `close` waits for the last.
     """
 
     def __init__(self, tracking: Tracking, run: str, session: str, *, change: str, resumed: int = 0) -> None:
@@ -98,6 +101,7 @@ class Delivering:
         self._last_at = 0.0
         self._waiting: list[Event] = []
         self._writer: asyncio.Task[None] | None = None
+        self._closing = asyncio.Event()
 
     async def begin(self, query: str, complexity: Level, model: str | None, started_at: float, at: float) -> None:
         """Open a deliverable, or join the one this session has open."""
@@ -180,6 +184,7 @@ class Delivering:
 
     async def close(self) -> None:
         """Wait until everything said is on disk."""
+        self._closing.set()
         while self._writer is not None and not self._writer.done():
             await asyncio.shield(self._writer)
 
@@ -223,6 +228,8 @@ class Delivering:
                 continue
             for refusal in recorded.refused:
                 logger.warning("of a run's deliverable was refused", extra={"run": self._run, "why": refusal.reason})
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._closing.wait(), GATHER_SECONDS)
 
 
 def failure_of(run: RunRecord) -> FailureType:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any, Literal
 
 from msgspec import Struct
@@ -127,3 +128,11 @@ class RunRecord(Struct, frozen=True, kw_only=True):
     def tokens(self) -> int:
         """All tokens of the calls that were made."""
         return sum(call.usage.total for call in self.calls if not call.replayed)
+
+
+class RunCancelled(asyncio.CancelledError):
+    """A run was cancelled; `run` is what there is of it."""
+
+    def __init__(self, run: RunRecord) -> None:
+        super().__init__(f"run {run.id} was cancelled")
+        self.run = run

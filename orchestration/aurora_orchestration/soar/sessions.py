@@ -38,6 +38,8 @@ class Remembered(Struct, frozen=True, kw_only=True):
     plan: Plan | None = None
     score: float | None = None
     reasoning_id: str | None = None
+    failed: bool = False
+    """Whether it came to no answer; then there is nothing to praise or to deny."""
 
 
 class Continuation(Struct, frozen=True, kw_only=True):
@@ -74,8 +76,11 @@ class Sessions:
         self._last: OrderedDict[str, OrderedDict[str, Remembered]] = OrderedDict()
 
     def remember(self, workspace: str, session: str, record: RunRecord) -> None:
-        """Take a finished run as the session's last. One that came to no answer leaves the one before; "" is none."""
-        if not session or not record.answer or record.state not in ("complete", "partial"):
+        """Take a finished run as the session's last; "" is no session. One without an answer leaves the one before."""
+        if not session:
+            return
+        answered = bool(record.answer) and record.state in ("complete", "partial")
+        if not answered and (self.last(workspace, session) is not None or record.state == "dry_run"):
             return
         sessions = self._last.setdefault(workspace, OrderedDict())
         sessions[session] = remembered(record)
@@ -115,12 +120,15 @@ def remembered(record: RunRecord) -> Remembered:
         plan=record.plan,
         score=record.score,
         reasoning_id=record.learned.reasoning_id if record.learned else None,
+        failed=not record.answer or record.state not in ("complete", "partial"),
     )
 
 
 def continuation(signal: Signal, previous: Remembered) -> Continuation:
     """What `signal` about `previous` leads to (App. E). Praise before a follow-up counts as well."""
-    if signal.kind == "positive":
+    if previous.failed:
+        found = _of_nothing(signal, previous)
+    elif signal.kind == "positive":
         found = _praised(signal, previous)
     elif signal.kind == "followup":
         found = _followed_up(signal, previous)
@@ -132,7 +140,8 @@ def continuation(signal: Signal, previous: Remembered) -> Continuation:
         found = Continuation(
             signal=signal, previous=previous, abort=True, say="Stopped. Nothing was counted against it."
         )
-    return msgspec.structs.replace(found, boost=BOOST) if signal.thanked and signal.kind == "followup" else found
+    boosted = signal.thanked and signal.kind == "followup" and not previous.failed
+    return msgspec.structs.replace(found, boost=BOOST) if boosted else found
 
 
 def clarified(found: Continuation, answer: str) -> Continuation:
@@ -143,6 +152,19 @@ def clarified(found: Continuation, answer: str) -> Continuation:
     given = (*found.given, Given(id="clarification", fact=_cut(text, _MAX_QUESTION), source="the user"))
     query = found.query or text
     return msgspec.structs.replace(found, query=query, given=given if found.query else found.given, ask="")
+
+
+def _of_nothing(signal: Signal, previous: Remembered) -> Continuation:
+    """After a question that came to no answer: thanks are taken, a wish to try again is one, anything else is asked."""
+    if signal.kind == "abort":
+        return Continuation(signal=signal, previous=previous, abort=True, say="Stopped.")
+    if signal.kind == "recourse":
+        return Continuation(signal=signal, previous=previous, query=previous.query, fresh=True)
+    if signal.kind == "positive" and not signal.rest.rstrip().endswith("?"):
+        return Continuation(
+            signal=signal, previous=previous, say="There was no answer to your last question. Ask it again, or another."
+        )
+    return Continuation(signal=signal, previous=previous, query=signal.rest or previous.query, fresh=True)
 
 
 def _praised(signal: Signal, previous: Remembered) -> Continuation:

@@ -29,7 +29,7 @@ from aurora_orchestration.soar.following_up import FollowUp
 from aurora_orchestration.soar.model import Complexity
 from aurora_orchestration.soar.once_only import OnceOnly
 from aurora_orchestration.soar.respond import from_results
-from aurora_orchestration.soar.run import PhaseRecord, RunRecord, RunRequest, State
+from aurora_orchestration.soar.run import PhaseRecord, RunCancelled, RunRecord, RunRequest, State
 from aurora_orchestration.soar.running import Running
 from aurora_orchestration.soar.stages import Stage
 from aurora_orchestration.soar.unfinished import RunFiles, Unfinished
@@ -37,14 +37,6 @@ from aurora_orchestration.soar.workbench import Workbench
 from aurora_protocol.address import in_home
 
 logger = logging.getLogger(__name__)
-
-
-class RunCancelled(asyncio.CancelledError):
-    """A run was cancelled; `run` is what there is of it."""
-
-    def __init__(self, run: RunRecord) -> None:
-        super().__init__(f"run {run.id} was cancelled")
-        self.run = run
 
 
 class UnderWay:
@@ -197,6 +189,7 @@ class UnderWay:
 
     async def _checkpoint(self, so_far: RunRecord, request: RunRequest) -> None:
         self._checkpointed = True
+        await self._course.written()  # the log has its name from its first phase on
         await asyncio.to_thread(self._files.save, self._unfinished(so_far, request, "running"))
 
     def _unfinished(self, so_far: RunRecord, request: RunRequest, state: str) -> Unfinished:

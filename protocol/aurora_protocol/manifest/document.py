@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any, Literal
 
@@ -77,7 +78,7 @@ class Object(Struct, frozen=True, gc=False):
     start: int
     end: int
     value: dict[str, Any]
-    members: list[Member]
+    members: Sequence[Member]
     by_name: dict[str, Member]
     broken: bool = False
 
@@ -98,7 +99,7 @@ class Array(Struct, frozen=True, gc=False):
     start: int
     end: int
     value: list[Any]
-    items: list[Node]
+    items: Sequence[Node]
     broken: bool = False
 
 

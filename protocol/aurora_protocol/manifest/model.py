@@ -7,9 +7,10 @@ another type is None or empty here; saying so is the schema's affair.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from itertools import islice
+from typing import Generic, TypeVar, overload
 
 from msgspec import Struct
 
@@ -18,7 +19,28 @@ from aurora_protocol.manifest.pointers import PointerError, from_pointer
 from aurora_protocol.manifest.subschemas import Subschema, subschemas
 from aurora_protocol.manifest.templates import Template, parse_template
 
+_Of = TypeVar("_Of")
+_Result = TypeVar("_Result")
 _ESCAPE = re.compile(r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|.)|.", re.DOTALL)
+
+
+class _Once(Generic[_Of, _Result]):
+    """As `cached_property`, without the lock that Python 3.11 takes for each one: a manifest has ten thousand."""
+
+    def __init__(self, look: Callable[[_Of], _Result]) -> None:
+        self._look = look
+        self._name = look.__name__
+        self.__doc__ = look.__doc__
+
+    @overload
+    def __get__(self, instance: None, owner: type[_Of]) -> _Once[_Of, _Result]: ...
+    @overload
+    def __get__(self, instance: _Of, owner: type[_Of]) -> _Result: ...
+    def __get__(self, instance: _Of | None, owner: type[_Of]) -> _Result | _Once[_Of, _Result]:
+        if instance is None:
+            return self
+        found = instance.__dict__[self._name] = self._look(instance)
+        return found
 
 
 class Mapped(Struct, frozen=True, gc=False):
@@ -36,47 +58,87 @@ class Capability:
         self.member = member
         self.name = member.name
         self.node = member.value
-        self.id = string(member.value, "id")
-        self.description = string(member.value, "description")
-        self.parameters = obj(member.value, "parameters")
-        self.action = obj(member.value, "action")
-        self.method = string(self.action, "method")
-        self.url_template = string(self.action, "urlTemplate")
-        self.encoding = string(self.action, "encoding")
-        self.mapping = obj(self.action, "parameterMapping")
-        self.location = obj(self.action, "parameterLocation")
+
+    @_Once
+    def id(self) -> Scalar | None:
+        """Its `id`."""
+        return string(self.node, "id")
+
+    @_Once
+    def description(self) -> Scalar | None:
+        """Its `description`."""
+        return string(self.node, "description")
+
+    @_Once
+    def parameters(self) -> Object | None:
+        """The schema of its arguments."""
+        return obj(self.node, "parameters")
+
+    @_Once
+    def action(self) -> Object | None:
+        """How it is called."""
+        return obj(self.node, "action")
+
+    @_Once
+    def method(self) -> Scalar | None:
+        """The HTTP method."""
+        return string(self.action, "method")
+
+    @_Once
+    def url_template(self) -> Scalar | None:
+        """Where the request goes, as written."""
+        return string(self.action, "urlTemplate")
+
+    @_Once
+    def encoding(self) -> Scalar | None:
+        """How arguments travel that have no other place."""
+        return string(self.action, "encoding")
+
+    @_Once
+    def mapping(self) -> Object | None:
+        """`parameterMapping`: where the template's variables come from."""
+        return obj(self.action, "parameterMapping")
+
+    @_Once
+    def location(self) -> Object | None:
+        """`parameterLocation`: where in the request the arguments go."""
+        return obj(self.action, "parameterLocation")
+
+    def request(self) -> tuple[str | None, str | None]:
+        """The method and the URL template as texts, without a look at their places."""
+        return text_at(self.node, "action", "method"), text_at(self.node, "action", "urlTemplate")
 
     @property
     def path(self) -> tuple[str, ...]:
         """The way to it from the root."""
         return ("capabilities", self.name)
 
-    @cached_property
+    @_Once
     def template(self) -> Template | None:
         """`urlTemplate` as RFC 6570 reads it; its offsets are within the decoded string (see `within`)."""
         return parse_template(str(self.url_template.value)) if self.url_template else None
 
-    @cached_property
+    @_Once
     def properties(self) -> dict[str, Member]:
         """The parameters by name, as members of `parameters.properties`."""
         return {each.name: each for each in members(value(self.parameters, "properties"))}
 
-    @cached_property
+    @_Once
     def keywords(self) -> frozenset[str]:
         """Every name that is a member of some schema in `parameters`."""
         return frozenset[str]().union(*(each.node.value for each in self.schemas))
 
-    @cached_property
+    @_Once
     def mapped(self) -> dict[str, Mapped]:
         """The names in `parameterMapping` with a text as value; of a name that is repeated, the last."""
         return {each.name: _mapped(each) for each in members(self.mapping) if isinstance(each.value.value, str)}
 
-    @cached_property
+    @_Once
     def schemas(self) -> tuple[Subschema, ...]:
         """`parameters` and every schema in it."""
         return tuple(subschemas((*self.path, "parameters"), self.parameters)) if self.parameters else ()
 
-    @cached_property
+    @_Once
     def required(self) -> tuple[Scalar, ...]:
         """The names in `parameters.required`."""
         names = value(self.parameters, "required")
@@ -91,7 +153,12 @@ class Operation:
         self.resource = resource
         self.member = member
         self.method = member.name
-        self.capability_id = string(member.value, "capabilityId")
+        self.target = text_at(member.value, "capabilityId")
+
+    @_Once
+    def capability_id(self) -> Scalar | None:
+        """`capabilityId` with its place; `target` is the same as a text."""
+        return string(self.member.value, "capabilityId")
 
     @property
     def path(self) -> tuple[str, ...]:
@@ -135,8 +202,8 @@ class Manifest:
         """The operations that name a capability, by the id they name (defined or not)."""
         found: dict[str, list[Operation]] = {}
         for operation in self.operations():
-            if operation.capability_id is not None:
-                found.setdefault(str(operation.capability_id.value), []).append(operation)
+            if operation.target is not None:
+                found.setdefault(operation.target, []).append(operation)
         return found
 
 
@@ -166,7 +233,15 @@ def string(node: Node | None, name: str) -> Scalar | None:
     return found if isinstance(found, Scalar) and isinstance(found.value, str) else None
 
 
-def members(node: Node | None) -> list[Member]:
+def text_at(node: Node | None, *names: str) -> str | None:
+    """The text that some member names lead to: what `string` has, for those who need no place."""
+    plain = node.value if node is not None else None
+    for name in names:
+        plain = plain.get(name) if isinstance(plain, dict) else None
+    return plain if isinstance(plain, str) else None
+
+
+def members(node: Node | None) -> Sequence[Member]:
     """An object's members in the order of the text; none of anything else."""
     return node.members if isinstance(node, Object) else []
 

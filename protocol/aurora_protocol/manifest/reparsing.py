@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Iterator, Sequence
+from typing import TypeVar, overload
+
 from aurora_protocol.manifest.document import Array, Broken, Document, Member, Node, Object, Scalar
 from aurora_protocol.manifest.reading import MAX_DEPTH, MAX_NODES
 from aurora_protocol.manifest.scanner import parse, too_large
 
 _LEVELS = 2
 """How deep to look for the value the edit is in: a capability is two levels down."""
+
+_Part = TypeVar("_Part", bound=Member | Node)
+_making = threading.RLock()
 
 
 def reparse(before: Document, text: str) -> Document:
@@ -81,11 +88,59 @@ def _way_to(root: Object, start: int, end: int) -> list[tuple[Object, int]]:
 def _with(around: Object, index: int, node: Node, by: int) -> Object:
     """The object with another value for one member, and what follows moved."""
     this = around.members[index]
-    members = around.members[:index]
-    members.append(Member(this.name, this.name_start, this.name_end, node))
+    members = [*around.members[:index], Member(this.name, this.name_start, this.name_end, node)]
     later = around.members[index + 1 :]
     members += [_moved_member(each, by) for each in later] if by else later
     return Object(around.start, around.end + by, {**around.value, this.name: node.value}, members, {})
+
+
+class Moved(Sequence[_Part]):
+    """Members or items at another place, made when first asked for: most are never looked at between two edits."""
+
+    __slots__ = ("_by", "_made", "_origin")
+
+    _by: int
+    _origin: Sequence[_Part]
+
+    def __init__(self, origin: Sequence[_Part], by: int) -> None:
+        if isinstance(origin, Moved) and origin._made is None:
+            by += origin._by
+            origin = origin._origin
+        self._origin = origin
+        self._by = by
+        self._made: list[_Part] | None = None
+
+    def _all(self) -> list[_Part]:
+        if self._made is None:
+            with _making:  # of two threads that ask at once, both must get the same nodes
+                if self._made is None:
+                    self._made = [_moved_part(each, self._by) for each in self._origin]
+        return self._made
+
+    @overload
+    def __getitem__(self, index: int) -> _Part: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[_Part]: ...
+    def __getitem__(self, index: int | slice) -> _Part | list[_Part]:
+        return self._all()[index]
+
+    def __len__(self) -> int:
+        return len(self._origin)
+
+    def __iter__(self) -> Iterator[_Part]:
+        return iter(self._all())
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and self._all() == list(other)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return repr(self._all())
+
+
+def _moved_part(each: _Part, by: int) -> _Part:
+    return _moved_member(each, by) if type(each) is Member else moved(each, by)  # type: ignore[return-value, arg-type]
 
 
 def moved(node: Node, by: int) -> Node:
@@ -93,15 +148,11 @@ def moved(node: Node, by: int) -> Node:
     if isinstance(node, Scalar):
         return Scalar(node.start + by, node.end + by, node.value)
     if isinstance(node, Object):
-        members = [_moved_member(each, by) for each in node.members]
-        return Object(node.start + by, node.end + by, node.value, members, {}, node.broken)
+        return Object(node.start + by, node.end + by, node.value, Moved(node.members, by), {}, node.broken)
     if isinstance(node, Array):
-        items = [moved(each, by) for each in node.items]
-        return Array(node.start + by, node.end + by, node.value, items, node.broken)
+        return Array(node.start + by, node.end + by, node.value, Moved(node.items, by), node.broken)
     return Broken(node.start + by, node.end + by)
 
 
 def _moved_member(each: Member, by: int) -> Member:
-    value = each.value
-    inner = Scalar(value.start + by, value.end + by, value.value) if type(value) is Scalar else moved(value, by)
-    return Member(each.name, each.name_start + by, each.name_end + by, inner)
+    return Member(each.name, each.name_start + by, each.name_end + by, moved(each.value, by))

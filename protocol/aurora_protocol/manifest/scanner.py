@@ -7,6 +7,7 @@ tolerant step, after which the fast gear tries again. Nothing recurses, and no t
 from __future__ import annotations
 
 import re
+from typing import cast
 
 from msgspec.structs import force_setattr
 
@@ -294,10 +295,10 @@ class Scan(Reading):
         if isinstance(top, Object):
             name, start, end = self.name
             top.value[name] = node.value
-            top.members.append(Member(name, start, end, node))
+            cast("list[Member]", top.members).append(Member(name, start, end, node))
         else:
             top.value.append(node.value)
-            top.items.append(node)
+            cast("list[Node]", top.items).append(node)
 
     def junk(self) -> None:
         start = self.pos

@@ -12,6 +12,7 @@ from aurora_protocol.manifest.shape import Shape
 from aurora_protocol.manifest.wording import closest, quoted
 
 _COMPARISONS = 20_000
+_CONTAINERS = (Object, Array)
 _LIKELY = 0.75
 _LIKELY_IF_MISSING = 0.6
 
@@ -61,20 +62,21 @@ def misspelt_members(
         node, shape = pending.pop()
         if isinstance(node, Array):
             if shape.items is not None:
-                pending.extend((item, shape.items) for item in node.items if isinstance(item, Object | Array))
+                pending.extend((item, shape.items) for item in node.items if isinstance(item, _CONTAINERS))
         elif isinstance(node, Object) and id(node.value) not in fine:
             known, others = shape.members, shape.others
             named = bool(known or shape.closed) and others is None and not node.value.keys() <= known.keys()
             for member in node.members:
-                if not named and isinstance(member.value, Scalar):
+                value = member.value
+                if not named and type(value) is Scalar:
                     continue
                 inner = known.get(member.name)
                 if inner is None:
-                    if named and not isinstance(member.value, Broken):
+                    if named and not isinstance(value, Broken):
                         yield from _about(document, node, member, shape, guesses)
                     inner = others
-                if inner is not None and isinstance(member.value, Object | Array):
-                    pending.append((member.value, inner))
+                if inner is not None and isinstance(value, _CONTAINERS):
+                    pending.append((value, inner))
 
 
 def _about(document: Document, node: Object, member: Member, shape: Shape, guesses: Guesses) -> Iterator[Misspelt]:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from json import JSONDecoder
+from typing import Any
 
 from msgspec.structs import force_setattr
 
@@ -12,24 +15,28 @@ from aurora_protocol.manifest.reading import MAX_DEPTH, MAX_NODES, Reading
 
 _WS = r"[ \t\n\r]*+"
 _SCALAR = r'"([^"\\\x00-\x1f]*+)"|(-?+(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?+(?:[eE][+-]?+[0-9]++)?+)|(true|false|null)'
-_MEMBER = re.compile(rf'{_WS}"([^"\\\x00-\x1f]*+)"{_WS}:{_WS}(?:(?:{_SCALAR}){_WS}([,}}])|([\[{{]))').match
-_ITEM = re.compile(rf"{_WS}()(?:(?:{_SCALAR}){_WS}([,\]])|([\[{{]))").match
+_ESCAPED = r'"((?:[^"\\\x00-\x1f]++|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*+)"'
+_MEMBER = re.compile(rf'{_WS}"([^"\\\x00-\x1f]*+)"{_WS}:{_WS}(?:(?:{_SCALAR}|{_ESCAPED}){_WS}[,}}]|([\[{{]))').match
+_ITEM = re.compile(rf"{_WS}()(?:(?:{_SCALAR}|{_ESCAPED}){_WS}[,\]]|([\[{{]))").match
+_STRING, _NUMBER, _STRING_WITH_ESCAPES, _OPENED = 2, 3, 5, 6
+"""The groups of what a name or nothing is followed by: the last one that matched tells which it is."""
 _DELIMITER = re.compile(rf"{_WS}([,}}\]])").match
-_OPENED = 6
+_string_at = JSONDecoder().raw_decode
 _WORDS = {"true": True, "false": False, "null": None}
 
 
 def read_well_formed(reading: Reading) -> bool:
     """Read on inside the innermost open object or array, and all that it holds, up to the first irregularity.
 
-    Returns whether anything was read. Leaves `reading` as the tolerant gear would at the same place.
+    Returns whether anything was read. Leaves `reading` as the tolerant gear would at the same place. Every value of
+    every large document goes through this loop: what it does not need, it does not do.
     """
     text, stack = reading.text, reading.stack
     began = pos = reading.pos
     comma, expects_comma, nodes = reading.comma, reading.expects_comma, reading.nodes
     panic = reading.panic
     top = stack[-1]
-    in_object = isinstance(top, Object)
+    in_object, values, add = _inside(top)
     while nodes <= MAX_NODES:
         if expects_comma:
             delimiter = _DELIMITER(text, pos)
@@ -37,63 +44,82 @@ def read_well_formed(reading: Reading) -> bool:
                 break
             end = delimiter.end()
             char = text[end - 1]
-            if char == ",":
-                expects_comma = False
-                comma = end - 1
-            elif char == ("}" if in_object else "]"):
-                force_setattr(top, "end", end)
-                stack.pop()
-                if stack:
-                    top = stack[-1]
-                    in_object = isinstance(top, Object)
+            if char != "," and char != ("}" if in_object else "]"):
+                break
+        else:
+            match = _MEMBER(text, pos) if in_object else _ITEM(text, pos)
+            if not match:
+                break
+            kind = match.lastindex
+            node: Object | Array | Scalar
+            value: Any
+            if kind == _STRING:
+                value = match[_STRING]
+                begin = match.start(_STRING)
+                node = Scalar(begin - 1, begin + len(value) + 1, value)
+            elif kind == _OPENED:
+                if len(stack) >= MAX_DEPTH:
+                    break
+                pos = match.end()
+                if text[pos - 1] == "{":
+                    value = {}
+                    node = Object(pos - 1, pos, value, [], {})
+                else:
+                    value = []
+                    node = Array(pos - 1, pos, value, [])
+            elif kind == _STRING_WITH_ESCAPES:
+                begin = match.start(_STRING_WITH_ESCAPES)
+                value, after = _string_at(text, begin - 1)
+                node = Scalar(begin - 1, after, value)
             else:
-                break
-            pos = end
-            panic = False
-            if not stack:
-                break
+                raw = match[kind or 0]
+                begin = match.start(kind or 0)
+                value = number_value(raw) if kind == _NUMBER else _WORDS[raw]
+                node = Scalar(begin, begin + len(raw), value)
+            nodes += 1
+            if in_object:
+                name = match[1]
+                begin = match.start(1)
+                after = begin + len(name) + 1
+                if name in values:
+                    reading.duplicate(name, begin - 1, after)
+                values[name] = value
+                add(Member(name, begin - 1, after, node))
+            else:
+                values.append(value)
+                add(node)
+            if kind == _OPENED:
+                top = node  # type: ignore[assignment]
+                stack.append(top)
+                in_object, values, add = _inside(top)
+                comma = -1
+                if text[pos : pos + 1] != ("}" if in_object else "]"):
+                    continue
+                pos += 1
+            else:
+                pos = match.end()
+            end = pos
+            char = text[end - 1]
+        pos = end
+        panic = False
+        if char == ",":
+            comma = end - 1
+            expects_comma = False
             continue
-        match = _MEMBER(text, pos) if in_object else _ITEM(text, pos)
-        if not match:
+        force_setattr(top, "end", end)
+        stack.pop()
+        expects_comma = True
+        if not stack:
             break
-        name, content, number, word, delimited, opened = match.groups()
-        node: Object | Array | Scalar
-        if opened:
-            if len(stack) >= MAX_DEPTH:
-                break
-            end = match.end()
-            node = Object(end - 1, end, {}, [], {}) if opened == "{" else Array(end - 1, end, [], [])
-        elif content is not None:
-            begin, end = match.span(2)
-            node = Scalar(begin - 1, end + 1, content)
-        elif number is not None:
-            begin, end = match.span(3)
-            node = Scalar(begin, end, number_value(number))
-        else:
-            begin, end = match.span(4)
-            node = Scalar(begin, end, _WORDS[word])
-        nodes += 1
-        if isinstance(top, Object):
-            begin, end = match.span(1)
-            if name in top.value:
-                reading.duplicate(name, begin - 1, end + 1)
-            top.value[name] = node.value
-            top.members.append(Member(name, begin - 1, end + 1, node))
-        else:
-            top.value.append(node.value)
-            top.items.append(node)
-        pos = match.end()
-        if opened and not isinstance(node, Scalar):
-            stack.append(node)
-            top = node
-            in_object = opened == "{"
-            comma = -1
-        elif delimited == ",":
-            comma = pos - 1
-            panic = False
-        else:
-            expects_comma = True
-            pos -= 1
+        top = stack[-1]
+        in_object, values, add = _inside(top)
     reading.pos, reading.comma, reading.expects_comma, reading.nodes = pos, comma, expects_comma, nodes
     reading.panic = panic
     return pos != began
+
+
+def _inside(top: Object | Array) -> tuple[bool, Any, Callable[[Any], None]]:
+    """Whether it is an object, its plain values, and what takes its next member or item."""
+    if type(top) is Object:
+        return True, top.value, top.members.append  # type: ignore[attr-defined]
+    return False, top.value, top.items.append  # type: ignore[union-attr]

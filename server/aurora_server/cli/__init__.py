@@ -12,9 +12,10 @@ def main() -> int:
     from aurora_server.cli.import_path import close_import_path
 
     close_import_path()
-    from aurora_server.cli.haste import hurry, leave
+    from aurora_server.cli.haste import hurry, leave, open_streams
 
     hurry()
+    open_streams()
     from aurora_server.cli.app import run
 
     return leave(run(sys.argv[1:]))

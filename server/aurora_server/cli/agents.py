@@ -87,7 +87,8 @@ def agent_lines(known: Known, style: Style) -> list[str]:
         rate = f" · {agent.success_rate:.0%} done well" if agent.success_rate is not None else ""
         good_for = ", ".join((*agent.capabilities[:6], *agent.domains[:3]))
         lines.append(f"  {style.bold(plain(agent.id))} {style.dim(agent.type)}{rate}")
-        lines.append(f"    {shorten(plain(agent.description or good_for), style.width or _WIDTH)}")
+        if about := agent.description or good_for:
+            lines.append(f"    {shorten(plain(about), style.width or _WIDTH)}")
         lines.append(style.dim(f"    {plain(agent.origin)}"))
     if known.ignored:
         names = ", ".join(plain(agent.id) for agent in known.ignored[:10])

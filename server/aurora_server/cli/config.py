@@ -69,7 +69,7 @@ def get(settings: Settings, key: str) -> None:
         print("everything has its default; aurora config show-defaults lists them")
 
 
-@config.command("set")
+@config.command("set", context_settings={"ignore_unknown_options": True})  # a VALUE may be -0.2
 @click.argument("pairs", nargs=-1, required=True, metavar="KEY VALUE [KEY VALUE]…")
 @click.option("--project", is_flag=True, help="Change the workspace's .aurora/config.json, not your own file.")
 @click.pass_obj
@@ -79,6 +79,8 @@ def set_(settings: Settings, pairs: tuple[str, ...], project: bool) -> None:
     from aurora_server.configuration.documents import users_path, workspaces_path
     from aurora_server.configuration.editing import parsed, put
 
+    if strange := next((key for key in pairs[::2] if key.startswith("-")), None):
+        raise click.NoSuchOption(strange, ctx=click.get_current_context())
     if len(pairs) % 2:
         raise click.UsageError("every KEY needs a VALUE")
     with _told():

@@ -16,6 +16,13 @@ def hurry() -> None:
     gc.disable()
 
 
+def open_streams() -> None:
+    """Give a process that was started with a standard stream closed (`>&-`) one that leads nowhere."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115, PTH123 - for as long as we live
+
+
 def stay() -> None:
     """This process is here for longer: collect garbage, and end in the ordinary way."""
     gc.enable()

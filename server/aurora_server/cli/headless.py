@@ -83,10 +83,11 @@ def pursue_goal(settings: Settings, options: Options, opening: Opening) -> int:
     import asyncio
 
     from aurora_orchestration import OrchestrationError
+    from aurora_server.configuration.documents import SettingsError
 
     try:
         return asyncio.run(_pursue(settings, options, opening))
-    except OrchestrationError as error:
+    except (OrchestrationError, SettingsError) as error:
         raise click.ClickException(str(error)) from error
 
 

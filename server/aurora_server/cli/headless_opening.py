@@ -5,15 +5,16 @@ from __future__ import annotations
 import asyncio
 import os
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+from aurora_orchestration.guardrails.blocked import Unrecorded
 from aurora_orchestration.guardrails.budget import Budget
 from aurora_orchestration.llm.asking import Usage
 from aurora_orchestration.llm.models import open_models
-from aurora_orchestration.soar.run import Call, Mode, RunRecord
+from aurora_orchestration.soar.run import Call, Mode, RunCancelled, RunRecord
 from aurora_protocol.address import in_home
 from aurora_protocol.queries import QUERY
 from aurora_server.cli.headless import Wired
@@ -39,10 +40,38 @@ async def opening(settings: Settings) -> AsyncIterator[Wired]:
         await asyncio.to_thread(index_once, client, root, settings)
 
         async def run(query: str, mode: Mode) -> RunRecord:
-            params = {"query": query, "mode": mode}
-            return record_of(await asyncio.to_thread(client.request, QUERY, params), str(root), mode)
+            token = f"headless-{os.getpid()}"
+            params = {"query": query, "mode": mode, "partialResultToken": token}
+            latest: dict[str, Any] = {}
+            try:
+                result = await asyncio.to_thread(client.request, QUERY, params, on_progress=latest.update)
+            except asyncio.CancelledError as error:
+                spent = await asyncio.to_thread(spent_by, budget, latest)
+                raise RunCancelled(cancelled_record(latest, query, spent, str(root), mode)) from error
+            return record_of(result, str(root), mode)
 
         yield Wired(soar.headless, run, models.reasoning)
+
+
+def spent_by(budget: Budget, stage: Mapping[str, Any]) -> float:
+    """What the run of a stage has cost by now: what its last stage said, or the budget by what was paid since."""
+    told = float(stage.get("costUsd") or 0.0)
+    run = stage.get("run")
+    try:
+        entries = budget.history().entries if run and budget.settings.enabled else ()
+    except Unrecorded:
+        entries = ()
+    return max(told, sum(each.usd for each in entries if each.run == run))
+
+
+def cancelled_record(stage: Mapping[str, Any], query: str, usd: float, workspace: str, mode: Mode) -> RunRecord:
+    """A run that was cancelled, as far as the stages that were told of it go."""
+    result = {
+        "id": str(stage.get("run") or ""), "query": query, "costUsd": usd, "tookMs": stage.get("elapsedMs") or 0.0,
+        "state": "cancelled", "answer": "", "score": None, "confidence": None, "notices": (), "error": "cancelled",
+        "log": None,
+    }  # fmt: skip
+    return record_of(result, workspace, mode)
 
 
 def record_of(result: dict[str, Any], workspace: str, mode: Mode) -> RunRecord:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from typing import Any
@@ -10,6 +11,7 @@ import click
 
 from aurora_protocol import RequestFailed
 from aurora_protocol.keys import camel
+from aurora_server.cli.errors import FINE
 from aurora_server.cli.haste import stay
 from aurora_server.cli.mem import index_once
 from aurora_server.cli.model_options import flags_of, model_options, words_given
@@ -34,7 +36,8 @@ MAX_QUESTION = 200_000
 @click.option(
     "--if-called",
     is_flag=True,
-    help="Leave alone what does not call AURORA (aurora.prefix, aurora.always_on): for hooks.",
+    help="For hooks: leave alone, without a word, what does not call AURORA (aurora.prefix, aurora.always_on); "
+    "a hook's payload is read for its prompt.",
 )
 @click.option("--session", default="", help="Ties questions together: what this one says of the last answer counts.")
 @click.option("--resume", metavar="ID", help="Go on with a run that was interrupted; nothing is paid twice.")
@@ -59,6 +62,10 @@ def query(
     without, 4 when a guardrail or the budget blocked it.
     """
     question, ctx = words_given(text), click.get_current_context()
+    if if_called and text == ("-",):
+        question = prompt_of(question)
+        if not question.strip():
+            return FINE
     if not question.strip() and resume is None:
         raise click.UsageError("the question is empty", ctx)
     if question.strip() and resume is not None:
@@ -97,4 +104,16 @@ def ask(settings: Settings, params: dict[str, Any], view: RunView) -> int:
         result = client.request(QUERY, {**params, "partialResultToken": token}, on_progress=view.stage)
     if not isinstance(result, dict):
         raise RequestFailed("the daemon gave no result; see: aurora doctor", 0)
+    if not result.get("id") and params.get("ifCalled") and not settings.json:
+        return FINE  # a hook's output would join every prompt
     return view.finish(result)
+
+
+def prompt_of(text: str) -> str:
+    """The prompt in a hook's payload (`UserPromptSubmit` of Claude Code: a JSON object); other text is the prompt."""
+    try:
+        payload = json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+    prompt = payload.get("prompt") if isinstance(payload, dict) and "hook_event_name" in payload else None
+    return prompt if isinstance(prompt, str) else text

@@ -1,7 +1,8 @@
 """What the daemon asks of a client in the middle of a run: an answer of its user, a word of its language model.
 
 LSP has neither, so they are requests of ours, sent only to clients whose `initializationOptions` say that they answer:
-`{"askUser": true, "languageModel": true}`.
+`{"askUser": true, "languageModel": true}`. Each names the `partialResultToken` of the request that it is asked for, so
+that a client with several under way knows which it is about.
 """
 
 from __future__ import annotations
@@ -26,15 +27,16 @@ MAX_ANSWER = 20_000
 class SessionUser:
     """The user at the other end of a session (`soar.asking_users.AskUser`)."""
 
-    def __init__(self, ls: AuroraServer) -> None:
+    def __init__(self, ls: AuroraServer, token: int | str | None = None) -> None:
         self._ls = ls
+        self._token = token
 
     async def __call__(self, question: str) -> str:
         """The user's answer. Raises `Nobody` where the client does not ask its user, or the user declines."""
         if not self._ls.asks_user:
             raise Nobody("this client does not ask its user")
         try:
-            result = await self._ls.protocol.ask(ASK_USER, {"question": question})
+            result = await self._ls.protocol.ask(ASK_USER, {"question": question, "partialResultToken": self._token})
         except JsonRpcException as error:
             raise Nobody(f"the client could not ask its user: {error.message}") from error
         answer = result.get("answer") if isinstance(result, dict) else None
@@ -46,12 +48,14 @@ class SessionUser:
 class SessionModel:
     """The language model of a session's client (`llm.providers.editor.EditorModel`)."""
 
-    def __init__(self, ls: AuroraServer) -> None:
+    def __init__(self, ls: AuroraServer, token: int | str | None = None) -> None:
         self._ls = ls
+        self._token = token
 
     async def complete(self, system: str, prompt: str, schema: dict[str, Any] | None, max_tokens: int) -> EditorReply:
         """Put one question to it. Raises `Unavailable` where the client refuses, `BadReply` for what is no reply."""
         params = {"system": system, "prompt": prompt, "schema": schema, "maxTokens": max_tokens}
+        params["partialResultToken"] = self._token
         try:
             result = await self._ls.protocol.ask(LANGUAGE_MODEL, params)
         except JsonRpcException as error:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from aurora_server.core import Core
 from aurora_server.lsp import (
+    budget,
     code_lens,
     commands,
     configuration,
@@ -67,6 +68,7 @@ FEATURES = (
     recall,
     query,
     soar_steps,
+    budget,
     requests,
     memory,
     deliverables,

@@ -27,6 +27,8 @@ PATTERNS = 1
 
 LONGEST_QUERY = 100
 
+BEHIND = "changes pending: files are being checked"
+
 _ORDER = ("called by", "calls", "inherits", "inherited by", "edited with")
 _UNMENTIONED = frozenset({"contains", "contained in", "imports", "imported by", "used", "used by"})
 
@@ -55,31 +57,35 @@ async def hover(ls: AuroraServer, params: types.HoverParams) -> types.Hover | No
     explained = await place.workspace.explain_at(place.path, position.line, position.character, place.text)
     if explained is None:
         return None
-    root, now = place.workspace.root, datetime.now(UTC)
+    root, now, behind = place.workspace.root, datetime.now(UTC), place.workspace.behind
     if as_markdown:
-        return types.Hover(types.MarkupContent(types.MarkupKind.Markdown, markdown(explained, root, now)))
-    return types.Hover(types.MarkupContent(types.MarkupKind.PlainText, plain(explained, now)))
+        text = markdown(explained, root, now, behind=behind)
+        return types.Hover(types.MarkupContent(types.MarkupKind.Markdown, text))
+    return types.Hover(types.MarkupContent(types.MarkupKind.PlainText, plain(explained, now, behind=behind)))
 
 
-def markdown(explained: ExplainResult, root: Path, now: datetime) -> str:
-    """The hover's text, every name a link."""
+def markdown(explained: ExplainResult, root: Path, now: datetime, *, behind: bool = False) -> str:
+    """The hover's text, every name a link. `behind`: changes of files may be pending."""
     chunk = explained.chunk
     lines = [fenced(chunk.signature or chunk.name, chunk.language), f"*{escaped(why(explained, now))}*"]
     related = _related(explained, lambda link: f"[{escaped(link.name)}]({file_uri(root / link.file, link.line)})")
     if related:
         lines.append(related)
     lines += [f"pattern: *{escaped(_quoted(each))}* {_success(each)}" for each in explained.patterns[:PATTERNS]]
+    if behind:
+        lines.append(f"*{BEHIND}*")
     return "\n\n".join(lines)
 
 
-def plain(explained: ExplainResult, now: datetime) -> str:
+def plain(explained: ExplainResult, now: datetime, *, behind: bool = False) -> str:
     """The hover's text for clients that show no Markdown."""
     chunk = explained.chunk
     related = _related(explained, lambda link: f"{link.name} ({link.file}:{link.line})")
     patterns = [
         f"pattern: {' '.join(_quoted(each).split())} {_success(each)}" for each in explained.patterns[:PATTERNS]
     ]
-    return "\n".join(line for line in (chunk.signature or chunk.name, why(explained, now), related, *patterns) if line)
+    lines = (chunk.signature or chunk.name, why(explained, now), related, *patterns, BEHIND if behind else "")
+    return "\n".join(line for line in lines if line)
 
 
 def why(explained: ExplainResult, now: datetime) -> str:

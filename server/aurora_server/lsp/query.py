@@ -38,8 +38,8 @@ async def query(ls: AuroraServer, value: object) -> QueryResult:
         ls.cancellable[token] = task
     telling.begin()
     try:
-        model = SessionModel(ls) if ls.offers_model else None
-        user = SessionUser(ls)
+        model = SessionModel(ls, params.partial_result_token) if ls.offers_model else None
+        user = SessionUser(ls, params.partial_result_token)
         return await workspace.soar.query(
             params, telling.stage, user, model, trusted=ls.trusted, choice=ls.model_choice
         )

@@ -44,13 +44,13 @@ async def decompose(ls: AuroraServer, value: object) -> StepResult:
     """Which subgoals does it have?"""
     params = params_as(DecomposeParams, value)
     telling = Telling(ls, QueryParams(query=params.query, partial_result_token=params.partial_result_token))
-    return await (await _steps(ls)).decompose(params, telling.tell)
+    return await (await _steps(ls, params.partial_result_token)).decompose(params, telling.tell)
 
 
 async def verify(ls: AuroraServer, value: object) -> StepResult:
     """How good is it?"""
     params = params_as(VerifyParams, value)
-    return await (await _steps(ls)).verify(params)
+    return await (await _steps(ls, params.partial_result_token)).verify(params)
 
 
 async def learn(ls: AuroraServer, value: object) -> LearnResult:
@@ -58,7 +58,7 @@ async def learn(ls: AuroraServer, value: object) -> LearnResult:
     return await (await _steps(ls)).learn(params_as(LearnParams, value))
 
 
-async def _steps(ls: AuroraServer) -> Steps:
+async def _steps(ls: AuroraServer, token: int | str | None = None) -> Steps:
     workspace = (await ls.folders.opened())[0]
-    model = SessionModel(ls) if ls.offers_model else None
+    model = SessionModel(ls, token) if ls.offers_model else None
     return await workspace.soar.steps(model, trusted=ls.trusted, choice=ls.model_choice)

@@ -22,10 +22,10 @@ CLIENT_NAME = "aurora-mcp"
 READ_SIZE = 256 * 1024
 METHOD_NOT_FOUND, INTERNAL_ERROR = -32601, -32603
 
-Answerer = Callable[[dict[str, Any]], Awaitable[Any]]
-"""Answers a request of the daemon."""
 Heard = Callable[[dict[str, Any]], None]
 """Takes the value of one `$/progress`."""
+Answerer = Callable[[dict[str, Any], Heard | None], Awaitable[Any]]
+"""Answers a request of the daemon: its params, and who hears of the request of ours that it is asked for."""
 
 
 class LinkLost(DaemonUnreachable):
@@ -200,7 +200,8 @@ class DaemonLink:
             reply["error"] = {"code": METHOD_NOT_FOUND, "message": f"this client does not answer {method}"}
         else:
             try:
-                reply["result"] = await answerer(params)
+                heard = self._listening.get(str(params.get("partialResultToken")))
+                reply["result"] = await answerer(params, heard)
             except Exception as error:  # noqa: BLE001 - the boundary: whatever the MCP client's side raises is an error reply
                 reply["error"] = {"code": INTERNAL_ERROR, "message": str(error) or type(error).__name__}
         with contextlib.suppress(LinkLost):

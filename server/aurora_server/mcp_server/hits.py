@@ -59,7 +59,9 @@ def hits_reply(result: dict[str, Any], tokens: int, *, structured: bool = False)
     elif omitted:
         lines.append(f"({omitted} more did not fit; links lead to them, or ask for more tokens)")
     behind = result["freshness"]["pendingFiles"]
-    if behind:
+    if result["freshness"]["indexedAt"] is None:
+        lines.append("(memory of this workspace is still being built; ask again in a minute)")
+    elif behind:
         lines.append(f"({behind} files are not indexed yet)")
     data = msgspec.to_builtins(RecallTold(results=told, omitted=omitted, pending_files=behind)) if structured else None
     return ToolReply("\n".join(lines), tuple(links), data)

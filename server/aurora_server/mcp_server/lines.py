@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -25,8 +25,8 @@ Incoming = Any
 
 
 @asynccontextmanager
-async def mended(reading: Incoming, writing: Any) -> AsyncIterator[Incoming]:
-    """The messages of `reading`; what is none is answered on `writing`."""
+async def mended(reading: Incoming, writing: Any, ended: Callable[[], object]) -> AsyncIterator[Incoming]:
+    """The messages of `reading`; what is none is answered on `writing`. Calls `ended` when the client says no more."""
     passing_on, passed_on = anyio.create_memory_object_stream[SessionMessage | Exception](0)
 
     async def pass_on() -> None:
@@ -38,6 +38,7 @@ async def mended(reading: Incoming, writing: Any) -> AsyncIterator[Incoming]:
                             await writing.send(SessionMessage(each))
                         else:
                             await passing_on.send(each)
+                ended()
             except (anyio.ClosedResourceError, anyio.BrokenResourceError):
                 return  # the server has ended
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -16,6 +18,10 @@ from aurora_server.mcp_server.tool import Arguments, Query, Tokens, Told, Tool
 
 Limit = Annotated[int, Meta(ge=1, le=100, description="At most so many results.")]
 Id = Annotated[str, Meta(min_length=1, max_length=2_000)]
+
+
+FIRST_INDEX_SECONDS = 45.0
+"""For a workspace's first index; clients wait a minute for a tool. After that the answer is made of what there is."""
 
 
 class Recall(Arguments, frozen=True, kw_only=True):
@@ -61,17 +67,30 @@ class LearnTold(Told, frozen=True, kw_only=True):
     unknown: list[str]
 
 
-async def _recall(link: DaemonLink, given: Recall, _: Heard) -> ToolReply:
+async def _known(link: DaemonLink, params: dict[str, Any], heard: Heard) -> dict[str, Any]:
+    """What memory knows; where the workspace was never indexed, that is waited for first, and told as progress."""
+    found: dict[str, Any] = await link.request(methods.RECALL, params, again=True)
+    if found["freshness"]["indexedAt"] is None:
+        heard({"stage": "index", "status": "in_progress", "progress": 0.0})
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(FIRST_INDEX_SECONDS):
+                await link.request(methods.INDEX, {}, again=True)
+        heard({"stage": "index", "status": "completed", "progress": 1.0})
+        found = await link.request(methods.RECALL, params, again=True)
+    return found
+
+
+async def _recall(link: DaemonLink, given: Recall, heard: Heard) -> ToolReply:
     params: dict[str, Any] = {"query": given.query, "limit": given.limit}
     if given.types:
         params["types"] = given.types
-    return hits_reply(await link.request(methods.RECALL, params, again=True), given.max_tokens, structured=True)
+    return hits_reply(await _known(link, params, heard), given.max_tokens, structured=True)
 
 
-async def _retrieve(link: DaemonLink, given: RetrieveContext, _: Heard) -> ToolReply:
+async def _retrieve(link: DaemonLink, given: RetrieveContext, heard: Heard) -> ToolReply:
     # what stands around a chunk's text (its place, its fence) costs as well: what does not fit then is a link
     params = {"query": given.query, "limit": 50, "budgetTokens": given.budget * 4 // 5, "includeContent": True}
-    return hits_reply(await link.request(methods.RECALL, params, again=True), given.budget)
+    return hits_reply(await _known(link, params, heard), given.budget)
 
 
 async def _explain(link: DaemonLink, given: Explain, _: Heard) -> ToolReply:

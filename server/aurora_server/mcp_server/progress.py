@@ -29,6 +29,8 @@ class Progress:
         self._sending: asyncio.Task[None] | None = None
         self._waiting: list[tuple[float, str]] = []
         self._reached = -1.0
+        self._here = asyncio.Event()
+        self._here.set()
 
     def heard(self, stage: dict[str, Any]) -> None:
         """Take one stage of a run."""
@@ -40,6 +42,15 @@ class Progress:
         self._waiting.append((step, message_of(stage, self._verbosity)))
         if self._sending is None or self._sending.done():
             self._sending = asyncio.create_task(self._send(), name="progress")
+
+    def pause(self) -> None:
+        """Keep what is heard from now on: the client is away (see `rounds`)."""
+        self._here.clear()
+
+    def resume(self, ctx: ServerRequestContext[Any]) -> None:
+        """Tell it to this call, which goes on with the one before."""
+        self._ctx = ctx
+        self._here.set()
 
     async def told(self) -> None:
         """Wait until all that was heard is told."""
@@ -55,6 +66,7 @@ class Progress:
 
     async def _send(self) -> None:
         while self._waiting:
+            await self._here.wait()
             progress, message = self._waiting.pop(0)
             await self._ctx.session.report_progress(progress, 1.0, message)
 

@@ -24,10 +24,11 @@ from aurora_server.mcp_server.arguments import BadArguments, given_as, schema_of
 from aurora_server.mcp_server.asking import AskedClient
 from aurora_server.mcp_server.daemon_link import DaemonLink
 from aurora_server.mcp_server.lines import mended
-from aurora_server.mcp_server.progress import Progress, Verbosity
+from aurora_server.mcp_server.progress import Verbosity
 from aurora_server.mcp_server.replies import MAX_TOKENS, Link, ToolReply, chunk_of, within
-from aurora_server.mcp_server.roots import client_root
-from aurora_server.mcp_server.tool import Tool
+from aurora_server.mcp_server.roots import client_root, roots_wanted
+from aurora_server.mcp_server.rounds import Call, Rounds, asks_by_rounds
+from aurora_server.mcp_server.tool import Arguments, Tool
 from aurora_server.mcp_server.tools import BY_NAME, TOOLS
 from aurora_server.model_choice import choice_of
 
@@ -40,6 +41,8 @@ LINKS_SINCE = "2025-06-18"
 
 _LOOK_PERIOD = 1.0
 """Seconds between two looks at the parent."""
+_LAST_WORDS = 15.0
+"""Seconds for a client that has closed standard input to read what is left for it."""
 
 INSTRUCTIONS = (
     "AURORA is this workspace's memory: every function and document, ranked by what is most useful now. Ask "
@@ -68,14 +71,22 @@ async def serve(serving: Serving) -> None:
     """Serve until standard input ends or the client's process is gone."""
     front = McpFront(serving)
     watching = asyncio.create_task(_watch(serving.parent), name="watch the client")
+    loop = asyncio.get_running_loop()
+    leaving: list[asyncio.TimerHandle] = []
+
+    def said_all() -> None:
+        leaving.append(loop.call_later(_LAST_WORDS, os._exit, 0))  # a write that nobody reads cannot be interrupted
+
     try:
-        async with stdio_server() as (reading, writing), mended(reading, writing) as messages:
+        async with stdio_server() as (reading, writing), mended(reading, writing, said_all) as messages:
             try:
                 await front.server.run(messages, writing, front.server.create_initialization_options())
             except asyncio.CancelledError:
                 os._exit(0)  # nobody reads standard output any more; the read of standard input would go on for ever
     finally:
         watching.cancel()
+        for timer in leaving:
+            timer.cancel()
         await front.close()
 
 
@@ -98,6 +109,7 @@ class McpFront:
         self._linking = asyncio.Lock()
         self._warming: asyncio.Task[None] | None = None
         self._client = AskedClient()
+        self._rounds = Rounds()
         self.server: Server[Any] = Server(
             "aurora",
             version=__version__,
@@ -115,6 +127,7 @@ class McpFront:
         """Let go of the daemon."""
         if self._warming is not None:
             self._warming.cancel()
+        self._rounds.close()
         if self._link is not None:
             await self._link.close()
 
@@ -130,7 +143,9 @@ class McpFront:
         except (ProtocolError, OSError) as error:
             logger.info("the daemon is not there yet: %s", error)
 
-    async def _call_tool(self, ctx: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
+    async def _call_tool(
+        self, ctx: Context, params: types.CallToolRequestParams
+    ) -> types.CallToolResult | types.InputRequiredResult:
         tool = BY_NAME.get(params.name)
         if tool is None:
             raise MCPError(types.INVALID_PARAMS, f"{unknown_name(params.name, list(BY_NAME))}; see tools/list")
@@ -138,21 +153,35 @@ class McpFront:
             given = given_as(tool.takes, params.arguments or {})
         except BadArguments as error:
             return _result(ToolReply(f"invalid arguments of {tool.name}: {error}", failed=True), ctx)
-        progress = Progress(ctx, self._serving.verbosity)
+        wanted = roots_wanted(ctx, params.input_responses) if self._link is None and not self._serving.settled else {}
+        if wanted:
+            return types.InputRequiredResult(input_requests=wanted)
+
+        async def work(call: Call) -> types.CallToolResult:
+            return await self._work(call, tool, given, params.input_responses)
+
+        call = Call(ctx, self._serving.verbosity)
+        if tool.asks and asks_by_rounds(ctx):
+            return await self._rounds.serve(call, params, work)
+        return await work(call)
+
+    async def _work(
+        self, call: Call, tool: Tool, given: Arguments, answers: types.InputResponses | None
+    ) -> types.CallToolResult:
         try:
-            link = await self._reach(ctx)
+            link = await self._reach(call.ctx, answers)
             if tool.asks:
-                with self._client.during(ctx):
-                    reply = await tool.handler(link, given, progress.heard)
+                with self._client.during(call):
+                    reply = await tool.handler(link, given, call.progress.heard)
             else:
-                reply = await tool.handler(link, given, progress.heard)
+                reply = await tool.handler(link, given, call.progress.heard)
         except (RequestFailed, ProtocolError, OSError) as error:
             reply = ToolReply(f"{tool.name}: {error}", failed=True)
         except Exception as error:
             logger.exception("%s failed", tool.name)
             reply = ToolReply(f"{tool.name} failed: {type(error).__name__}; this is a fault of AURORA's", failed=True)
-        await progress.told()
-        return _result(reply, ctx)
+        await call.progress.told()
+        return _result(reply, call.ctx)
 
     async def _list_resources(self, _: Context, __: types.PaginatedRequestParams | None) -> types.ListResourcesResult:
         return types.ListResourcesResult(resources=[])
@@ -191,11 +220,12 @@ class McpFront:
             contents=[types.TextResourceContents(uri=uri, mime_type="text/plain", text=text)]
         )
 
-    async def _reach(self, ctx: Context) -> DaemonLink:
+    async def _reach(self, ctx: Context, answers: types.InputResponses | None = None) -> DaemonLink:
         """The session with the daemon; what this client can be asked decides what the daemon may ask."""
         async with self._linking:
             if self._link is None:
-                root = self._serving.root if self._serving.settled else await client_root(ctx, self._serving.root)
+                here = self._serving.root
+                root = here if self._serving.settled else await client_root(ctx, here, answers)
                 options: dict[str, Any] = {
                     "askUser": self._client.elicits(ctx),
                     "languageModel": self._client.samples(ctx),

@@ -120,6 +120,7 @@ class Bench:
         self.root, self.home = place / "workspace", place / "home"
         self.store = store
         self.settings = settings
+        self.environ = environ
         self.now: Callable[[], float] = more.get("now", time.time)
         self.memory = StoreMemory(self.root, store)
         self.deliverables = Deliverables(store, self.now)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from aurora_orchestration.settings import ScoringSettings
-from aurora_orchestration.soar.claims import Sources, cited, traced
+from aurora_orchestration.soar.claims import Sources, cited, shown, traced
 from aurora_orchestration.soar.model import (
     AgentResponse,
     Check,
@@ -27,14 +27,14 @@ CHUNK = ContextChunk(
 CONTEXT = ContextBundle(chunks=(CHUNK,))
 
 
-def result(name: str, *, status: str = "success") -> SubgoalResult:
-    output = Output(summary="found", confidence=0.9) if status == "success" else None
+def result(name: str, *, status: str = "success", summary: str = "found") -> SubgoalResult:
+    output = Output(summary=summary, confidence=0.9) if status == "success" else None
     response = AgentResponse(subgoal_id=name, agent_id="llm-executor", status=status, output=output)  # type: ignore[arg-type]
     return SubgoalResult(subgoal=Subgoal(id=name, description=f"do {name}", agent="llm-executor"), response=response)
 
 
 @pytest.mark.parametrize(
-    ("source", "shown"),
+    ("source", "name"),
     [
         ("SG1", "SG1"),
         ("SG2", None),  # it failed
@@ -51,8 +51,8 @@ def result(name: str, *, status: str = "success") -> SubgoalResult:
         ("", None),
     ],
 )
-def test_a_source_counts_only_if_it_was_given(source: str, shown: str | None) -> None:
-    assert Sources((result("SG1"), result("SG2", status="error")), CONTEXT).known(source) == shown
+def test_a_source_counts_only_if_it_was_given(source: str, name: str | None) -> None:
+    assert Sources((result("SG1"), result("SG2", status="error")), CONTEXT).known(source) == name
 
 
 def test_a_claim_keeps_its_true_sources_and_one_with_none_is_named() -> None:
@@ -60,6 +60,20 @@ def test_a_claim_keeps_its_true_sources_and_one_with_none_is_named() -> None:
     kept, untraced = traced(claims, Sources((result("SG1"),), CONTEXT))
     assert kept == (Claim(text="a", sources=("SG1", "src/a.py:12")),) and untraced == ("b",)
     assert cited(kept, CONTEXT) == {7}
+
+
+def test_a_claim_that_names_a_step_alone_gets_the_places_the_step_found() -> None:
+    step = result("SG1", summary="It is in `src/a.py:12-14`, not (src/b.py:3); see src/a.py:11.")
+    kept, _ = traced((Claim(text="a", sources=("SG1",)),), Sources((step,), CONTEXT))
+    assert kept[0].sources == ("SG1", "src/a.py:12-14", "src/a.py:11")
+    kept, _ = traced((Claim(text="a", sources=("src/a.py:13", "SG1")),), Sources((step,), CONTEXT))
+    assert kept[0].sources == ("src/a.py:13", "SG1")
+
+
+def test_people_are_shown_places_first_and_chunks_as_places() -> None:
+    found = shown(("SG1", CHUNK.id, "reas:x", "src/a.py:12"), CONTEXT)
+    assert found == (f"{CHUNK.file}:{CHUNK.line_start}-{CHUNK.line_end}", "src/a.py:12", "SG1", "reas:x")
+    assert shown(("SG1",), None) == ("SG1",)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from aurora_orchestration.soar.under_way import RunCancelled
+from aurora_orchestration.soar.run import RunCancelled
 from tests.orchestration.llm.loopback import LoopbackProvider
 from tests.orchestration.soar.benches import Bench, bench
 from tests.orchestration.soar.minds import Mind
@@ -93,3 +93,26 @@ async def test_other_sessions_hear_nothing_of_it(provider: LoopbackProvider, tmp
         asked = len(provider.requests)
         other = await it.ask("thanks", session="another")
         assert it.memory.judged == [] and len(provider.requests) > asked and other.answer
+
+
+async def test_thanks_after_a_first_question_without_an_answer_ask_nothing(
+    provider: LoopbackProvider, tmp_path: Path
+) -> None:
+    provider.otherwise = Mind(TWO)
+    async with bench(tmp_path, provider.llm_settings(), {}) as it:  # no key: no model
+        assert (await it.ask(QUERY, session="s")).state == "no_provider"
+        it.environ.update(provider.environ)
+        thanks = await it.ask("Thanks, perfect!", session="s")
+        assert thanks.state == "complete" and "no answer" in thanks.answer and provider.requests == []
+        assert it.memory.judged == []
+
+
+async def test_a_question_without_an_answer_can_be_tried_again_by_saying_so(
+    provider: LoopbackProvider, tmp_path: Path
+) -> None:
+    provider.otherwise = Mind(TWO)
+    async with bench(tmp_path, provider.llm_settings(), {}) as it:
+        assert (await it.ask(QUERY, session="s")).state == "no_provider"
+        it.environ.update(provider.environ)
+        again = await it.ask("Try again, please.", session="s")
+        assert (again.state, again.query) == ("complete", QUERY)

@@ -19,7 +19,7 @@ from aurora_orchestration.settings import (
     ScoringSettings,
     WeightedScoring,
 )
-from aurora_orchestration.soar.under_way import RunCancelled
+from aurora_orchestration.soar.run import RunCancelled
 from aurora_orchestration.soar.unfinished import CannotResume
 from tests.orchestration.llm.loopback import Kind, LoopbackProvider, Scripted
 from tests.orchestration.soar.benches import bench
@@ -184,7 +184,7 @@ async def test_an_invented_source_is_dropped_and_its_claim_named(provider: Loopb
     async with bench(tmp_path, provider.llm_settings(), provider.environ) as it:
         run = await it.ask(MEDIUM)
         assert run.synthesis is not None
-        assert [claim.sources for claim in run.synthesis.claims] == [("SG1",)]
+        assert [claim.sources for claim in run.synthesis.claims] == [("SG1", "src/template.py:1-2")]
         assert run.synthesis.untraced == ("It is the fastest of all.",)
         assert any("fastest" in caveat for caveat in run.caveats)
 

@@ -1,12 +1,13 @@
 // One language client at a time: starts, stops and crashes go through one queue, so that no two ever run at once.
-import * as os from "node:os";
 import * as vscode from "vscode";
-import type { LanguageClientOptions, Middleware, ServerOptions } from "vscode-languageclient/node";
+import type { LanguageClientOptions, Middleware } from "vscode-languageclient/node";
 import { SECTION, settings } from "../settings";
 import type { SessionClient } from "./client";
-import { locateServer, WrongSetting } from "./locating";
+import { locateServer, OWN, WrongSetting } from "./locating";
 import type { Program } from "./locating";
-import { offerServer } from "./offering";
+import { lacksServer } from "./installing";
+import type { Offering } from "./offering";
+import { ServerProcess } from "./process";
 import { Setbacks } from "./setbacks";
 
 export type Condition = "off" | "starting" | "running" | "waiting" | "missing" | "failed";
@@ -31,6 +32,7 @@ export class Connection implements vscode.Disposable {
   private readonly changed = new vscode.EventEmitter<Condition>();
   readonly onDidChange = this.changed.event;
   private client: SessionClient | undefined;
+  private process: ServerProcess | undefined;
   private queue: Promise<void> = Promise.resolve();
   private waiting: NodeJS.Timeout | undefined;
   private readonly setbacks = new Setbacks();
@@ -40,6 +42,7 @@ export class Connection implements vscode.Disposable {
   constructor(
     private readonly middleware: Middleware,
     private readonly attach: (client: SessionClient) => void,
+    private readonly offering: () => Offering,
   ) {}
 
   /** Start anew; what is asked for while another start is under way is done once, after it. */
@@ -55,6 +58,11 @@ export class Connection implements vscode.Disposable {
       throw new NotRunning(this.problem || "AURORA's server is not running; run “AURORA: Restart Server”");
     }
     return token ? this.client.sendRequest<R>(method, params, token) : this.client.sendRequest<R>(method, params);
+  }
+
+  /** When the start that is under way, if any, is over. */
+  settled(): Promise<void> {
+    return this.queue;
   }
 
   get running(): SessionClient | undefined {
@@ -82,40 +90,51 @@ export class Connection implements vscode.Disposable {
 
   private async begin(why: string): Promise<void> {
     if (this.disposed) return;
+    const begun = Date.now();
     await this.end();
     this.tell("starting");
     try {
-      this.program = await locateServer();
+      this.program = await locateServer(() => this.offering().installed());
     } catch (error) {
       if (!(error instanceof WrongSetting)) throw error;
       this.fail(error.message);
       return;
     }
     if (!this.program) {
-      this.tell("missing", "AURORA's server was not found; run “AURORA: Install Server…”");
-      this.log.warn(this.problem);
-      void offerServer(false);
+      this.missing("AURORA's server was not found; run “AURORA: Install Server…”");
       return;
     }
     this.log.info(`${why}: starting ${this.program.command} (found by ${this.program.found})`);
-    const client = await this.create(this.program);
+    const args = [...this.program.args, "lsp", ...(settings().server.standalone ? ["--standalone"] : [])];
+    this.process = new ServerProcess(this.program.command, args, (how) => this.log.debug(`the server's process: ${how}`));
+    const client = await this.create(this.process);
     this.client = client;
     this.attach(client);
-    const begun = Date.now();
     try {
       await client.start();
       this.log.info(`AURORA ${client.initializeResult?.serverInfo?.version ?? ""} answers after ${Date.now() - begun} ms`);
       this.tell("running");
+      const own = this.program.found === OWN ? this.offering().installed() : undefined;
+      if (own) void this.offering().offerNewer(own);
     } catch (error) {
       this.log.warn(`the server did not start: ${error instanceof Error ? error.message : String(error)}`);
+      if (this.program.found === "aurora.server.interpreter") {
+        clearTimeout(this.waiting); // it would end in the same way again
+        this.tell("starting");
+        if (await lacksServer(this.program.command)) {
+          await this.end();
+          this.missing(`${this.program.command} (aurora.server.interpreter) has no aurora-context; run “AURORA: Install Server…”`);
+          return;
+        }
+      }
       this.comeBack(client);
     }
   }
 
   private async end(): Promise<void> {
-    const client = this.client;
-    this.client = undefined;
-    if (!client) return;
+    const { client, process } = this;
+    this.client = this.process = undefined;
+    if (!client) return process?.leave();
     client.leave();
     if (client.answers) {
       try {
@@ -130,13 +149,12 @@ export class Connection implements vscode.Disposable {
       // A client that never started refuses to be disposed of; there is nothing of it to end.
       this.log.debug(`disposing of a client: ${error instanceof Error ? error.message : String(error)}`);
     }
+    process?.leave();
   }
 
-  private async create(program: Program): Promise<SessionClient> {
+  private async create(process: ServerProcess): Promise<SessionClient> {
     const { SessionClient } = await import("./client");
     const chosen = settings();
-    const args = [...program.args, "lsp", ...(chosen.server.standalone ? ["--standalone"] : [])];
-    const server: ServerOptions = { command: program.command, args, options: { cwd: os.homedir() } };
     const selector = LANGUAGES.map((language) => ({ scheme: "file", language }));
     const options: LanguageClientOptions = {
       documentSelector: selector,
@@ -153,7 +171,7 @@ export class Connection implements vscode.Disposable {
       markdown: { isTrusted: false, supportHtml: false },
       middleware: this.middleware,
     };
-    return new SessionClient(server, options, (client) => this.comeBack(client));
+    return new SessionClient(() => process.opened(), options, (client) => this.comeBack(client));
   }
 
   /** The session ended by itself: try again in a while, unless that has been tried too often. */
@@ -167,6 +185,12 @@ export class Connection implements vscode.Disposable {
     this.tell("waiting", "AURORA's server ended; it is being started again");
     this.log.warn(`the session ended; again in ${pause} ms`);
     this.waiting = setTimeout(() => void this.enqueue("after it ended"), pause);
+  }
+
+  private missing(problem: string): void {
+    this.tell("missing", problem);
+    this.log.warn(problem);
+    void this.offering().offer(false);
   }
 
   private fail(problem: string): void {

@@ -8,7 +8,6 @@ import * as os from "node:os";
 import * as vscode from "vscode";
 import { firstRoot } from "../places";
 import type { Connection } from "../server/connection";
-import { locateServer } from "../server/locating";
 
 const START_MS = 20_000;
 const LINE_LIMIT = 64 * 1024;
@@ -56,7 +55,8 @@ export class Dashboard implements vscode.Disposable {
 
   /** Start `aurora dashboard` and trade its token for the cookie that its other pages want. */
   private async serve(): Promise<Served> {
-    const program = this.connection.program ?? (await locateServer());
+    await this.connection.settled(); // a start that is under way
+    const { program } = this.connection;
     if (!program) throw new Error("AURORA's server was not found; run “AURORA: Install Server…”");
     const root = firstRoot();
     const args = [...program.args, ...(root ? ["--workspace", root] : []), "--json", "dashboard", "--no-open"];

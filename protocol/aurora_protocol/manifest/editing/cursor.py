@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
+from collections.abc import Sequence
 from typing import Literal
 
 from msgspec import Struct
@@ -171,7 +172,7 @@ def _around(text: str, node: Object | Array, offset: int) -> bool:
 def is_closed(text: str, node: Object | Array) -> bool:
     """Whether an object or array has its own closing bracket, and does not end only where the text does."""
     closer = "}" if isinstance(node, Object) else "]"
-    children: list[Node] = [each.value for each in node.members] if isinstance(node, Object) else node.items
+    children: Sequence[Node] = [each.value for each in node.members] if isinstance(node, Object) else node.items
     inside = children[-1].end if children else node.start + 1
     return text[node.end - 1 : node.end] == closer and node.end > inside
 

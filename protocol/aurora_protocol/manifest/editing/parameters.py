@@ -7,7 +7,7 @@ are the same, and then they are one thing to a reader.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
@@ -140,7 +140,7 @@ def variable_at(template: Template, offset: int) -> Variable | None:
     return next((each for each in template.variables if each.start <= offset <= each.end), None)
 
 
-def _around(candidates: list[Member], offset: int) -> Member | None:
+def _around(candidates: Sequence[Member], offset: int) -> Member | None:
     index = bisect_right(candidates, offset, key=lambda each: each.name_start) - 1
     if index < 0 or (offset > candidates[index].value.end and offset > candidates[index].name_end):
         return None

@@ -68,9 +68,16 @@ def _objects(subject: Subject, known: dict[str, frozenset[str]]) -> Iterator[tup
     for resource in manifest.resources:
         places.append((("resources", resource.name), resource.node, "resource"))
         places.extend((each.path, each.member.value, "operation") for each in resource.operations)
+    of_capability, of_action = known["capability"], known["action"]
     for capability in manifest.capabilities.values():
-        places.append((capability.path, capability.node, "capability"))
-        places.append(((*capability.path, "action"), capability.action, "action"))
+        plain = capability.node.value
+        if not isinstance(plain, dict):
+            continue
+        if not plain.keys() <= of_capability:
+            places.append((capability.path, capability.node, "capability"))
+        action = plain.get("action")
+        if isinstance(action, dict) and not action.keys() <= of_action:
+            places.append(((*capability.path, "action"), capability.action, "action"))
     for path, node, kind in places:
         if isinstance(node, Object) and not node.value.keys() <= known[kind]:
             yield path, node, known[kind]

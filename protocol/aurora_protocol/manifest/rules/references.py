@@ -32,10 +32,9 @@ def undefined_capability(subject: Subject) -> Iterator[Found]:
     if not isinstance(capabilities, Object) or capabilities.broken:
         return
     for operation in subject.manifest.operations():
-        target = operation.capability_id
-        if target is None or target.value in capabilities.value:
+        name = operation.target
+        if name is None or name in capabilities.value or (target := operation.capability_id) is None:
             continue
-        name = str(target.value)
         meant = subject.guesses.closest(name, capabilities.value.keys(), "capabilities")
         advice = f"; did you mean {quoted(meant)}?" if meant else ""
         message = f'{quoted(name)} is not defined under "capabilities"{advice}'
@@ -55,7 +54,7 @@ def unreferenced_capability(subject: Subject) -> Iterator[Found]:
     manifest = subject.manifest
     if not manifest.resources or not isinstance(manifest.resources_node, Object) or manifest.resources_node.broken:
         return
-    if any(operation.capability_id is None for operation in manifest.operations()):
+    if any(operation.target is None for operation in manifest.operations()):
         return
     known = manifest.capabilities.keys()
     meant = {subject.guesses.closest(name, known, "capabilities") for name in manifest.uses if name not in known}
@@ -74,7 +73,8 @@ def operation_method(subject: Subject) -> Iterator[Found]:
     Good: {"resources": {"notes": {"operations": {"GET": {"capabilityId": "list_notes"}}}}}
     """
     for operation, capability in _resolved(subject):
-        method = str(capability.method.value) if capability.method else operation.method
+        method = capability.request()[0]
+        method = operation.method if method is None else method
         if method == operation.method or operation.method not in METHODS or method not in METHODS:
             continue
         message = f"{quoted(capability.name)} is called with {method}, not {operation.method}"
@@ -119,11 +119,11 @@ def uri_pattern(subject: Subject) -> Iterator[Found]:
         fitting, own = 0, str(pattern.value)
         for operation in resource.operations:
             capability = _capability(subject, operation)
-            template = capability.url_template if capability else None
+            template = capability.request()[1] if capability else None
             if capability is None or template is None:
                 continue
-            if template.value == own or (path := _path_of(str(template.value))) is None:
-                fitting += template.value == own
+            if template == own or (path := _path_of(template)) is None:
+                fitting += template == own
             elif path == _path_of(own):
                 fitting += 1
             else:
@@ -155,13 +155,13 @@ def same_request(subject: Subject) -> Iterator[Found]:
     """
     first: dict[tuple[str, str], Capability] = {}
     for capability in subject.manifest.capabilities.values():
-        method, template = capability.method, capability.url_template
+        method, template = capability.request()
         if method is None or template is None:
             continue
-        earlier = first.setdefault((str(method.value), str(template.value)), capability)
-        if earlier is not capability:
-            message = f"{quoted(earlier.name)} sends {method.value} to {quoted(str(template.value))} as well"
-            yield at(template, message, (*capability.path, "action", "urlTemplate"))
+        earlier = first.setdefault((method, template), capability)
+        if earlier is not capability and (node := capability.url_template) is not None:
+            message = f"{quoted(earlier.name)} sends {method} to {quoted(template)} as well"
+            yield at(node, message, (*capability.path, "action", "urlTemplate"))
 
 
 def _resolved(subject: Subject) -> Iterator[tuple[Operation, Capability]]:
@@ -172,8 +172,7 @@ def _resolved(subject: Subject) -> Iterator[tuple[Operation, Capability]]:
 
 
 def _capability(subject: Subject, operation: Operation) -> Capability | None:
-    target = operation.capability_id
-    return subject.manifest.capabilities.get(str(target.value)) if target is not None else None
+    return subject.manifest.capabilities.get(operation.target) if operation.target is not None else None
 
 
 @lru_cache(maxsize=4096)

@@ -65,8 +65,9 @@ def ask(rules: list[Rule], *subject: Any) -> list[Finding]:
     """What some rules find in one subject. Most find nothing most of the time: that costs little."""
     findings: list[Finding] = []
     for rule in rules:
-        for number, each in enumerate(rule.look(*subject)):
-            if number == MAX_FINDINGS:
+        most = len(findings) + MAX_FINDINGS
+        for each in rule.look(*subject):
+            if len(findings) == most:
                 break
             findings.append(rule.finding(each))
     return findings
