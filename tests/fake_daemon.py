@@ -77,7 +77,7 @@ class FakeDaemon:
         """The params of the last message with this method."""
         return next(m.get("params", {}) for m in reversed(self.received) if m.get("method") == method)
 
-    def wait_for(self, method: str, seconds: float = 5.0) -> dict[str, Any]:
+    def wait_for(self, method: str, seconds: float = 30.0) -> dict[str, Any]:
         """The first message with this method, once it has arrived."""
         deadline = time.monotonic() + seconds
         while time.monotonic() < deadline:

@@ -22,7 +22,7 @@ logger = logging.getLogger(__name__)
 EXIT_FAILED = 1
 CLOSE_WITHIN = 1.2
 """Seconds that closing workspaces and workers may take."""
-GIVE_UP_AFTER = 3.0
+GIVE_UP_AFTER = 8.0
 """Seconds after which a process that should have ended is ended the hard way."""
 
 _SIGNALS = ("SIGTERM", "SIGINT", "SIGHUP")

@@ -116,7 +116,7 @@ def test_the_daemon_is_killed_while_it_indexes(product: Product, root: Path, see
         wire = begin_indexing(product, root)
         time.sleep(chance.uniform(0.0, 0.8))
         daemon.kill()
-        daemon.wait(10)
+        daemon.wait(30)
         wire.stream.close()
         eventually(lambda: not product.processes(), "the workers of a killed daemon end", 10)
         write(root, {f"pack_0/module_{chance.randrange(20)}.py": CODE.format("temporarily")})
@@ -147,7 +147,7 @@ def test_clients_are_killed_in_the_middle_of_requests(product: Product, root: Pa
         process = product.start(*commands[round_ % 4], cwd=root)
         time.sleep(chance.uniform(0.02, 0.25))
         process.kill()
-        process.communicate(timeout=10)
+        process.communicate(timeout=30)
     with Wire(open_connection(product.address, 5.0)) as wire:
         wire.initialize(root)
         for _ in range(20):
@@ -314,10 +314,10 @@ def test_sigterm_while_indexing_ends_everything_soon(product: Product, root: Pat
     time.sleep(0.3)
     began = time.monotonic()
     daemon.send_signal(signal.SIGTERM)
-    daemon.wait(10)
-    assert time.monotonic() - began < 5
+    daemon.wait(30)
+    assert time.monotonic() - began < 20
     wire.stream.close()
-    eventually(lambda: not product.processes(), "workers end with their daemon", 5)
+    eventually(lambda: not product.processes(), "workers end with their daemon", 20)
     assert not product.address.socket.exists()
     check_answers(product, root)
 

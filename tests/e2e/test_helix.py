@@ -50,7 +50,7 @@ class Screen:
 
     def close(self) -> None:
         self.process.kill()
-        self.process.wait(10)
+        self.process.wait(30)
         os.close(self._ours)
 
 
@@ -90,7 +90,7 @@ def test_it_hovers_and_tells_what_is_wrong(tmp_path: Path) -> None:
 
 def _until(screen: Screen, wanted: str, keys: str) -> None:
     """Press keys, again and again while the session is not up yet, until something is drawn."""
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 60
     while not re.search(wanted, screen.drawn()):
         assert time.monotonic() < deadline, screen.drawn()[-3000:]
         screen.press("\x1b")

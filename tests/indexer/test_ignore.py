@@ -273,9 +273,9 @@ def test_a_pipe_in_place_of_an_ignore_file_blocks_nobody(tmp_path: Path) -> None
 )
 def test_hostile_patterns_cost_no_more_than_others(pattern: str, path: str) -> None:
     compiled = compile_pattern(pattern)
-    begun = time.perf_counter()
+    begun = time.process_time()
     assert compiled.fullmatch(path) is None
-    assert time.perf_counter() - begun < 0.25
+    assert time.process_time() - begun < 1
 
 
 @pytest.mark.parametrize("pattern", ["[", "a[!", "a\\", "[[:nope:]]", "[a-"])

@@ -42,7 +42,7 @@ class Seen:
         self.threads = [thread for thread in threading.enumerate() if thread not in before]
 
     async def until(self, *, changed: set[str] | None = None, removed: set[str] | None = None) -> None:
-        deadline = time.monotonic() + 10
+        deadline = time.monotonic() + 60
         while not ((changed or set()) <= self.changed and (removed or set()) <= self.removed):
             assert time.monotonic() < deadline, self.batches
             await asyncio.sleep(0.02)
@@ -54,7 +54,7 @@ class Seen:
             await asyncio.sleep(seconds)
 
     async def overflowed(self) -> None:
-        deadline = time.monotonic() + 10
+        deadline = time.monotonic() + 60
         while not any(batch.overflow for batch in self.batches):
             assert time.monotonic() < deadline, self.batches
             await asyncio.sleep(0.02)
@@ -81,7 +81,7 @@ def covers(removed: set[str], path: str) -> bool:
     return path in removed or any(path.startswith(f"{folder}/") for folder in removed)
 
 
-async def until(holds: Callable[[], bool], seconds: float = 10.0) -> None:
+async def until(holds: Callable[[], bool], seconds: float = 30.0) -> None:
     deadline = time.monotonic() + seconds
     while not holds():
         assert time.monotonic() < deadline

@@ -18,7 +18,7 @@ async def test_who_is_cancelled_while_memory_answers_is_cancelled_and_the_reader
 
     async def long() -> str | None:
         begun.set()
-        end.wait(10)
+        end.wait(30)
         return await store.read.fact("root")
 
     try:

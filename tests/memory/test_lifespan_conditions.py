@@ -185,10 +185,10 @@ def test_a_bad_condition_is_told_by_column_and_what_was_expected(text: str, colu
     ],
 )
 def test_hostile_text_fails_fast(text: str) -> None:
-    begun = time.perf_counter()
+    begun = time.process_time()
     with pytest.raises(ConditionError) as caught:
         parse(text)
-    assert time.perf_counter() - begun < 0.1
+    assert time.process_time() - begun < 0.5
     assert len(str(caught.value)) < 400
 
 

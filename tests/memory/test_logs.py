@@ -77,12 +77,12 @@ def test_any_text_can_be_indexed(text: str) -> None:
 
 
 def test_hostile_logs_take_no_time_and_no_room() -> None:
-    begun = time.perf_counter()
+    begun = time.process_time()
     assert len(index_of("a.md", "# kangaroo\n" * 20_000)) == MAX_SECTIONS
     index_of("a.md", '# x\n"' + '"a' * 200_000)
     index_of("a.md", "# x\n" + "`" * 300_000 + "\n" + "{" * 300_000)
     index_of("a.md", "# " + "y" * 500_000)
-    assert time.perf_counter() - begun < 10
+    assert time.process_time() - begun < 10
 
 
 async def test_references_are_ranked_by_rare_words(store: Store) -> None:

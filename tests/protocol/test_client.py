@@ -27,7 +27,7 @@ def daemon(tmp_path: Path) -> Iterator[FakeDaemon]:
 
 @pytest.fixture
 def client(daemon: FakeDaemon) -> Iterator[Client]:
-    with Client.connect(daemon.address, 5) as connected:
+    with Client.connect(daemon.address, 30) as connected:
         yield connected
 
 
@@ -119,7 +119,7 @@ def test_a_late_answer_is_a_timeout_and_not_the_next_answer(daemon: FakeDaemon, 
     daemon.handlers["quick"] = lambda session, params: "in time"
     with pytest.raises(DaemonUnreachable, match=r"did not answer slow within 0.1 s"):
         client.request("slow", timeout=0.1)
-    assert client.request("quick", timeout=5) == "in time"
+    assert client.request("quick", timeout=30) == "in time"
     assert daemon.wait_for("$/cancelRequest")["params"] == {"id": 1}
 
 
@@ -140,7 +140,7 @@ def test_a_daemon_that_dies_while_asked(daemon: FakeDaemon, client: Client) -> N
 
     daemon.handlers["die"] = die
     with pytest.raises(DaemonUnreachable, match="closed the connection"):
-        client.request("die", timeout=5)
+        client.request("die", timeout=30)
 
 
 @pytest.mark.parametrize("answer", [b"HTTP/1.1 400 Bad Request\r\n\r\n", b"Content-Length: 3\r\n\r\n{x}"])
@@ -150,7 +150,7 @@ def test_something_else_at_the_socket(daemon: FakeDaemon, client: Client, answer
 
     daemon.handlers["ask"] = garble
     with pytest.raises(DaemonUnreachable, match=r"protocol|not JSON"):
-        client.request("ask", timeout=5)
+        client.request("ask", timeout=30)
 
 
 def test_a_large_answer_arrives_whole(daemon: FakeDaemon, client: Client) -> None:

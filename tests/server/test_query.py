@@ -159,7 +159,7 @@ def test_what_was_paid_is_not_paid_twice_after_a_kill(tmp_path: Path) -> None:
             wire.post("aurora/query", {"query": MEDIUM})
             until(lambda: "work" in mind.asked, what="the agents work")
             daemon.process.send_signal(signal.SIGKILL)
-            daemon.process.wait(10)
+            daemon.process.wait(30)
             wire.stream.close()
         paid = list(mind.asked)
         del mind.instead["work"]

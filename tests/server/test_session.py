@@ -238,5 +238,5 @@ def test_the_session_ends_with_the_editor_that_opened_it(daemon: Daemon) -> None
         time.sleep(0.5)
         wire.result("aurora/status")
         editor.kill()
-        editor.wait(10)
+        editor.wait(30)
         assert wire.ends(12)

@@ -92,9 +92,9 @@ def test_a_broken_document_keeps_what_was_read() -> None:
     ],
 )
 def test_deep_nesting_ends_in_time(path: str, source: bytes) -> None:
-    begun = time.monotonic()
+    begun = time.process_time()
     check(path, source)
-    assert time.monotonic() - begun < 5
+    assert time.process_time() - begun < 5
 
 
 def test_aliases_do_not_unfold() -> None:
@@ -110,9 +110,9 @@ def test_aliases_do_not_unfold() -> None:
 def test_a_megabyte_of_marks_ends_in_time(suffix: str, letters: bytes) -> None:
     noise = bytes(random.Random(3).choices(letters, k=300_000))
     head = {"yaml": b"openapi: 3.0.0\n", "json": b'{"openapi": "3.0.0", "x": '}.get(suffix, b"")
-    begun = time.monotonic()
+    begun = time.process_time()
     check(f"a.{suffix}", head + letters * (700_000 // len(letters)) + noise)
-    assert time.monotonic() - begun < 15
+    assert time.process_time() - begun < 15
 
 
 def test_a_megabyte_of_markdown_is_read_in_seconds() -> None:
@@ -120,6 +120,6 @@ def test_a_megabyte_of_markdown_is_read_in_seconds() -> None:
     block += "- one\n- two\n\n```py\ncode({0})\n```\n\n"
     source = "".join(block.format(number) for number in range(9_000)).encode()
     assert len(source) > 900_000
-    begun = time.monotonic()
+    begun = time.process_time()
     assert check("a.md", source) == 5_000
-    assert time.monotonic() - begun < 15
+    assert time.process_time() - begun < 15

@@ -1,0 +1,15 @@
+"""What holds for all tests, whatever machine and shell they are run from."""
+
+from __future__ import annotations
+
+import signal
+
+from hypothesis import settings
+
+# How long an example takes says more of the machine than of the code: `make bench` is for time.
+settings.register_profile("any-machine", deadline=None)
+settings.load_profile("any-machine")
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # A shell starts what runs in the background so, and every program that is started inherits it.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
