@@ -262,16 +262,19 @@ async def _to_the_end(step: Coroutine[Any, Any, None]) -> None:
 
 
 def query_of(experiment: Experiment, notes: str, signal: str) -> str:
-    """The question of one iteration: the goal, what was noted last, what is wanted. Pure; at most `MAX_QUERY` long."""
+    """The question of one iteration: the goal, what was noted last, what is wanted. Pure; at most `MAX_QUERY` long.
+
+    The goal's title comes first: it is what memory shows of what was learned.
+    """
     wanted = (
         "Take the next step towards the goal, and report what was done and observed. End with one line: "
         f"'{signal}: <reason>' if every criterion of the goal has been observed to hold, else 'Next step: <what>'."
     )
-    room = MAX_QUERY - len(wanted) - 100
+    room = MAX_QUERY - len(wanted) - len(experiment.title) - 100
     noted = notes.partition("\n---\n")[2].strip()
     noted = noted[-min(_MAX_NOTES, max(0, room - len(experiment.goal))) :] if len(experiment.goal) < room else ""
     goal = experiment.goal[:room]
-    return f"Goal:\n{goal}\n\nNotes of earlier iterations:\n{noted or '(none)'}\n\n{wanted}"
+    return f"{experiment.title}\n\nGoal:\n{goal}\n\nNotes of earlier iterations:\n{noted or '(none)'}\n\n{wanted}"
 
 
 def _action(record: RunRecord) -> str:

@@ -392,6 +392,11 @@ def test_a_question_fits_the_guardrails_however_long_goal_and_notes_are() -> Non
     assert len(query_of(experiment, "h\n---\n" + "n" * 100_000, "GOAL_ACHIEVED")) <= MAX_QUERY
 
 
+def test_a_question_begins_with_the_goal_in_one_line() -> None:
+    experiment = experiment_of("# Goal\n\nAll templates **expand** twice as fast.\n\n- measured", "prompt.md")
+    assert query_of(experiment, "", "GOAL_ACHIEVED").startswith("All templates expand twice as fast.\n\nGoal:\n# Goal")
+
+
 def test_only_a_line_or_a_decision_is_a_signal() -> None:
     assert signalled("GOAL_ACHIEVED: all pass", "GOAL_ACHIEVED") == "all pass"
     assert signalled("**Decision:** GOAL_ACHIEVED: all pass", "GOAL_ACHIEVED") == "all pass"
