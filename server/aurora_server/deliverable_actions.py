@@ -86,6 +86,8 @@ def _happening(params: DeliverableParams) -> Happening:
         case "task":
             if params.total is None and params.completed is None:
                 raise invalid("give `completed`, `total` or both: how many tasks are done, and how many there are")
+            if params.total is not None and params.completed is not None and params.completed > params.total:
+                raise invalid(f"{params.completed} of {params.total} tasks cannot be completed")
             return TasksCounted(total=params.total, completed=params.completed)
         case "tool-call":
             if params.tool is None:

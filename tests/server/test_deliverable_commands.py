@@ -106,6 +106,7 @@ def test_what_cannot_follow_is_refused_with_what_can(home: Path, root: Path) -> 
         (["conform", "one", "--completed", "3", "--total", "2"], "3 of 2"),
         (["export", "nobody"], "there are one"),
         (["fail", "one", "--failure-type", "bad luck"], "infinite_loop"),
+        (["task", "--completed", "9", "--total", "3"], "9 of 3 tasks cannot be completed"),
     ],
 )
 def test_mistakes_are_one_line_and_leave_no_trace(home: Path, root: Path, arguments: list[str], said: str) -> None:
