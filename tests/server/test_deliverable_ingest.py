@@ -196,9 +196,9 @@ def test_a_hook_imports_little(home: Path, root: Path) -> None:
         "import sys; from aurora_server.cli import main, haste; haste.leave = lambda code: print(*sys.modules) or code;"
     )
     code += "sys.argv[1:] = ['deliverable', 'ingest', '--claude-code-hook']; main()"
-    done = subprocess.run(
-        [sys.executable, "-P", "-c", code], cwd=root, input="{}", capture_output=True, text=True, check=False
-    )
+    environ = {**os.environ, "AURORA_HOME": str(home)}
+    command = [sys.executable, "-P", "-c", code]
+    done = subprocess.run(command, cwd=root, env=environ, input="{}", capture_output=True, text=True, check=False)
     heavy = {"msgspec", "asyncio", "rich", "pygls", "lsprotocol", "numpy", "aurora_memory", "aurora_orchestration"}
     assert heavy & set(done.stdout.split()) == set()
 

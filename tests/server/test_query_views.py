@@ -75,7 +75,7 @@ def test_v_tells_stages_and_scores() -> None:
         "aurora: verifying (adversarial)... PASS (0.85)",
     ]
     assert said.endswith("aurora: done (score: 0.93, cached: yes)\n") and err == ""
-    assert "  - login goes through OAuthClient  [SG2, src/auth.py:41]\n" in said
+    assert "  - login goes through OAuthClient  [src/auth.py:41, SG2]\n" in said
     assert "score 0.93 · confidence 0.88 · weakest: calibrated 0.90 · $0.0100 · 12.8 s" in said
     assert "\x1b" not in said
 

@@ -107,12 +107,15 @@ class DaemonLink:
             client = await asyncio.to_thread(ensure_daemon, self._address, environ=dict(self._environ))
             stream = client.detach()
             stream.setblocking(False)
-            reader, self._writer = await asyncio.open_connection(sock=stream)
-            self._reading = asyncio.create_task(self._read(reader, self._writer), name="daemon link")
+            reader, writer = await asyncio.open_connection(sock=stream)
+            self._writer = writer
+            self._reading = asyncio.create_task(self._read(reader, writer), name="daemon link")
             try:
                 await self._begin()
-            except BaseException:  # half begun, by a call that was cancelled: the next one begins anew
-                self._writer.close()
+            except (
+                BaseException
+            ):  # half begun: the call was cancelled, the daemon ends; the next begins anew
+                writer.close()
                 raise
             logger.info("session with the daemon began for %s", self.root)
 
