@@ -112,9 +112,7 @@ class DaemonLink:
             self._reading = asyncio.create_task(self._read(reader, writer), name="daemon link")
             try:
                 await self._begin()
-            except (
-                BaseException
-            ):  # half begun: the call was cancelled, the daemon ends; the next begins anew
+            except BaseException:  # half begun: the call was cancelled, the daemon ends; the next begins anew
                 writer.close()
                 raise
             logger.info("session with the daemon began for %s", self.root)
