@@ -22,6 +22,9 @@ from aurora_indexer.worker_process import WorkerProcess
 
 BATCH_BYTES = 512 << 10
 BATCH_FILES = 32
+LARGE_BYTES = 48 << 10
+"""A file of so much is begun early: nobody should wait for the one worker that came to it last."""
+
 STARTS = 3
 """Tries at starting a worker: more will not help."""
 
@@ -243,13 +246,35 @@ def _why(through: asyncio.Future[list[None]]) -> BaseException:
     return error
 
 
+def _in_order(items: Iterable[WorkItem]) -> list[WorkItem]:
+    """By suffix, large files at both ends, the largest outermost.
+
+    Workers take from both ends: each then loads few grammars, which take a worker long to load, and what they come to
+    last is small.
+    """
+    ordered = sorted(items, key=lambda item: item.path.rpartition(".")[2])
+    half = sum(item.size for item in ordered) / 2
+    small: list[WorkItem] = []
+    first: list[WorkItem] = []
+    last: list[WorkItem] = []
+    passed = 0
+    for item in ordered:
+        if item.size < LARGE_BYTES:
+            small.append(item)
+        else:
+            (first if passed < half else last).append(item)
+        passed += item.size
+    first.sort(key=lambda item: -item.size)
+    last.sort(key=lambda item: item.size)
+    return [*first, *small, *last]
+
+
 class _Work:
     """The items of one `parse` call: waiting, under way, suspected of ending a worker."""
 
     def __init__(self, root: Path, items: Iterable[WorkItem]) -> None:
         self.root = root
-        # By suffix, and workers take from both ends: each then loads few grammars, which take a worker long to load.
-        self._waiting = deque(sorted(items, key=lambda item: item.path.rpartition(".")[2]))
+        self._waiting = deque(_in_order(items))
         self._alone: deque[WorkItem] = deque()
         self._suspects: set[WorkItem] = set()
         self._left = len(self._waiting)
@@ -264,11 +289,10 @@ class _Work:
             return [self._alone.popleft()] if self._alone else []
         batch: list[WorkItem] = []
         size = 0
+        most = min(BATCH_FILES, max(1, len(self._waiting) // 4))  # fewer at the end, so that all end together
         end = -1 if from_end else 0
         take = self._waiting.pop if from_end else self._waiting.popleft
-        while (
-            self._waiting and len(batch) < BATCH_FILES and (not batch or size + self._waiting[end].size <= BATCH_BYTES)
-        ):
+        while self._waiting and len(batch) < most and (not batch or size + self._waiting[end].size <= BATCH_BYTES):
             item = take()
             size += item.size
             batch.append(item)

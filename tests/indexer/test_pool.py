@@ -17,7 +17,7 @@ import pytest
 
 from aurora_indexer import WorkerLost
 from aurora_indexer.messages import Failed, Parsed, Reply, Skipped, Unchanged, WorkItem, content_hash
-from aurora_indexer.pool import PoolClosed, WorkerPool
+from aurora_indexer.pool import PoolClosed, WorkerPool, _Work
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="kills by signal")
 
@@ -407,3 +407,32 @@ async def test_control_c_in_the_terminal_is_the_daemons_business(setting: Settin
     assert alive(pid)
     assert len(await collect(pool, setting.root, setting.many(2))) == 2
     assert pool.pids == [pid]
+
+
+def test_large_files_come_first_and_few_files_last() -> None:
+    sizes = {
+        "a.py": 10,
+        "big.py": 90_000,
+        "bigger.py": 99_000,
+        "c.ts": 10,
+        "d.ts": 10,
+        "big.ts": 80_000,
+        "e.ts": 95_000,
+    }
+    work = _Work(Path("/root"), [WorkItem(path, size) for path, size in sizes.items()] * 10)
+    front, back = work.next_batch(), work.next_batch(from_end=True)
+    assert front[0].path == "bigger.py" and back[0].path == "e.ts"
+    taken = len(front) + len(back)
+    last: list[WorkItem] = []
+    while batch := work.next_batch():
+        taken, last = taken + len(batch), batch
+    assert taken == 10 * len(sizes) and len(last) == 1
+
+
+def test_every_item_is_worked_on_once_whatever_its_size() -> None:
+    items = [WorkItem(f"{n}.{'py' if n % 3 else 'ts'}", n * 7_919 % 200_000) for n in range(500)]
+    work, taken, end = _Work(Path("/root"), items), [], False
+    while batch := work.next_batch(from_end=end):
+        taken += batch
+        end = not end
+    assert sorted(taken, key=lambda item: item.path) == sorted(items, key=lambda item: item.path)
