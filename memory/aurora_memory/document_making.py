@@ -6,6 +6,8 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from msgspec import UNSET
+
 from aurora_memory.checking import checked
 from aurora_memory.chunks import chunk_id
 from aurora_memory.documents import (
@@ -94,11 +96,15 @@ def reasoning_document(
     at: float,
     *,
     is_pattern: bool,
+    flagged: bool = True,
     execution_time_ms: float = 0.0,
     total_cost_usd: float = 0.0,
     log: ConversationLogReference | None = None,
 ) -> ReasoningDocument:
-    """The document of what a run that ended at `at` (Unix seconds) teaches. Raises InvalidDocument."""
+    """The document of what a run that ended at `at` (Unix seconds) teaches; `flagged`: with its confidence.
+
+    Raises InvalidDocument.
+    """
     mark = "high-confidence-pattern" if is_pattern else "partial-success"
     rules = (
         _rule("is_pattern == true", "retain_indefinitely"),
@@ -121,7 +127,7 @@ def reasoning_document(
             conversation_log_reference=log,
             created_at=iso_time(at),
             is_pattern=is_pattern,
-            confidence="high" if is_pattern else "partial",
+            confidence=UNSET if not flagged else "high" if is_pattern else "partial",
         )
     )
 

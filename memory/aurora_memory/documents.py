@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from typing import Annotated, Literal
 
-from msgspec import Meta, Struct, field
+from msgspec import UNSET, Meta, Struct, UnsetType, field
 
 _TIME = (
     r"^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])T([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]"
@@ -206,13 +206,15 @@ class CodeDocument(_Chunk, frozen=True, kw_only=True, forbid_unknown_fields=True
 class ReasoningDocument(
     _Chunk, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=False, tag="reasoning"
 ):
-    """A reasoning chunk (AURORA §6.3.5, §6.8.1). `confidence` is `partial` for what went only partly well."""
+    """A reasoning chunk (AURORA §6.3.5, §6.8.1). `confidence` is `partial` for what went only partly well,
+    and absent where it is not to be kept.
+    """
 
     id: ReasoningId
     content: ReasoningContent
     metadata: ReasoningMetadata
     is_pattern: bool = False
-    confidence: Literal["high", "partial"] = "partial"
+    confidence: Literal["high", "partial"] | UnsetType = UNSET
 
 
 class KnowledgeDocument(

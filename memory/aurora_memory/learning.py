@@ -54,6 +54,8 @@ class Policy(Struct, frozen=True):
     limit: float = 1.0
     similar: float = 0.6
     praised: float = 0.1
+    flagged: bool = True
+    """Whether what is kept says how sure it was (`include_confidence_flag`)."""
 
 
 POLICY = Policy()
@@ -202,7 +204,7 @@ def lesson_of(run: FinishedRun, policy: Policy = POLICY) -> Lesson:
     of_use = {"success": list(retrieved), "partial": helped, "failure": []}[result]
     document = None
     if result != "failure" and run.subgoals:
-        document = _document(run, result == "success")
+        document = _document(run, is_pattern=result == "success", flagged=policy.flagged)
     return Lesson(
         outcome=result,
         retrieved=retrieved,
@@ -245,7 +247,7 @@ def better(old: ReasoningDocument, new: ReasoningDocument) -> bool:
     return new.content.success_score >= old.content.success_score
 
 
-def _document(run: FinishedRun, is_pattern: bool) -> ReasoningDocument:
+def _document(run: FinishedRun, *, is_pattern: bool, flagged: bool) -> ReasoningDocument:
     tools = [tool for use in run.tools_used for tool in use.tools]
     pattern = _slug(run.pattern) if run.pattern else pattern_name(run.query)
     texts = [subgoal.description for subgoal in run.subgoals]
@@ -265,6 +267,7 @@ def _document(run: FinishedRun, is_pattern: bool) -> ReasoningDocument:
         run.tags or reasoning_tags(run.query, texts),
         run.at,
         is_pattern=is_pattern,
+        flagged=flagged,
         execution_time_ms=run.execution_time_ms,
         total_cost_usd=run.total_cost_usd,
         log=run.log,

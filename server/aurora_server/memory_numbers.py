@@ -30,4 +30,5 @@ def policy_of(settings: Settings) -> Policy:
         unhelpful=-learning.partial_boost,
         neutral=learning.neutral,
         misleading=learning.failure_penalty,
+        flagged=caching.include_confidence_flag,
     )

@@ -69,10 +69,13 @@ class LearningSettings(Struct, frozen=True):
 
 
 class CachingSettings(Struct, frozen=True):
-    """`memory.caching_policy.*`: from which score on a result is kept, and kept as a pattern (AURORA §6.7)."""
+    """`memory.caching_policy.*`: from which score on a result is kept, and kept as a pattern, and whether it is
+    kept with how sure it was (AURORA §6.7).
+    """
 
     cache_if_score_gte: Annotated[float, Meta(ge=0, le=1)] = 0.5
     mark_as_pattern_if_gte: Annotated[float, Meta(ge=0, le=1)] = 0.8
+    include_confidence_flag: bool = True
 
 
 class SemanticSettings(Struct, frozen=True):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -69,6 +70,8 @@ def test_caching_policy() -> None:
         if document is not None:
             assert document.is_pattern == is_pattern
             assert document.confidence == ("high" if is_pattern else "partial")
+            plain = lesson_of(run(score=score), Policy(flagged=False)).document
+            assert plain is not None and b'"confidence"' not in msgspec.json.encode(plain)
 
 
 @given(st.lists(st.sampled_from([0.2, 0.05, -0.05, -0.1]), max_size=50))
