@@ -101,7 +101,8 @@ class Delivering:
         self._last_at = 0.0
         self._waiting: list[Event] = []
         self._writer: asyncio.Task[None] | None = None
-        self._closing = asyncio.Event()
+        self._hurry = asyncio.Event()
+        self._closed = False
 
     async def begin(self, query: str, complexity: Level, model: str | None, started_at: float, at: float) -> None:
         """Open a deliverable, or join the one this session has open."""
@@ -125,6 +126,8 @@ class Delivering:
         if phase is not None and phase != self._phase and self._begun and not self._joined:
             self._phase = phase
             self._say(at, PhaseStarted(phase))
+            if phase in ("apply", "verify"):
+                self._hurry.set()  # what is paid for begins: should the process be killed, this is to be known
 
     def steps(self, total: int, at: float) -> None:
         """So many subgoals are to be done."""
@@ -184,7 +187,8 @@ class Delivering:
 
     async def close(self) -> None:
         """Wait until everything said is on disk."""
-        self._closing.set()
+        self._closed = True
+        self._hurry.set()
         while self._writer is not None and not self._writer.done():
             await asyncio.shield(self._writer)
 
@@ -229,7 +233,9 @@ class Delivering:
             for refusal in recorded.refused:
                 logger.warning("of a run's deliverable was refused", extra={"run": self._run, "why": refusal.reason})
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._closing.wait(), GATHER_SECONDS)
+                await asyncio.wait_for(self._hurry.wait(), GATHER_SECONDS)
+            if not self._closed:
+                self._hurry.clear()
 
 
 def failure_of(run: RunRecord) -> FailureType:

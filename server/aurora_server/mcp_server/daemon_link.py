@@ -21,6 +21,10 @@ logger = logging.getLogger(__name__)
 CLIENT_NAME = "aurora-mcp"
 READ_SIZE = 256 * 1024
 METHOD_NOT_FOUND, INTERNAL_ERROR = -32601, -32603
+OPENINGS = 4
+"""Tries at beginning a session: a daemon that was killed accepts connections until the system has taken it down."""
+OPEN_AGAIN_AFTER = 0.2
+"""Seconds before the second try, twice that before the third, and so on."""
 
 Heard = Callable[[dict[str, Any]], None]
 """Takes the value of one `$/progress`."""
@@ -104,18 +108,29 @@ class DaemonLink:
         async with self._opening:
             if self._writer is not None and not self._writer.is_closing():
                 return
-            client = await asyncio.to_thread(ensure_daemon, self._address, environ=dict(self._environ))
-            stream = client.detach()
-            stream.setblocking(False)
-            reader, writer = await asyncio.open_connection(sock=stream)
-            self._writer = writer
-            self._reading = asyncio.create_task(self._read(reader, writer), name="daemon link")
-            try:
-                await self._begin()
-            except BaseException:  # half begun: the call was cancelled, the daemon ends; the next begins anew
-                writer.close()
-                raise
+            for tried in range(1, OPENINGS + 1):
+                try:
+                    await self._open()
+                except LinkLost:
+                    if tried == OPENINGS:
+                        raise
+                    await asyncio.sleep(tried * OPEN_AGAIN_AFTER)
+                else:
+                    break
             logger.info("session with the daemon began for %s", self.root)
+
+    async def _open(self) -> None:
+        client = await asyncio.to_thread(ensure_daemon, self._address, environ=dict(self._environ))
+        stream = client.detach()
+        stream.setblocking(False)
+        reader, writer = await asyncio.open_connection(sock=stream)
+        self._writer = writer
+        self._reading = asyncio.create_task(self._read(reader, writer), name="daemon link")
+        try:
+            await self._begin()
+        except BaseException:  # half begun: the call was cancelled, the daemon ends; the next begins anew
+            writer.close()
+            raise
 
     async def _begin(self) -> None:
         uri = self.root.as_uri()
@@ -159,6 +174,8 @@ class DaemonLink:
             while data := await reader.read(READ_SIZE):
                 for body in decoder.feed(data):
                     self._take(json.loads(body))
+        except ConnectionError as error:
+            logger.info("the connection broke: %s", error)
         except (OSError, FrameError, ValueError) as error:
             reason = f"the daemon's answer could not be read: {error}"
         finally:
