@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
-from aurora_orchestration.soar.delivering import PHASE_OF, Delivering
+from aurora_orchestration.soar.delivering import Delivering
 from aurora_orchestration.soar.phases_log import plain
 from aurora_orchestration.soar.run import Call, PhaseRecord
 from aurora_orchestration.soar.stages import Stage, StageName, Status
@@ -128,10 +128,6 @@ class Course:
             self._spent.pop(part, None)
         if self.delivering is not None:
             self.delivering.phase(name, at)
-            if PHASE_OF.get(name) == "apply":
-                await (
-                    self.delivering.written()
-                )  # agents are paid now: a kill must leave a change that is being executed
         found: dict[str, Any] = {}
         try:
             yield found

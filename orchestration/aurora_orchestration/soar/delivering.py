@@ -126,6 +126,8 @@ class Delivering:
         if phase is not None and phase != self._phase and self._begun and not self._joined:
             self._phase = phase
             self._say(at, PhaseStarted(phase))
+            if phase in ("apply", "verify"):
+                self._hurry.set()  # what is paid for begins: should the process be killed, this is to be known
 
     def steps(self, total: int, at: float) -> None:
         """So many subgoals are to be done."""
@@ -186,10 +188,6 @@ class Delivering:
     async def close(self) -> None:
         """Wait until everything said is on disk."""
         self._closed = True
-        await self.written()
-
-    async def written(self) -> None:
-        """Wait until what was said so far is written: a killed process cannot lose it any more."""
         self._hurry.set()
         while self._writer is not None and not self._writer.done():
             await asyncio.shield(self._writer)

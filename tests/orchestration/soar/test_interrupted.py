@@ -66,7 +66,9 @@ async def test_after_kill_9_nothing_is_paid_or_learned_twice(tmp_path: Path) -> 
             log = (it.home / "logs/conversations" / left.log).read_text()
             assert log.lower().count("interrupted") >= 1 and log.count("```") % 2 == 0
             found = await it.deliverables.get(change_of(left.id))
-            assert found is not None and found.status in ("executing", "verifying")
+            assert found is not None and found.status in ("planning", "executing", "verifying"), (
+                "what was written by then"
+            )
             assert found.current_phase is None
             spent = it.budget.status()
             assert spent.consumed_usd > 0 and it.memory.learned == []
