@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,19 @@ from typing import Any
 import pytest
 
 from tests.orchestration.llm.loopback import Kind, Scripted
-from tests.server.planning import LOGGING_IN, LOGIN, answer, do, given, on_terminal, plan, planning, step, value
+from tests.server.planning import (
+    INTERRUPT,
+    LOGGING_IN,
+    LOGIN,
+    answer,
+    do,
+    given,
+    on_terminal,
+    plan,
+    planning,
+    step,
+    value,
+)
 from tests.server.sites import demo_site, manifest_command
 
 REQUEST = "log me in and create a post called Dawn, then list posts"
@@ -114,6 +127,9 @@ def test_a_dry_run_shows_the_plan_and_calls_nothing(home: Path, site: str) -> No
 def test_what_may_be_destroyed_needs_a_word_before_anything_is_sent(home: Path, site: str) -> None:
     deleting = plan(LOGIN, step("list_posts", value("limit", 1)), step("delete_post", answer("id", 2, "/posts/0/id")))
     with planning(home) as provider:
+        provider.otherwise = plan(*THREE["steps"][:2])
+        assert do(home, provider, site, REQUEST, *LOGGING_IN).returncode == 0, "what it deletes is its own"
+        shutil.rmtree(home / "cookies")
         provider.otherwise = deleting
         before = titles(home, site)
         held = do(home, provider, site, "delete the newest post", *LOGGING_IN)
@@ -134,7 +150,7 @@ def test_what_may_be_destroyed_needs_a_word_before_anything_is_sent(home: Path, 
 def test_ctrl_c_at_the_question_sends_nothing(home: Path, site: str) -> None:
     with planning(home) as provider:
         provider.script(plan(LOGIN, step("delete_post", value("id", "1"))))
-        code, shown = on_terminal(home, provider, [site, "delete post 1", *LOGGING_IN], b"\x03")
+        code, shown = on_terminal(home, provider, [site, "delete post 1", *LOGGING_IN], INTERRUPT)
     assert code == 130
     assert "step 2 of 2, delete_post: interrupted before it was sent; step 1 was done" in shown
 
