@@ -34,7 +34,9 @@ def fold(contents: Sequence[frozenset[str]], enough: int) -> Folded:
     kept: list[int] = []
     similar: dict[int, list[int]] = {}
     for place, terms in enumerate(contents):
-        twin = next((other for other in kept if _alike(terms, contents[other])), None)
+        twin = None
+        if len(terms) >= TELLING:
+            twin = next((other for other in kept if _alike(terms, contents[other])), None)
         if twin is not None:
             similar.setdefault(twin, []).append(place)
         elif len(kept) < enough:
@@ -43,7 +45,9 @@ def fold(contents: Sequence[frozenset[str]], enough: int) -> Folded:
 
 
 def _alike(one: frozenset[str], other: frozenset[str]) -> bool:
-    smaller, larger = sorted((len(one), len(other)))
+    smaller, larger = len(one), len(other)
+    if smaller > larger:
+        smaller, larger = larger, smaller
     if smaller < TELLING or smaller < ALIKE * larger:
         return False
     common = len(one & other)

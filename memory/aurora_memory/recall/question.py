@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from functools import lru_cache
 
 from msgspec import Struct
 
@@ -52,7 +54,7 @@ class Question(Struct, frozen=True):
 
     text: str
     terms: tuple[str, ...]
-    weights: dict[str, float]
+    weights: Mapping[str, float]
     identifiers: tuple[str, ...]
     by_name: bool
     about_tests: bool
@@ -64,6 +66,7 @@ class Question(Struct, frozen=True):
         return any(place.is_id for place in self.places)
 
 
+@lru_cache(maxsize=32)  # one answer asks for it several times
 def understand(query: str) -> Question:
     """Split a query into terms and possible identifiers; stop words go unless nothing else is left."""
     telling = [word for word in _WORD.findall(query) if word.lower() not in STOP_WORDS]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Sequence
 from functools import lru_cache
 from operator import mul
 
@@ -66,6 +67,8 @@ WEIGHTS = Signals(
     test=-2.2,
 )
 
+_CALLED = frozenset({"function", "method", "macro"})
+
 _MIDDLE = 5.5
 _SLOPE = 2.0
 NAMED = 20.0
@@ -107,7 +110,12 @@ class Hit(Struct, frozen=True):
 
 def strength(signals: Signals, bonus: float = 0.0, weights: Signals = WEIGHTS) -> float:
     """What the signals amount to, as log odds."""
-    return float(bonus + sum(map(mul, astuple(weights), astuple(signals))))
+    return amount(astuple(signals), bonus, astuple(weights))
+
+
+def amount(signals: Sequence[float], bonus: float, weights: Sequence[float]) -> float:
+    """As `strength`, for many chunks: signals and weights as plain values, in the order of `Signals`."""
+    return float(bonus + sum(map(mul, weights, signals)))
 
 
 def score(strength: float) -> float:
@@ -123,11 +131,12 @@ def is_test(path: str) -> bool:
 
 def kind_signals(chunk: ChunkView, question: Question) -> tuple[float, float, float, float]:
     """(type-like, module remainder, document, test): what ranks behind functions of the source."""
-    document = chunk.kind in KNOWLEDGE_KINDS
-    remainder = chunk.name == MODULE_NAME
-    type_like = not document and not remainder and chunk.kind not in ("function", "method", "macro")
-    test = not question.about_tests and is_test(chunk.path)
-    return float(type_like), float(remainder), float(document), float(test)
+    kind = chunk.kind
+    test = 1.0 if not question.about_tests and is_test(chunk.path) else 0.0
+    document = 1.0 if kind in KNOWLEDGE_KINDS else 0.0
+    if chunk.name == MODULE_NAME:
+        return 0.0, 1.0, document, test
+    return 0.0 if document or kind in _CALLED else 1.0, 0.0, document, test
 
 
 def name_bonus(chunk: ChunkView, question: Question) -> float:
@@ -135,12 +144,15 @@ def name_bonus(chunk: ChunkView, question: Question) -> float:
     if not question.identifiers and not question.places:
         return 0.0
     best = 0.0
+    name = chunk.name
     for wanted in question.identifiers:
-        bonus = _spelled(chunk.name, wanted)
+        bonus = _spelled(name, wanted)
         if bonus == 0.0:
-            bonus = 0.8 * _spelled(chunk.name.lower(), wanted.lower())
-        best = max(best, bonus)
-    best += standing_at(question.places, chunk)
+            bonus = 0.8 * _spelled(name.lower(), wanted.lower())
+        if bonus > best:
+            best = bonus
+    if question.places:
+        best += standing_at(question.places, chunk)
     if best and question.by_name:
         return NAMED * best + (1.0 if chunk.parent is None else 0.0)
     return MENTIONED * best

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import astuple
 
 from aurora_memory.activation import Activation, context_boost, decay_penalty
 from aurora_memory.chunks import CHUNK_TYPES, type_of
@@ -17,7 +18,7 @@ from aurora_memory.recall.fusion import fuse
 from aurora_memory.recall.histories import histories_of, levels_of, modified_at
 from aurora_memory.recall.places import meant
 from aurora_memory.recall.question import Question, understand
-from aurora_memory.recall.ranking import WEIGHTS, Hit, Signals, kind_signals, name_bonus, score, strength
+from aurora_memory.recall.ranking import WEIGHTS, Hit, Signals, amount, kind_signals, name_bonus, score
 from aurora_memory.recall.spreading import HUB, Spread
 from aurora_memory.store.history import Commits
 from aurora_memory.store.reading import ChunkView, PartView, Reader
@@ -210,35 +211,37 @@ async def _weighed(
     for chunk in chunks:
         if chunk.id in episodes:
             by_file[chunk.path] = max(episodes[chunk.id].amount, by_file.get(chunk.path, 0.0))
-    weighed: list[tuple[float, int, Activation, Signals]] = []
+    # For each of many chunks plain values only; what is shown of a few is made of them below.
+    weighed: list[tuple[float, int, tuple[float, ...], tuple[float, ...]]] = []
+    plain_weights, amounts, most = astuple(weights), spread.amounts, weighing.context_boost_max
+    forgetful = enough is not None and weighing.retrieval_threshold is not None
     for n, (chunk, history, level) in enumerate(zip(chunks, histories, levels, strict=True)):
-        match = found.get(chunk.id)
-        primed = episodes.get(chunk.id)
-        reached = spread.amounts.get(chunk.id, 0.0)
-        activation = Activation(
-            level,
-            reached + (primed.amount if primed else 0.0),
-            context_boost(match.name_cover if match else 0.0, weighing.context_boost_max),
-            decay_penalty((now - history[-1]) / 86_400) if history else 0.0,
-            boosts.get(chunk.id, 0.0),
-        )
-        if enough is not None and weighing.forgets(activation):
+        chunk_id = chunk.id
+        match = found.get(chunk_id)
+        primed = episodes.get(chunk_id)
+        reached = amounts.get(chunk_id, 0.0)
+        brought = primed.amount if primed else 0.0
+        boost = context_boost(match.name_cover, most) if match else 0.0
+        decay = decay_penalty((now - history[-1]) / 86_400) if history else 0.0
+        learned = boosts.get(chunk_id, 0.0)
+        terms = level, reached + brought, boost, decay, learned
+        if forgetful and weighing.forgets(Activation(*terms)):
             continue
-        signals = Signals(
+        signals = (
             *(match[1:] if match else _UNFOUND),
             math.sqrt(reached),
-            math.sqrt(primed.amount) if primed else 0.0,
+            math.sqrt(brought),
             math.sqrt(by_file.get(chunk.path, 0.0)) if by_file else 0.0,
-            activation.context_boost,
-            level - activation.decay,
-            activation.learned,
+            boost,
+            level - decay,
+            learned,
             *kind_signals(chunk, question),
         )
-        weighed.append((strength(signals, name_bonus(chunk, question), weights), n, activation, signals))
+        weighed.append((amount(signals, name_bonus(chunk, question), plain_weights), n, terms, signals))
     if enough is not None:
         weighed.sort(key=lambda each: (-each[0], chunks[each[1]].path, chunks[each[1]].line_start))
     hits: list[Hit] = []
-    for total, n, activation, signals in weighed[:enough]:
+    for total, n, terms, telling_signals in weighed[:enough]:
         chunk = chunks[n]
         used, primed = accesses.get(chunk.id), episodes.get(chunk.id)
         hits.append(
@@ -246,13 +249,13 @@ async def _weighed(
                 chunk=chunk,
                 score=round(score(total), 6),
                 strength=total,
-                activation=activation,
+                activation=Activation(*terms),
                 last_used=used[-1] if used else None,
                 last_modified=modified_at(chunk, commits, mtimes),
                 focus=(chunk.line_start, chunk.line_end),
                 matched=(),
                 history=histories[n],
-                signals=signals,
+                signals=Signals(*telling_signals),
                 episodes=primed.episodes if primed else (),
             )
         )

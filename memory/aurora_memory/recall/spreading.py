@@ -55,7 +55,7 @@ class Spread:
         self._per_hop, self._most = weighing.spread_factor, weighing.max_spread_hops
         attention = sum(sources.values()) or 1.0
         self._front = {chunk: share / attention for chunk, share in sources.items()}
-        self._best: dict[int, Step] = {}
+        self._best: dict[int, tuple[int, str, bool, float, int]] = {}
         self.amounts: dict[int, float] = {}
         self.hops = 0
 
@@ -72,14 +72,14 @@ class Spread:
         fans = Counter(link.source for link in links)
         shares = {source: self._front.get(source, 0.0) * self._per_hop / math.sqrt(fan) for source, fan in fans.items()}
         reached: dict[int, float] = {}
-        best = self._best
+        best, hops = self._best, self.hops
         for link in links:
-            target = link.target
-            amount = shares[link.source] * link.weight * WEIGHTS.get(link.kind, 0.5)
+            target, source, kind = link.target, link.source, link.kind
+            amount = shares[source] * link.weight * WEIGHTS.get(kind, 0.5)
             reached[target] = reached.get(target, 0.0) + amount
             known = best.get(target)
-            if known is None or amount > known.amount:
-                best[target] = Step(link.source, link.kind, link.forward, amount, self.hops)
+            if known is None or amount > known[3]:
+                best[target] = source, kind, link.forward, amount, hops
         for chunk, amount in reached.items():
             self.amounts[chunk] = self.amounts.get(chunk, 0.0) + amount
         self._front = reached
@@ -87,7 +87,8 @@ class Spread:
     def path_to(self, chunk: int) -> list[Step]:
         """The strongest way to a chunk, from its source on; empty where nothing reached it."""
         steps: list[Step] = []
-        while (step := self._best.get(chunk)) is not None and len(steps) < self._most:
+        while (best := self._best.get(chunk)) is not None and len(steps) < self._most:
+            step = Step(*best)
             if steps and step.hops >= steps[-1].hops:
                 break
             steps.append(step)

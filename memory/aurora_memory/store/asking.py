@@ -15,6 +15,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, TypeVar
 
+import msgspec
+
 from aurora_memory import MemoryError_
 from aurora_memory.store.connection import connect_to_read, explained
 
@@ -31,7 +33,7 @@ class Asking:
         self._db: sqlite3.Connection | None = None
         self.writes = 0
         """Counted up by the store at each commit: what is remembered of earlier answers may no longer hold."""
-        self._learned: tuple[int, bool] | None = None
+        self._known: dict[str, tuple[int, Any]] = {}
         self._there = asyncio.Event()
         self._closed = False
 
@@ -73,6 +75,15 @@ class Asking:
         await self._there.wait()
         return await self._on_thread(lambda: self._ask(sql, values))
 
+    async def _single(self, sql: str) -> Any:
+        """The one value that answers a question without values; asked again only when something was written."""
+        known = self._known.get(sql)
+        if known is None or known[0] != self.writes:
+            writes = self.writes
+            rows = await self._rows(sql)
+            known = self._known[sql] = (writes, rows[0][0])
+        return known[1]
+
     def _ask(self, sql: str, values: Sequence[Any]) -> list[Any]:
         assert self._db is not None, "opened before anything is asked"
         try:
@@ -105,6 +116,11 @@ def _run(asking: Coroutine[Any, Any, T]) -> T:
         return result
     asking.close()
     raise RuntimeError("only what memory answers can be awaited on the reader's thread")
+
+
+def as_list(values: Sequence[int] | Sequence[str]) -> str:
+    """Values for `json_each`: however many there are, the statement is the same and is compiled once."""
+    return msgspec.json.encode(values).decode()
 
 
 def marks(values: Sequence[Any]) -> str:

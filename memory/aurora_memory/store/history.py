@@ -14,9 +14,9 @@ from contextlib import AbstractAsyncContextManager
 from typing import Any
 
 import aiosqlite
-import msgspec
 from msgspec import Struct
 
+from aurora_memory.store.asking import as_list
 from aurora_memory.tokens import terms
 
 MAX_TIMES = 64
@@ -36,6 +36,7 @@ _BM25_MOST = 2.2
 
 _Transaction = Callable[[], AbstractAsyncContextManager[aiosqlite.Connection]]
 _Rows = Callable[[str, Sequence[Any]], Awaitable[list[Any]]]
+_Single = Callable[[str], Awaitable[Any]]
 
 
 class ChangingCommit(Struct, frozen=True, array_like=True):
@@ -84,8 +85,9 @@ class Place(Struct, frozen=True, array_like=True, gc=False):
 class HistoryReader:
     """Questions to git's history, part of `Reader`."""
 
-    def __init__(self, rows: _Rows) -> None:
+    def __init__(self, rows: _Rows, single: _Single) -> None:
         self._rows = rows
+        self._single = single
 
     async def chunk_commits(self, ids: Sequence[int]) -> dict[int, Commits]:
         """What git knows of those chunks; chunks it knows nothing of are left out."""
@@ -104,11 +106,11 @@ class HistoryReader:
     async def commit_times(self, ids: Sequence[int]) -> dict[int, Commits]:
         """As `chunk_commits`, the times only: what ranking many chunks needs, for a third of its cost."""
         rows = await self._rows(
-            f"""SELECT changes.chunk_id, group_concat(CASE WHEN changed AND NOT sweeping THEN at END),
+            """SELECT changes.chunk_id, group_concat(CASE WHEN changed AND NOT sweeping THEN at END),
                   min(CASE WHEN changed THEN at END), min(at)
                 FROM changes JOIN git_commits ON git_commits.id = changes.commit_id
-                WHERE changes.chunk_id IN ({_marks(ids)}) GROUP BY changes.chunk_id""",
-            ids,
+                WHERE changes.chunk_id IN (SELECT value FROM json_each(?)) GROUP BY changes.chunk_id""",
+            (as_list(ids),),
         )
         found: dict[int, Commits] = {}
         for chunk_id, telling, first_change, first in rows:
@@ -124,20 +126,21 @@ class HistoryReader:
         Likeness is BM25's score as a share of what a message of nothing but these terms would score, in [0, 1]. Words
         that stand in every eighth message or more find nothing.
         """
+        total = await self._single("SELECT count(*) FROM git_messages")
+        if not total:
+            return []
         counts = await self._rows(
-            """SELECT (SELECT count(*) FROM git_messages), value,
+            """SELECT value,
                  (SELECT count(*) FROM git_messages WHERE git_messages MATCH '"' || replace(value, '"', '""') || '"')
                FROM json_each(?)""",
-            (msgspec.json.encode(list(words)).decode(),),
+            (as_list(words),),
         )
         rarity = {
-            word: math.log(1 + (total - n + 0.5) / (n + 0.5))
-            for total, word, n in counts
-            if _COMMON * n < total + _COMMON
+            word: math.log(1 + (total - n + 0.5) / (n + 0.5)) for word, n in counts if _COMMON * n < total + _COMMON
         }
         known: list[str] = []
         spent = 0
-        for _, word, n in sorted(counts, key=lambda count: (count[2], count[1])):
+        for word, n in sorted(counts, key=lambda count: (count[1], count[0])):
             if n and word in rarity and (not known or spent + n <= _POSTINGS):
                 known.append(word)
                 spent += n

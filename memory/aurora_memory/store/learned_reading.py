@@ -22,7 +22,7 @@ class LearnedReading(Asking):
 
     async def match_reasoning(self, terms: Sequence[str], limit: int) -> list[tuple[int, float]]:
         """Row ids of live reasoning chunks with any of the stemmed terms, best first by BM25 (higher is better)."""
-        if not terms:
+        if not terms or not await self._single("SELECT EXISTS (SELECT 1 FROM reasoning_words)"):
             return []
         rows = await self._rows(
             f"""SELECT chunks.id, -bm25(reasoning_words, {", ".join(map(str, WORD_WEIGHTS))}) AS score
@@ -73,12 +73,7 @@ class LearnedReading(Asking):
 
     async def has_learned(self) -> bool:
         """Whether any finished run left accesses or boosts; asked again only when something was written."""
-        known = self._learned
-        if known is None or known[0] != self.writes:
-            writes = self.writes
-            rows = await self._rows("SELECT EXISTS (SELECT 1 FROM accesses) OR EXISTS (SELECT 1 FROM boosts)")
-            known = self._learned = (writes, bool(rows[0][0]))
-        return known[1]
+        return bool(await self._single("SELECT EXISTS (SELECT 1 FROM accesses) OR EXISTS (SELECT 1 FROM boosts)"))
 
     async def boosts(self, ids: Sequence[int]) -> dict[int, float]:
         """What finished runs added to those chunks' activation, in ±1.0; chunks they did not touch are left out."""

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import msgspec
 from msgspec import Struct
 
 from aurora_memory.activation import USUAL
 from aurora_memory.chunks import Import
 from aurora_memory.relations import Definition
+from aurora_memory.store.asking import as_list
 from aurora_memory.store.deliverable_log import DeliverableLogReading
 from aurora_memory.store.embeddings import EmbeddingReading
 from aurora_memory.store.history import HistoryReader
@@ -84,7 +84,7 @@ class Reader(LearnedReading, LogReading, LifespanReading, EmbeddingReading, Deli
     def __init__(self, path: Path) -> None:
         super().__init__(path)
         self.words = WordIndex(self._rows)
-        self.history = HistoryReader(self._rows)
+        self.history = HistoryReader(self._rows, self._single)
         self.weighing = USUAL
         """By which numbers what is read is weighed."""
 
@@ -166,7 +166,9 @@ class Reader(LearnedReading, LogReading, LifespanReading, EmbeddingReading, Deli
 
     async def chunks(self, ids: Sequence[int]) -> dict[int, ChunkView]:
         """Live chunks by row id."""
-        rows = await self._rows(f"{_CHUNK} WHERE id IN ({', '.join('?' * len(ids))}) AND gone_at IS NULL", ids)
+        rows = await self._rows(
+            f"{_CHUNK} WHERE id IN (SELECT value FROM json_each(?)) AND gone_at IS NULL", (as_list(ids),)
+        )
         return {row[0]: ChunkView(*row) for row in rows}
 
     async def chunks_of(self, path: str) -> list[ChunkView]:
@@ -202,7 +204,8 @@ class Reader(LearnedReading, LogReading, LifespanReading, EmbeddingReading, Deli
     async def accesses(self, ids: Sequence[int]) -> dict[int, list[float]]:
         """Access times (Unix seconds, oldest first) of those chunks that have any."""
         rows = await self._rows(
-            f"SELECT chunk_id, at FROM accesses WHERE chunk_id IN ({', '.join('?' * len(ids))}) ORDER BY at", ids
+            "SELECT chunk_id, at FROM accesses WHERE chunk_id IN (SELECT value FROM json_each(?)) ORDER BY at",
+            (as_list(ids),),
         )
         found: dict[int, list[float]] = {}
         for chunk_id, at in rows:
@@ -212,7 +215,7 @@ class Reader(LearnedReading, LogReading, LifespanReading, EmbeddingReading, Deli
     async def mtimes(self, paths: Sequence[str]) -> dict[str, float]:
         """Modification times (Unix seconds) the files had when they were indexed."""
         rows = await self._rows(
-            f"SELECT path, mtime_ns FROM files WHERE path IN ({', '.join('?' * len(paths))})", paths
+            "SELECT path, mtime_ns FROM files WHERE path IN (SELECT value FROM json_each(?))", (as_list(paths),)
         )
         return {path: mtime_ns / 1e9 for path, mtime_ns in rows}
 
@@ -228,16 +231,16 @@ class Reader(LearnedReading, LogReading, LifespanReading, EmbeddingReading, Deli
                UNION ALL
                SELECT to_id, from_id, kind, weight, 0 FROM wanted CROSS JOIN relations ON to_id = id
                WHERE behind < ?2""",
-            (msgspec.json.encode(ids).decode(), hub + 1),
+            (as_list(ids), hub + 1),
         )
         return [Link(source, target, kind, weight, bool(forward)) for source, target, kind, weight, forward in rows]
 
     async def parts_of(self, ids: Sequence[int]) -> dict[int, list[PartView]]:
         """The searchable parts of some chunks, in line order."""
         rows = await self._rows(
-            f"""SELECT chunk_id, id, line_start, line_end, occurrences FROM parts
-                WHERE chunk_id IN ({", ".join("?" * len(ids))}) ORDER BY line_start, id""",
-            ids,
+            """SELECT chunk_id, id, line_start, line_end, occurrences FROM parts
+               WHERE chunk_id IN (SELECT value FROM json_each(?)) ORDER BY line_start, id""",
+            (as_list(ids),),
         )
         found: dict[int, list[PartView]] = {}
         for chunk_id, number, line_start, line_end, blob in rows:
@@ -247,9 +250,9 @@ class Reader(LearnedReading, LogReading, LifespanReading, EmbeddingReading, Deli
     async def caller_counts(self, ids: Sequence[int]) -> dict[int, int]:
         """How many chunks call each of those."""
         rows = await self._rows(
-            f"""SELECT to_id, count(*) FROM relations WHERE kind = 'calls' AND to_id IN ({", ".join("?" * len(ids))})
-                GROUP BY to_id""",
-            ids,
+            """SELECT to_id, count(*) FROM relations
+               WHERE kind = 'calls' AND to_id IN (SELECT value FROM json_each(?)) GROUP BY to_id""",
+            (as_list(ids),),
         )
         return dict(rows)
 

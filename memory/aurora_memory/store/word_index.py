@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-import msgspec
-
+from aurora_memory.store.asking import as_list
 from aurora_memory.store.postings import BLOCK, BLOCK_BITS, ROW_SIZE
 from aurora_memory.word_matching import Parts
 
@@ -53,18 +52,24 @@ class WordIndex:
             """SELECT postings.term, postings.block, postings.entries
                FROM blocks CROSS JOIN json_each(?) AS wanted
                CROSS JOIN postings ON postings.block = blocks.block AND postings.term = wanted.value""",
-            (msgspec.json.encode(list(terms)).decode(),),
+            (as_list(list(terms)),),
         )
         found: dict[str, list[tuple[int, bytes]]] = {}
         for term, block, blob in rows:
             found.setdefault(term, []).append((block, blob))
+        # All terms at once: an array of its own for each would cost more to make than to fill.
+        pieces = [piece for of_term in found.values() for piece in of_term]
+        sizes = [len(blob) // 4 for _, blob in pieces]
+        packed = np.frombuffer(b"".join([blob for _, blob in pieces]), dtype="<u4").astype(np.uint32, copy=False)
+        starts = np.repeat(np.array([block * BLOCK for block, _ in pieces], dtype=np.intp), sizes)
+        places = (packed & np.uint32(BLOCK - 1)) + starts
+        values = (packed >> np.uint32(BLOCK_BITS)).astype(np.intp)
         result: dict[str, tuple[Places, Places]] = {}
-        for term, pieces in found.items():
-            sizes = [len(blob) // 4 for _, blob in pieces]
-            packed = np.frombuffer(b"".join(blob for _, blob in pieces), dtype="<u4").astype(np.uint32, copy=False)
-            starts = np.repeat(np.array([block * BLOCK for block, _ in pieces], dtype=np.intp), sizes)
-            places = (packed & np.uint32(BLOCK - 1)) + starts
-            result[term] = places, (packed >> np.uint32(BLOCK_BITS)).astype(np.intp)
+        begin = 0
+        for term, of_term in found.items():
+            end = begin + sum(len(blob) // 4 for _, blob in of_term)
+            result[term] = places[begin:end], values[begin:end]
+            begin = end
         return result
 
 
