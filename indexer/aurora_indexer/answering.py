@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import msgspec
 
@@ -30,6 +30,15 @@ def parse_source(path: str, source: bytes, seconds: float = PARSE_SECONDS) -> Pa
     from aurora_indexer.parse import parse_file  # grammars: a start with nothing changed needs none
 
     return parse_file(path, source, seconds)
+
+
+def get_ready(used: Mapping[str, int]) -> None:
+    """Load what parsing takes, which a first save would wait for. `used` counts files by language: the commonest."""
+    import aurora_indexer.parse  # noqa: F401 - for its effect
+
+    names = [language.name for language in languages.LANGUAGES if used.get(language.name)]
+    if names:
+        languages.compiled(max(names, key=lambda name: used[name]))
 
 
 def answer(root: str, item: WorkItem, max_file_bytes: int, parse_one: Parse) -> Reply:

@@ -108,7 +108,7 @@ def match(
     low, high = _tables()
     count = len(parts.chunks)
     words, cover, name_cover, name_hits = (np.zeros(count, dtype=np.float32) for _ in range(4))
-    file_cover = np.zeros(parts.file_count, dtype=np.float32)
+    file_cover, seen = (np.zeros(parts.file_count, dtype=np.float32) for _ in range(2))
     total = 0.0
     for term, weight in weights.items():
         if term not in entries:
@@ -120,12 +120,12 @@ def match(
         value = np.float32(weight * rarity(parts.living, len(numbers)))
         total += float(value) if term in said else 0.0
         counts = low[packed & ((1 << _LOW_BITS) - 1)] + high[packed >> _LOW_BITS]
-        words[numbers] += value * counts / (counts + parts.norms[numbers])
-        cover[numbers] += value
+        np.add.at(words, numbers, value * counts / (counts + parts.norms[numbers]))
+        np.add.at(cover, numbers, value)
         named = numbers[(packed & _NAME_MASK) != 0]
-        name_cover[named] += value
-        name_hits[named] += np.float32(min(1.0, weight))
-        seen = np.zeros(parts.file_count, dtype=np.float32)
+        np.add.at(name_cover, named, value)
+        np.add.at(name_hits, named, np.float32(min(1.0, weight)))
+        seen.fill(0)
         seen[parts.files[numbers]] = value
         file_cover += seen
     if not total:
@@ -137,7 +137,7 @@ def match(
     whole = np.float32(total)
     found_words, found_cover = words[alive] / whole, np.minimum(cover[alive] / whole, 1)
     found_names = np.minimum(name_cover[alive] / whole, 1)
-    found_files = np.minimum(file_cover[parts.files[alive]] / whole, 1)
+    found_files = np.minimum(file_cover / whole, 1)[parts.files[alive]]
     first = 2 * found_words + found_cover + found_names + 0.5 * found_files
     best = np.argpartition(-first, limit)[:limit] if len(alive) > limit else np.arange(len(alive))
     best = best[np.argsort(-first[best], kind="stable")]

@@ -19,7 +19,7 @@ def iso(seconds: float | None) -> str | None:
     """Unix seconds as ISO 8601 in UTC."""
     if seconds is None:
         return None
-    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return datetime.fromtimestamp(seconds, UTC).replace(tzinfo=None).isoformat(timespec="seconds") + "Z"
 
 
 def shown_id(chunk: ChunkView) -> str:

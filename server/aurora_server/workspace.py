@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-import importlib
 import logging
 import os
 import time
@@ -57,6 +56,7 @@ from aurora_server.soar import Configured, Soar
 from aurora_server.soar_memory import SoarMemory
 from aurora_server.telemetry import Follower
 from aurora_server.upkeep import Upkeep
+from aurora_server.warming import load_for_questions, load_for_saves, logs_gone
 from aurora_server.wire import iso
 
 if TYPE_CHECKING:
@@ -360,13 +360,13 @@ class Workspace:
             raise MemoryError_(f"{path} is outside the workspace {self.root}") from error
 
     async def _warm(self) -> None:
-        """Import what only questions need once the files are known, so that neither start nor first question waits."""
+        """Do what neither the start nor the first questions wait for, once the files are known."""
         await self._indexer.first_run()
-        await asyncio.to_thread(importlib.import_module, "numpy")
+        await load_for_questions()
         await self.soar.look_for_interrupted()
-        if known := await self._store.read.logs():
-            reading = await asyncio.to_thread(importlib.import_module, "aurora_orchestration.conversations.reading")
-            await self.forget_logs(await asyncio.to_thread(reading.gone, self.soar.logs_folder(), known))
+        if gone := await logs_gone(self._store, self.soar):
+            await self.forget_logs(gone)
+        await load_for_saves(self._counts().languages)
 
     async def _focus(self, cursor: Cursor, now: float) -> Focus | None:
         """What the editor shows, as shares of attention."""

@@ -55,6 +55,8 @@ def daemon(home: Path) -> Iterator[Address]:
     """A daemon of its own, stopped at the end."""
     address = Address.of(home)
     os.environ["AURORA_HOME"] = str(home)
+    # Installed packages have their byte code. With this set, a checkout would be compiled anew at each start instead.
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     client = ensure_daemon(address, timeout=30)
     client.close()
     try:

@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection, Mapping, Sequence
-from typing import NamedTuple
 
 import msgspec
 from msgspec import Struct
-from msgspec.structs import astuple
 
-from aurora_memory.activation import Activation, context_boost, decay_penalty
 from aurora_memory.chunks import CHUNK_TYPES, type_of
 from aurora_memory.recall.episodes import COMMITS, Primed, prime, telling
 from aurora_memory.recall.folding import content_terms, fold
 from aurora_memory.recall.fusion import fuse
-from aurora_memory.recall.histories import histories_of, levels_of, modified_at
 from aurora_memory.recall.places import meant
 from aurora_memory.recall.question import Question, understand
-from aurora_memory.recall.ranking import WEIGHTS, Hit, Signals, amount, kind_signals, name_bonus, score
+from aurora_memory.recall.ranking import WEIGHTS, Hit, Signals, name_bonus
 from aurora_memory.recall.spreading import HUB, Spread
-from aurora_memory.store.history import Commits
+from aurora_memory.recall.weighing import Found, weighed
 from aurora_memory.store.reading import ChunkView, PartView, Reader
 from aurora_memory.word_matching import Matches, match
 
@@ -52,22 +47,6 @@ class Focus(Struct, frozen=True):
     shares: Mapping[int, float]
 
 
-class _Found(NamedTuple):
-    """What the words say of one chunk, by its best part: that part, then the first of `Signals`, in their order."""
-
-    part: int
-    words: float
-    cover: float
-    name_cover: float
-    name_share: float
-    file_cover: float
-    file_best: float
-
-
-_UNFOUND = (0.0,) * 6
-"""What the words say of a chunk that was found otherwise."""
-
-
 async def recall(
     reader: Reader,
     query: str,
@@ -90,7 +69,7 @@ async def recall(
         return []
     parts = await reader.words.parts(reader.writes)
     entries = await reader.words.entries(list(question.weights))
-    found: dict[int, _Found] = {}
+    found: dict[int, Found] = {}
     places = None if types is None else [place for place, name in enumerate(CHUNK_TYPES) if name in types]
     asked, said = question.weights, question.terms
     if entries:
@@ -113,7 +92,7 @@ async def recall(
     wanted = STORED if types is None else STORED & frozenset(types)
     chunks = [chunk for chunk in (await reader.chunks(ids)).values() if type_of(chunk.kind) in wanted]
     enough = len(chunks) if near else limit + FOLDED
-    hits = await _weighed(reader, question, chunks, found, spread, episodes, now, weights, enough)
+    hits = await weighed(reader, question, chunks, found, spread, episodes, now, weights, enough)
     if near:
         named = [hit.chunk.id for hit in hits if question.by_name and name_bonus(hit.chunk, question) > 0]
         hits = fuse(hits, near, by_words, named)
@@ -124,7 +103,7 @@ async def weigh(reader: Reader, chunks: Sequence[ChunkView], now: float) -> list
     """Chunks known by other means (a cursor, a name) with their activation, in the order given."""
     if not chunks:
         return []
-    return await _weighed(reader, _NO_QUESTION, chunks, {}, Spread({}), {}, now)
+    return await weighed(reader, _NO_QUESTION, chunks, {}, Spread({}), {}, now)
 
 
 async def _placed(reader: Reader, question: Question, exact: Sequence[ChunkView]) -> list[ChunkView]:
@@ -140,21 +119,21 @@ async def _placed(reader: Reader, question: Question, exact: Sequence[ChunkView]
     return found
 
 
-def _by_chunk(matches: Matches) -> dict[int, _Found]:
+def _by_chunk(matches: Matches) -> dict[int, Found]:
     """Each chunk by its best part."""
     best_of_file: dict[int, float] = {}
     for file, words in zip(matches.files.tolist(), matches.words.tolist(), strict=True):
         best_of_file[file] = max(words, best_of_file.get(file, 0.0))
-    found: dict[int, _Found] = {}
+    found: dict[int, Found] = {}
     columns = [column.tolist() for column in matches]
     for part, chunk, file, words, cover, name_cover, name_share, file_cover in zip(*columns, strict=True):
         known = found.get(chunk)
         if known is None or words > known.words:
-            found[chunk] = _Found(part, words, cover, name_cover, name_share, file_cover, best_of_file[file])
+            found[chunk] = Found(part, words, cover, name_cover, name_share, file_cover, best_of_file[file])
     return found
 
 
-def _sources(found: Mapping[int, _Found], exact: Sequence[ChunkView], focus: Focus | None) -> dict[int, float]:
+def _sources(found: Mapping[int, Found], exact: Sequence[ChunkView], focus: Focus | None) -> dict[int, float]:
     """Shares of attention: the best matches by their words, exact names, and the editor's focus."""
     best = sorted(found.items(), key=lambda entry: -(entry[1].words + entry[1].name_share))[:SOURCES]
     shares = {chunk: match.words**2 for chunk, match in best}
@@ -185,85 +164,8 @@ async def _spread(reader: Reader, sources: Mapping[int, float]) -> tuple[Spread,
     return spread, [chunk for chunk, _ in strongest]
 
 
-async def _weighed(
-    reader: Reader,
-    question: Question,
-    chunks: Sequence[ChunkView],
-    found: Mapping[int, _Found],
-    spread: Spread,
-    episodes: Mapping[int, Primed],
-    now: float,
-    weights: Signals = WEIGHTS,
-    enough: int | None = None,
-) -> list[Hit]:
-    """The `enough` best of the chunks, best first; all of them in the order given where it is None."""
-    ids = [chunk.id for chunk in chunks]
-    accesses: Mapping[int, Sequence[float]] = {}
-    boosts: Mapping[int, float] = {}
-    if await reader.has_learned():
-        accesses, boosts = await reader.accesses(ids), await reader.boosts(ids)
-    commits = await reader.history.commit_times(ids)
-    mtimes = await _uncommitted(reader, chunks, commits)
-    histories = histories_of(chunks, accesses, commits, mtimes)
-    weighing = reader.weighing
-    levels = levels_of(histories, now, weighing.decay_rate)
-    by_file: dict[str, float] = {}
-    for chunk in chunks:
-        if chunk.id in episodes:
-            by_file[chunk.path] = max(episodes[chunk.id].amount, by_file.get(chunk.path, 0.0))
-    # For each of many chunks plain values only; what is shown of a few is made of them below.
-    weighed: list[tuple[float, int, tuple[float, ...], tuple[float, ...]]] = []
-    plain_weights, amounts, most = astuple(weights), spread.amounts, weighing.context_boost_max
-    forgetful = enough is not None and weighing.retrieval_threshold is not None
-    for n, (chunk, history, level) in enumerate(zip(chunks, histories, levels, strict=True)):
-        chunk_id = chunk.id
-        match = found.get(chunk_id)
-        primed = episodes.get(chunk_id)
-        reached = amounts.get(chunk_id, 0.0)
-        brought = primed.amount if primed else 0.0
-        boost = context_boost(match.name_cover, most) if match else 0.0
-        decay = decay_penalty((now - history[-1]) / 86_400) if history else 0.0
-        learned = boosts.get(chunk_id, 0.0)
-        terms = level, reached + brought, boost, decay, learned
-        if forgetful and weighing.forgets(Activation(*terms)):
-            continue
-        signals = (
-            *(match[1:] if match else _UNFOUND),
-            math.sqrt(reached),
-            math.sqrt(brought),
-            math.sqrt(by_file.get(chunk.path, 0.0)) if by_file else 0.0,
-            boost,
-            level - decay,
-            learned,
-            *kind_signals(chunk, question),
-        )
-        weighed.append((amount(signals, name_bonus(chunk, question), plain_weights), n, terms, signals))
-    if enough is not None:
-        weighed.sort(key=lambda each: (-each[0], chunks[each[1]].path, chunks[each[1]].line_start))
-    hits: list[Hit] = []
-    for total, n, terms, telling_signals in weighed[:enough]:
-        chunk = chunks[n]
-        used, primed = accesses.get(chunk.id), episodes.get(chunk.id)
-        hits.append(
-            Hit(
-                chunk=chunk,
-                score=round(score(total), 6),
-                strength=total,
-                activation=Activation(*terms),
-                last_used=used[-1] if used else None,
-                last_modified=modified_at(chunk, commits, mtimes),
-                focus=(chunk.line_start, chunk.line_end),
-                matched=(),
-                history=histories[n],
-                signals=Signals(*telling_signals),
-                episodes=primed.episodes if primed else (),
-            )
-        )
-    return hits
-
-
 async def _told(
-    reader: Reader, hits: Sequence[Hit], limit: int, question: Question, found: Mapping[int, _Found], spread: Spread
+    reader: Reader, hits: Sequence[Hit], limit: int, question: Question, found: Mapping[int, Found], spread: Spread
 ) -> list[Hit]:
     """The best hits with what matched and where, near-duplicates folded."""
     few = hits[: limit + FOLDED]
@@ -292,9 +194,3 @@ async def _told(
 
 def _content(part: PartView) -> frozenset[str]:
     return content_terms(part.occurrences)
-
-
-async def _uncommitted(reader: Reader, chunks: Sequence[ChunkView], commits: Mapping[int, Commits]) -> dict[str, float]:
-    """Modification times of the files of chunks that git knows nothing of."""
-    unknown = sorted({chunk.path for chunk in chunks if chunk.id not in commits})
-    return await reader.mtimes(unknown) if unknown else {}

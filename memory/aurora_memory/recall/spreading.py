@@ -69,7 +69,7 @@ class Spread:
     def follow(self, links: Sequence[Link]) -> None:
         """Pass activation from the frontier over its links."""
         self.hops += 1
-        fans = Counter(link.source for link in links)
+        fans = Counter([link.source for link in links])
         shares = {source: self._front.get(source, 0.0) * self._per_hop / math.sqrt(fan) for source, fan in fans.items()}
         reached: dict[int, float] = {}
         best, hops = self._best, self.hops

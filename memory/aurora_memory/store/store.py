@@ -163,7 +163,7 @@ class Store(Maintained):
                 terms = await _terms_of(db, [old.id for plan in plans if plan.added for old in plan.vanished])
                 plans = [plan_file(stored.get(entry.parsed.path, ()), entry.parsed.chunks, terms) for entry in files]
             left = [old for path in leaving for old in stored.get(path, ()) if not old.gone]
-            orphans = [*left, *await _gone_with_shape(db, plans, known=bool(stored))]
+            orphans = [*left, *await _gone_with_shape(db, plans)]
             plans = claim_orphans(plans, orphans)
             kept = {old.id for plan in plans for old, _ in plan.rewritten}
             vanished = [old for old in left if old.id not in kept]
@@ -359,12 +359,8 @@ async def _file_ids(db: aiosqlite.Connection, paths: Iterable[str]) -> dict[str,
     return found
 
 
-async def _gone_with_shape(db: aiosqlite.Connection, plans: Sequence[FilePlan], *, known: bool) -> list[StoredChunk]:
+async def _gone_with_shape(db: aiosqlite.Connection, plans: Sequence[FilePlan]) -> list[StoredChunk]:
     """Chunks put aside earlier whose shape a new chunk has: a file that was deleted, then created elsewhere."""
-    if not known:
-        rows = await _rows(db, "SELECT 1 FROM chunks WHERE gone_at IS NOT NULL LIMIT 1")
-        if not rows:
-            return []
     shapes = list({chunk.shape_hash for plan in plans for chunk in plan.added})
     found: list[StoredChunk] = []
     for start in range(0, len(shapes), 500):
