@@ -28,8 +28,12 @@ CHOICE = 50
 
 
 class Answer(Struct, frozen=True):
-    """What memory says: the results, best first, a hint where there are none, and logs where they tell more."""
+    """What memory says: the results, best first, a hint where there are none, and logs where they tell more.
 
+    `indexed_at` is when what it rests on was indexed, in Unix seconds.
+    """
+
+    indexed_at: float | None
     results: list[Recalled]
     hint: str | None
     logs: list[SeenLog]
@@ -49,7 +53,7 @@ class Recalling:
         reader, now = self._reader, time.time()
         question = understand(params.query)
         near = await self._near(params, question)
-        hits, callers = await reader.at_once(self._hits(params, question, focus, near, now))
+        at, (hits, callers) = await reader.at_once(self._dated_hits(params, question, focus, near, now))
         ranked = hits
         chosen: list[Text] | None = None
         if params.budget_tokens is not None:
@@ -63,7 +67,7 @@ class Recalling:
         elif not results:
             hint = await answers.hint(reader, question, pending)
         logs = await recall_logs(reader, params.query, ranked)
-        return Answer(results, hint, [answers.seen_log(log) for log in logs])
+        return Answer(at, results, hint, [answers.seen_log(log) for log in logs])
 
     async def with_texts(self, params: RecallParams) -> list[tuple[Hit, Text]]:
         """The best mix that fits `budget_tokens`, best first, each with what is delivered of it."""
@@ -78,6 +82,18 @@ class Recalling:
         if self._embedder is None or question.is_id or (params.types is not None and not STORED & set(params.types)):
             return ()
         return await self._embedder.nearest(params.query)
+
+    async def _dated_hits(
+        self,
+        params: RecallParams,
+        question: Question,
+        focus: Focus | None,
+        near: Sequence[tuple[int, float]],
+        now: float,
+    ) -> tuple[float | None, tuple[list[Hit], dict[int, int]]]:
+        """When memory was indexed, then its hits: both in one go on the reader's thread."""
+        at = await self._reader.fact("indexed_at")
+        return float(at) if at else None, await self._hits(params, question, focus, near, now)
 
     async def _hits(
         self,

@@ -227,14 +227,14 @@ class Workspace:
         What relates to the `cursor` and to what was edited lately comes first; without one, nothing is primed.
         """
         begun = time.perf_counter()
-        freshness = await self._freshness()  # before: an index that is done meanwhile came too late for this answer
+        freshness = self._freshness()  # before: an index that is done meanwhile came too late for this answer
         focus = await self._focus(cursor, time.time()) if cursor is not None else None
         answer = await self._recalling.answer(params, focus, self._indexer.pending)
         took = time.perf_counter() - begun
         return RecallResult(
             query=params.query,
             took_ms=round(took * 1000, 3),
-            freshness=freshness,
+            freshness=msgspec.structs.replace(freshness, indexed_at=iso(answer.indexed_at)),
             results=answer.results,
             hint=answer.hint,
             logs=answer.logs,
@@ -402,11 +402,11 @@ class Workspace:
             self._outlines.move_to_end(key)
         return known
 
-    async def _freshness(self) -> Freshness:
+    def _freshness(self) -> Freshness:
+        """How far behind memory is now; when it was indexed, memory itself says."""
         counts = self._counts()
-        at = await self._store.read.fact("indexed_at")
         return Freshness(
-            indexed_at=iso(float(at)) if at else None,
+            indexed_at=None,
             pending_files=self._indexer.pending,
             skipped_files=self._skipped_files(),
             files=counts.files,

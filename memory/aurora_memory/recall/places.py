@@ -11,7 +11,7 @@ from collections.abc import Collection, Sequence
 from msgspec import Struct
 
 from aurora_memory.chunks import MODULE_NAME
-from aurora_memory.store.reading import ChunkView
+from aurora_memory.store.reading import ChunkView, Sketch
 
 MAX_PLACES = 4
 MAX_ID = 1000
@@ -68,7 +68,7 @@ def within(place: Place, path: str) -> bool:
     return path == place.path or path.endswith(f"/{place.path}")
 
 
-def standing_at(places: Sequence[Place], chunk: ChunkView) -> float:
+def standing_at(places: Sequence[Place], chunk: Sketch | ChunkView) -> float:
     """How exactly a chunk is what a place means, in [0, 1]; 0 where none means it."""
     return max((_exactness(place, chunk) for place in places if within(place, chunk.path)), default=0.0)
 
@@ -78,7 +78,7 @@ def meant(places: Sequence[Place], chunks: Collection[ChunkView]) -> list[ChunkV
     return [chunk for chunk in chunks if standing_at(places, chunk) > 0.0]
 
 
-def _exactness(place: Place, chunk: ChunkView) -> float:
+def _exactness(place: Place, chunk: Sketch | ChunkView) -> float:
     if place.name is not None:
         if place.name == chunk.name:
             return 1.0 if place.line in (None, chunk.line_start) else 0.9

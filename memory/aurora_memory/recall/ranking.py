@@ -20,7 +20,7 @@ from aurora_memory.recall.episodes import Episode
 from aurora_memory.recall.places import standing_at
 from aurora_memory.recall.question import Question
 from aurora_memory.recall.spreading import Step
-from aurora_memory.store.reading import ChunkView
+from aurora_memory.store.reading import ChunkView, Sketch
 
 _TEST_PATH = re.compile(
     r"(^|/)(tests?|testing|spec|specs|__tests__)(/|$)|(^|/)test_|_test\.|\.(test|spec)\.|conftest\."
@@ -129,7 +129,7 @@ def is_test(path: str) -> bool:
     return _TEST_PATH.search(path) is not None
 
 
-def kind_signals(chunk: ChunkView, question: Question) -> tuple[float, float, float, float]:
+def kind_signals(chunk: Sketch | ChunkView, question: Question) -> tuple[float, float, float, float]:
     """(type-like, module remainder, document, test): what ranks behind functions of the source."""
     kind = chunk.kind
     test = 1.0 if not question.about_tests and is_test(chunk.path) else 0.0
@@ -139,7 +139,7 @@ def kind_signals(chunk: ChunkView, question: Question) -> tuple[float, float, fl
     return 0.0 if document or kind in _CALLED else 1.0, 0.0, document, test
 
 
-def name_bonus(chunk: ChunkView, question: Question) -> float:
+def name_bonus(chunk: Sketch | ChunkView, question: Question) -> float:
     """What a chunk gets for its name or place being spelled in the query: the exact spelling before any other case."""
     if not question.identifiers and not question.places:
         return 0.0

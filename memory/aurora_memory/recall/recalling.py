@@ -90,7 +90,7 @@ async def recall(
     if not ids:
         return []
     wanted = STORED if types is None else STORED & frozenset(types)
-    chunks = [chunk for chunk in (await reader.chunks(ids)).values() if type_of(chunk.kind) in wanted]
+    chunks = [chunk for chunk in await reader.sketches(ids) if type_of(chunk.kind) in wanted]
     enough = len(chunks) if near else limit + FOLDED
     hits = await weighed(reader, question, chunks, found, spread, episodes, now, weights, enough)
     if near:

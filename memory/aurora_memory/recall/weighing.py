@@ -15,7 +15,7 @@ from aurora_memory.recall.question import Question
 from aurora_memory.recall.ranking import WEIGHTS, Hit, Signals, amount, kind_signals, name_bonus, score
 from aurora_memory.recall.spreading import Spread
 from aurora_memory.store.history import Commits
-from aurora_memory.store.reading import ChunkView, Reader
+from aurora_memory.store.reading import ChunkView, Reader, Sketch
 
 _Terms = tuple[float, float, float, float, float]
 """Of `Activation`, in its order."""
@@ -45,7 +45,7 @@ _UNFOUND = (0.0,) * 6
 async def weighed(
     reader: Reader,
     question: Question,
-    chunks: Sequence[ChunkView],
+    chunks: Sequence[Sketch | ChunkView],
     found: Mapping[int, Found],
     spread: Spread,
     episodes: Mapping[int, Primed],
@@ -53,7 +53,7 @@ async def weighed(
     weights: Signals = WEIGHTS,
     enough: int | None = None,
 ) -> list[Hit]:
-    """The `enough` best of the chunks, best first; all of them in the order given where it is None."""
+    """The `enough` best of the chunks, best first; where it is None all of them (whole chunks), in the order given."""
     ids = [chunk.id for chunk in chunks]
     accesses: Mapping[int, Sequence[float]] = {}
     boosts: Mapping[int, float] = {}
@@ -97,19 +97,24 @@ async def weighed(
         strongest.append((amount(signals, name_bonus(chunk, question), plain_weights), n, terms, signals))
     if enough is not None:
         strongest.sort(key=lambda each: (-each[0], chunks[each[1]].path, chunks[each[1]].line_start))
+    best = strongest[:enough]
+    whole = await reader.chunks([ids[n] for _, n, _, _ in best]) if enough is not None else {}
     hits: list[Hit] = []
-    for total, n, terms, signals in strongest[:enough]:
-        chunk = chunks[n]
-        used, primed = accesses.get(chunk.id), episodes.get(chunk.id)
+    for total, n, terms, signals in best:
+        given = chunks[n]
+        shown = given if isinstance(given, ChunkView) else whole.get(given.id)
+        if shown is None:  # gone since it was weighed
+            continue
+        used, primed = accesses.get(shown.id), episodes.get(shown.id)
         hits.append(
             Hit(
-                chunk=chunk,
+                chunk=shown,
                 score=round(score(total), 6),
                 strength=total,
                 activation=Activation(*terms),
                 last_used=used[-1] if used else None,
-                last_modified=modified_at(chunk, commits, mtimes),
-                focus=(chunk.line_start, chunk.line_end),
+                last_modified=modified_at(shown, commits, mtimes),
+                focus=(shown.line_start, shown.line_end),
                 matched=(),
                 history=histories[n],
                 signals=Signals(*signals),
@@ -119,7 +124,9 @@ async def weighed(
     return hits
 
 
-async def _uncommitted(reader: Reader, chunks: Sequence[ChunkView], commits: Mapping[int, Commits]) -> dict[str, float]:
+async def _uncommitted(
+    reader: Reader, chunks: Sequence[Sketch | ChunkView], commits: Mapping[int, Commits]
+) -> dict[str, float]:
     """Modification times of the files of chunks that git knows nothing of."""
     unknown = sorted({chunk.path for chunk in chunks if chunk.id not in commits})
     return await reader.mtimes(unknown) if unknown else {}
