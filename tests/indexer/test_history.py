@@ -126,6 +126,7 @@ async def test_a_merge_is_found_by_what_its_branch_says(repository: Path, store:
     run(repository, "checkout", "-q", "main")
     commit(repository, "meanwhile", {"b.py": B}, at=1600)
     run(repository, "merge", "-q", "--no-ff", "-m", "Merge branch 'side'", "side", at=2000)
+    assert await store.read.history.similar_commits(terms("unicorn"), 5) == [], "nothing is known yet"
     await learnt(store, repository, "m.py", "b.py")
     found = await store.read.history.similar_commits(terms("unicorn"), 5)
     assert len(found) == 1

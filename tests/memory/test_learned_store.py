@@ -271,6 +271,14 @@ async def test_reasoning_survives_a_whole_new_index(store: Store) -> None:
     assert [edge.other.id for edge in await store.read.edges(hit.chunk.id)] == [login]
 
 
+async def test_what_is_learned_after_a_first_question_is_found_by_the_next(store: Store) -> None:
+    assert await recall_reasoning(store.read, "oauth2 authentication", 5, NOON) == []
+    assert not await store.read.has_learned()
+    await store.learn(run(1))
+    assert len(await recall_reasoning(store.read, "oauth2 authentication", 5, NOON + DAY)) == 1
+    assert await store.read.has_learned()
+
+
 async def test_reasoning_is_found_by_its_words(store: Store) -> None:
     await store.learn(run(1))
     steps = (Subgoal(id="SG1", description="Profile the slow query", agent="tuner"),)
