@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from jsonschema import Draft7Validator
 
 from tests.e2e.product import product_in
 from tests.e2e.repositories import SHOP, commit, git, write
@@ -113,11 +114,18 @@ def packaged(folder: Path, name: str) -> Path:
     return package
 
 
+def documented(client: str) -> str:
+    """The configuration that docs/mcp.md gives for an MCP client."""
+    text = (EXTENSION.parents[1] / "docs" / "mcp.md").read_text()
+    return text[text.index(f"**{client}**") :].split("```json\n", 1)[1].split("```", 1)[0]
+
+
 @pytest.fixture(scope="module")
 def seen(vsix: Path, companions: list[Path], tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]]:
     """What the journey saw, by step. A step that failed has a `problem`."""
     folder = tmp_path_factory.mktemp("vscode")
-    root = write(folder / "shop", {**SHOP, "notes/aura.json": MANIFEST, "drafts/aura.json": DRAFT})
+    more = {"notes/aura.json": MANIFEST, "drafts/aura.json": DRAFT, ".vscode/mcp.json": documented("VS Code")}
+    root = write(folder / "shop", {**SHOP, **more})
     git(root, "init", "-q", "-b", "main")
     commit(root, "open the shop")
     launcher = folder / "bin" / "aurora"
@@ -155,6 +163,14 @@ def seen(vsix: Path, companions: list[Path], tmp_path_factory: pytest.TempPathFa
                 "files.hotExit": "off",
                 "telemetry.telemetryLevel": "off",
                 "json.schemaDownload.enable": False,
+                # With these it looks the tools of MCP servers over; it would fetch them.
+                "json.schemas": [
+                    {
+                        "url": "https://json-schema.org/draft-07/schema",
+                        "fileMatch": ["/none.json"],
+                        "schema": Draft7Validator.META_SCHEMA,
+                    }
+                ],
             },
             "environment": {
                 "AURORA_HOME": str(home),
@@ -307,6 +323,13 @@ def test_the_editors_own_model_is_used_by_consent_only(seen: dict[str, Any]) -> 
     for name in ("kept", "refused", "withdrawn"):
         assert not asked(seen["lent"].requests, LENT[name]), name
         assert not asked(seen["provider"].requests, LENT[name]), name
+
+
+def test_the_editors_agents_get_every_tool(seen: dict[str, Any]) -> None:
+    text = step(seen, "the editor's agents find the memory's tools")["text"]
+    found = re.search(r"Discovered (\d+) tools", text)
+    assert found and int(found[1]) >= 9, text
+    assert "warning" not in text and "error" not in text, "it leaves out what it finds fault with"
 
 
 def test_a_deliverable_stands_in_the_status_bar_and_in_its_view(seen: dict[str, Any]) -> None:

@@ -17,7 +17,10 @@ export const steps = {
     await page.keyboard.press("Escape");
     await page.locator(".statusbar-item", { hasText: "Restricted Mode" }).first().click();
     await page.locator(".workspace-trust-editor").waitFor();
-    const trust = await page.locator(".workspace-trust-editor").innerText();
+    await page.locator(".workspace-trust-editor a", { hasText: /extensions/ }).click();
+    const limited = page.locator(".extensions-viewlet .extension-list-item", { hasText: "AURORA" }).first();
+    await limited.waitFor();
+    const trust = await limited.innerText();
     await window.shot("restricted-trust");
     await window.command("View: Close All Editors");
     return { text, trust };
