@@ -101,6 +101,7 @@ export function activate(context: vscode.ExtensionContext): void {
     "aurora.restartServer": async () => {
       await server.restart("asked for");
       if (server.condition === "missing") await offering.offer(true);
+      else if (server.condition === "running") vscode.window.setStatusBarMessage("$(check) AURORA: the server was restarted", 5000);
     },
     "aurora.installServer": async () => {
       if (server.condition !== "running" || !server.program) await offering.offer(true);

@@ -18,7 +18,8 @@ export const agents = {
     const text = await output.innerText();
     await window.shot("mcp");
     await choose("aurora", "Stop Server");
-    await window.command("View: Close Panel").catch(() => page.keyboard.press("Control+J"));
+    await page.keyboard.press("Control+J");
+    await output.waitFor({ state: "hidden" });
     return { text: text.replace(/\s+/g, " ") };
   },
 };
