@@ -40,7 +40,7 @@ HERE_SECONDS = 0.25
 """A save of a few small files is parsed in a thread of the daemon: starting a worker would take longer."""
 
 HISTORY_PATIENCE = 0.2
-"""Seconds that who asked for an index waits for git's history as well, so that the first answer knows it."""
+"""Seconds that who asked for an index waits for git's history too: the first answer knows it, if files are few."""
 
 RETRY_SECONDS = 2.0
 MANY_FILES = 100
@@ -242,7 +242,7 @@ class Indexer:
         try:
             async with self.between_runs:
                 summary = await self._once(wanted)
-            if waiters and self._history is not None:
+            if waiters and self._history is not None and summary.parsed <= MANY_FILES:
                 await asyncio.wait({self._history}, timeout=HISTORY_PATIENCE)
         except asyncio.CancelledError:
             for future, _ in waiters:

@@ -52,7 +52,7 @@ class Catalogue:
     """Definitions, ready to be asked: by name within a family of languages, by name and file, files by module."""
 
     def __init__(self, definitions: Iterable[Definition]) -> None:
-        self._named: dict[tuple[str, str], list[Definition]] = {}
+        self._named: dict[str, dict[str, list[Definition]]] = {}
         self._placed: dict[tuple[str, str], list[Definition]] = {}
         self._files: dict[str, set[str]] = {}
         self._stems: dict[str, list[str]] = {}
@@ -69,9 +69,9 @@ class Catalogue:
             if not mates:
                 self._add_file(path)
             mates.append(definition)
-            self._named.setdefault((family(definition.language), leaf), []).append(definition)
+            self._named.setdefault(family(definition.language), {}).setdefault(leaf, []).append(definition)
             self._placed.setdefault((path, leaf), []).append(definition)
-        self._families = sorted({known for known, _ in self._named})
+        self._families = sorted(self._named)
 
     def _add_file(self, path: str) -> None:
         stem = _without_suffix(path)
@@ -80,13 +80,13 @@ class Catalogue:
         self._stems.setdefault(stem, []).append(path)
         self._folders.setdefault(path.rpartition("/")[0], []).append(path)
 
-    def named(self, name: str, language: str) -> Sequence[Definition]:
-        """Every definition of that simple name in the language's family."""
-        return self._named.get((FAMILIES.get(language, language), name), ())
+    def names(self, language: str) -> Mapping[str, Sequence[Definition]]:
+        """Every definition in the language's family, by simple name."""
+        return self._named.get(family(language), {})
 
     def anywhere(self, name: str) -> list[Definition]:
         """Every definition of that simple name, whatever its language."""
-        return [found for known in self._families for found in self._named.get((known, name), ())]
+        return [found for known in self._families for found in self._named[known].get(name, ())]
 
     def of_file(self, path: str) -> Sequence[Definition]:
         """The definitions of one file, as far as they are known here, in the order they were given."""
@@ -152,12 +152,13 @@ def resolve(
 ) -> list[Relation]:
     """Resolve one chunk's references; `bindings` are those of its file."""
     strongest: dict[tuple[RelationKind, int], float] = {}
+    names = catalogue.names(source.language)
     for reference in references:
         kind: RelationKind
         if reference.kind == "calls" or reference.kind == "inherits":
+            if reference.name not in names and reference.name not in bindings:
+                continue  # most names in use are defined elsewhere
             kind, targets = reference.kind, _targets(source, reference, bindings, catalogue)
-            if not targets:
-                continue
         else:
             meant = _mentioned(source, reference, catalogue)
             kind, targets = "mentions", [(meant, MENTION_WEIGHT)] if meant else []
@@ -215,7 +216,7 @@ def _targets(
         head = head.partition(".")[0].partition("::")[0]
     entry = bindings.get(head or reference.name)
     name = entry.name if entry is not None and not head and entry.name else reference.name
-    candidates = catalogue.named(name, source.language)
+    candidates = catalogue.names(source.language).get(name)
     if not candidates:
         return []
     here = catalogue.in_file(source.path, name)
@@ -251,7 +252,7 @@ def _imported(entry: Import, source: Definition, name: str, catalogue: Catalogue
         return found
     if not entry.name:
         return []
-    return [found for found in catalogue.named(name, source.language) if found.parent == entry.name]
+    return [found for found in catalogue.names(source.language).get(name, ()) if found.parent == entry.name]
 
 
 def _visible(found: Definition, source: Definition) -> bool:
