@@ -349,7 +349,7 @@ class Indexer:
         self.pending = len(changed)
         chunks = self.counts.chunks if self.counts else 0
         limit = self._settings.limits.max_file_bytes
-        batches = Batches(self._store, removed, first_time=first_time, edited=edited)
+        batches = Batches(self._store, removed, first_time=first_time, edited=edited, expected=len(changed))
         items = [
             WorkItem(file.path, file.size, known[file.path].content_hash if file.path in known else b"")
             for file in changed
