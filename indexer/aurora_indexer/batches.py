@@ -12,6 +12,9 @@ from aurora_memory.store import FileStat, IndexedFile, SkippedFile, Store
 
 BATCH_CHUNKS = 1500
 BATCH_SECONDS = 1.0
+LAST_REPLIES = 48
+"""So many before the end what is there is written: little is left then that everybody waits for."""
+
 UNREAD = FileStat(-1, -1)
 """The stat of a file that could not be read: never equal to a real one, so the next sweep tries again."""
 
@@ -28,7 +31,8 @@ class _Batch:
 class Batches:
     """Takes replies and writes them in a task of its own, so that workers go on while SQLite does.
 
-    `removed` files leave with the first batch. At most two batches wait; `add` then waits too.
+    `removed` files leave with the first batch; `expected` replies are to come. At most two batches wait; `add` then
+    waits too.
     """
 
     def __init__(
@@ -38,6 +42,7 @@ class Batches:
         *,
         first_time: bool,
         edited: bool,
+        expected: int = 0,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.chunks = self.parsed = self.unchanged = self.skipped = self.failed = 0
@@ -45,6 +50,7 @@ class Batches:
         self._store = store
         self._first_time = first_time
         self._edited = edited
+        self._left = expected
         self._clock = clock
         self._begun = clock()
         self._batch = _Batch(removed=list(removed))
@@ -72,7 +78,9 @@ class Batches:
         else:
             self.unchanged += 1
             batch.touched[reply.path] = _stat(reply.stat)
-        if batch.chunks >= BATCH_CHUNKS or self._clock() - self._begun >= BATCH_SECONDS:
+        self._left -= 1
+        full = batch.chunks >= BATCH_CHUNKS or self._left == LAST_REPLIES
+        if full or self._clock() - self._begun >= BATCH_SECONDS:
             await self._hand_over()
 
     async def finish(self) -> None:

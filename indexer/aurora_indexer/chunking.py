@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Iterable
 from functools import cache
-from itertools import accumulate
 from pathlib import PurePosixPath
 
 from tree_sitter import Node
@@ -36,7 +34,7 @@ class Chunker:
         self._ordinals: dict[str, int] = {}
         self._stem = pure.stem
         self._keywords = _keywords(language)
-        self._line_starts = list(accumulate([len(line) + 1 for line in source.split(b"\n")], initial=0))
+        self._counted = (0, 1)
 
     def definition(self, definition: Definition, uses: Uses) -> CodeChunk:
         """Make the chunk of a definition."""
@@ -167,7 +165,10 @@ class Chunker:
 
     def _line(self, position: int) -> int:
         """The 1-based line of a byte position; a line break belongs to the line it ends."""
-        return bisect_right(self._line_starts, position)
+        at, line = self._counted  # from the last one asked for, which is near
+        line += self._source.count(b"\n", at, position) - self._source.count(b"\n", position, at)
+        self._counted = (position, line)
+        return line
 
 
 def blanked(text: bytes, spans: Iterable[Span]) -> bytes:

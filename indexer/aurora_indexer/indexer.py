@@ -40,7 +40,7 @@ HERE_SECONDS = 0.25
 """A save of a few small files is parsed in a thread of the daemon: starting a worker would take longer."""
 
 HISTORY_PATIENCE = 0.2
-"""Seconds that who asked for an index waits for git's history as well, so that the first answer knows it."""
+"""Seconds that who asked for an index waits for git's history too: the first answer knows it, if files are few."""
 
 RETRY_SECONDS = 2.0
 MANY_FILES = 100
@@ -242,7 +242,7 @@ class Indexer:
         try:
             async with self.between_runs:
                 summary = await self._once(wanted)
-            if waiters and self._history is not None:
+            if waiters and self._history is not None and summary.parsed <= MANY_FILES:
                 await asyncio.wait({self._history}, timeout=HISTORY_PATIENCE)
         except asyncio.CancelledError:
             for future, _ in waiters:
@@ -349,7 +349,7 @@ class Indexer:
         self.pending = len(changed)
         chunks = self.counts.chunks if self.counts else 0
         limit = self._settings.limits.max_file_bytes
-        batches = Batches(self._store, removed, first_time=first_time, edited=edited)
+        batches = Batches(self._store, removed, first_time=first_time, edited=edited, expected=len(changed))
         items = [
             WorkItem(file.path, file.size, known[file.path].content_hash if file.path in known else b"")
             for file in changed

@@ -42,7 +42,7 @@ def uses_of(source: bytes, captures: Captures, found: Outline) -> tuple[list[Use
         if until > at:
             everyone[holder].called.extend([_written(source, node, receivers) for node in calls[at:until]])
             at = until
-    for node in captures.get("component", ()):
+    for node in sorted(captures.get("component", ()), key=_place):
         written = _written(source, node, receivers)
         if written[:1].isupper() or b"." in written:
             everyone[_owner_at(bounds, holders, node.start_byte)].called.append(written)

@@ -52,23 +52,26 @@ class Catalogue:
     """Definitions, ready to be asked: by name within a family of languages, by name and file, files by module."""
 
     def __init__(self, definitions: Iterable[Definition]) -> None:
-        self._named: dict[tuple[str, str], list[Definition]] = {}
+        self._named: dict[str, dict[str, list[Definition]]] = {}
         self._placed: dict[tuple[str, str], list[Definition]] = {}
         self._files: dict[str, set[str]] = {}
         self._stems: dict[str, list[str]] = {}
         self._folders: dict[str, list[str]] = {}
+        self._known_imports: dict[tuple[str, str, str, str], list[Definition]] = {}
         self._known_modules: dict[tuple[str, str], list[str]] = {}
+        self._known_endings: dict[tuple[str, str, bool], set[str]] = {}
         self._places: dict[str, tuple[str, str, str]] = {}
         self._by_path: dict[str, list[Definition]] = {}
         self._families: list[str] = []
         for definition in definitions:
-            self._by_path.setdefault(definition.path, []).append(definition)
-            self._named.setdefault((family(definition.language), definition.leaf), []).append(definition)
-            mates = self._placed.setdefault((definition.path, definition.leaf), [])
+            path, leaf = definition.path, definition.leaf
+            mates = self._by_path.setdefault(path, [])
+            if not mates:
+                self._add_file(path)
             mates.append(definition)
-            if len(self._by_path[definition.path]) == 1:
-                self._add_file(definition.path)
-        self._families = sorted({known for known, _ in self._named})
+            self._named.setdefault(family(definition.language), {}).setdefault(leaf, []).append(definition)
+            self._placed.setdefault((path, leaf), []).append(definition)
+        self._families = sorted(self._named)
 
     def _add_file(self, path: str) -> None:
         stem = _without_suffix(path)
@@ -77,13 +80,13 @@ class Catalogue:
         self._stems.setdefault(stem, []).append(path)
         self._folders.setdefault(path.rpartition("/")[0], []).append(path)
 
-    def named(self, name: str, language: str) -> Sequence[Definition]:
-        """Every definition of that simple name in the language's family."""
-        return self._named.get((family(language), name), ())
+    def names(self, language: str) -> Mapping[str, Sequence[Definition]]:
+        """Every definition in the language's family, by simple name."""
+        return self._named.get(family(language), {})
 
     def anywhere(self, name: str) -> list[Definition]:
         """Every definition of that simple name, whatever its language."""
-        return [found for known in self._families for found in self._named.get((known, name), ())]
+        return [found for known in self._families for found in self._named[known].get(name, ())]
 
     def of_file(self, path: str) -> Sequence[Definition]:
         """The definitions of one file, as far as they are known here, in the order they were given."""
@@ -95,12 +98,19 @@ class Catalogue:
 
     def imported(self, module: str, importer: str, name: str, language: str) -> list[Definition]:
         """The definitions of `name` in the files that `module`, as written in `importer`, can be."""
-        key = (module, importer.rpartition("/")[0] if module.startswith(".") else "")
-        files = self._known_modules.get(key)
-        if files is None:
-            files = self._known_modules[key] = sorted(self._module(module, importer))
-        wanted = family(language)
-        return [found for path in files for found in self.in_file(path, name) if family(found.language) == wanted]
+        folder = importer.rpartition("/")[0] if module.startswith(".") else ""
+        wanted = FAMILIES.get(language, language)
+        key = (module, folder, name, wanted)
+        found = self._known_imports.get(key)
+        if found is None:
+            files = self._known_modules.get((module, folder))
+            if files is None:
+                files = self._known_modules[module, folder] = sorted(self._module(module, importer))
+            placed = self._placed
+            found = self._known_imports[key] = [
+                each for path in files for each in placed.get((path, name), ()) if family(each.language) == wanted
+            ]
+        return found
 
     def _module(self, module: str, importer: str) -> set[str]:
         """The files that `module`, as written in the file `importer`, can be; those of a package's own folder too."""
@@ -111,13 +121,20 @@ class Catalogue:
             found = {path for stem in stems for path in self._stems.get(stem, ())}
             return found.union(self._folders.get(wanted, ()))
         last = segments[-1:] or importer.split("/")[-2:-1] or ["__init__"]
-        wanted = _without_suffix("/".join(segments))
-        several, places = len(segments) > 1, self._places
-        return {
-            path
-            for path in (self._files.get(_without_suffix(last[0]), ()) if wanted else ())
-            if _can_be(wanted, places.get(path) or places.setdefault(path, _places_of(path)), several=several)
-        }
+        return self._ending(_without_suffix(last[0]), _without_suffix("/".join(segments)), several=len(segments) > 1)
+
+    def _ending(self, last: str, wanted: str, *, several: bool) -> set[str]:
+        """The files that can be imported as `wanted`, among those with `last` in their path."""
+        key = (last, wanted, several)
+        found = self._known_endings.get(key)
+        if found is None:
+            places = self._places
+            found = self._known_endings[key] = {
+                path
+                for path in (self._files.get(last, ()) if wanted else ())
+                if _can_be(wanted, places.get(path) or places.setdefault(path, _places_of(path)), several=several)
+            }
+        return found
 
 
 def family(language: str) -> str:
@@ -135,9 +152,12 @@ def resolve(
 ) -> list[Relation]:
     """Resolve one chunk's references; `bindings` are those of its file."""
     strongest: dict[tuple[RelationKind, int], float] = {}
+    names = catalogue.names(source.language)
     for reference in references:
         kind: RelationKind
         if reference.kind == "calls" or reference.kind == "inherits":
+            if reference.name not in names and reference.name not in bindings:
+                continue  # most names in use are defined elsewhere
             kind, targets = reference.kind, _targets(source, reference, bindings, catalogue)
         else:
             meant = _mentioned(source, reference, catalogue)
@@ -191,12 +211,12 @@ def _letters(text: str) -> str:
 def _targets(
     source: Definition, reference: Reference, bindings: Mapping[str, Import], catalogue: Catalogue
 ) -> list[tuple[Definition, float]]:
-    head = reference.qualifier.split(".", 1)[0].split("::", 1)[0]
-    entry = bindings.get(head if head else reference.name)
-    name = reference.name
-    if entry is not None and not head and entry.name:
-        name = entry.name
-    candidates = catalogue.named(name, source.language)
+    head = reference.qualifier
+    if head:
+        head = head.partition(".")[0].partition("::")[0]
+    entry = bindings.get(head or reference.name)
+    name = entry.name if entry is not None and not head and entry.name else reference.name
+    candidates = catalogue.names(source.language).get(name)
     if not candidates:
         return []
     here = catalogue.in_file(source.path, name)
@@ -232,7 +252,7 @@ def _imported(entry: Import, source: Definition, name: str, catalogue: Catalogue
         return found
     if not entry.name:
         return []
-    return [found for found in catalogue.named(name, source.language) if found.parent == entry.name]
+    return [found for found in catalogue.names(source.language).get(name, ()) if found.parent == entry.name]
 
 
 def _visible(found: Definition, source: Definition) -> bool:

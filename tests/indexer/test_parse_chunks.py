@@ -281,3 +281,22 @@ def test_nodes_stay_inside() -> None:
 
     parsed = parse_file("a.py", NESTED.encode())
     assert msgspec.msgpack.decode(msgspec.msgpack.encode(parsed), type=type(parsed)) == parsed
+
+
+def test_components_are_told_in_the_order_they_stand_in() -> None:
+    names = [f"Part{number}" for number in range(40)]
+    elements = "".join(f"<{name} /><Shared.{name}></Shared.{name}>" for name in names)
+    page = chunks(f"export const Page = () => <main>{elements}</main>;", "page.tsx")["Page"]
+    told = [reference.name for reference in page.references if reference.kind == "calls"]
+    assert told == [name for name in names for _ in range(2)]
+
+
+def test_lines_are_those_of_the_source_wherever_a_chunk_starts() -> None:
+    source = "import os\n\n" + "".join(
+        f"class C{n}:\n    def m(self):\n        return {n}\n\n    x = {n}\n\n" for n in range(9)
+    )
+    for chunk in chunks(source + "print(os)").values():
+        if chunk.kind != "module":
+            lines = source.split("\n")[chunk.line_start - 1 : chunk.line_end]
+            assert lines[0].strip() == chunk.signature + ":"
+            assert lines[-1].strip()

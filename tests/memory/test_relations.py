@@ -96,6 +96,22 @@ def named_by(module: str, importer: str, path: str) -> list[Definition]:
     return Catalogue([definition(1, path, "found")]).imported(module, importer, "found", "python")
 
 
+def test_one_module_is_found_for_each_name_and_importer_again() -> None:
+    known = Catalogue([definition(1, "lib/a.py", "f"), definition(2, "lib/a.py", "g"), definition(3, "web/a.py", "f")])
+    for _ in range(2):
+        assert [found.id for found in known.imported("lib.a", "main.py", "f", "python")] == [1]
+        assert [found.id for found in known.imported("lib.a", "web/main.py", "g", "python")] == [2]
+        assert [found.id for found in known.imported(".a", "lib/b.py", "f", "python")] == [1]
+        assert [found.id for found in known.imported(".a", "web/b.py", "f", "python")] == [3]
+        assert not known.imported("lib.a", "main.py", "f", "go")
+
+
+def test_a_name_bound_to_another_is_looked_up_as_that() -> None:
+    source = definition(1, "main.py", "start")
+    login = definition(2, "auth.py", "login")
+    assert targets(source, Reference("calls", "enter"), [Import("auth", "login", "enter")], login) == [2]
+
+
 MENTIONS = [
     Definition(1, "src/auth.py", "AuthService", "AuthService", None, "class", "python"),
     Definition(2, "src/auth.py", "AuthService.login", "login", "AuthService", "method", "python"),

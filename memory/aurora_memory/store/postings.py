@@ -87,28 +87,31 @@ def _rows(first: int, parts: Iterable[NewPart]) -> _Rows:
             blocks[block] = bytearray()
         length, name_length = min(part.length, MAX_LENGTH), min(part.name_length, _MAX_NAME)
         blocks[block] += _ROW.pack(new.chunk_id, new.file_id, length, name_length, new.type)
+        known_of = of_block.get
         for term, value in part.occurrences.items():
-            entry = value << BLOCK_BITS | place
-            known = of_block.get(term)
+            known = known_of(term)
             if known is None:
-                of_block[term] = array("I", (entry,))
+                of_block[term] = array("I", (value << BLOCK_BITS | place,))
             else:
-                known.append(entry)
+                known.append(value << BLOCK_BITS | place)
     return _Rows(
         part_rows,
         [(block, bytes(rows)) for block, rows in blocks.items()],
         [
-            (block, term, _packed(values))
-            for block, of_block in entries.items()
-            for term, values in sorted(of_block.items())
+            (block, term, of_block[term].tobytes())
+            for block, of_block in _little(entries).items()
+            for term in sorted(of_block)
         ],
     )
 
 
-def _packed(entries: array[int]) -> bytes:
+def _little(entries: dict[int, dict[str, array[int]]]) -> dict[int, dict[str, array[int]]]:
+    """The same, their bytes in the file's order: the lowest first."""
     if sys.byteorder == "big":
-        entries.byteswap()
-    return entries.tobytes()
+        for of_block in entries.values():
+            for values in of_block.values():
+                values.byteswap()
+    return entries
 
 
 async def forget(db: aiosqlite.Connection, chunk_ids: Sequence[int]) -> None:

@@ -9,6 +9,7 @@ from itertools import groupby
 from typing import cast
 
 import aiosqlite
+from msgspec.structs import astuple
 
 from aurora_memory.chunks import Import, Reference, ReferenceKind
 from aurora_memory.relations import Catalogue, Definition, Relation, bindings, resolve, resolve_imports, stands_for_file
@@ -112,4 +113,4 @@ def _edges(
             edges.extend(resolve(source, references.get(source.id, ()), bound.get(path, {}), catalogue))
             if speaker is not None and source.id == speaker.id:
                 edges.extend(resolve_imports(source, imports.get(path, ()), catalogue))
-    return sorted((edge.from_id, edge.kind, edge.to_id, edge.weight) for edge in edges)
+    return sorted(map(astuple, edges))
