@@ -6,7 +6,7 @@ from collections.abc import Callable
 from json import JSONDecoder
 from typing import Any, NoReturn
 
-from aurora_protocol.manifest.document import Member, Object
+from aurora_protocol.manifest.document import Member, Node, Object
 from aurora_protocol.manifest.later import Later
 from aurora_protocol.manifest.literals import number_value
 from aurora_protocol.manifest.reading import MAX_DEPTH
@@ -34,6 +34,11 @@ class Unread(Later[Member]):
 
     def __len__(self) -> int:
         return self._length
+
+
+def is_sound(node: Node) -> bool:
+    """Whether a value is known to be well-formed with no name twice, wherever else the text may be damaged."""
+    return isinstance(node, Object) and isinstance(node.members, Later)
 
 
 class Ahead:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from msgspec.structs import replace
 
-from aurora_protocol.manifest.document import Document
+from aurora_protocol.manifest.document import Document, Member
 from aurora_protocol.manifest.findings import MAX_FINDINGS, Edit, Finding, Fix, Severity, in_order
 from aurora_protocol.manifest.model import Capability, Resource
 from aurora_protocol.manifest.reparsing import reparse
@@ -24,6 +24,10 @@ SEVERITIES = ("error", "warning", "info", "hint", "off")
 
 _ENOUGH = 3 * MAX_FINDINGS
 """After so many findings in single capabilities and resources no more are looked for: they would not be listed."""
+
+_Key = tuple[bool, str]
+_MANY = 10
+"""Of so many parts it is quicker to look at all their text first."""
 
 _FILE_NAME = "aura.json"
 _MISSPELT = "schema-unknown-member"
@@ -77,7 +81,8 @@ class Checker:
             for rule, severity in severities.items()
             if severity in SEVERITIES
         }
-        self._known: dict[tuple[Scope, str], list[Finding]] = {}
+        self._known: dict[_Key, list[Finding]] = {}
+        self._keys: dict[int, tuple[object, _Key]] = {}
         self._sound: Document | None = None
         self._fine: dict[int, object] = {}
         self._whole = [*self._rules("text"), *self._rules("manifest")]
@@ -100,15 +105,9 @@ class Checker:
         told = self._severities.get(_MISSPELT, "error") == "error"
         subject = Subject(document, names_may_explain=told, fine=self._fine)
         findings = ask(self._whole, subject)
-        known: dict[tuple[Scope, str], list[Finding]] = {}
         findings += ask(self._part, subject.rest, document)
         listed: list[Capability | Resource] = [*subject.manifest.capabilities.values(), *subject.manifest.resources]
-        enough = len(findings) + _ENOUGH
-        for each in listed:
-            if len(findings) > enough:
-                break
-            findings += self._local(each, document, known)
-        self._known = known
+        findings += self._local(listed, document)
         clean = not subject.misspelt and not subject.against_schema
         # The values are kept, so that no other object can have the same id.
         self._fine = {id(each.node.value): each.node.value for each in listed} if clean else {}
@@ -121,25 +120,53 @@ class Checker:
             if rule.info.scope == scope and self._severities.get(rule.info.id, "error") is not None
         ]
 
-    def _local(
-        self,
-        subject: Capability | Resource,
-        document: Document,
-        known: dict[tuple[Scope, str], list[Finding]],
-    ) -> list[Finding]:
-        """What the rules say of one part; kept with offsets from where the part begins."""
-        scope: Scope = "capability" if isinstance(subject, Capability) else "resource"
-        member = subject.member
-        base = member.name_start
-        key = (scope, document.text[base : member.value.end])
-        kept = self._known.get(key)
-        if kept is None:
-            found = ask(self._capability if scope == "capability" else self._resource, subject, document)
-            found += ask(self._part, Part(subject.path[:1], (member,)), document)
-            known[key] = [_moved(each, -base) for each in found]
-            return found
-        known[key] = kept
-        return [_moved(each, base) for each in kept]
+    def _local(self, listed: list[Capability | Resource], document: Document) -> list[Finding]:
+        """What the rules say of each part; kept with offsets from where the part begins."""
+        keys = [self._key(each, document) for each in listed]
+        fresh = [each.member for each, key in zip(listed, keys, strict=True) if key not in self._known]
+        anywhere = self._to_ask_of(fresh, document)
+        known: dict[_Key, list[Finding]] = {}
+        keys_of: dict[int, tuple[object, _Key]] = {}
+        findings: list[Finding] = []
+        for each, key in zip(listed, keys, strict=True):
+            if len(findings) > _ENOUGH:
+                break
+            member = each.member
+            base, plain = member.name_start, member.value.value
+            kept = self._known.get(key)
+            if kept is None:
+                found = ask(self._capability if isinstance(each, Capability) else self._resource, each, document)
+                if anywhere:
+                    found += ask(anywhere, Part(each.path[:1], (member,)), document)
+                kept = [_moved(each, -base) for each in found]
+                findings += found
+            elif kept:
+                findings += [_moved(each, base) for each in kept]
+            known[key] = kept
+            if isinstance(plain, dict):
+                keys_of[id(plain)] = plain, key
+        self._known, self._keys = known, keys_of
+        return findings
+
+    def _key(self, each: Capability | Resource, document: Document) -> _Key:
+        """What stands for all that the answers about a part depend on: its text.
+
+        A plain value is the same object only if its text is the same (`reparse`).
+        """
+        member = each.member
+        plain = member.value.value
+        last = self._keys.get(id(plain))
+        if last is not None and last[0] is plain:
+            return last[1]
+        return isinstance(each, Capability), document.text[member.name_start : member.value.end]
+
+    def _to_ask_of(self, parts: list[Member], document: Document) -> list[Rule]:
+        """The rules about parts, without those that surely find nothing in any of many."""
+        if len(parts) < _MANY:
+            return self._part
+        text = document.text[min(each.name_start for each in parts) : max(each.value.end for each in parts)]
+        lines = "\n".join(set(text.split("\n")))
+        return [rule for rule in self._part if rule.absent is None or not rule.absent(text, lines)]
 
     def _as_set(self, findings: list[Finding]) -> list[Finding]:
         if not self._severities:

@@ -151,6 +151,21 @@ class Shape:
     def _only_typed(self) -> bool:
         return bool(self._types) and self._schema.keys() <= _ANNOTATIONS | {"type"}
 
+    def knows(self, value: dict[str, Any] | list[Any]) -> bool:
+        """Whether plain data has, at any depth, only names that the schema knows or does not care about."""
+        if isinstance(value, list):
+            shape = self.items
+            return shape is None or all(shape.knows(each) for each in value if isinstance(each, dict | list))
+        known, others = self.members, self.others
+        if others is None and (known or self.closed) and not value.keys() <= known.keys():
+            return False
+        for name, child in value.items():
+            if isinstance(child, dict | list):
+                shape = known.get(name, others)
+                if shape is not None and not shape.knows(child):
+                    return False
+        return True
+
     def accepts(self, value: Any) -> bool:
         """Whether `value`, plain data, is surely valid. A thousand capabilities take some ten milliseconds."""
         if not self._certain or (self._types and type(value) not in self._types):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cache
 
-from aurora_protocol.manifest.document import Broken, Object
+from aurora_protocol.manifest.document import Broken, Node, Object
 from aurora_protocol.manifest.edits import renaming
 from aurora_protocol.manifest.model import value
 from aurora_protocol.manifest.rules.registry import Found, Path, at_name, manifest_rule
@@ -59,15 +59,20 @@ def _known() -> dict[str, frozenset[str]]:
 def _objects(subject: Subject, known: dict[str, frozenset[str]]) -> Iterator[tuple[Path, Object, frozenset[str]]]:
     """Every object whose members the manifest's schema names."""
     root, manifest = subject.document.root, subject.manifest
-    places: list[tuple[Path, object, str]] = [
+    places: list[tuple[Path, Node | None, str]] = [
         ((), root, "root"),
         (("site",), manifest.site, "site"),
         (("policy",), manifest.policy, "policy"),
         (("policy", "rateLimit"), value(manifest.policy, "rateLimit"), "rateLimit"),
     ]
+    of_operation = known["operation"]
     for resource in manifest.resources:
-        places.append((("resources", resource.name), resource.node, "resource"))
-        places.extend((each.path, each.member.value, "operation") for each in resource.operations)
+        places.append((resource.path, resource.node, "resource"))
+        places.extend(
+            (each.path, each.member.value, "operation")
+            for each in resource.operations
+            if isinstance(each.value, dict) and not each.value.keys() <= of_operation
+        )
     of_capability, of_action = known["capability"], known["action"]
     for capability in manifest.capabilities.values():
         plain = capability.node.value

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from aurora_protocol.manifest.subschemas import NAMED
+
 TYPES = ("object", "array", "string", "number", "integer", "boolean", "null")
 
 Test = Callable[[Any], bool]
@@ -131,4 +133,30 @@ def is_of_type(value: Any, kind: str) -> bool:
             return is_number(value)
         case "integer":
             return is_number(value) and (isinstance(value, int) or value.is_integer())
+    return True
+
+
+_TYPES = frozenset(TYPES)
+_FOREIGN = {kind: frozenset(name for name, kinds in FOR_TYPES.items() if kind not in kinds) for kind in TYPES}
+
+
+def is_type(kind: Any) -> bool:
+    """Whether the value of `type` is the name of one type."""
+    return isinstance(kind, str) and kind in _TYPES
+
+
+def has_foreign_keyword(schema: dict[str, Any]) -> bool:
+    """Whether a schema has a keyword that says nothing about values of its type."""
+    kind = schema.get("type")
+    return isinstance(kind, str) and kind in _FOREIGN and not _FOREIGN[kind].isdisjoint(schema)
+
+
+def is_schema(schema: dict[str, Any]) -> bool:
+    """Whether each keyword has a value that it may have; schemas in it are looked at by their kind only."""
+    for name, value in schema.items():
+        test = KEYWORDS.get(name)
+        if test is None:
+            continue
+        if not test[0](value) or (name in NAMED and not all(isinstance(each, dict | bool) for each in value.values())):
+            return False
     return True

@@ -78,7 +78,8 @@ def operation_method(subject: Subject) -> Iterator[Found]:
         if method == operation.method or operation.method not in METHODS or method not in METHODS:
             continue
         message = f"{quoted(capability.name)} is called with {method}, not {operation.method}"
-        member, fix = operation.member, None
+        member = operation.member
+        fix = None
         if all(each.method != method for each in operation.resource.operations):
             fix = renaming(member.name_start, member.name_end, method)
         yield at_name(member, message, operation.path, fix)
@@ -112,11 +113,11 @@ def uri_pattern(subject: Subject) -> Iterator[Found]:
     Good: {"resources": {"notes": {"uriPattern": "/notes"}}}
     """
     for resource in subject.manifest.resources:
-        pattern = resource.uri_pattern
-        if pattern is None:
+        own = resource.pattern
+        if own is None:
             continue
         other: list[tuple[Operation, Capability, str]] = []
-        fitting, own = 0, str(pattern.value)
+        fitting = 0
         for operation in resource.operations:
             capability = _capability(subject, operation)
             template = capability.request()[1] if capability else None
@@ -128,7 +129,7 @@ def uri_pattern(subject: Subject) -> Iterator[Found]:
                 fitting += 1
             else:
                 other.append((operation, capability, path))
-        if not other or _path_of(own) is None:
+        if not other or _path_of(own) is None or (pattern := resource.uri_pattern) is None:
             continue
         if not fitting:
             paths = list(dict.fromkeys(path for _, _, path in other))
