@@ -15,6 +15,7 @@ _TYPES: dict[str, frozenset[type]] = {
     "boolean": frozenset({bool}),
     "null": frozenset({type(None)}),
 }
+_CONTAINERS = (dict, list)
 _ANNOTATIONS = {"$schema", "$id", "$defs", "$comment", "title", "description", "default", "examples", "x-aurora-values"}
 _CHECKED = {"$ref", "type", "enum", "const", "required", "properties", "additionalProperties", "items", "anyOf"}
 
@@ -155,12 +156,12 @@ class Shape:
         """Whether plain data has, at any depth, only names that the schema knows or does not care about."""
         if isinstance(value, list):
             shape = self.items
-            return shape is None or all(shape.knows(each) for each in value if isinstance(each, dict | list))
+            return shape is None or all(shape.knows(each) for each in value if type(each) in _CONTAINERS)
         known, others = self.members, self.others
         if others is None and (known or self.closed) and not value.keys() <= known.keys():
             return False
         for name, child in value.items():
-            if isinstance(child, dict | list):
+            if type(child) in _CONTAINERS:
                 shape = known.get(name, others)
                 if shape is not None and not shape.knows(child):
                     return False

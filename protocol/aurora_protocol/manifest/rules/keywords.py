@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from aurora_protocol.manifest.subschemas import NAMED
@@ -10,10 +10,16 @@ from aurora_protocol.manifest.subschemas import NAMED
 TYPES = ("object", "array", "string", "number", "integer", "boolean", "null")
 
 Test = Callable[[Any], bool]
+_SCHEMA_TYPES = (dict, bool)
+_NUMBER_TYPES = (int, float)
 
 
 def _schema(value: Any) -> bool:
-    return isinstance(value, dict | bool)
+    return isinstance(value, _SCHEMA_TYPES)
+
+
+def _are_schemas(values: Iterable[Any]) -> bool:
+    return all(isinstance(each, _SCHEMA_TYPES) for each in values)
 
 
 def _schemas_by_name(value: Any) -> bool:
@@ -21,12 +27,12 @@ def _schemas_by_name(value: Any) -> bool:
 
 
 def _schemas(value: Any) -> bool:
-    return isinstance(value, list) and bool(value) and all(isinstance(each, dict | bool) for each in value)
+    return isinstance(value, list) and bool(value) and _are_schemas(value)
 
 
 def is_number(value: Any) -> bool:
     """Whether JSON Schema takes the value for a number: `true` is none."""
-    return isinstance(value, int | float) and not isinstance(value, bool)
+    return isinstance(value, _NUMBER_TYPES) and not isinstance(value, bool)
 
 
 def _above_zero(value: Any) -> bool:
@@ -157,6 +163,6 @@ def is_schema(schema: dict[str, Any]) -> bool:
         test = KEYWORDS.get(name)
         if test is None:
             continue
-        if not test[0](value) or (name in NAMED and not all(isinstance(each, dict | bool) for each in value.values())):
+        if not test[0](value) or (name in NAMED and not _are_schemas(value.values())):
             return False
     return True

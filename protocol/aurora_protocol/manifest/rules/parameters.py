@@ -122,7 +122,9 @@ def required_undeclared(capability: Capability, document: Document) -> Iterator[
     Bad: {"parameters": {"required": ["id", "txt"]}}
     Good: {"parameters": {"required": ["id", "text"]}}
     """
-    if (glance := capability.glance) and all(map(_requires_what_it_has, glance.schemas)):
+    if (glance := capability.glance) and (
+        "required" not in glance.keywords or all(map(_requires_what_it_has, glance.schemas))
+    ):
         return
     if "required" not in capability.keywords:
         return
@@ -165,7 +167,9 @@ def malformed_pattern(capability: Capability, document: Document) -> Iterator[Fo
     Bad: {"parameters": {"properties": {"text": {"type": "string", "pattern": "^[a-z+$"}}}}
     Good: {"parameters": {"properties": {"text": {"type": "string", "pattern": "^[a-z]+$"}}}}
     """
-    if (glance := capability.glance) and not any(_has_bad_pattern(schema) for schema in glance.schemas):
+    if (glance := capability.glance) and (
+        "pattern" not in glance.keywords or not any(map(_has_bad_pattern, glance.schemas))
+    ):
         return
     if "pattern" not in capability.keywords:
         return
@@ -233,8 +237,11 @@ def _requires_what_it_has(schema: dict[str, Any]) -> bool:
     if not isinstance(names, list):
         return True
     properties = schema.get("properties")
-    if not isinstance(properties, dict) or not all(isinstance(name, str) and name in properties for name in names):
+    if not isinstance(properties, dict):
         return False
+    for name in names:
+        if not isinstance(name, str) or name not in properties:
+            return False
     return len(set(names)) == len(names)
 
 

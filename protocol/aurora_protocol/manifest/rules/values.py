@@ -89,9 +89,9 @@ def unfit_default(capability: Capability, document: Document) -> Iterator[Found]
     Bad: {"parameters": {"properties": {"text": {"type": "string", "default": 5}}}}
     Good: {"parameters": {"properties": {"text": {"type": "string", "default": "five"}}}}
     """
-    if (glance := capability.glance) and not any(
-        "default" in schema and _refused(schema["default"], schema) for schema in glance.schemas
-    ):
+    if (glance := capability.glance) and "default" not in glance.keywords:
+        return
+    if glance and not any("default" in schema and _refused(schema["default"], schema) for schema in glance.schemas):
         return
     if "default" not in capability.keywords:
         return
