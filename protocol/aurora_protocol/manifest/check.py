@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from msgspec.structs import replace
 
@@ -17,7 +17,7 @@ from aurora_protocol.manifest.scanner import parse
 from aurora_protocol.manifest.schema import manifest_schema
 from aurora_protocol.manifest.wording import alternatives, closest, quoted
 
-__all__ = ["Checker", "check", "check_document", "is_manifest", "manifest_schema", "unknown_rules"]
+__all__ = ["CheckStopped", "Checker", "check", "check_document", "is_manifest", "manifest_schema", "unknown_rules"]
 
 SEVERITIES = ("error", "warning", "info", "hint", "off")
 """What a rule can be set to."""
@@ -25,7 +25,6 @@ SEVERITIES = ("error", "warning", "info", "hint", "off")
 _ENOUGH = 3 * MAX_FINDINGS
 """After so many findings in single capabilities and resources no more are looked for: they would not be listed."""
 
-_Key = tuple[bool, str]
 _MANY = 10
 """Of so many parts it is quicker to look at all their text first."""
 
@@ -68,6 +67,24 @@ def unknown_rules(severities: Mapping[str, str]) -> list[str]:
     return wrong
 
 
+class CheckStopped(Exception):
+    """Nobody wants to know any more what a check would find."""
+
+
+class _Known:
+    """What the rules said of one capability or resource: None before they were asked.
+
+    `plain` is its plain value, kept so that no other object can have the same `id`.
+    """
+
+    __slots__ = ("found", "key", "plain")
+
+    def __init__(self, key: tuple[bool, str], plain: object, found: list[Finding] | None = None) -> None:
+        self.key = key
+        self.plain = plain
+        self.found = found
+
+
 class Checker:
     """Checks one manifest again and again as it changes.
 
@@ -81,10 +98,10 @@ class Checker:
             for rule, severity in severities.items()
             if severity in SEVERITIES
         }
-        self._known: dict[_Key, list[Finding]] = {}
-        self._keys: dict[int, tuple[object, _Key]] = {}
+        self._by_text: dict[tuple[bool, str], _Known] = {}
+        self._by_value: dict[int, _Known] = {}
+        self._clean = False
         self._sound: Document | None = None
-        self._fine: dict[int, object] = {}
         self._whole = [*self._rules("text"), *self._rules("manifest")]
         self._capability = self._rules("capability")
         self._resource = self._rules("resource")
@@ -97,20 +114,21 @@ class Checker:
             self._sound = document
         return document
 
-    def check(self, document: Document) -> list[Finding]:
+    def check(self, document: Document, stopped: Callable[[], bool] = lambda: False) -> list[Finding]:
         """Everything that is wrong with the document, in the order of the text.
 
-        After an edit inside one capability, a document from `read` takes a third of the time of a first one.
+        After an edit inside one capability, a document from `read` takes a third of the time of a first one. Raises
+        CheckStopped soon after `stopped` tells that nobody waits any more; what was found until then is kept.
         """
         told = self._severities.get(_MISSPELT, "error") == "error"
-        subject = Subject(document, names_may_explain=told, fine=self._fine)
+        subject = Subject(document, names_may_explain=told, fine=self._by_value if self._clean else {})
         findings = ask(self._whole, subject)
         findings += ask(self._part, subject.rest, document)
-        listed: list[Capability | Resource] = [*subject.manifest.capabilities.values(), *subject.manifest.resources]
-        findings += self._local(listed, document)
-        clean = not subject.misspelt and not subject.against_schema
-        # The values are kept, so that no other object can have the same id.
-        self._fine = {id(each.node.value): each.node.value for each in listed} if clean else {}
+        self._clean = False
+        findings += self._local(
+            [*subject.manifest.capabilities.values(), *subject.manifest.resources], document, stopped
+        )
+        self._clean = not subject.misspelt and not subject.against_schema
         return in_order(self._as_set(without_ignored(document, _with_safe_fixes(document, findings))))
 
     def _rules(self, scope: Scope) -> list[Rule]:
@@ -120,45 +138,51 @@ class Checker:
             if rule.info.scope == scope and self._severities.get(rule.info.id, "error") is not None
         ]
 
-    def _local(self, listed: list[Capability | Resource], document: Document) -> list[Finding]:
+    def _local(
+        self, listed: list[Capability | Resource], document: Document, stopped: Callable[[], bool]
+    ) -> list[Finding]:
         """What the rules say of each part; kept with offsets from where the part begins."""
-        keys = [self._key(each, document) for each in listed]
-        fresh = [each.member for each, key in zip(listed, keys, strict=True) if key not in self._known]
-        anywhere = self._to_ask_of(fresh, document)
-        known: dict[_Key, list[Finding]] = {}
-        keys_of: dict[int, tuple[object, _Key]] = {}
+        parts = [(each, self._known_of(each, document)) for each in listed]
+        anywhere = self._to_ask_of([each.member for each, known in parts if known.found is None], document)
         findings: list[Finding] = []
-        for each, key in zip(listed, keys, strict=True):
+        by_value: dict[int, _Known] = {}
+        for each, known in parts:
             if len(findings) > _ENOUGH:
                 break
-            member = each.member
-            base, plain = member.name_start, member.value.value
-            kept = self._known.get(key)
-            if kept is None:
+            base = each.member.name_start
+            if known.found is None:
+                if stopped():
+                    raise CheckStopped
                 found = ask(self._capability if isinstance(each, Capability) else self._resource, each, document)
                 if anywhere:
-                    found += ask(anywhere, Part(each.path[:1], (member,)), document)
-                kept = [_moved(each, -base) for each in found]
+                    found += ask(anywhere, Part(each.path[:1], (each.member,)), document)
+                known.found = [_moved(each, -base) for each in found]
                 findings += found
-            elif kept:
-                findings += [_moved(each, base) for each in kept]
-            known[key] = kept
-            if isinstance(plain, dict):
-                keys_of[id(plain)] = plain, key
-        self._known, self._keys = known, keys_of
+            elif known.found:
+                findings += [_moved(each, base) for each in known.found]
+            by_value[id(known.plain)] = known
+        self._by_value = by_value
+        if len(self._by_text) > 2 * len(by_value) + _MANY:
+            self._by_text = {known.key: known for known in by_value.values()}
         return findings
 
-    def _key(self, each: Capability | Resource, document: Document) -> _Key:
-        """What stands for all that the answers about a part depend on: its text.
+    def _known_of(self, each: Capability | Resource, document: Document) -> _Known:
+        """What is known of a part, by its text: its answers depend on nothing else.
 
-        A plain value is the same object only if its text is the same (`reparse`).
+        A plain value that is the same object has the same text (`reparse`).
         """
         member = each.member
         plain = member.value.value
-        last = self._keys.get(id(plain))
-        if last is not None and last[0] is plain:
-            return last[1]
-        return isinstance(each, Capability), document.text[member.name_start : member.value.end]
+        known = self._by_value.get(id(plain))
+        if known is not None and known.plain is plain and isinstance(plain, dict):
+            return known
+        key = isinstance(each, Capability), document.text[member.name_start : member.value.end]
+        known = self._by_text.get(key)
+        if known is None:
+            known = self._by_text[key] = _Known(key, plain)
+        elif known.plain is not plain:
+            known = self._by_text[key] = _Known(key, plain, known.found)
+        return known
 
     def _to_ask_of(self, parts: list[Member], document: Document) -> list[Rule]:
         """The rules about parts, without those that surely find nothing in any of many."""

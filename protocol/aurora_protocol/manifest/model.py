@@ -7,7 +7,7 @@ another type is None or empty here; saying so is the schema's affair.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from itertools import islice
 from typing import Any, Generic, TypeVar, cast, overload
@@ -112,6 +112,7 @@ class Capability:
         """`parameterLocation`: where in the request the arguments go."""
         return obj(self.action, "parameterLocation")
 
+    @_Once
     def request(self) -> tuple[str | None, str | None]:
         """The method and the URL template as texts, without a look at their places."""
         return text_at(self.node, "action", "method"), text_at(self.node, "action", "urlTemplate")
@@ -199,13 +200,15 @@ class Resource:
         self.node = member.value
         self.sound = sound
         self.path: tuple[str, ...] = ("resources", self.name)
-        if sound:
-            listed = member.value.value.get("operations") if isinstance(member.value, Object) else None
-            plain = listed if isinstance(listed, dict) else {}
-            self.operations = [Operation(self, name, each) for name, each in plain.items()]
-        else:
-            nodes = members(value(member.value, "operations"))
-            self.operations = [Operation(self, each.name, each.value.value, each) for each in nodes]
+
+    @property
+    def operations(self) -> list[Operation]:
+        """Its operations. Not kept here: they would keep each other alive."""
+        if not self.sound:
+            nodes = members(value(self.node, "operations"))
+            return [Operation(self, each.name, each.value.value, each) for each in nodes]
+        plain = self.node.value.get("operations") if isinstance(self.node, Object) else None
+        return [Operation(self, name, each) for name, each in plain.items()] if isinstance(plain, dict) else []
 
     @_Once
     def uri_pattern(self) -> Scalar | None:
@@ -239,16 +242,16 @@ class Manifest:
         }
         self.resources = [Resource(each, sound=sound or is_sound(each.value)) for each in members(self.resources_node)]
 
-    def operations(self) -> Iterator[Operation]:
+    @cached_property
+    def operations(self) -> list[Operation]:
         """Every operation of every resource, in the order of the text."""
-        for resource in self.resources:
-            yield from resource.operations
+        return [operation for resource in self.resources for operation in resource.operations]
 
     @cached_property
     def uses(self) -> dict[str, list[Operation]]:
         """The operations that name a capability, by the id they name (defined or not)."""
         found: dict[str, list[Operation]] = {}
-        for operation in self.operations():
+        for operation in self.operations:
             if operation.target is not None:
                 found.setdefault(operation.target, []).append(operation)
         return found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from aurora_protocol.manifest.document import Array, Broken, Document, Member, Node, Object, Scalar
@@ -13,6 +13,7 @@ from aurora_protocol.manifest.scanner import parse, too_large
 _LEVELS = 2
 """How deep to look for the value the edit is in: a capability is two levels down."""
 
+_BLOCK = 16 * 1024
 _Part = TypeVar("_Part", bound=Member | Node)
 
 
@@ -51,21 +52,28 @@ def reparse(before: Document, text: str) -> Document:
 def _difference(before: str, after: str) -> tuple[int, int, int]:
     """Where the texts begin to differ, where the difference ends in the first, and how much longer the second is."""
     most = min(len(before), len(after))
-    low, high = 0, most
+    start = _alike(most, lambda low, high: before[low:high] == after[low:high])
+    ends = len(before), len(after)
+    behind = _alike(
+        most - start,
+        lambda low, high: before[ends[0] - high : ends[0] - low] == after[ends[1] - high : ends[1] - low],
+    )
+    return start, len(before) - behind, len(after) - len(before)
+
+
+def _alike(most: int, same: Callable[[int, int], bool]) -> int:
+    """How many characters are alike, `most` at most; `same` compares those from one number of them to another."""
+    low = 0
+    while low + _BLOCK <= most and same(low, low + _BLOCK):
+        low += _BLOCK
+    high = min(most, low + _BLOCK)
     while low < high:
         middle = (low + high + 1) // 2
-        if before[low:middle] == after[low:middle]:
+        if same(low, middle):
             low = middle
         else:
             high = middle - 1
-    start, low, high = low, 0, most - low
-    while low < high:
-        middle = (low + high + 1) // 2
-        if before[len(before) - middle : len(before) - low] == after[len(after) - middle : len(after) - low]:
-            low = middle
-        else:
-            high = middle - 1
-    return start, len(before) - low, len(after) - len(before)
+    return low
 
 
 def _way_to(root: Object, start: int, end: int) -> list[tuple[Object, int]]:

@@ -78,7 +78,7 @@ def misspelt_members(
                     if named and not isinstance(value, Broken):
                         yield from _about(document, node, member, shape, guesses)
                     inner = others
-                if inner is not None and isinstance(value, _CONTAINERS):
+                if inner is not None and isinstance(value, _CONTAINERS) and id(value.value) not in fine:
                     pending.append((value, inner))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cache
+from typing import Any
 
 from aurora_protocol.manifest.document import Broken, Node, Object
 from aurora_protocol.manifest.edits import renaming
@@ -56,6 +57,13 @@ def _known() -> dict[str, frozenset[str]]:
     return known
 
 
+def _any_beyond(objects: Any, names: frozenset[str]) -> bool:
+    """Whether any member of a plain value is an object with other names."""
+    if not isinstance(objects, dict):
+        return False
+    return any(isinstance(each, dict) and not each.keys() <= names for each in objects.values())
+
+
 def _objects(subject: Subject, known: dict[str, frozenset[str]]) -> Iterator[tuple[Path, Object, frozenset[str]]]:
     """Every object whose members the manifest's schema names."""
     root, manifest = subject.document.root, subject.manifest
@@ -65,14 +73,15 @@ def _objects(subject: Subject, known: dict[str, frozenset[str]]) -> Iterator[tup
         (("policy",), manifest.policy, "policy"),
         (("policy", "rateLimit"), value(manifest.policy, "rateLimit"), "rateLimit"),
     ]
-    of_operation = known["operation"]
+    of_resource, of_operation = known["resource"], known["operation"]
     for resource in manifest.resources:
-        places.append((resource.path, resource.node, "resource"))
-        places.extend(
-            (each.path, each.member.value, "operation")
-            for each in resource.operations
-            if isinstance(each.value, dict) and not each.value.keys() <= of_operation
-        )
+        plain = resource.node.value
+        if not isinstance(plain, dict):
+            continue
+        if not plain.keys() <= of_resource:
+            places.append((resource.path, resource.node, "resource"))
+        if not resource.sound or _any_beyond(plain.get("operations"), of_operation):
+            places.extend((each.path, each.member.value, "operation") for each in resource.operations)
     of_capability, of_action = known["capability"], known["action"]
     for capability in manifest.capabilities.values():
         plain = capability.node.value

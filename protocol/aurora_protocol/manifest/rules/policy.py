@@ -57,7 +57,7 @@ def destructive_without_auth(subject: Subject) -> Iterator[Found]:
     if hint is None or hint.value != "none":
         return
     for capability in subject.manifest.capabilities.values():
-        called = capability.request()[0]
+        called = capability.request[0]
         destroys = called == "DELETE" or (called not in (None, "GET") and _destroys(capability.name))
         method = capability.method if destroys else None
         if method is None:

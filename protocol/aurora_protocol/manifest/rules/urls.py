@@ -81,7 +81,7 @@ def not_https(subject: Subject) -> Iterator[Found]:
     templates = [
         (each.url_template, (*each.path, "action", "urlTemplate"))
         for each in manifest.capabilities.values()
-        if (text := each.request()[1]) is not None and text[:5].lower() == "http:"
+        if (text := each.request[1]) is not None and text[:5].lower() == "http:"
     ]
     for node, path in [*nodes, *templates]:
         if node is None or not str(node.value)[:7].lower().startswith("http://"):
@@ -106,7 +106,7 @@ def other_origin(subject: Subject) -> Iterator[Found]:
     site = string(subject.manifest.site, "url")
     origin = _origin(str(site.value)) if site else None
     for capability in subject.manifest.capabilities.values():
-        text = capability.request()[1]
+        text = capability.request[1]
         if text is None or not _ABSOLUTE.match(text) or (node := capability.url_template) is None:
             continue
         own = _origin(f"{origin[0]}:{text}" if text.startswith("//") and origin else text)
