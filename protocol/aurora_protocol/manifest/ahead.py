@@ -14,6 +14,7 @@ from aurora_protocol.manifest.reading import MAX_DEPTH
 LEVEL = 2
 """How deep the objects are that are read ahead: capabilities and resources are two levels down."""
 
+_SHORT = 100
 _MOST_FAILURES = 20
 """A text that is irregular in more places is read step by step: each attempt may look at all of it."""
 
@@ -80,4 +81,8 @@ def _refused(word: str) -> NoReturn:
     raise ValueError(f"{word} is not JSON")
 
 
-_plain_at = JSONDecoder(object_pairs_hook=_distinct, parse_int=number_value, parse_constant=_refused).raw_decode
+def _whole(digits: str) -> int | float:
+    return int(digits) if len(digits) < _SHORT else number_value(digits)
+
+
+_plain_at = JSONDecoder(object_pairs_hook=_distinct, parse_int=_whole, parse_constant=_refused).raw_decode

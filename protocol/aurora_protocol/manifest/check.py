@@ -120,6 +120,8 @@ class Checker:
         After an edit inside one capability, a document from `read` takes a third of the time of a first one. Raises
         CheckStopped soon after `stopped` tells that nobody waits any more; what was found until then is kept.
         """
+        if stopped():
+            raise CheckStopped
         told = self._severities.get(_MISSPELT, "error") == "error"
         subject = Subject(document, names_may_explain=told, fine=self._by_value if self._clean else {})
         findings = ask(self._whole, subject)
