@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from aurora_protocol.manifest.pointers import PointerError, from_pointer
@@ -17,15 +17,16 @@ class Glance:
     """A capability without places. Only of one that is well-formed and has no name twice; `plain` is its value.
 
     What is missing or of another type is empty here. `pointers` are the steps of each JSON Pointer in
-    `parameterMapping`; `unclear` tells that there is something else in it as well.
+    `parameterMapping`; `unclear` tells that there is something else in it as well, `astray` that one may lead to no
+    parameter. `schemas` are `parameters` and all schemas in it, by each keyword they have.
     """
 
     __slots__ = (
+        "astray",
         "encoding",
         "has_location",
         "has_mapping",
         "has_parameters",
-        "keywords",
         "location",
         "mapping",
         "method",
@@ -57,8 +58,10 @@ class Glance:
         self.properties = _object(self.parameters, "properties")
         required = self.parameters.get("required")
         self.required = {each for each in required if isinstance(each, str)} if isinstance(required, list) else ()
-        self.schemas = list(_schemas(self.parameters)) if self.has_parameters else []
-        self.keywords: set[str] = set().union(*self.schemas)
+        self.schemas: dict[str, list[dict[str, Any]]] = {}
+        for schema in _schemas(self.parameters) if self.has_parameters else ():
+            for keyword in schema:
+                self.schemas.setdefault(keyword, []).append(schema)
         self.pointers: dict[str, tuple[str, ...]] = {}
         self.unclear = False
         for name, pointer in self.mapping.items():
@@ -66,9 +69,14 @@ class Glance:
                 self.pointers[name] = from_pointer(_text(pointer))
             except PointerError:
                 self.unclear = True
+        self.astray = not all(map(self._leads_to_schema, self.pointers.values()))
         self.used = {steps[0] if steps else "" for steps in self.pointers.values()}
 
-    def leads_to_schema(self, steps: tuple[str, ...]) -> bool:
+    def with_keyword(self, keyword: str) -> Sequence[dict[str, Any]]:
+        """The schemas, among `parameters` and all that are in it, that have a keyword."""
+        return self.schemas.get(keyword, ())
+
+    def _leads_to_schema(self, steps: tuple[str, ...]) -> bool:
         """Whether the steps of a pointer surely lead to the schema of a parameter, by names only."""
         schema: Any = self.parameters if self.has_parameters else None
         for step in steps:

@@ -76,11 +76,14 @@ def parameter_description(capability: Capability, document: Document) -> Iterato
     Bad: {"parameters": {"properties": {"text": {"description": "", "type": "string"}}}}
     Good: {"parameters": {"properties": {"text": {"description": "The new text.", "type": "string"}}}}
     """
-    if (glance := capability.glance) and {} not in glance.properties.values():
-        if "description" not in glance.keywords:
-            return
-        if not any(_says_nothing(schema.get("description")) for schema in glance.schemas):
-            return
+    glance = capability.glance
+    described = glance.with_keyword("description") if glance else ()
+    if (
+        glance
+        and {} not in glance.properties.values()
+        and not any(_says_nothing(each["description"]) for each in described)
+    ):
+        return
     for schema in capability.schemas:
         if "description" not in schema.node.value or schema.path[-2] != "properties":
             continue

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from aurora_protocol.manifest.subschemas import NAMED
@@ -146,6 +146,11 @@ _TYPES = frozenset(TYPES)
 _FOREIGN = {kind: frozenset(name for name, kinds in FOR_TYPES.items() if kind not in kinds) for kind in TYPES}
 
 
+_USUAL: dict[str, type] = {name: str for name, (test, _) in KEYWORDS.items() if test is _text}
+_USUAL |= {name: dict for name, (test, _) in KEYWORDS.items() if test in (_schema, _schemas_by_name)}
+"""The type by which most values of a keyword are known to be allowed."""
+
+
 def is_type(kind: Any) -> bool:
     """Whether the value of `type` is the name of one type."""
     return isinstance(kind, str) and kind in _TYPES
@@ -157,12 +162,20 @@ def has_foreign_keyword(schema: dict[str, Any]) -> bool:
     return isinstance(kind, str) and kind in _FOREIGN and not _FOREIGN[kind].isdisjoint(schema)
 
 
-def is_schema(schema: dict[str, Any]) -> bool:
-    """Whether each keyword has a value that it may have; schemas in it are looked at by their kind only."""
-    for name, value in schema.items():
+def keywords_are_sane(schemas: Mapping[str, Iterable[dict[str, Any]]]) -> bool:
+    """Whether each keyword has a value that it may have, given the schemas that have it.
+
+    Schemas as values are looked at by their kind only.
+    """
+    for name, having in schemas.items():
         test = KEYWORDS.get(name)
         if test is None:
             continue
-        if not test[0](value) or (name in NAMED and not _are_schemas(value.values())):
-            return False
+        is_allowed, usual = test[0], _USUAL.get(name)
+        for schema in having:
+            value = schema[name]
+            if type(value) is not usual and not is_allowed(value):
+                return False
+            if name in NAMED and not _are_schemas(value.values()):
+                return False
     return True

@@ -102,7 +102,7 @@ def pointer_unresolvable(capability: Capability, document: Document) -> Iterator
     Bad: {"action": {"parameterMapping": {"text": "/texts"}}}
     Good: {"action": {"parameterMapping": {"text": "/text"}}}
     """
-    if (glance := capability.glance) and all(map(glance.leads_to_schema, glance.pointers.values())):
+    if (glance := capability.glance) and not glance.astray:
         return
     guesses, used = Guesses(GUESSES), set[str]()
     free: dict[tuple[str, ...], list[str]] = {}
@@ -139,7 +139,7 @@ def array_index(capability: Capability, document: Document) -> Iterator[Found]:
     Bad: {"action": {"parameterMapping": {"text": "/tags/first"}}}
     Good: {"action": {"parameterMapping": {"text": "/tags/0"}}}
     """
-    if (glance := capability.glance) and all(map(glance.leads_to_schema, glance.pointers.values())):
+    if (glance := capability.glance) and not glance.astray:
         return
     for each in capability.mapped.values():
         if each.steps is None or each.member.name == IGNORE:

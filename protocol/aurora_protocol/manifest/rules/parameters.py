@@ -13,8 +13,8 @@ from aurora_protocol.manifest.rules.keywords import (
     KEYWORDS,
     TYPES,
     has_foreign_keyword,
-    is_schema,
     is_type,
+    keywords_are_sane,
 )
 from aurora_protocol.manifest.rules.patterns import bad_pattern
 from aurora_protocol.manifest.rules.places import GUESSES, IGNORE
@@ -47,7 +47,7 @@ def unknown_type(capability: Capability, document: Document) -> Iterator[Found]:
     Bad: {"parameters": {"properties": {"text": {"type": "str"}}}}
     Good: {"parameters": {"properties": {"text": {"type": "string"}}}}
     """
-    if (glance := capability.glance) and all(is_type(schema.get("type", "object")) for schema in glance.schemas):
+    if (glance := capability.glance) and all(is_type(schema["type"]) for schema in glance.with_keyword("type")):
         return
     for schema in capability.schemas:
         kind = schema.node.value.get("type", "object")
@@ -91,7 +91,7 @@ def not_a_schema(capability: Capability, document: Document) -> Iterator[Found]:
     Bad: {"parameters": {"properties": {"text": {"type": "string", "minLength": -1}}}}
     Good: {"parameters": {"properties": {"text": {"type": "string", "minLength": 1}}}}
     """
-    if (glance := capability.glance) and all(map(is_schema, glance.schemas)):
+    if (glance := capability.glance) and keywords_are_sane(glance.schemas):
         return
     for schema in capability.schemas:
         for member in schema.node.members:
@@ -122,9 +122,7 @@ def required_undeclared(capability: Capability, document: Document) -> Iterator[
     Bad: {"parameters": {"required": ["id", "txt"]}}
     Good: {"parameters": {"required": ["id", "text"]}}
     """
-    if (glance := capability.glance) and (
-        "required" not in glance.keywords or all(map(_requires_what_it_has, glance.schemas))
-    ):
+    if (glance := capability.glance) and all(map(_requires_what_it_has, glance.with_keyword("required"))):
         return
     if "required" not in capability.keywords:
         return
@@ -167,9 +165,7 @@ def malformed_pattern(capability: Capability, document: Document) -> Iterator[Fo
     Bad: {"parameters": {"properties": {"text": {"type": "string", "pattern": "^[a-z+$"}}}}
     Good: {"parameters": {"properties": {"text": {"type": "string", "pattern": "^[a-z]+$"}}}}
     """
-    if (glance := capability.glance) and (
-        "pattern" not in glance.keywords or not any(map(_has_bad_pattern, glance.schemas))
-    ):
+    if (glance := capability.glance) and not any(map(_has_bad_pattern, glance.with_keyword("pattern"))):
         return
     if "pattern" not in capability.keywords:
         return
@@ -196,7 +192,7 @@ def keyword_of_other_type(capability: Capability, document: Document) -> Iterato
     Bad: {"parameters": {"properties": {"text": {"type": "string", "minimum": 1}}}}
     Good: {"parameters": {"properties": {"text": {"type": "string", "minLength": 1}}}}
     """
-    if (glance := capability.glance) and not any(map(has_foreign_keyword, glance.schemas)):
+    if (glance := capability.glance) and not any(map(has_foreign_keyword, glance.with_keyword("type"))):
         return
     for schema in capability.schemas:
         kind = schema.node.value.get("type")
@@ -218,9 +214,7 @@ def format_misspelt(capability: Capability, document: Document) -> Iterator[Foun
     Bad: {"parameters": {"properties": {"text": {"type": "string", "format": "e-mail"}}}}
     Good: {"parameters": {"properties": {"text": {"type": "string", "format": "email"}}}}
     """
-    if (glance := capability.glance) and (
-        "format" not in glance.keywords or all(schema.get("format", "date") in _FORMATS for schema in glance.schemas)
-    ):
+    if (glance := capability.glance) and all(each["format"] in _FORMATS for each in glance.with_keyword("format")):
         return
     if "format" not in capability.keywords:
         return
