@@ -149,10 +149,10 @@ async def checked(ls: AuroraServer, uri: str) -> tuple[Snapshot, list[Finding]] 
         return None
     reader, snapshot = found
     findings = snapshot.findings
-    return snapshot, await _check(reader, snapshot) if findings is None else findings
+    return snapshot, await check_in_thread(reader, snapshot) if findings is None else findings
 
 
-async def _check(reader: Reader, snapshot: Snapshot) -> list[Finding]:
+async def check_in_thread(reader: Reader, snapshot: Snapshot) -> list[Finding]:
     """What is wrong with it, found in a thread, which stops when nobody waits for it any more."""
     stopped = threading.Event()
     try:
