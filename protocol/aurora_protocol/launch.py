@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import sys
 import threading
@@ -41,8 +42,9 @@ def ensure_daemon(
 ) -> Client:
     """Return a client of the daemon at `address`, not yet initialized, starting the daemon first if need be.
 
-    A daemon of another version in the same home is asked to stop. Raises DaemonUnreachable after `timeout` seconds, or
-    as soon as the daemon's process ends with a complaint. `command` replaces the daemon's argv, `environ` os.environ.
+    A daemon of an older version in the same home is asked to stop. Raises DaemonUnreachable after `timeout` seconds, as
+    soon as the daemon's process ends with a complaint, or where a newer version's daemon is running. `command` replaces
+    the daemon's argv, `environ` os.environ.
     """
     deadline = time.monotonic() + timeout
     try:
@@ -50,7 +52,7 @@ def ensure_daemon(
     except NobodyThere:
         pass
     address.prepare()
-    replace_other_version(address, deadline)
+    replace_older(address, deadline)
     command = command or (sys.executable, *DAEMON)
     environment = daemon_environment(os.environ if environ is None else environ, address.home)
     logged = _size(address.log)
@@ -73,35 +75,52 @@ def ensure_daemon(
             # It lost the race for the lock. The winner is about to listen, unless it was about to stop: then try again.
             ended_at = ended_at or now
             if now - ended_at >= _RESTART_AFTER:
-                replace_other_version(address, deadline)
+                replace_older(address, deadline)
                 process = _spawn(address, command, environment)
                 ended_at = None
         time.sleep(pause)
         pause = min(pause * 1.5, _LONGEST_PAUSE)
 
 
-def replace_other_version(address: Address, deadline: float) -> None:
-    """Stop a daemon of another version that holds this home's lock; return when it is gone or `deadline` is reached.
+def replace_older(address: Address, deadline: float) -> None:
+    """Stop a daemon of an older version that holds this home's lock; return when it is gone or `deadline` is reached.
 
-    Its process is signalled only after its own socket has confirmed the process id that its info file gives.
+    Its process is signalled only after its own socket has confirmed the process id that its info file gives. Raises
+    DaemonUnreachable where a newer one runs: two editors with different versions would otherwise stop each other's
+    daemon in turn, and what a newer one has written an older one cannot read.
     """
     info = read_info(address)
     if info is None or info.version == address.version or sys.platform == "win32":
         return
-    if stop_listener(info.socket, info.pid):
+    if _release(info.version) > _release(address.version):
+        if _listens(info.socket, info.pid):
+            raise DaemonUnreachable(
+                f"AURORA {info.version} is running (process {info.pid}) and this is {address.version}: upgrade this "
+                "one, or end that one with `aurora daemon stop`"
+            )
+    elif stop_listener(info.socket, info.pid):
         wait_until_gone(info.pid, deadline)
 
 
-def stop_listener(socket_path: str, pid: int) -> bool:
-    """Send SIGTERM to `pid` if it is the process listening at `socket_path`. Returns whether it was sent."""
+def _release(version: str) -> tuple[int, ...]:
+    """The release segment of a version, to be compared (PEP 440)."""
+    found = re.match(r"\d+(?:\.\d+)*", version)
+    return tuple(map(int, found[0].split("."))) if found else ()
+
+
+def _listens(socket_path: str, pid: int) -> bool:
+    """Whether `pid` is the process that listens at `socket_path`."""
     try:
         stream = open_socket(socket_path, 1.0)
     except DaemonUnreachable:
         return False
     with stream:
-        if peer_process(stream) != pid:
-            return False
-        return _signal(pid)
+        return peer_process(stream) == pid
+
+
+def stop_listener(socket_path: str, pid: int) -> bool:
+    """Send SIGTERM to `pid` if it is the process listening at `socket_path`. Returns whether it was sent."""
+    return _listens(socket_path, pid) and _signal(pid)
 
 
 def wait_until_gone(pid: int, deadline: float) -> bool:

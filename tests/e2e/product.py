@@ -127,7 +127,7 @@ class Product:
         """Stop the daemon; fail when anything of this home goes on."""
         self.aurora("daemon", "stop", cwd=Path("/"))
         try:
-            eventually(lambda: not self.processes(), f"all processes of {self.home} end", 15)
+            eventually(lambda: not self.processes(), f"all processes of {self.home} end")
         finally:
             for process in self.processes():
                 with contextlib.suppress(psutil.NoSuchProcess):

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from jsonschema import Draft7Validator
 
 from tests.e2e.product import product_in
 from tests.e2e.repositories import SHOP, commit, git, write
@@ -91,13 +92,19 @@ def vsix() -> Path:
 
 
 @pytest.fixture(scope="module")
-def lent_model(vsix: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """An extension that brings a language model, as its package."""
-    package = tmp_path_factory.mktemp("lent") / "lent-model.vsix"
+def companions(vsix: Path, tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """Packages of an extension that brings a language model, and of one to compare ours with."""
+    folder = tmp_path_factory.mktemp("companions")
+    return [packaged(folder, name) for name in ("lentModel", "plainHover")]
+
+
+def packaged(folder: Path, name: str) -> Path:
+    """One of the tests' own extensions, as its package."""
+    package = folder / f"{name}.vsix"
     vsce = EXTENSION / "node_modules" / ".bin" / "vsce"
     done = subprocess.run(
         [vsce, "package", "--no-dependencies", "--allow-missing-repository", "--skip-license", "--out", package],
-        cwd=EXTENSION / "test" / "lentModel",
+        cwd=EXTENSION / "test" / name,
         capture_output=True,
         text=True,
         timeout=PACKAGED,
@@ -107,11 +114,18 @@ def lent_model(vsix: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return package
 
 
+def documented(client: str) -> str:
+    """The configuration that docs/mcp.md gives for an MCP client."""
+    text = (EXTENSION.parents[1] / "docs" / "mcp.md").read_text()
+    return text[text.index(f"**{client}**") :].split("```json\n", 1)[1].split("```", 1)[0]
+
+
 @pytest.fixture(scope="module")
-def seen(vsix: Path, lent_model: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]]:
+def seen(vsix: Path, companions: list[Path], tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]]:
     """What the journey saw, by step. A step that failed has a `problem`."""
     folder = tmp_path_factory.mktemp("vscode")
-    root = write(folder / "shop", {**SHOP, "notes/aura.json": MANIFEST, "drafts/aura.json": DRAFT})
+    more = {"notes/aura.json": MANIFEST, "drafts/aura.json": DRAFT, ".vscode/mcp.json": documented("VS Code")}
+    root = write(folder / "shop", {**SHOP, **more})
     git(root, "init", "-q", "-b", "main")
     commit(root, "open the shop")
     launcher = folder / "bin" / "aurora"
@@ -140,7 +154,7 @@ def seen(vsix: Path, lent_model: Path, tmp_path_factory: pytest.TempPathFactory)
             "extensions": str(folder / "extensions"),
             "artefacts": str(ARTEFACTS),
             "arrivals": str(folder / "arrivals"),
-            "install": [str(vsix), str(lent_model)],
+            "install": [str(vsix), *map(str, companions)],
             "settings": {
                 "security.workspace.trust.startupPrompt": "never",
                 "workbench.startupEditor": "none",
@@ -149,6 +163,14 @@ def seen(vsix: Path, lent_model: Path, tmp_path_factory: pytest.TempPathFactory)
                 "files.hotExit": "off",
                 "telemetry.telemetryLevel": "off",
                 "json.schemaDownload.enable": False,
+                # With these it looks the tools of MCP servers over; it would fetch them.
+                "json.schemas": [
+                    {
+                        "url": "https://json-schema.org/draft-07/schema",
+                        "fileMatch": ["/none.json"],
+                        "schema": Draft7Validator.META_SCHEMA,
+                    }
+                ],
             },
             "environment": {
                 "AURORA_HOME": str(home),
@@ -303,6 +325,13 @@ def test_the_editors_own_model_is_used_by_consent_only(seen: dict[str, Any]) -> 
         assert not asked(seen["provider"].requests, LENT[name]), name
 
 
+def test_the_editors_agents_get_every_tool(seen: dict[str, Any]) -> None:
+    text = step(seen, "the editor's agents find the memory's tools")["text"]
+    found = re.search(r"Discovered (\d+) tools", text)
+    assert found and int(found[1]) >= 9, text
+    assert "warning" not in text and "error" not in text, "it leaves out what it finds fault with"
+
+
 def test_a_deliverable_stands_in_the_status_bar_and_in_its_view(seen: dict[str, Any]) -> None:
     found = step(seen, "a deliverable is begun and stands in the status bar")
     assert "◐ add-dark-mode · apply" in found["status"]
@@ -332,9 +361,10 @@ def test_a_reloaded_window_is_ready_soon(seen: dict[str, Any]) -> None:
     found = step(seen, "the window is reloaded: first hover and activation")
     for each in found["times"]:
         print({name: value for name, value in each.items() if name.endswith("Ms")}, each["running"])
-    # On a machine that does other things as well: no slower than the slowest of VS Code's own; soon after the window.
+    # On a machine that does other things as well: no slower than the slowest of VS Code's own; soon after the first
+    # hover that any extension can show.
     assert any(each["activationMs"] <= max(300, *others(each["running"])) for each in found["times"])
-    assert any(each["hoverMs"] <= max(15_000, 3 * each["shownMs"]) for each in found["times"])
+    assert any(each["hoverMs"] - each["plainMs"] <= max(1000, each["shownMs"] / 2) for each in found["times"])
     assert all("must be" not in each["ours"] for each in found["times"]), "VS Code finds fault with package.json"
 
 
@@ -358,5 +388,6 @@ def test_no_log_has_an_error(seen: dict[str, Any]) -> None:
 
 def others(running: list[str]) -> list[int]:
     """Milliseconds that activating VS Code's own extensions took."""
-    rows = [row for row in running if "AURORA" not in row and "Lent Model" not in row]
+    tests = ("AURORA", "Lent Model", "Plain Hover")
+    rows = [row for row in running if not any(name in row for name in tests)]
     return [int(found[1]) for row in rows if (found := re.search(r"Activation: (\d+)ms", row))]

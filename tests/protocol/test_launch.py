@@ -18,7 +18,7 @@ from aurora_protocol.launch import (
     daemon_environment,
     ensure_daemon,
     listening,
-    replace_other_version,
+    replace_older,
     stop_listener,
     wait_until_gone,
 )
@@ -112,6 +112,19 @@ def test_a_daemon_of_another_version_makes_way(address: Address, command: Callab
     os.kill(new, 0)
 
 
+def test_a_newer_daemon_is_left_alone(address: Address, command: Callable[[str], tuple[str, ...]]) -> None:
+    newer = Address.of(address.home, version="99.10.0")
+    ensure_daemon(newer, command=command("99.10.0")).close()
+    (pid,) = started(address)
+    with pytest.raises(DaemonUnreachable, match=rf"AURORA 99\.10\.0 is running \(process {pid}\).*aurora daemon stop"):
+        ensure_daemon(Address.of(address.home, version="99.9.1"), command=command("99.9.1"))
+    assert started(address) == [pid]
+    os.kill(pid, signal.SIGKILL)
+    assert wait_until_gone(pid, time.monotonic() + 30)
+    ensure_daemon(address, command=command(address.version)).close()  # what it left behind is in nobody's way
+    assert len(started(address)) == 2
+
+
 def test_a_process_that_does_not_listen_at_the_socket_is_never_signalled(
     address: Address, command: Callable[[str], tuple[str, ...]]
 ) -> None:
@@ -122,9 +135,9 @@ def test_a_process_that_does_not_listen_at_the_socket_is_never_signalled(
     previous = signal.signal(signal.SIGTERM, lambda number, _: caught.append(number))
     try:
         write_info(address, Info(os.getpid(), "0.0.1", info.socket, 0.0))  # a recycled pid: ours
-        replace_other_version(address, time.monotonic() + 1)
+        replace_older(address, time.monotonic() + 1)
         write_info(address, Info(os.getpid(), "0.0.1", "/no/such/socket", 0.0))
-        replace_other_version(address, time.monotonic() + 1)
+        replace_older(address, time.monotonic() + 1)
     finally:
         signal.signal(signal.SIGTERM, previous)
         write_info(address, info)

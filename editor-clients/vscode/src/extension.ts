@@ -98,7 +98,11 @@ export function activate(context: vscode.ExtensionContext): void {
     "aurora.showPage": (page) => pages.show(page as vscode.Uri),
     "aurora.openDashboard": () => dashboard.open(),
     "aurora.showBudget": () => budget.show(),
-    "aurora.restartServer": () => server.restart("asked for"),
+    "aurora.restartServer": async () => {
+      await server.restart("asked for");
+      if (server.condition === "missing") await offering.offer(true);
+      else if (server.condition === "running") vscode.window.setStatusBarMessage("$(check) AURORA: the server was restarted", 5000);
+    },
     "aurora.installServer": async () => {
       if (server.condition !== "running" || !server.program) await offering.offer(true);
       else {

@@ -17,7 +17,10 @@ export const steps = {
     await page.keyboard.press("Escape");
     await page.locator(".statusbar-item", { hasText: "Restricted Mode" }).first().click();
     await page.locator(".workspace-trust-editor").waitFor();
-    const trust = await page.locator(".workspace-trust-editor").innerText();
+    await page.locator(".workspace-trust-editor a", { hasText: /extensions/ }).click();
+    const limited = page.locator(".extensions-viewlet .pane", { hasText: "Limited in Restricted Mode" });
+    await limited.locator(".extension-list-item", { hasText: "AURORA" }).waitFor();
+    const trust = await limited.innerText();
     await window.shot("restricted-trust");
     await window.command("View: Close All Editors");
     return { text, trust };
@@ -132,7 +135,7 @@ async function screen(page) {
     tab: ".tab .label-name",
     panel: ".panel .panel-switcher-container .action-item.checked, .part.panel .composite.title .title-label h2, .part.panel .action-item.checked .action-label",
     side: ".part.sidebar .composite.title h2, .part.sidebar .pane-header.expanded h3",
-    status: ".statusbar-item:has(.codicon-circle-slash), .statusbar-item:has(.codicon-sync)",
+    status: ".statusbar-item:has(.codicon-circle-slash), .statusbar-item:has(.codicon-check), .statusbar-item:has(.codicon-sync)",
   };
   for (const [kind, selector] of Object.entries(parts)) {
     for (const item of await page.locator(selector).all()) {

@@ -101,6 +101,7 @@ export class Window {
         return await shown.innerText();
       } catch (error) {
         if (Date.now() > deadline) throw error;
+        await this.page.keyboard.press("Escape"); // what others had to say is shown already, and is not asked anew
       }
     }
   }

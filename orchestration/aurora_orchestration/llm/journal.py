@@ -48,17 +48,6 @@ class Entry(Struct, frozen=True, kw_only=True, omit_defaults=True):
     reply: Reply | None = None
 
 
-class Unfinished(Struct, frozen=True, kw_only=True):
-    """A run that was interrupted. `at` is when it was last heard of (Unix seconds), `usd` what it has cost so far."""
-
-    run: str
-    about: dict[str, Any]
-    path: Path
-    at: float
-    replies: int
-    usd: float
-
-
 class Journal:
     """The journal of one run, held by one process at a time. Writing is done in threads: see `metering`."""
 
@@ -132,22 +121,10 @@ class Journal:
             Path(self._held.lock_file).unlink()
 
 
-def unfinished(folder: Path) -> list[Unfinished]:
-    """The runs that were interrupted, the latest first; those that are going on are not among them."""
-    found = []
-    for path in sorted(folder.glob("*.jsonl")):
-        held = FileLock(f"{path}.lock", mode=0o600, thread_local=False)
-        try:
-            with held.acquire(timeout=0):
-                header, entries, _ = _read(path)
-                at = path.stat().st_mtime
-        except (Timeout, OSError):
-            continue  # going on, or gone meanwhile
-        if header is not None and f"{header.run}.jsonl" == path.name:
-            replies = sum(entry.reply is not None for entry in entries)
-            usd = sum(entry.usd for entry in entries)
-            found.append(Unfinished(run=header.run, about=header.about, path=path, at=at, replies=replies, usd=usd))
-    return sorted(found, key=lambda run: run.at, reverse=True)
+def answered(folder: Path, run: str) -> tuple[list[Entry], float]:
+    """The calls of a run that nobody is at, and when it was last heard of (Unix seconds). Raises `OSError`."""
+    path = folder / f"{run}.jsonl"
+    return _read(path)[1], path.stat().st_mtime
 
 
 def _read(path: Path) -> tuple[Header | None, list[Entry], int]:

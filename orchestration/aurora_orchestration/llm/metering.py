@@ -182,7 +182,7 @@ class MeteredLlm:
         try:
             await _to_the_end(self._book, Entry(key=key, digest=digest, phase=ask.phase, usd=usd, reply=reply))
         finally:
-            self._tell(ask, reply, began, took)
+            self._tell(ask, key, reply, began, took)
         return _checked(ask, wanted, reply)
 
     def _digest(self, wanted: Wanted) -> str:
@@ -232,7 +232,7 @@ class MeteredLlm:
         """An answer that was paid for earlier; its key is settled in case that was what the interruption was in."""
         await _to_the_end(self._settle, entry)
         reply = msgspec.structs.replace(reply, replayed=True, took_ms=0.0)
-        self._tell(ask, reply, self._now(), 0.0)
+        self._tell(ask, entry.key, reply, self._now(), 0.0)
         return _checked(ask, wanted, reply)
 
     async def _failed(
@@ -269,10 +269,11 @@ class MeteredLlm:
                 started_at=began,
                 took_ms=took,
                 error=str(error) if isinstance(error, LlmError) else type(error).__name__,
+                key=key,
             )
         )
 
-    def _tell(self, ask: Ask, reply: Reply, began: float, took: float) -> None:
+    def _tell(self, ask: Ask, key: str, reply: Reply, began: float, took: float) -> None:
         stopped = {"end": None, "length": "the answer did not fit into max_tokens", "refusal": "the model declined"}
         self._heard(
             Call(
@@ -287,6 +288,7 @@ class MeteredLlm:
                 took_ms=took,
                 replayed=reply.replayed,
                 error=stopped[reply.stop],
+                key=key,
             )
         )
 

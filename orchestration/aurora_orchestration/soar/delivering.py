@@ -49,6 +49,7 @@ from aurora_orchestration.deliverables.model import (
     ToolCalled,
 )
 from aurora_orchestration.deliverables.tracking import Tracking
+from aurora_orchestration.llm.asking import Usage
 from aurora_orchestration.soar.claims import usable
 from aurora_orchestration.soar.model import Complexity as Level
 from aurora_orchestration.soar.model import SubgoalResult
@@ -87,6 +88,7 @@ class Delivering:
     """The deliverable of one run, called `change`. `resumed` says how often the run was gone on with.
 
     Events are written by a task of its own, what happens within `GATHER_SECONDS` in one go; `close` waits for the last.
+    What a kill takes of them was paid for all the same: `interrupted` tells of it again, by the run's journal.
     """
 
     def __init__(self, tracking: Tracking, run: str, session: str, *, change: str, resumed: int = 0) -> None:
@@ -101,8 +103,7 @@ class Delivering:
         self._last_at = 0.0
         self._waiting: list[Event] = []
         self._writer: asyncio.Task[None] | None = None
-        self._hurry = asyncio.Event()
-        self._closed = False
+        self._closed = asyncio.Event()
 
     async def begin(self, query: str, complexity: Level, model: str | None, started_at: float, at: float) -> None:
         """Open a deliverable, or join the one this session has open."""
@@ -126,8 +127,6 @@ class Delivering:
         if phase is not None and phase != self._phase and self._begun and not self._joined:
             self._phase = phase
             self._say(at, PhaseStarted(phase))
-            if phase in ("apply", "verify"):
-                self._hurry.set()  # what is paid for begins: should the process be killed, this is to be known
 
     def steps(self, total: int, at: float) -> None:
         """So many subgoals are to be done."""
@@ -138,19 +137,8 @@ class Delivering:
         """A model was asked. What was paid before an interruption was told then."""
         if call.replayed or not self._begun:
             return
-        usage = call.usage
-        self._say(
-            call.started_at + call.took_ms / 1000,
-            TokensUsed(
-                input_tokens=usage.input_tokens + usage.cache_read_tokens + usage.cache_write_tokens,
-                output_tokens=usage.output_tokens,
-                cached_tokens=usage.cache_read_tokens,
-                cost_usd=call.cost_usd,
-                model=_named(call.model),
-                provider=_named(call.provider),
-                duration_seconds=max(0.0, call.took_ms / 1000),
-            ),
-        )
+        used = tokens_used(call.usage, call.cost_usd, call.model, call.provider, call.took_ms)
+        self._say(call.started_at + call.took_ms / 1000, used, paid_as(self._change, call.key) if call.key else None)
 
     def collected(self, results: Sequence[SubgoalResult]) -> None:
         """What the agents did: each a tool call with its duration, each tool of theirs one without."""
@@ -187,8 +175,7 @@ class Delivering:
 
     async def close(self) -> None:
         """Wait until everything said is on disk."""
-        self._closed = True
-        self._hurry.set()
+        self._closed.set()
         while self._writer is not None and not self._writer.done():
             await asyncio.shield(self._writer)
 
@@ -203,14 +190,14 @@ class Delivering:
                 return each.change_id if each.change_id != self._change else None
         return None
 
-    def _say(self, at: float, what: Happening) -> None:
+    def _say(self, at: float, what: Happening, known_as: str | None = None) -> None:
         # Later than what was said before: phases that the clock does not tell apart stay in their order.
         self._last_at = at = max(at, self._last_at + TICK)
         self._count += 1
         tag = str(type(what).__struct_config__.tag)
         self._waiting.append(
             Event(
-                id=event_id(self._change, tag, self._run, self._resumed, self._count),
+                id=known_as or event_id(self._change, tag, self._run, self._resumed, self._count),
                 change_id=self._change,
                 at=at,
                 what=what,
@@ -233,9 +220,25 @@ class Delivering:
             for refusal in recorded.refused:
                 logger.warning("of a run's deliverable was refused", extra={"run": self._run, "why": refusal.reason})
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._hurry.wait(), GATHER_SECONDS)
-            if not self._closed:
-                self._hurry.clear()
+                await asyncio.wait_for(self._closed.wait(), GATHER_SECONDS)
+
+
+def tokens_used(usage: Usage, usd: float | None, model: str, provider: str, took_ms: float) -> TokensUsed:
+    """What one call to a model used."""
+    return TokensUsed(
+        input_tokens=usage.input_tokens + usage.cache_read_tokens + usage.cache_write_tokens,
+        output_tokens=usage.output_tokens,
+        cached_tokens=usage.cache_read_tokens,
+        cost_usd=usd,
+        model=_named(model),
+        provider=_named(provider),
+        duration_seconds=max(0.0, took_ms / 1000),
+    )
+
+
+def paid_as(change: str, key: str) -> str:
+    """What the event of a call is known by, whoever tells of it: the run, or after a kill who reads its journal."""
+    return event_id(change, "tokens", key)
 
 
 def failure_of(run: RunRecord) -> FailureType:

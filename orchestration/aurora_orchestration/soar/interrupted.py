@@ -11,7 +11,17 @@ from msgspec.structs import replace
 from aurora_orchestration.conversations.upkeep import mark_interrupted
 from aurora_orchestration.deliverables.detection.evidence import event_id
 from aurora_orchestration.deliverables.detection.prompts import SOURCE
-from aurora_orchestration.deliverables.model import Ended, Event, Happening, PhaseEnded
+from aurora_orchestration.deliverables.model import (
+    PHASES,
+    Ended,
+    Event,
+    Happening,
+    PhaseEnded,
+    PhaseStarted,
+    TokensUsed,
+)
+from aurora_orchestration.llm.journal import Entry, answered
+from aurora_orchestration.soar.delivering import PHASE_OF, paid_as, tokens_used
 from aurora_orchestration.soar.unfinished import RESUMABLE_SECONDS, RunFiles, Unfinished
 from aurora_orchestration.soar.workbench import Workbench
 from aurora_protocol.address import in_home
@@ -48,9 +58,7 @@ async def _look_at(bench: Workbench, files: RunFiles, run: Unfinished) -> Unfini
         if run.state == "running":
             await asyncio.to_thread(bench.budget.end_run, run.id, query_counted=False)
             await asyncio.to_thread(_end_log, bench, run, now)
-            deliverable = await bench.tracking.get(run.deliverable) if run.deliverable else None
-            if deliverable is not None and deliverable.current_phase is not None:
-                await _tell(bench, run, PhaseEnded(deliverable.current_phase), now)
+            await _end_phase(bench, run, now)
             run = replace(run, state="interrupted")
             await asyncio.to_thread(files.save, run)
     return run
@@ -60,6 +68,37 @@ def _end_log(bench: Workbench, run: Unfinished, now: float) -> None:
     """Say at the end of the conversation log that nothing follows."""
     if run.log is not None:
         mark_interrupted(Path(in_home(bench.settings().conversations.path, bench.home)), run.log, now)
+
+
+async def _end_phase(bench: Workbench, run: Unfinished, now: float) -> None:
+    """What was paid for belongs to the deliverable, also what it was not told of; the phase it came to is over."""
+    deliverable = await bench.tracking.get(run.deliverable) if run.deliverable else None
+    if deliverable is None:
+        return
+    try:
+        entries, heard = await asyncio.to_thread(answered, bench.runs, run.id)
+    except FileNotFoundError:  # nothing was asked
+        entries, heard = [], now
+    heard = max(deliverable.updated_at, min(heard, now))
+    await bench.tracking.record([_paid(run, entry, heard) for entry in entries])
+    phase = deliverable.current_phase
+    reached = max((PHASE_OF[each.phase] for each in entries if each.phase in PHASE_OF), key=PHASES.index, default=phase)
+    if reached is not None and (phase is None or PHASES.index(reached) > PHASES.index(phase)):
+        await _tell(bench, run, PhaseStarted(reached), heard)
+        phase = reached
+    if phase is not None:
+        await _tell(bench, run, PhaseEnded(phase), heard)
+
+
+def _paid(run: Unfinished, entry: Entry, heard: float) -> Event:
+    """A call as the run itself told of it, by the same id: it counts once."""
+    reply = entry.reply
+    if reply is None:
+        used = TokensUsed(cost_usd=entry.usd)
+    else:
+        used = tokens_used(reply.usage, reply.cost_usd, reply.model, reply.provider, reply.took_ms)
+    mark = paid_as(run.deliverable, entry.key)
+    return Event(mark, run.deliverable, heard, used, source=SOURCE, evidence=run.id)
 
 
 async def _tell(bench: Workbench, run: Unfinished, what: Happening, now: float) -> None:

@@ -66,7 +66,10 @@ class PhaseRecord(Struct, frozen=True, kw_only=True):
 
 
 class Call(Struct, frozen=True, kw_only=True):
-    """One paid (or replayed) call to a model. `cost_usd` is None where the price is not known; `role` is who asked."""
+    """One paid (or replayed) call to a model. `cost_usd` is None where the price is not known; `role` is who asked.
+
+    `key` names it in the run's journal, the same after an interruption.
+    """
 
     phase: str
     purpose: str
@@ -79,6 +82,7 @@ class Call(Struct, frozen=True, kw_only=True):
     took_ms: float
     replayed: bool = False
     error: str | None = None
+    key: str = ""
 
 
 class RunRecord(Struct, frozen=True, kw_only=True):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import stat
@@ -13,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from aurora_orchestration.llm.asking import LlmError, Reply
-from aurora_orchestration.llm.journal import Entry, Journal, unfinished
+from aurora_orchestration.llm.journal import Entry, Journal, answered
 
 WRITER = """
 import sys
@@ -71,11 +72,12 @@ def test_a_torn_line_is_dropped_and_written_over(tmp_path: Path) -> None:
 @pytest.mark.parametrize("content", [b"", b'{"run": "ru', b"\x00\xff\n", b"[" * 100_000 + b"\n"])
 def test_a_journal_that_never_began_begins_anew(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "run.jsonl").write_bytes(content)
-    assert unfinished(tmp_path) == []
+    assert answered(tmp_path, "run")[0] == []
     journal = Journal(tmp_path, "run", {"query": "q"})
     assert (journal.about, journal.entries) == ({"query": "q"}, ())
+    journal.record(entry("a"))
     journal.close()
-    assert [run.run for run in unfinished(tmp_path)] == ["run"]
+    assert [each.digest for each in answered(tmp_path, "run")[0]] == ["a"]
 
 
 def test_killed_in_the_middle_of_writing(tmp_path: Path) -> None:
@@ -83,24 +85,24 @@ def test_killed_in_the_middle_of_writing(tmp_path: Path) -> None:
     assert process.stdout
     for _ in range(5):
         process.stdout.readline()
-    assert unfinished(tmp_path) == [], "it is going on"
     with pytest.raises(LlmError, match="going on in another process"):
         Journal(tmp_path, "run-1")
     os.kill(process.pid, signal.SIGKILL)
     told = 5 + len(process.stdout.read().splitlines())
     process.wait()
     process.stdout.close()
-    (run,) = unfinished(tmp_path)
-    assert (run.run, run.about) == ("run-1", {"query": "why?"})
-    assert told <= run.replies <= told + 1, "all that was told of, and perhaps one that was not"
-    assert run.usd == pytest.approx(run.replies * 0.01) and abs(run.at - time.time()) < 60
+    entries, heard = answered(tmp_path, "run-1")
+    assert told <= len(entries) <= told + 1, "all that was told of, and perhaps one that was not"
+    assert abs(heard - time.time()) < 60
+    with contextlib.closing(Journal(tmp_path, "run-1")) as again:
+        assert (again.about, len(again.entries)) == ({"query": "why?"}, len(entries))
 
 
 def test_a_run_that_ended_leaves_nothing(tmp_path: Path) -> None:
     journal = Journal(tmp_path, "run")
     journal.record(entry("a"))
     journal.delete()
-    assert unfinished(tmp_path) == [] and list(tmp_path.iterdir()) == []
+    assert list(tmp_path.iterdir()) == []
     journal.delete()
 
 
