@@ -117,8 +117,8 @@ class Checker:
     def check(self, document: Document, stopped: Callable[[], bool] = lambda: False) -> list[Finding]:
         """Everything that is wrong with the document, in the order of the text.
 
-        After an edit inside one capability, a document from `read` takes a small part of the time of a first one. Raises
-        CheckStopped soon after `stopped` tells that nobody waits any more; what was found until then is kept.
+        After an edit inside one capability, a document from `read` takes a small part of the time of a first one.
+        Raises CheckStopped soon after `stopped` tells that nobody waits any more; what was found until then is kept.
         """
         if stopped():
             raise CheckStopped
