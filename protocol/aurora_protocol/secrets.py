@@ -139,6 +139,11 @@ def tokens_in(text: str) -> Iterator[Secret]:
             yield Secret(start, end, kind, noun, lead)
 
 
+def may_have_tokens(text: str, lines: str) -> bool:
+    """Whether there is something in `text` that `tokens_in` finds. `lines` has each of its lines at least once."""
+    return any(lead in lines and pattern.search(text) is not None for lead, _, _, pattern in _TOKENS)
+
+
 def logins_in(text: str) -> Iterator[Secret]:
     """User names with passwords in addresses (`postgres://ann:pw@host`): from the name to before the @."""
     if "@" in text and "://" in text:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from msgspec.structs import replace
 
-from aurora_protocol.manifest.document import Document
+from aurora_protocol.manifest.document import Document, Member
 from aurora_protocol.manifest.findings import MAX_FINDINGS, Edit, Finding, Fix, Severity, in_order
 from aurora_protocol.manifest.model import Capability, Resource
 from aurora_protocol.manifest.reparsing import reparse
@@ -17,13 +17,16 @@ from aurora_protocol.manifest.scanner import parse
 from aurora_protocol.manifest.schema import manifest_schema
 from aurora_protocol.manifest.wording import alternatives, closest, quoted
 
-__all__ = ["Checker", "check", "check_document", "is_manifest", "manifest_schema", "unknown_rules"]
+__all__ = ["CheckStopped", "Checker", "check", "check_document", "is_manifest", "manifest_schema", "unknown_rules"]
 
 SEVERITIES = ("error", "warning", "info", "hint", "off")
 """What a rule can be set to."""
 
 _ENOUGH = 3 * MAX_FINDINGS
 """After so many findings in single capabilities and resources no more are looked for: they would not be listed."""
+
+_MANY = 10
+"""Of so many parts it is quicker to look at all their text first."""
 
 _FILE_NAME = "aura.json"
 _MISSPELT = "schema-unknown-member"
@@ -64,6 +67,24 @@ def unknown_rules(severities: Mapping[str, str]) -> list[str]:
     return wrong
 
 
+class CheckStopped(Exception):
+    """Nobody wants to know any more what a check would find."""
+
+
+class _Known:
+    """What the rules said of one capability or resource: None before they were asked.
+
+    `plain` is its plain value, kept so that no other object can have the same `id`.
+    """
+
+    __slots__ = ("found", "key", "plain")
+
+    def __init__(self, key: tuple[bool, str], plain: object, found: list[Finding] | None = None) -> None:
+        self.key = key
+        self.plain = plain
+        self.found = found
+
+
 class Checker:
     """Checks one manifest again and again as it changes.
 
@@ -77,9 +98,10 @@ class Checker:
             for rule, severity in severities.items()
             if severity in SEVERITIES
         }
-        self._known: dict[tuple[Scope, str], list[Finding]] = {}
+        self._by_text: dict[tuple[bool, str], _Known] = {}
+        self._by_value: dict[int, _Known] = {}
+        self._clean = False
         self._sound: Document | None = None
-        self._fine: dict[int, object] = {}
         self._whole = [*self._rules("text"), *self._rules("manifest")]
         self._capability = self._rules("capability")
         self._resource = self._rules("resource")
@@ -92,26 +114,23 @@ class Checker:
             self._sound = document
         return document
 
-    def check(self, document: Document) -> list[Finding]:
+    def check(self, document: Document, stopped: Callable[[], bool] = lambda: False) -> list[Finding]:
         """Everything that is wrong with the document, in the order of the text.
 
-        After an edit inside one capability, a document from `read` takes a third of the time of a first one.
+        After an edit inside one capability, a document from `read` takes a small part of the time of a first one.
+        Raises CheckStopped soon after `stopped` tells that nobody waits any more; what was found until then is kept.
         """
+        if stopped():
+            raise CheckStopped
         told = self._severities.get(_MISSPELT, "error") == "error"
-        subject = Subject(document, names_may_explain=told, fine=self._fine)
+        subject = Subject(document, names_may_explain=told, fine=self._by_value if self._clean else {})
         findings = ask(self._whole, subject)
-        known: dict[tuple[Scope, str], list[Finding]] = {}
         findings += ask(self._part, subject.rest, document)
-        listed: list[Capability | Resource] = [*subject.manifest.capabilities.values(), *subject.manifest.resources]
-        enough = len(findings) + _ENOUGH
-        for each in listed:
-            if len(findings) > enough:
-                break
-            findings += self._local(each, document, known)
-        self._known = known
-        clean = not subject.misspelt and not subject.against_schema
-        # The values are kept, so that no other object can have the same id.
-        self._fine = {id(each.node.value): each.node.value for each in listed} if clean else {}
+        self._clean = False
+        findings += self._local(
+            [*subject.manifest.capabilities.values(), *subject.manifest.resources], document, stopped
+        )
+        self._clean = not subject.misspelt and not subject.against_schema
         return in_order(self._as_set(without_ignored(document, _with_safe_fixes(document, findings))))
 
     def _rules(self, scope: Scope) -> list[Rule]:
@@ -122,24 +141,58 @@ class Checker:
         ]
 
     def _local(
-        self,
-        subject: Capability | Resource,
-        document: Document,
-        known: dict[tuple[Scope, str], list[Finding]],
+        self, listed: list[Capability | Resource], document: Document, stopped: Callable[[], bool]
     ) -> list[Finding]:
-        """What the rules say of one part; kept with offsets from where the part begins."""
-        scope: Scope = "capability" if isinstance(subject, Capability) else "resource"
-        member = subject.member
-        base = member.name_start
-        key = (scope, document.text[base : member.value.end])
-        kept = self._known.get(key)
-        if kept is None:
-            found = ask(self._capability if scope == "capability" else self._resource, subject, document)
-            found += ask(self._part, Part(subject.path[:1], (member,)), document)
-            known[key] = [_moved(each, -base) for each in found]
-            return found
-        known[key] = kept
-        return [_moved(each, base) for each in kept]
+        """What the rules say of each part; kept with offsets from where the part begins."""
+        parts = [(each, self._known_of(each, document)) for each in listed]
+        anywhere = self._to_ask_of([each.member for each, known in parts if known.found is None], document)
+        findings: list[Finding] = []
+        by_value: dict[int, _Known] = {}
+        for each, known in parts:
+            if len(findings) > _ENOUGH:
+                break
+            base = each.member.name_start
+            if known.found is None:
+                if stopped():
+                    raise CheckStopped
+                found = ask(self._capability if isinstance(each, Capability) else self._resource, each, document)
+                if anywhere:
+                    found += ask(anywhere, Part(each.path[:1], (each.member,)), document)
+                known.found = [_moved(each, -base) for each in found]
+                findings += found
+            elif known.found:
+                findings += [_moved(each, base) for each in known.found]
+            by_value[id(known.plain)] = known
+        self._by_value = by_value
+        if len(self._by_text) > 2 * len(by_value) + _MANY:
+            self._by_text = {known.key: known for known in by_value.values()}
+        return findings
+
+    def _known_of(self, each: Capability | Resource, document: Document) -> _Known:
+        """What is known of a part, by its text: its answers depend on nothing else.
+
+        A plain value that is the same object has the same text (`reparse`).
+        """
+        member = each.member
+        plain = member.value.value
+        known = self._by_value.get(id(plain))
+        if known is not None and known.plain is plain and isinstance(plain, dict):
+            return known
+        key = isinstance(each, Capability), document.text[member.name_start : member.value.end]
+        known = self._by_text.get(key)
+        if known is None:
+            known = self._by_text[key] = _Known(key, plain)
+        elif known.plain is not plain:
+            known = self._by_text[key] = _Known(key, plain, known.found)
+        return known
+
+    def _to_ask_of(self, parts: list[Member], document: Document) -> list[Rule]:
+        """The rules about parts, without those that surely find nothing in any of many."""
+        if len(parts) < _MANY:
+            return self._part
+        text = document.text[min(each.name_start for each in parts) : max(each.value.end for each in parts)]
+        lines = "\n".join(set(text.split("\n")))
+        return [rule for rule in self._part if rule.absent is None or not rule.absent(text, lines)]
 
     def _as_set(self, findings: list[Finding]) -> list[Finding]:
         if not self._severities:

@@ -7,14 +7,16 @@ another type is None or empty here; saying so is the schema's affair.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from itertools import islice
-from typing import Generic, TypeVar, overload
+from typing import Any, Generic, TypeVar, cast, overload
 
 from msgspec import Struct
 
+from aurora_protocol.manifest.ahead import is_sound
 from aurora_protocol.manifest.document import Array, Document, Member, Node, Object, Scalar
+from aurora_protocol.manifest.glance import Glance
 from aurora_protocol.manifest.pointers import PointerError, from_pointer
 from aurora_protocol.manifest.subschemas import Subschema, subschemas
 from aurora_protocol.manifest.templates import Template, parse_template
@@ -52,12 +54,18 @@ class Mapped(Struct, frozen=True, gc=False):
 
 
 class Capability:
-    """One member of `capabilities`."""
+    """One member of `capabilities`. `sound` tells that its text is known to be well-formed, with no name twice."""
 
-    def __init__(self, member: Member) -> None:
+    def __init__(self, member: Member, *, sound: bool = False) -> None:
+        self.sound = sound
         self.member = member
         self.name = member.name
         self.node = member.value
+
+    @_Once
+    def glance(self) -> Glance | None:
+        """Its plain values, which tell most rules that they have nothing to say; None where they may mislead."""
+        return Glance(self.node.value) if self.sound and isinstance(self.node, Object) else None
 
     @_Once
     def id(self) -> Scalar | None:
@@ -104,9 +112,17 @@ class Capability:
         """`parameterLocation`: where in the request the arguments go."""
         return obj(self.action, "parameterLocation")
 
+    @_Once
     def request(self) -> tuple[str | None, str | None]:
         """The method and the URL template as texts, without a look at their places."""
         return text_at(self.node, "action", "method"), text_at(self.node, "action", "urlTemplate")
+
+    def parameter_names(self) -> Iterable[str]:
+        """The names of `properties`, without a look at their places."""
+        plain: Any = self.node.value
+        for name in ("parameters", "properties"):
+            plain = plain.get(name) if isinstance(plain, dict) else None
+        return plain if isinstance(plain, dict) else ()
 
     @property
     def path(self) -> tuple[str, ...]:
@@ -149,11 +165,20 @@ class Capability:
 class Operation:
     """One member of a resource's `operations`: a method and the capability it calls."""
 
-    def __init__(self, resource: Resource, member: Member) -> None:
+    def __init__(self, resource: Resource, method: str, value: Any, member: Member | None = None) -> None:
         self.resource = resource
-        self.member = member
-        self.method = member.name
-        self.target = text_at(member.value, "capabilityId")
+        self.method = method
+        self.value = value
+        self.target = text_in(value, "capabilityId")
+        self._member = member
+
+    @property
+    def member(self) -> Member:
+        """The member itself. Of a name that stands there twice each operation knows its own."""
+        if self._member is None:
+            listed = obj(self.resource.node, "operations")
+            self._member = listed.member(self.method) if listed else None
+        return cast("Member", self._member)
 
     @_Once
     def capability_id(self) -> Scalar | None:
@@ -167,16 +192,38 @@ class Operation:
 
 
 class Resource:
-    """One member of `resources`."""
+    """One member of `resources`. `sound` tells that its text is known to be well-formed, with no name twice."""
 
-    def __init__(self, member: Member) -> None:
+    def __init__(self, member: Member, *, sound: bool = False) -> None:
         self.member = member
         self.name = member.name
         self.node = member.value
-        self.uri_pattern = string(member.value, "uriPattern")
-        self.description = string(member.value, "description")
+        self.sound = sound
         self.path: tuple[str, ...] = ("resources", self.name)
-        self.operations = [Operation(self, each) for each in members(value(member.value, "operations"))]
+
+    @property
+    def operations(self) -> list[Operation]:
+        """Its operations. Not kept here: they would keep each other alive."""
+        if not self.sound:
+            nodes = members(value(self.node, "operations"))
+            return [Operation(self, each.name, each.value.value, each) for each in nodes]
+        plain = self.node.value.get("operations") if isinstance(self.node, Object) else None
+        return [Operation(self, name, each) for name, each in plain.items()] if isinstance(plain, dict) else []
+
+    @_Once
+    def uri_pattern(self) -> Scalar | None:
+        """Its `uriPattern`."""
+        return string(self.node, "uriPattern") if self.pattern is not None else None
+
+    @_Once
+    def description(self) -> Scalar | None:
+        """Its `description`."""
+        return string(self.node, "description")
+
+    @property
+    def pattern(self) -> str | None:
+        """`uriPattern` as a text, without a look at its place."""
+        return text_at(self.node, "uriPattern")
 
 
 class Manifest:
@@ -189,19 +236,22 @@ class Manifest:
         self.policy = obj(document.root, "policy")
         self.capabilities_node = value(document.root, "capabilities")
         self.resources_node = value(document.root, "resources")
-        self.capabilities = {each.name: Capability(each) for each in members(self.capabilities_node)}
-        self.resources = [Resource(each) for each in members(self.resources_node)]
+        sound = not document.problems
+        self.capabilities = {
+            each.name: Capability(each, sound=sound or is_sound(each.value)) for each in members(self.capabilities_node)
+        }
+        self.resources = [Resource(each, sound=sound or is_sound(each.value)) for each in members(self.resources_node)]
 
-    def operations(self) -> Iterator[Operation]:
+    @cached_property
+    def operations(self) -> list[Operation]:
         """Every operation of every resource, in the order of the text."""
-        for resource in self.resources:
-            yield from resource.operations
+        return [operation for resource in self.resources for operation in resource.operations]
 
     @cached_property
     def uses(self) -> dict[str, list[Operation]]:
         """The operations that name a capability, by the id they name (defined or not)."""
         found: dict[str, list[Operation]] = {}
-        for operation in self.operations():
+        for operation in self.operations:
             if operation.target is not None:
                 found.setdefault(operation.target, []).append(operation)
         return found
@@ -235,7 +285,11 @@ def string(node: Node | None, name: str) -> Scalar | None:
 
 def text_at(node: Node | None, *names: str) -> str | None:
     """The text that some member names lead to: what `string` has, for those who need no place."""
-    plain = node.value if node is not None else None
+    return text_in(node.value if node is not None else None, *names)
+
+
+def text_in(plain: Any, *names: str) -> str | None:
+    """The text that some names lead to in a plain value."""
     for name in names:
         plain = plain.get(name) if isinstance(plain, dict) else None
     return plain if isinstance(plain, str) else None

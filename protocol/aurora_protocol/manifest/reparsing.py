@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Iterator, Sequence
-from typing import TypeVar, overload
+from collections.abc import Callable, Sequence
+from typing import TypeVar
 
 from aurora_protocol.manifest.document import Array, Broken, Document, Member, Node, Object, Scalar
+from aurora_protocol.manifest.later import Later
 from aurora_protocol.manifest.reading import MAX_DEPTH, MAX_NODES
 from aurora_protocol.manifest.scanner import parse, too_large
 
 _LEVELS = 2
 """How deep to look for the value the edit is in: a capability is two levels down."""
 
+_BLOCK = 16 * 1024
 _Part = TypeVar("_Part", bound=Member | Node)
-_making = threading.RLock()
 
 
 def reparse(before: Document, text: str) -> Document:
@@ -52,21 +52,28 @@ def reparse(before: Document, text: str) -> Document:
 def _difference(before: str, after: str) -> tuple[int, int, int]:
     """Where the texts begin to differ, where the difference ends in the first, and how much longer the second is."""
     most = min(len(before), len(after))
-    low, high = 0, most
+    start = _alike(most, lambda low, high: before[low:high] == after[low:high])
+    ends = len(before), len(after)
+    behind = _alike(
+        most - start,
+        lambda low, high: before[ends[0] - high : ends[0] - low] == after[ends[1] - high : ends[1] - low],
+    )
+    return start, len(before) - behind, len(after) - len(before)
+
+
+def _alike(most: int, same: Callable[[int, int], bool]) -> int:
+    """How many characters are alike, `most` at most; `same` compares those from one number of them to another."""
+    low = 0
+    while low + _BLOCK <= most and same(low, low + _BLOCK):
+        low += _BLOCK
+    high = min(most, low + _BLOCK)
     while low < high:
         middle = (low + high + 1) // 2
-        if before[low:middle] == after[low:middle]:
+        if same(low, middle):
             low = middle
         else:
             high = middle - 1
-    start, low, high = low, 0, most - low
-    while low < high:
-        middle = (low + high + 1) // 2
-        if before[len(before) - middle : len(before) - low] == after[len(after) - middle : len(after) - low]:
-            low = middle
-        else:
-            high = middle - 1
-    return start, len(before) - low, len(after) - len(before)
+    return low
 
 
 def _way_to(root: Object, start: int, end: int) -> list[tuple[Object, int]]:
@@ -94,49 +101,24 @@ def _with(around: Object, index: int, node: Node, by: int) -> Object:
     return Object(around.start, around.end + by, {**around.value, this.name: node.value}, members, {})
 
 
-class Moved(Sequence[_Part]):
-    """Members or items at another place, made when first asked for: most are never looked at between two edits."""
+class Moved(Later[_Part]):
+    """Members or items at another place: most are never looked at between two edits."""
 
-    __slots__ = ("_by", "_made", "_origin")
-
-    _by: int
-    _origin: Sequence[_Part]
+    __slots__ = ("_by", "_origin")
 
     def __init__(self, origin: Sequence[_Part], by: int) -> None:
-        if isinstance(origin, Moved) and origin._made is None:
+        super().__init__()
+        if isinstance(origin, Moved) and origin.made is None:
             by += origin._by
             origin = origin._origin
-        self._origin = origin
-        self._by = by
-        self._made: list[_Part] | None = None
+        self._origin: Sequence[_Part] = origin
+        self._by: int = by
 
-    def _all(self) -> list[_Part]:
-        if self._made is None:
-            with _making:  # of two threads that ask at once, both must get the same nodes
-                if self._made is None:
-                    self._made = [_moved_part(each, self._by) for each in self._origin]
-        return self._made
-
-    @overload
-    def __getitem__(self, index: int) -> _Part: ...
-    @overload
-    def __getitem__(self, index: slice) -> list[_Part]: ...
-    def __getitem__(self, index: int | slice) -> _Part | list[_Part]:
-        return self._all()[index]
+    def make(self) -> list[_Part]:
+        return [_moved_part(each, self._by) for each in self._origin]
 
     def __len__(self) -> int:
         return len(self._origin)
-
-    def __iter__(self) -> Iterator[_Part]:
-        return iter(self._all())
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Sequence) and self._all() == list(other)
-
-    __hash__ = None  # type: ignore[assignment]
-
-    def __repr__(self) -> str:
-        return repr(self._all())
 
 
 def _moved_part(each: _Part, by: int) -> _Part:

@@ -7,10 +7,12 @@ tolerant step, after which the fast gear tries again. Nothing recurses, and no t
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import cast
 
 from msgspec.structs import force_setattr
 
+from aurora_protocol.manifest.ahead import Ahead
 from aurora_protocol.manifest.document import Array, Broken, Document, Member, Node, Object, Problem, Scalar
 from aurora_protocol.manifest.literals import read_number, read_string, read_word
 from aurora_protocol.manifest.reading import MAX_BYTES, MAX_DEPTH, MAX_NODES, MAX_SYNTAX_ERRORS, Reading
@@ -32,8 +34,11 @@ def parse(text: str) -> Document:
     """Read `text` as JSON. Never raises: what is wrong is in `Document.problems`, in the order of the text."""
     if too_large(text):
         return _refused(text, [], f"the file is larger than {MAX_BYTES // 1024**2} MiB and was not checked")
-    scan = Scan(text)
+    scan = Scan(text, ahead=True)
     scan.document()
+    if scan.nodes > MAX_NODES:  # what is read ahead counts for a few values more than it has
+        scan = Scan(text)
+        scan.document()
     if scan.nodes > MAX_NODES:
         return _refused(text, scan.problems, f"the file holds more than {MAX_NODES:,} values and was not checked")
     problems = tuple(sorted(scan.problems, key=lambda problem: (problem.start, problem.end)))
@@ -51,11 +56,16 @@ def _refused(text: str, problems: list[Problem], message: str) -> Document:
 
 
 class Scan(Reading):
-    """One tolerant pass over one text; with `fast` off, every step is a tolerant one (the result is the same)."""
+    """One tolerant pass over one text; with `fast` off, every step is a tolerant one (the result is the same).
 
-    def __init__(self, text: str, *, fast: bool = True) -> None:
+    With `ahead`, what is inside of large well-formed parts is made only when somebody asks for it.
+    """
+
+    def __init__(self, text: str, *, fast: bool = True, ahead: bool = False) -> None:
         super().__init__(text)
         self.fast = fast
+        if ahead:
+            self.ahead = Ahead(text, partial(_object_at, text))
         self.name = ("", 0, 0)
         self.last_error = 0
 
@@ -68,6 +78,15 @@ class Scan(Reading):
         if self.pos == len(text):
             self.problem("json-syntax", "the file holds no JSON value", 0, len(text))
             return
+        self.whole_value()
+        self.trivia()
+        if self.pos < len(text) and self.nodes <= MAX_NODES:
+            end = len(text.rstrip())
+            self.panic = False
+            self.problem("json-syntax", "the JSON value has ended before this text", self.pos, max(end, self.pos + 1))
+
+    def whole_value(self) -> None:
+        """A value with everything in it."""
         self.value()
         while self.stack and self.nodes <= MAX_NODES:
             if self.fast and read_well_formed(self):
@@ -80,11 +99,6 @@ class Scan(Reading):
                 self.member(top)
             else:
                 self.item()
-        self.trivia()
-        if self.pos < len(text) and self.nodes <= MAX_NODES:
-            end = len(text.rstrip())
-            self.panic = False
-            self.problem("json-syntax", "the JSON value has ended before this text", self.pos, max(end, self.pos + 1))
 
     # The tolerant gear: one step each
 
@@ -355,6 +369,14 @@ class Scan(Reading):
             self.syntax_errors += 1
         else:
             self.problem("json-syntax", message, start, end, instead)
+
+
+def _object_at(text: str, start: int) -> Object:
+    """The object that begins at an offset, where it is known to be well-formed."""
+    scan = Scan(text)
+    scan.pos = start
+    scan.whole_value()
+    return cast("Object", scan.root)
 
 
 def _closer(node: Object | Array) -> str:

@@ -15,6 +15,7 @@ _TYPES: dict[str, frozenset[type]] = {
     "boolean": frozenset({bool}),
     "null": frozenset({type(None)}),
 }
+_CONTAINERS = (dict, list)
 _ANNOTATIONS = {"$schema", "$id", "$defs", "$comment", "title", "description", "default", "examples", "x-aurora-values"}
 _CHECKED = {"$ref", "type", "enum", "const", "required", "properties", "additionalProperties", "items", "anyOf"}
 
@@ -150,6 +151,35 @@ class Shape:
     @property
     def _only_typed(self) -> bool:
         return bool(self._types) and self._schema.keys() <= _ANNOTATIONS | {"type"}
+
+    def knows(self, value: dict[str, Any] | list[Any]) -> bool:
+        """Whether plain data has, at any depth, only names that the schema knows or does not care about."""
+        if isinstance(value, list):
+            shape = self.items
+            return shape is None or all(shape.knows(each) for each in value if type(each) in _CONTAINERS)
+        known, others = self.members, self.others
+        if others is None:
+            if (known or self.closed) and not value.keys() <= known.keys():
+                return False
+            for name, shape in self._naming.items():
+                child = value.get(name)
+                if isinstance(child, _CONTAINERS) and not shape.knows(child):
+                    return False
+            return True
+        for name, child in value.items():
+            if isinstance(child, _CONTAINERS) and not known.get(name, others).knows(child):
+                return False
+        return True
+
+    @cached_property
+    def _naming(self) -> dict[str, Shape]:
+        """The members in which some name may be one that the schema does not know."""
+        return {name: shape for name, shape in self.members.items() if shape._may_name}
+
+    @cached_property
+    def _may_name(self) -> bool:
+        inner = any(each is not None and not each._only_typed for each in (self.others, self.items))
+        return inner or bool(self.members) or self.closed
 
     def accepts(self, value: Any) -> bool:
         """Whether `value`, plain data, is surely valid. A thousand capabilities take some ten milliseconds."""

@@ -6,6 +6,7 @@ from collections.abc import Collection, Container, Hashable, Iterator
 
 from msgspec import Struct
 
+from aurora_protocol.manifest.ahead import is_sound
 from aurora_protocol.manifest.document import Array, Broken, Document, Member, Object, Scalar
 from aurora_protocol.manifest.findings import Finding, finding
 from aurora_protocol.manifest.shape import Shape
@@ -64,6 +65,8 @@ def misspelt_members(
             if shape.items is not None:
                 pending.extend((item, shape.items) for item in node.items if isinstance(item, _CONTAINERS))
         elif isinstance(node, Object) and id(node.value) not in fine:
+            if is_sound(node) and shape.knows(node.value):
+                continue
             known, others = shape.members, shape.others
             named = bool(known or shape.closed) and others is None and not node.value.keys() <= known.keys()
             for member in node.members:
@@ -75,7 +78,7 @@ def misspelt_members(
                     if named and not isinstance(value, Broken):
                         yield from _about(document, node, member, shape, guesses)
                     inner = others
-                if inner is not None and isinstance(value, _CONTAINERS):
+                if inner is not None and isinstance(value, _CONTAINERS) and id(value.value) not in fine:
                     pending.append((value, inner))
 
 

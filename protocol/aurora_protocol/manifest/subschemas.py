@@ -8,8 +8,8 @@ from msgspec import Struct
 
 from aurora_protocol.manifest.document import Array, Object
 
-_ONE = frozenset({"items", "additionalProperties", "contains", "propertyNames", "not", "if", "then", "else"})
-_ONE |= {"unevaluatedItems", "unevaluatedProperties", "contentSchema"}
+ONE = frozenset({"items", "additionalProperties", "contains", "propertyNames", "not", "if", "then", "else"})
+ONE |= {"unevaluatedItems", "unevaluatedProperties", "contentSchema"}
 NAMED = frozenset({"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"})
 LISTED = frozenset({"allOf", "anyOf", "oneOf", "prefixItems"})
 _CLOSELY_CHECKED = frozenset({"items", "additionalProperties"})
@@ -39,7 +39,7 @@ def subschemas(path: tuple[str | int, ...], node: Object) -> Iterator[Subschema]
                         for each in value.members
                         if isinstance(each.value, Object)
                     )
-                elif name in _ONE:
+                elif name in ONE:
                     checked = schema.checked and name in _CLOSELY_CHECKED
                     inner.append(Subschema((*schema.path, name), value, checked))
             elif isinstance(value, Array) and name in LISTED:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from typing import Literal
 
 from msgspec import Struct
+
+Part = Literal["path", "query", "fragment"]
 
 OPERATORS = {
     "": "simple",
@@ -149,3 +152,23 @@ def _variable(text: str, start: int, end: int, mistakes: list[Mistake]) -> Varia
         return Variable(name, start, name_end)
     mistakes.append(Mistake(f'"{text[start:end]}" is no variable name', start, end))
     return None
+
+
+def placed(template: Template | None) -> dict[str, tuple[Part, Variable, str]]:
+    """The variables of a template: in which part of the address each stands first, and by which operator."""
+    found: dict[str, tuple[Part, Variable, str]] = {}
+    if template is None:
+        return found
+    text = template.text
+    query, fragment = text.find("?"), text.find("#")
+    for expression in template.expressions:
+        part: Part = "path"
+        if expression.operator in ("?", "&"):
+            part = "query"
+        elif expression.operator == "#" or (0 <= fragment < expression.start and text[fragment - 1 : fragment] != "{"):
+            part = "fragment"
+        elif 0 <= query < expression.start and text[query - 1 : query] != "{":
+            part = "query"
+        for variable in expression.variables:
+            found.setdefault(variable.name, (part, variable, expression.operator))
+    return found

@@ -9,6 +9,7 @@ from typing import Any
 
 from msgspec.structs import force_setattr
 
+from aurora_protocol.manifest.ahead import LEVEL
 from aurora_protocol.manifest.document import Array, Member, Object, Scalar
 from aurora_protocol.manifest.literals import number_value
 from aurora_protocol.manifest.reading import MAX_DEPTH, MAX_NODES, Reading
@@ -34,7 +35,7 @@ def read_well_formed(reading: Reading) -> bool:
     text, stack = reading.text, reading.stack
     began = pos = reading.pos
     comma, expects_comma, nodes = reading.comma, reading.expects_comma, reading.nodes
-    panic = reading.panic
+    panic, ahead = reading.panic, reading.ahead
     top = stack[-1]
     in_object, values, add = _inside(top)
     while nodes <= MAX_NODES:
@@ -58,10 +59,18 @@ def read_well_formed(reading: Reading) -> bool:
                 begin = match.start(_STRING)
                 node = Scalar(begin - 1, begin + len(value) + 1, value)
             elif kind == _OPENED:
-                if len(stack) >= MAX_DEPTH:
+                depth = len(stack)
+                if depth >= MAX_DEPTH:
                     break
-                pos = match.end()
-                if text[pos - 1] == "{":
+                opened = match.end() - 1
+                is_object = text[opened] == "{"
+                whole = ahead.object_at(opened) if depth == LEVEL and is_object and in_object and ahead else None
+                pos = opened + 1
+                if whole is not None:
+                    node, inside = whole
+                    value = node.value
+                    nodes += inside
+                elif is_object:
                     value = {}
                     node = Object(pos - 1, pos, value, [], {})
                 else:
@@ -89,6 +98,10 @@ def read_well_formed(reading: Reading) -> bool:
                 values.append(value)
                 add(node)
             if kind == _OPENED:
+                if whole is not None:
+                    pos = node.end
+                    expects_comma = True
+                    continue
                 top = node  # type: ignore[assignment]
                 stack.append(top)
                 in_object, values, add = _inside(top)

@@ -6,7 +6,6 @@ A client that announces pull diagnostics is not pushed to as well: it would show
 from __future__ import annotations
 
 import asyncio
-import hashlib
 from typing import TYPE_CHECKING
 
 from lsprotocol import types
@@ -53,7 +52,7 @@ async def pull(
     snapshot = await snapshot_of(ls, uri) if ls.preferences.diagnostics else None
     if snapshot is None:
         return types.RelatedFullDocumentDiagnosticReport(items=[])
-    result_id = hashlib.sha256(snapshot.text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    result_id = await asyncio.to_thread(snapshot.fingerprint)
     if params.previous_result_id == result_id:
         return types.RelatedUnchangedDocumentDiagnosticReport(result_id)
     return types.RelatedFullDocumentDiagnosticReport(items=await _diagnostics(ls, uri), result_id=result_id)

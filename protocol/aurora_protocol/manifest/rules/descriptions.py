@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from aurora_protocol.manifest.document import Document, Object, Scalar
 from aurora_protocol.manifest.edits import writing
-from aurora_protocol.manifest.model import Capability, Resource, string
+from aurora_protocol.manifest.model import Capability, Resource, string, text_at
 from aurora_protocol.manifest.rules.registry import (
     Found,
     Path,
@@ -32,6 +32,8 @@ def capability_description(capability: Capability, document: Document) -> Iterat
     Bad: {"description": "TODO"}
     Good: {"description": "Change the text of a note."}
     """
+    if (glance := capability.glance) and not _says_nothing(glance.plain.get("description")):
+        return
     yield from _empty(capability.description, capability.name, (*capability.path, "description"))
 
 
@@ -42,6 +44,8 @@ def resource_description(resource: Resource, document: Document) -> Iterator[Fou
     Bad: {"description": " "}
     Good: {"description": "One note."}
     """
+    if resource.sound and not _says_nothing(text_at(resource.node, "description")):
+        return
     yield from _empty(resource.description, resource.name, ("resources", resource.name, "description"))
 
 
@@ -72,6 +76,14 @@ def parameter_description(capability: Capability, document: Document) -> Iterato
     Bad: {"parameters": {"properties": {"text": {"description": "", "type": "string"}}}}
     Good: {"parameters": {"properties": {"text": {"description": "The new text.", "type": "string"}}}}
     """
+    glance = capability.glance
+    described = glance.with_keyword("description") if glance else ()
+    if (
+        glance
+        and {} not in glance.properties.values()
+        and not any(_says_nothing(each["description"]) for each in described)
+    ):
+        return
     for schema in capability.schemas:
         if "description" not in schema.node.value or schema.path[-2] != "properties":
             continue
@@ -101,3 +113,10 @@ def _empty(node: Scalar | None, name: str, path: Path) -> Iterator[Found]:
 def _is_placeholder(node: Scalar) -> bool:
     text = str(node.value).strip()
     return len(text) <= _LONGEST and _PLACEHOLDER.fullmatch(text) is not None
+
+
+def _says_nothing(description: object) -> bool:
+    """Whether a value is an empty description, or a placeholder for one."""
+    if not isinstance(description, str) or len(text := description.strip()) > _LONGEST:
+        return False
+    return not text or _PLACEHOLDER.fullmatch(text) is not None

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cache
+from typing import Any
 
-from aurora_protocol.manifest.document import Broken, Object
+from aurora_protocol.manifest.document import Broken, Node, Object
 from aurora_protocol.manifest.edits import renaming
 from aurora_protocol.manifest.model import value
 from aurora_protocol.manifest.rules.registry import Found, Path, at_name, manifest_rule
@@ -56,18 +57,31 @@ def _known() -> dict[str, frozenset[str]]:
     return known
 
 
+def _any_beyond(objects: Any, names: frozenset[str]) -> bool:
+    """Whether any member of a plain value is an object with other names."""
+    if not isinstance(objects, dict):
+        return False
+    return any(isinstance(each, dict) and not each.keys() <= names for each in objects.values())
+
+
 def _objects(subject: Subject, known: dict[str, frozenset[str]]) -> Iterator[tuple[Path, Object, frozenset[str]]]:
     """Every object whose members the manifest's schema names."""
     root, manifest = subject.document.root, subject.manifest
-    places: list[tuple[Path, object, str]] = [
+    places: list[tuple[Path, Node | None, str]] = [
         ((), root, "root"),
         (("site",), manifest.site, "site"),
         (("policy",), manifest.policy, "policy"),
         (("policy", "rateLimit"), value(manifest.policy, "rateLimit"), "rateLimit"),
     ]
+    of_resource, of_operation = known["resource"], known["operation"]
     for resource in manifest.resources:
-        places.append((("resources", resource.name), resource.node, "resource"))
-        places.extend((each.path, each.member.value, "operation") for each in resource.operations)
+        plain = resource.node.value
+        if not isinstance(plain, dict):
+            continue
+        if not plain.keys() <= of_resource:
+            places.append((resource.path, resource.node, "resource"))
+        if not resource.sound or _any_beyond(plain.get("operations"), of_operation):
+            places.extend((each.path, each.member.value, "operation") for each in resource.operations)
     of_capability, of_action = known["capability"], known["action"]
     for capability in manifest.capabilities.values():
         plain = capability.node.value

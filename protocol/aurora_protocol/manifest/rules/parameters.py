@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from aurora_protocol.manifest.document import Array, Document, Node, Object, Scalar
 from aurora_protocol.manifest.edits import removing_item, writing
 from aurora_protocol.manifest.model import Capability, string, value, within
-from aurora_protocol.manifest.rules.keywords import FOR_TYPES, KEYWORDS, TYPES
+from aurora_protocol.manifest.rules.keywords import (
+    FOR_TYPES,
+    KEYWORDS,
+    TYPES,
+    has_foreign_keyword,
+    is_type,
+    keywords_are_sane,
+)
 from aurora_protocol.manifest.rules.patterns import bad_pattern
 from aurora_protocol.manifest.rules.places import GUESSES, IGNORE
 from aurora_protocol.manifest.rules.registry import Found, at, at_name, capability_rule
@@ -39,6 +47,8 @@ def unknown_type(capability: Capability, document: Document) -> Iterator[Found]:
     Bad: {"parameters": {"properties": {"text": {"type": "str"}}}}
     Good: {"parameters": {"properties": {"text": {"type": "string"}}}}
     """
+    if (glance := capability.glance) and all(is_type(schema["type"]) for schema in glance.with_keyword("type")):
+        return
     for schema in capability.schemas:
         kind = schema.node.value.get("type", "object")
         if isinstance(kind, str) and kind in TYPES:
@@ -64,6 +74,8 @@ def not_an_object(capability: Capability, document: Document) -> Iterator[Found]
     Bad: {"parameters": {"type": "array"}}
     Good: {"parameters": {"type": "object"}}
     """
+    if (glance := capability.glance) and glance.parameters.get("type", "object") == "object":
+        return
     node = string(capability.parameters, "type")
     if node is not None and node.value != "object" and node.value in TYPES:
         message = f'"parameters" must describe an object, not {type_in_words(str(node.value))}'
@@ -79,6 +91,8 @@ def not_a_schema(capability: Capability, document: Document) -> Iterator[Found]:
     Bad: {"parameters": {"properties": {"text": {"type": "string", "minLength": -1}}}}
     Good: {"parameters": {"properties": {"text": {"type": "string", "minLength": 1}}}}
     """
+    if (glance := capability.glance) and keywords_are_sane(glance.schemas):
+        return
     for schema in capability.schemas:
         for member in schema.node.members:
             test = KEYWORDS.get(member.name)
@@ -108,6 +122,8 @@ def required_undeclared(capability: Capability, document: Document) -> Iterator[
     Bad: {"parameters": {"required": ["id", "txt"]}}
     Good: {"parameters": {"required": ["id", "text"]}}
     """
+    if (glance := capability.glance) and all(map(_requires_what_it_has, glance.with_keyword("required"))):
+        return
     if "required" not in capability.keywords:
         return
     guesses = Guesses(GUESSES)
@@ -149,6 +165,8 @@ def malformed_pattern(capability: Capability, document: Document) -> Iterator[Fo
     Bad: {"parameters": {"properties": {"text": {"type": "string", "pattern": "^[a-z+$"}}}}
     Good: {"parameters": {"properties": {"text": {"type": "string", "pattern": "^[a-z]+$"}}}}
     """
+    if (glance := capability.glance) and not any(map(_has_bad_pattern, glance.with_keyword("pattern"))):
+        return
     if "pattern" not in capability.keywords:
         return
     for schema in capability.schemas:
@@ -174,6 +192,8 @@ def keyword_of_other_type(capability: Capability, document: Document) -> Iterato
     Bad: {"parameters": {"properties": {"text": {"type": "string", "minimum": 1}}}}
     Good: {"parameters": {"properties": {"text": {"type": "string", "minLength": 1}}}}
     """
+    if (glance := capability.glance) and not any(map(has_foreign_keyword, glance.with_keyword("type"))):
+        return
     for schema in capability.schemas:
         kind = schema.node.value.get("type")
         if not isinstance(kind, str) or kind not in TYPES:
@@ -194,6 +214,8 @@ def format_misspelt(capability: Capability, document: Document) -> Iterator[Foun
     Bad: {"parameters": {"properties": {"text": {"type": "string", "format": "e-mail"}}}}
     Good: {"parameters": {"properties": {"text": {"type": "string", "format": "email"}}}}
     """
+    if (glance := capability.glance) and all(each["format"] in _FORMATS for each in glance.with_keyword("format")):
+        return
     if "format" not in capability.keywords:
         return
     for schema in capability.schemas:
@@ -201,6 +223,25 @@ def format_misspelt(capability: Capability, document: Document) -> Iterator[Foun
         if node is not None and node.value not in _FORMATS and (meant := closest(str(node.value), _FORMATS, 0.85)):
             message = f"{quoted(str(node.value))} is not a known format; did you mean {quoted(meant)}?"
             yield at(node, message, (*schema.path, "format"), writing(node, meant))
+
+
+def _requires_what_it_has(schema: dict[str, Any]) -> bool:
+    """Whether it requires nothing, or only names of properties, and each once."""
+    names = schema.get("required")
+    if not isinstance(names, list):
+        return True
+    properties = schema.get("properties")
+    if not isinstance(properties, dict):
+        return False
+    for name in names:
+        if not isinstance(name, str) or name not in properties:
+            return False
+    return len(set(names)) == len(names)
+
+
+def _has_bad_pattern(schema: dict[str, Any]) -> bool:
+    pattern = schema.get("pattern")
+    return isinstance(pattern, str) and bad_pattern(pattern) is not None
 
 
 def _several(node: Node) -> bool:

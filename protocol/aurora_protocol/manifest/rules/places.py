@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
-from typing import Literal
 
 from msgspec import Struct
 
 from aurora_protocol.manifest.document import Array, Object
+from aurora_protocol.manifest.glance import is_array
 from aurora_protocol.manifest.model import Capability, obj, value
-from aurora_protocol.manifest.templates import Template, Variable
 
-Part = Literal["path", "query", "fragment"]
 IGNORE = "x-aurora-ignore"
 
 _INDEX = re.compile(r"0|[1-9][0-9]*")
@@ -40,26 +38,6 @@ GUESSES = 2_000
 """How many names one rule may compare in one capability to guess what was meant."""
 
 
-def placed(template: Template | None) -> dict[str, tuple[Part, Variable, str]]:
-    """The variables of a template: in which part of the address each stands first, and by which operator."""
-    found: dict[str, tuple[Part, Variable, str]] = {}
-    if template is None:
-        return found
-    text = template.text
-    query, fragment = text.find("?"), text.find("#")
-    for expression in template.expressions:
-        part: Part = "path"
-        if expression.operator in ("?", "&"):
-            part = "query"
-        elif expression.operator == "#" or (0 <= fragment < expression.start and text[fragment - 1 : fragment] != "{"):
-            part = "fragment"
-        elif 0 <= query < expression.start and text[query - 1 : query] != "{":
-            part = "query"
-        for variable in expression.variables:
-            found.setdefault(variable.name, (part, variable, expression.operator))
-    return found
-
-
 def reach(capability: Capability, steps: tuple[str, ...]) -> Reached:
     """Follow the steps of a JSON Pointer into the arguments that `parameters` describes."""
     schema = capability.parameters
@@ -69,7 +47,7 @@ def reach(capability: Capability, steps: tuple[str, ...]) -> Reached:
         if schema.broken or _OPEN_ENDED & schema.value.keys():
             return Reached(None, False)
         properties, items = obj(schema, "properties"), value(schema, "items")
-        if _is_array(schema):
+        if is_array(schema.value):
             if not _INDEX.fullmatch(step):
                 return Reached(None, True, number, (), True)
             listed = value(schema, "prefixItems")
@@ -92,11 +70,6 @@ def reach(capability: Capability, steps: tuple[str, ...]) -> Reached:
             return Reached(None, False)
         schema = member.value
     return Reached(schema, True)
-
-
-def _is_array(schema: Object) -> bool:
-    kind = schema.value.get("type")
-    return kind == "array" or (kind is None and "items" in schema.value and "properties" not in schema.value)
 
 
 def types_of_variable(capability: Capability, name: str) -> frozenset[str]:

@@ -57,11 +57,15 @@ def destructive_without_auth(subject: Subject) -> Iterator[Found]:
     if hint is None or hint.value != "none":
         return
     for capability in subject.manifest.capabilities.values():
-        method = capability.method
-        if method is not None and method.value == "DELETE":
+        called = capability.request[0]
+        destroys = called == "DELETE" or (called not in (None, "GET") and _destroys(capability.name))
+        method = capability.method if destroys else None
+        if method is None:
+            continue
+        if called == "DELETE":
             message = f'{quoted(capability.name)} deletes, and "authHint" is "none": anyone may call it'
             yield at(method, message, (*capability.path, "action", "method"))
-        elif method is not None and method.value != "GET" and _destroys(capability.name):
+        else:
             message = f'{quoted(capability.name)} destroys something, and "authHint" is "none": anyone may call it'
             yield at_name(capability.member, message, capability.path)
 
@@ -80,7 +84,7 @@ def login_without_auth(subject: Subject) -> Iterator[Found]:
     if hint is None or hint.value != "none":
         return
     for capability in subject.manifest.capabilities.values():
-        if any(name.lower() in _PASSWORDS for name in capability.properties):
+        if any(name.lower() in _PASSWORDS for name in capability.parameter_names()):
             message = f'"authHint" is "none", but {quoted(capability.name)} takes a password'
             yield at(hint, message, ("policy", "authHint"))
             return

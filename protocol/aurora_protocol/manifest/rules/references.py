@@ -31,7 +31,7 @@ def undefined_capability(subject: Subject) -> Iterator[Found]:
     capabilities = subject.manifest.capabilities_node
     if not isinstance(capabilities, Object) or capabilities.broken:
         return
-    for operation in subject.manifest.operations():
+    for operation in subject.manifest.operations:
         name = operation.target
         if name is None or name in capabilities.value or (target := operation.capability_id) is None:
             continue
@@ -54,7 +54,7 @@ def unreferenced_capability(subject: Subject) -> Iterator[Found]:
     manifest = subject.manifest
     if not manifest.resources or not isinstance(manifest.resources_node, Object) or manifest.resources_node.broken:
         return
-    if any(operation.target is None for operation in manifest.operations()):
+    if any(operation.target is None for operation in manifest.operations):
         return
     known = manifest.capabilities.keys()
     meant = {subject.guesses.closest(name, known, "capabilities") for name in manifest.uses if name not in known}
@@ -73,12 +73,13 @@ def operation_method(subject: Subject) -> Iterator[Found]:
     Good: {"resources": {"notes": {"operations": {"GET": {"capabilityId": "list_notes"}}}}}
     """
     for operation, capability in _resolved(subject):
-        method = capability.request()[0]
+        method = capability.request[0]
         method = operation.method if method is None else method
         if method == operation.method or operation.method not in METHODS or method not in METHODS:
             continue
         message = f"{quoted(capability.name)} is called with {method}, not {operation.method}"
-        member, fix = operation.member, None
+        member = operation.member
+        fix = None
         if all(each.method != method for each in operation.resource.operations):
             fix = renaming(member.name_start, member.name_end, method)
         yield at_name(member, message, operation.path, fix)
@@ -112,14 +113,14 @@ def uri_pattern(subject: Subject) -> Iterator[Found]:
     Good: {"resources": {"notes": {"uriPattern": "/notes"}}}
     """
     for resource in subject.manifest.resources:
-        pattern = resource.uri_pattern
-        if pattern is None:
+        own = resource.pattern
+        if own is None:
             continue
         other: list[tuple[Operation, Capability, str]] = []
-        fitting, own = 0, str(pattern.value)
+        fitting = 0
         for operation in resource.operations:
             capability = _capability(subject, operation)
-            template = capability.request()[1] if capability else None
+            template = capability.request[1] if capability else None
             if capability is None or template is None:
                 continue
             if template == own or (path := _path_of(template)) is None:
@@ -128,7 +129,7 @@ def uri_pattern(subject: Subject) -> Iterator[Found]:
                 fitting += 1
             else:
                 other.append((operation, capability, path))
-        if not other or _path_of(own) is None:
+        if not other or _path_of(own) is None or (pattern := resource.uri_pattern) is None:
             continue
         if not fitting:
             paths = list(dict.fromkeys(path for _, _, path in other))
@@ -155,7 +156,7 @@ def same_request(subject: Subject) -> Iterator[Found]:
     """
     first: dict[tuple[str, str], Capability] = {}
     for capability in subject.manifest.capabilities.values():
-        method, template = capability.request()
+        method, template = capability.request
         if method is None or template is None:
             continue
         earlier = first.setdefault((method, template), capability)
@@ -165,7 +166,7 @@ def same_request(subject: Subject) -> Iterator[Found]:
 
 
 def _resolved(subject: Subject) -> Iterator[tuple[Operation, Capability]]:
-    for operation in subject.manifest.operations():
+    for operation in subject.manifest.operations:
         capability = _capability(subject, operation)
         if capability is not None:
             yield operation, capability

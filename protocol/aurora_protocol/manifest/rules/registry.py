@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 Scope = Literal["text", "manifest", "capability", "resource", "part"]
 Path = tuple[str | int, ...]
+Absent = Callable[[str, str], bool]
+"""From a text, and every line of it once, to whether a rule surely finds nothing in any part of that text."""
 _PARTS = re.compile(r"\nBad:(?P<bad>.*?)\nGood:(?P<good>.*)\Z", re.DOTALL)
 
 
@@ -50,10 +52,11 @@ class RuleInfo(Struct, frozen=True):
 
 
 class Rule(Struct, frozen=True):
-    """A rule and the function that looks for it."""
+    """A rule and the function that looks for it; `absent` where a look at the text may spare that."""
 
     info: RuleInfo
     look: Callable[..., Iterator[Found]]
+    absent: Absent | None = None
 
     def finding(self, found: Found) -> Finding:
         """What the function found, as a finding of this rule."""
@@ -104,12 +107,14 @@ def resource_rule(rule_id: str, severity: Severity) -> Callable[[LookAtResource]
     return lambda look: _register(rule_id, severity, "resource", look, False)
 
 
-def part_rule(rule_id: str, severity: Severity) -> Callable[[LookAtPart], LookAtPart]:
+def part_rule(rule_id: str, severity: Severity, *, absent: Absent) -> Callable[[LookAtPart], LookAtPart]:
     """Register a rule that looks for something anywhere: in each capability, each resource, and the rest."""
-    return lambda look: _register(rule_id, severity, "part", look, False)
+    return lambda look: _register(rule_id, severity, "part", look, False, absent)
 
 
-def _register(rule_id: str, severity: Severity, scope: Scope, look: Any, decides: bool) -> Any:
+def _register(
+    rule_id: str, severity: Severity, scope: Scope, look: Any, decides: bool, absent: Absent | None = None
+) -> Any:
     if rule_id in RULES:
         raise ValueError(f"two rules are called {rule_id}")
     text = inspect.cleandoc(look.__doc__ or "")
@@ -118,7 +123,7 @@ def _register(rule_id: str, severity: Severity, scope: Scope, look: Any, decides
     prose = text[: parts.start()] if parts else text
     summary = " ".join(prose.split("\n\n")[0].split())
     RULES[rule_id] = Rule(
-        RuleInfo(rule_id, severity, scope, summary, _markdown(prose, bad, good), bad, good, decides), look
+        RuleInfo(rule_id, severity, scope, summary, _markdown(prose, bad, good), bad, good, decides), look, absent
     )
     return look
 

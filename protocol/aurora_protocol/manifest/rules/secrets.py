@@ -11,7 +11,7 @@ from aurora_protocol.manifest.findings import Edit, Fix
 from aurora_protocol.manifest.rules.registry import Found, Path, part_rule
 from aurora_protocol.manifest.rules.subject import Part
 from aurora_protocol.manifest.wording import excerpt, quoted
-from aurora_protocol.secrets import is_placeholder, logins_in, query_keys_in, tokens_in
+from aurora_protocol.secrets import is_placeholder, logins_in, may_have_tokens, query_keys_in, tokens_in
 
 _SECRET_NAME = re.compile(
     r"(?:.{0,40}[_.-])?(?:password|passwd|passphrase|pwd|secret|api_?key|access_?key|private_?key|token|credentials?)"
@@ -20,11 +20,12 @@ _SECRET_NAME = re.compile(
 )
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _MOST = 100
+_WORDS = ("passw", "passphrase", "pwd", "secret", "key", "token", "credential")
 _VALUES = ("default", "const", "example", "examples", "enum")
 _STRUCTURE = frozenset({"parameterMapping", "parameterLocation", "required", "properties"})
 
 
-@part_rule("secret-token", "warning")
+@part_rule("secret-token", "warning", absent=lambda text, lines: not may_have_tokens(text, lines))
 def token(part: Part, document: Document) -> Iterator[Found]:
     """A text has the form of a key, a token or a private key.
 
@@ -41,7 +42,9 @@ def token(part: Part, document: Document) -> Iterator[Found]:
             yield Found(message, document.pointer_at(start), start, end)
 
 
-@part_rule("secret-in-url", "warning")
+@part_rule(
+    "secret-in-url", "warning", absent=lambda _, lines: "=" not in lines and not ("@" in lines and "://" in lines)
+)
 def credentials_in_url(part: Part, document: Document) -> Iterator[Found]:
     """An address has a user's name and password, or a key, in it.
 
@@ -60,7 +63,7 @@ def credentials_in_url(part: Part, document: Document) -> Iterator[Found]:
             yield Found(message, document.pointer_at(start), start, end)
 
 
-@part_rule("secret-value", "warning")
+@part_rule("secret-value", "warning", absent=lambda _, lines: not _may_name_secrets(lines))
 def secret_value(part: Part, document: Document) -> Iterator[Found]:
     """A member that is named like a secret has a value, or a secret parameter has a default or an example.
 
@@ -73,8 +76,7 @@ def secret_value(part: Part, document: Document) -> Iterator[Found]:
             {"password": {"type": "string", "minLength": 8}}}}}}
     """
     for base, text in _texts(part, document):
-        lowered = text.lower()
-        if not any(word in lowered for word in _WORDS):
+        if not _may_name_secrets(text):
             continue
         member = next(each for each in part.members if each.name_start == base)
         pending: list[tuple[Path, Member]] = [(part.path, member)]
@@ -90,7 +92,9 @@ def secret_value(part: Part, document: Document) -> Iterator[Found]:
             pending.extend(_members_of(here, node))
 
 
-_WORDS = ("passw", "passphrase", "pwd", "secret", "key", "token", "credential")
+def _may_name_secrets(text: str) -> bool:
+    lowered = text.lower()
+    return any(word in lowered for word in _WORDS)
 
 
 def _texts(part: Part, document: Document) -> Iterator[tuple[int, str]]:

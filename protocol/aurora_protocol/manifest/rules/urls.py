@@ -18,6 +18,7 @@ _LOOPBACK = re.compile(r"localhost|.*\.localhost|127(?:\.\d{1,3}){3}|::1")
 _BARE_HOST = re.compile(r"(?:[A-Za-z0-9-]{1,63}\.)+[A-Za-z]{2,63}(?::\d{1,5})?(?:/.*)?", re.DOTALL)
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 _ABSOLUTE = re.compile(r"(?:[A-Za-z][A-Za-z0-9+.-]*:)?//")
+_FROM_ROOT = ("/", "{/", "{?")
 _PORTS = {"http": 80, "https": 443}
 
 
@@ -80,7 +81,7 @@ def not_https(subject: Subject) -> Iterator[Found]:
     templates = [
         (each.url_template, (*each.path, "action", "urlTemplate"))
         for each in manifest.capabilities.values()
-        if each.url_template is not None and str(each.url_template.value)[:5].lower() == "http:"
+        if (text := each.request[1]) is not None and text[:5].lower() == "http:"
     ]
     for node, path in [*nodes, *templates]:
         if node is None or not str(node.value)[:7].lower().startswith("http://"):
@@ -105,10 +106,9 @@ def other_origin(subject: Subject) -> Iterator[Found]:
     site = string(subject.manifest.site, "url")
     origin = _origin(str(site.value)) if site else None
     for capability in subject.manifest.capabilities.values():
-        node = capability.url_template
-        if node is None or not _ABSOLUTE.match(str(node.value)):
+        text = capability.request[1]
+        if text is None or not _ABSOLUTE.match(text) or (node := capability.url_template) is None:
             continue
-        text = str(node.value)
         own = _origin(f"{origin[0]}:{text}" if text.startswith("//") and origin else text)
         if origin is not None and own != origin:
             path = (*capability.path, "action", "urlTemplate")
@@ -129,11 +129,13 @@ def not_from_root(capability: Capability, document: Document) -> Iterator[Found]
     Bad: {"action": {"urlTemplate": "notes/{id}"}}
     Good: {"action": {"urlTemplate": "/notes/{id}"}}
     """
+    if (glance := capability.glance) and (glance.template is None or glance.template.text.startswith(_FROM_ROOT)):
+        return
     node = capability.url_template
     if node is None:
         return
     text, path = str(node.value), (*capability.path, "action", "urlTemplate")
-    if text.startswith(("/", "{/", "{?")) or _ABSOLUTE.match(text):
+    if text.startswith(_FROM_ROOT) or _ABSOLUTE.match(text):
         return
     if text.startswith("{+"):
         start, end = within(document, node, 0, text.find("}") + 1 or len(text))

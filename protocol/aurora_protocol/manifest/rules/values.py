@@ -9,6 +9,7 @@ from typing import Any
 from aurora_protocol.manifest.document import Array, Document
 from aurora_protocol.manifest.edits import removing_item
 from aurora_protocol.manifest.findings import Edit, Fix
+from aurora_protocol.manifest.glance import Glance
 from aurora_protocol.manifest.model import Capability, value
 from aurora_protocol.manifest.rules.keywords import LIMITS, TYPES, is_count, is_number, is_of_type
 from aurora_protocol.manifest.rules.registry import Found, at, capability_rule
@@ -24,6 +25,8 @@ def empty_range(capability: Capability, document: Document) -> Iterator[Found]:
     Bad: {"parameters": {"properties": {"text": {"type": "string", "minLength": 20, "maxLength": 10}}}}
     Good: {"parameters": {"properties": {"text": {"type": "string", "minLength": 10, "maxLength": 20}}}}
     """
+    if (glance := capability.glance) and all(_have_room(glance, *limits) for limits in LIMITS):
+        return
     if not _LEAST & capability.keywords:
         return
     for schema in capability.schemas:
@@ -52,6 +55,8 @@ def useless_choices(capability: Capability, document: Document) -> Iterator[Foun
     Bad: {"parameters": {"properties": {"text": {"type": "string", "enum": ["a", 1]}}}}
     Good: {"parameters": {"properties": {"text": {"type": "string", "enum": ["a", "b"]}}}}
     """
+    if (glance := capability.glance) and all(map(_chooses_texts, glance.with_keyword("enum"))):
+        return
     if "enum" not in capability.keywords:
         return
     for schema in capability.schemas:
@@ -85,6 +90,10 @@ def unfit_default(capability: Capability, document: Document) -> Iterator[Found]
     Bad: {"parameters": {"properties": {"text": {"type": "string", "default": 5}}}}
     Good: {"parameters": {"properties": {"text": {"type": "string", "default": "five"}}}}
     """
+    if (glance := capability.glance) and not any(
+        _refused(schema["default"], schema) for schema in glance.with_keyword("default")
+    ):
+        return
     if "default" not in capability.keywords:
         return
     for schema in capability.schemas:
@@ -96,6 +105,26 @@ def unfit_default(capability: Capability, document: Document) -> Iterator[Found]
         reason = _refused(node.value, schema.node.value)
         if reason:
             yield at(node, f"the default is not allowed here: {reason}", (*schema.path, "default"))
+
+
+def _have_room(glance: Glance, least: str, most: str) -> bool:
+    """Whether no least value is above its greatest."""
+    for schema in glance.with_keyword(least):
+        if most in schema:
+            low, high = schema[least], schema[most]
+            if not (is_number(low) and is_number(high) and low <= high):
+                return False
+    return True
+
+
+def _chooses_texts(schema: dict[str, Any]) -> bool:
+    """Whether it has no list of choices, or one of texts, each once."""
+    choices = schema.get("enum")
+    if not isinstance(choices, list):
+        return True
+    if not choices or schema.get("type", "string") != "string":
+        return False
+    return all(isinstance(each, str) for each in choices) and len(set(choices)) == len(choices)
 
 
 def _refused(default: Any, schema: dict[str, Any]) -> str | None:
