@@ -6,7 +6,7 @@ Offsets are code points, as Python slices count them. Lines end at `\\n`, `\\r\\
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from functools import cached_property
 from itertools import accumulate
 from typing import Literal
@@ -16,8 +16,9 @@ from msgspec import Struct
 Encoding = Literal["utf-8", "utf-16", "utf-32"]
 """What a session counts `character` in: bytes, UTF-16 units (LSP's default), or code points."""
 
-_LINE_END = re.compile(r"\r\n?|\n")
+_LINE_END = re.compile(r"\n|\r(?!\n)")
 _BLOCK = 512
+_LINES_BLOCK = 4096
 
 
 class Pos(Struct, frozen=True, order=True):
@@ -37,45 +38,38 @@ class Range(Struct, frozen=True, order=True):
 class LineIndex:
     """The lines of one text. Built in O(n); each look-up afterwards takes O(log n), however long the lines are."""
 
-    def __init__(self, text: str, *, _starts: list[int] | None = None) -> None:
+    def __init__(self, text: str) -> None:
         self.text = text
-        self._starts = _line_starts(text) if _starts is None else _starts
+        self._lines = _Lines(text)
         self._ascii = text.isascii()
 
     def edited(self, start: int, end: int, inserted: str) -> LineIndex:
-        """The index of the text with `inserted` between two offsets; only the lines around them are read again."""
-        text = f"{self.text[:start]}{inserted}{self.text[end:]}"
-        # One line more on either side: an edit may part a `\r\n` there, or join one.
-        first, last = max(0, self.line_of(start) - 1), self.line_of(end) + 2
-        by = len(inserted) - (end - start)
-        begin = self._starts[first]
-        after = [each + by for each in self._starts[last:]]
-        between = _line_starts(text[begin : after[0] if after else len(text)])
-        if after:
-            between.pop()  # the line that begins where `after` does
-        return LineIndex(text, _starts=[*self._starts[:first], *(begin + each for each in between), *after])
+        """The index of the text with `inserted` between two offsets."""
+        return LineIndex(f"{self.text[:start]}{inserted}{self.text[end:]}")
 
     @property
     def line_count(self) -> int:
         """How many lines there are: at least 1, and one more when the text ends in a line end."""
-        return len(self._starts)
+        return self._lines.count
 
     def line_start(self, line: int) -> int:
         """The offset at which `line` begins."""
-        return self._starts[line]
+        return self._lines.start(line)
 
     def line_end(self, line: int) -> int:
         """The offset at which `line`'s text ends, before its line end."""
-        if line + 1 == len(self._starts):
+        if line + 1 == self._lines.count:
             return len(self.text)
-        after = self._starts[line + 1]
-        return after - 2 if self.text.startswith("\r\n", after - 2) and after - 2 >= self._starts[line] else after - 1
+        after = self._lines.start(line + 1)
+        if not self._lines.returns or not self.text.startswith("\r\n", after - 2):
+            return after - 1
+        return after - 2 if after - 2 >= self._lines.start(line) else after - 1
 
     def position(self, offset: int, encoding: Encoding = "utf-16") -> Pos:
         """The position of `offset`. Outside the text means its border; inside `\\r\\n` means before it."""
         offset = max(0, min(offset, len(self.text)))
-        line = bisect_right(self._starts, offset) - 1
-        start, offset = self._starts[line], min(offset, self.line_end(line))
+        line = self._lines.of(offset)
+        start, offset = self._lines.start(line), min(offset, self.line_end(line))
         if self._ascii or encoding == "utf-32":
             return Pos(line, offset - start)
         if offset - start <= _BLOCK:
@@ -84,15 +78,15 @@ class LineIndex:
 
     def line_of(self, offset: int) -> int:
         """The line that `offset` is in."""
-        return bisect_right(self._starts, max(0, min(offset, len(self.text)))) - 1
+        return self._lines.of(max(0, min(offset, len(self.text))))
 
     def offset(self, position: Pos, encoding: Encoding = "utf-16") -> int:
         """The offset of `position`. Past the end of its line means that end; inside a character means before it."""
         if position.line < 0:
             return 0
-        if position.line >= len(self._starts):
+        if position.line >= self._lines.count:
             return len(self.text)
-        start = self._starts[position.line]
+        start = self._lines.start(position.line)
         line = self.text[start : min(self.line_end(position.line), start + _BLOCK)]
         if position.character < len(line) and line.isascii():
             return start + max(0, position.character)
@@ -130,6 +124,44 @@ class LineIndex:
         return _CodeUnits(self.text, "utf-16")
 
 
+class _Lines:
+    """Where lines begin: how many end in each block is counted; where in one, it is asked first."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self.returns = "\r" in text
+        blocks = (self._ends(start, start + _LINES_BLOCK) for start in range(0, len(text), _LINES_BLOCK))
+        self._totals = list(accumulate(blocks, initial=0))
+        self._known: dict[int, list[int]] = {}
+        self.count = self._totals[-1] + 1
+
+    def start(self, line: int) -> int:
+        """The offset at which a line begins."""
+        if line <= 0:
+            return 0
+        block = bisect_left(self._totals, line) - 1
+        known = self._known.get(block)
+        if known is None:
+            begin = block * _LINES_BLOCK
+            # One more, to see whether a `\r` is the first half of a line end.
+            found = _LINE_END.finditer(self._text, begin, begin + _LINES_BLOCK + 1)
+            known = self._known[block] = [end for match in found if (end := match.end()) <= begin + _LINES_BLOCK]
+        return known[line - self._totals[block] - 1]
+
+    def of(self, offset: int) -> int:
+        """The line that `offset`, inside of the text, is in."""
+        block = offset // _LINES_BLOCK
+        known = self._known.get(block)
+        more = self._ends(block * _LINES_BLOCK, offset) if known is None else bisect_right(known, offset)
+        return self._totals[block] + more
+
+    def _ends(self, start: int, end: int) -> int:
+        """How many lines end in a stretch: at each `\n`, and at each `\r` that no `\n` follows."""
+        text = self._text
+        found = text.count("\n", start, end)
+        return found + text.count("\r", start, end) - text.count("\r\n", start, end + 1) if self.returns else found
+
+
 class _CodeUnits:
     """How many code units precede each offset: totals per block, and the rest by encoding part of one block."""
 
@@ -157,9 +189,3 @@ def _count(text: str, encoding: Encoding) -> int:
     if encoding == "utf-8":
         return len(text.encode("utf-8", "surrogatepass"))
     return len(text.encode("utf-16-le", "surrogatepass")) // 2
-
-
-def _line_starts(text: str) -> list[int]:
-    if "\r" in text:
-        return [0, *(match.end() for match in _LINE_END.finditer(text))]
-    return list(accumulate((len(line) + 1 for line in text.split("\n")[:-1]), initial=0))
