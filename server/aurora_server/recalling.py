@@ -53,7 +53,7 @@ class Recalling:
         reader, now = self._reader, time.time()
         question = understand(params.query)
         near = await self._near(params, question)
-        at, (hits, callers) = await reader.at_once(self._dated_hits(params, question, focus, near, now))
+        at, hits, callers = await reader.at_once(self._hits(params, question, focus, near, now))
         ranked = hits
         chosen: list[Text] | None = None
         if params.budget_tokens is not None:
@@ -73,7 +73,7 @@ class Recalling:
         """The best mix that fits `budget_tokens`, best first, each with what is delivered of it."""
         question = understand(params.query)
         near = await self._near(params, question)
-        hits, _ = await self._reader.at_once(self._hits(params, question, None, near, time.time()))
+        _, hits, _ = await self._reader.at_once(self._hits(params, question, None, near, time.time()))
         budget = params.budget_tokens or 0
         return list(zip(*await within_budget(self._root, self._reader, hits, budget, params.limit), strict=True))
 
@@ -83,18 +83,6 @@ class Recalling:
             return ()
         return await self._embedder.nearest(params.query)
 
-    async def _dated_hits(
-        self,
-        params: RecallParams,
-        question: Question,
-        focus: Focus | None,
-        near: Sequence[tuple[int, float]],
-        now: float,
-    ) -> tuple[float | None, tuple[list[Hit], dict[int, int]]]:
-        """When memory was indexed, then its hits: both in one go on the reader's thread."""
-        at = await self._reader.fact("indexed_at")
-        return float(at) if at else None, await self._hits(params, question, focus, near, now)
-
     async def _hits(
         self,
         params: RecallParams,
@@ -102,25 +90,27 @@ class Recalling:
         focus: Focus | None,
         near: Sequence[tuple[int, float]],
         now: float,
-    ) -> tuple[list[Hit], dict[int, int]]:
-        """The best hits of all types that are asked for, and how many chunks call each.
+    ) -> tuple[float | None, list[Hit], dict[int, int]]:
+        """When memory was indexed, the best hits of all types that are asked for, and how many chunks call each.
 
         Where they must fit a budget, there are more to choose from. Asks memory only.
         """
         reader = self._reader
+        fact = await reader.fact("indexed_at")
+        at = float(fact) if fact else None
         depth = params.limit if params.budget_tokens is None else max(params.limit, CHOICE)
         types = None if params.types is None else frozenset(params.types)
         hits: list[Hit] = []
         if params.query.strip().startswith("reas:"):
             row = await reader.reasoning_named(params.query.strip())
             if row is not None and (types is None or "reas" in types):
-                return await weigh_reasoning(reader, [row], now, question.terms, policies=self._policies), {}
+                return at, await weigh_reasoning(reader, [row], now, question.terms, policies=self._policies), {}
         if types is None or types & STORED:
             hits += await recall(reader, params.query, depth, now, focus, types, near=near)
         if (types is None or "reas" in types) and not (hits and question.is_id):
             hits += await recall_reasoning(reader, params.query, depth, now, self._policies)
         hits = sorted(hits, key=lambda hit: -hit.strength)[:depth]
-        return hits, await reader.caller_counts([hit.chunk.id for hit in hits])
+        return at, hits, await reader.caller_counts([hit.chunk.id for hit in hits])
 
     async def _recalled(
         self,
