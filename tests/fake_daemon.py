@@ -8,6 +8,7 @@ import socket
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from types import TracebackType
 from typing import Any
 
@@ -131,7 +132,8 @@ class FakeDaemon:
                         if message.get("method") == "exit":
                             return
                         if "method" in message and "id" in message:
-                            self._reply(session, message)
+                            with suppress(BrokenPipeError):  # who has hung up may have said something before
+                                self._reply(session, message)
                 except (OSError, FrameError):
                     return
 

@@ -112,8 +112,8 @@ class Client:
                 filled = {"workDoneToken": f"request-{request}", **filled}
             token = filled.get("partialResultToken", filled.get("workDoneToken"))
         deadline = None if timeout is None else time.monotonic() + timeout
-        self._send({"jsonrpc": "2.0", "id": request, "method": method, "params": filled}, deadline)
         try:
+            self._send({"jsonrpc": "2.0", "id": request, "method": method, "params": filled}, deadline)
             while True:
                 message = self._receive(deadline)
                 if "method" in message:

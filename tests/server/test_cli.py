@@ -448,7 +448,7 @@ def test_doctor_without_a_daemon_says_why(run: Run, environ: dict[str, str], tmp
 
 def test_ctrl_c_ends_quietly_and_cancels(daemon: FakeDaemon, workspace: Path, environ: dict[str, str]) -> None:
     def slow(session: Session, params: dict[str, Any]) -> Any:
-        time.sleep(1)
+        time.sleep(3)
         return INDEXED
 
     daemon.handlers["aurora/index"] = slow
