@@ -151,6 +151,29 @@ def test_an_open_page_does_not_keep_it_from_ending(daemon: Daemon, home: Path, r
         assert dashboard.errors() == "aurora: interrupted\n"
 
 
+STARTER = """
+import subprocess, sys, time
+child = subprocess.Popen(sys.argv[1:], stdout=subprocess.PIPE)
+while not child.stdout.readline().endswith(b"}\\n"):
+    pass
+time.sleep(2)
+assert child.poll() is None
+"""
+
+
+def test_one_that_a_program_started_ends_with_it(daemon: Daemon, home: Path, root: Path) -> None:
+    command = [sys.executable, "-P", "-m", "aurora_server", "--workspace", str(root), "dashboard", "--no-open"]
+    # Its standard error is the starter's: this waits for the end of both.
+    done = subprocess.run(
+        [sys.executable, "-c", STARTER, *command, "--json"],
+        env={**os.environ, "AURORA_HOME": str(home)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.returncode == 0 and done.stderr == "aurora: interrupted\n"
+
+
 def test_a_port_that_is_taken_is_refused_in_one_line(daemon: Daemon, home: Path, root: Path) -> None:
     with Dashboard(home, root) as dashboard:
         command = [sys.executable, "-P", "-m", "aurora_server", "--workspace", str(root), "dashboard", "--no-open"]

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+import signal
+import threading
+import time
 import webbrowser
 
 import click
@@ -11,6 +14,9 @@ from aurora_protocol.client import Client
 from aurora_server.cli.output import print_json
 from aurora_server.cli.session import CLIENT_NAME, reach_daemon
 from aurora_server.cli.settings import Settings
+
+_LOOK_SECONDS = 1.0
+"""Between two looks at the program that started it."""
 
 
 @click.command()
@@ -22,6 +28,8 @@ def dashboard(settings: Settings, port: int, no_open: bool) -> None:
     from aurora_server.dashboard.reading import Reader
     from aurora_server.dashboard.serving import bind, leading_page, serve
 
+    if settings.json:  # a program reads this, not somebody who may want to leave it running
+        threading.Thread(target=_end_after, args=(os.getppid(),), daemon=True).start()
     root = settings.workspace
     try:
         listening = bind(port)
@@ -50,3 +58,10 @@ def dashboard(settings: Settings, port: int, no_open: bool) -> None:
     finally:
         listening.close()
         page.unlink(missing_ok=True)
+
+
+def _end_after(parent: int) -> None:
+    """End as Ctrl-C does when the process that started this one is gone. On Windows that cannot be seen."""
+    while os.getppid() == parent:
+        time.sleep(_LOOK_SECONDS)
+    os.kill(os.getpid(), signal.SIGINT)
