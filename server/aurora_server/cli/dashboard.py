@@ -24,7 +24,10 @@ _LOOK_SECONDS = 1.0
 @click.option("--no-open", is_flag=True, help="Only print the address; open no browser.")
 @click.pass_obj
 def dashboard(settings: Settings, port: int, no_open: bool) -> None:
-    """Show memory, index, deliverables and cost in the browser, live, until Ctrl-C. Nothing leaves this machine."""
+    """Show memory, index, deliverables and cost in the browser, live, until Ctrl-C. Nothing leaves this machine.
+
+    With --json it ends with the program that started it as well.
+    """
     from aurora_server.dashboard.reading import Reader
     from aurora_server.dashboard.serving import bind, leading_page, serve
 
