@@ -14,6 +14,7 @@ import msgspec
 import aurora_schemas
 from aurora_memory import MemoryError_
 from aurora_memory.documents import CodeDocument, Document, KnowledgeDocument, ReasoningDocument
+from aurora_protocol import typed
 
 if TYPE_CHECKING:
     from jsonschema.protocols import Validator
@@ -38,7 +39,7 @@ def read_document(raw: bytes | str) -> Document:
     if size > MAX_BYTES:
         raise InvalidDocument(f"a chunk document of {size} bytes is too large: {MAX_BYTES} are the most; split it")
     try:
-        decoded = msgspec.json.decode(raw)
+        decoded = typed.decode(raw)
     except (msgspec.DecodeError, UnicodeError) as error:
         raise InvalidDocument(f"a chunk document is not JSON: {error}; mend it and send it again") from error
     except RecursionError as error:
@@ -47,7 +48,7 @@ def read_document(raw: bytes | str) -> Document:
     if problems:
         raise InvalidDocument(f"a chunk document is not valid: {'; '.join(problems)}")
     try:
-        document: Document = msgspec.json.decode(raw, type=Document)
+        document: Document = typed.decode(raw, Document)
     except msgspec.ValidationError as error:
         raise InvalidDocument(f"a chunk document is not valid: {error}") from error
     return document
@@ -73,7 +74,7 @@ def checked(document: AnyDocument) -> AnyDocument:
     Microseconds, without jsonschema: for documents built here of what memory already holds.
     """
     try:
-        return msgspec.convert(msgspec.to_builtins(document), type(document))
+        return typed.convert(msgspec.to_builtins(document), type(document))
     except (msgspec.ValidationError, TypeError) as error:
         raise InvalidDocument(f"{document.id}: {error}") from error
 
@@ -88,7 +89,7 @@ def fully_checked(document: AnyDocument) -> AnyDocument:
 
 def plain(document: Document) -> dict[str, Any]:
     """A document as JSON has it: objects, lists and scalars."""
-    found: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(document))
+    found: dict[str, Any] = typed.decode(msgspec.json.encode(document))
     return found
 
 

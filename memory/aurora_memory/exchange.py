@@ -14,6 +14,7 @@ from msgspec import Meta, Struct
 from aurora_memory import MemoryError_
 from aurora_memory.chunks import REASONING, ChunkKind
 from aurora_memory.documents import ReasoningDocument
+from aurora_protocol import typed
 
 FORMAT = "aurora-memory"
 VERSION = 2
@@ -172,8 +173,8 @@ Line = Reasoning | Access | Boost | Use | Run | Difficult | Archived | Escalated
 
 _UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 _encoder = msgspec.json.Encoder()
-_header_decoder = msgspec.json.Decoder(Header)
-_line_decoder: msgspec.json.Decoder[Line] = msgspec.json.Decoder(Line)
+_header_decoder = typed.decoder(Header)
+_line_decoder = typed.decoder(Line)
 
 
 def write_line(line: Line | Header) -> bytes:
@@ -197,9 +198,10 @@ def read_header(raw: bytes) -> Header:
 def read_line(number: int, raw: bytes) -> Line:
     """A line after the first. `number` is 1-based. Raises InvalidExport."""
     try:
-        return _line_decoder.decode(raw)
+        line: Line = _line_decoder.decode(raw)
     except _UNREADABLE as error:
         raise invalid(number, str(error)) from error
+    return line
 
 
 def invalid(number: int, problem: str) -> InvalidExport:

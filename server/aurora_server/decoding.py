@@ -11,6 +11,8 @@ from typing import Any, NoReturn
 
 import msgspec
 
+from aurora_protocol import typed
+
 
 class BadJson(Exception):
     """A body that is not JSON, not UTF-8, or nested too deep; the message says which."""
@@ -19,7 +21,7 @@ class BadJson(Exception):
 def decode(body: bytes) -> Any:
     """The value of one message body. Raises BadJson."""
     try:
-        return msgspec.json.decode(body)
+        return typed.decode(body)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         if b"\\ud" in body or b"\\uD" in body:
             return _decode_lone_surrogates(body)

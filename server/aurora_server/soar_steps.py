@@ -39,6 +39,7 @@ from aurora_orchestration.soar.stages import Tell, silence
 from aurora_orchestration.soar.verify import verify
 from aurora_orchestration.soar.verify_synthesis import verify_synthesis
 from aurora_orchestration.soar.workbench import Workbench
+from aurora_protocol import typed
 from aurora_protocol.queries import (
     AssessResult,
     DecomposeParams,
@@ -130,7 +131,7 @@ class Steps:
             )
             return self._result(notices, verification=to_builtins(found))
         try:
-            decomposition = msgspec.convert(params.decomposition, Decomposition)
+            decomposition = typed.convert(params.decomposition, Decomposition)
         except msgspec.ValidationError as error:
             raise BadStep(f"`decomposition` is none: {error}") from error
         known = await self._bench.registry().current(None)

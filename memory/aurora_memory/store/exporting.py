@@ -33,6 +33,7 @@ from aurora_memory.exchange import (
     Use,
     write_line,
 )
+from aurora_protocol import typed
 
 _AT_ONCE = 1000
 
@@ -67,7 +68,7 @@ _SOURCES = (
     _Source(
         "reasoning",
         f"SELECT coalesce(chunks.changed_at, 0), json FROM documents {_OF_CHUNK} chunk_id ORDER BY chunk_id",
-        lambda row: Reasoning(row[0], msgspec.json.decode(row[1], type=ReasoningDocument)),
+        lambda row: Reasoning(row[0], typed.decode(row[1], ReasoningDocument)),
     ),
     _Source(
         "access",

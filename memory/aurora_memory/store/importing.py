@@ -45,6 +45,7 @@ from aurora_memory.learning import Difficulty, fingerprint, similar_difficulties
 from aurora_memory.store import learned
 from aurora_memory.store.plan import TELLING_TOKENS
 from aurora_memory.store.rows import leaf
+from aurora_protocol import typed
 
 _AT_ONCE = 500
 _KEYS_KEPT = 50_000
@@ -222,7 +223,7 @@ class _Taking:
         )
         for chunk_id, json, changed_at in rows:
             self._rows_of[_key_of(document, mark)] = chunk_id
-            old = msgspec.json.decode(json, type=ReasoningDocument)
+            old = typed.decode(json, ReasoningDocument)
             first = min(filter(None, (old.created_at, document.created_at)), default=None)
             since = msgspec.structs.replace(old, created_at=first)
             if (document.content.success_score, line.at) > (old.content.success_score, changed_at):

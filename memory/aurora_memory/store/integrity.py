@@ -17,6 +17,7 @@ from aurora_memory.documents import ReasoningDocument
 from aurora_memory.store.connection import pragma_int
 from aurora_memory.store.migrations import APPLICATION_ID, MIGRATIONS
 from aurora_memory.store.postings import BLOCK, BLOCK_BITS, chunks_of_block, decode_occurrences, entries_of
+from aurora_protocol import typed
 
 Mend = Literal["rebuild", "salvage", "none"]
 """What mends a fault: deriving anew what can be derived, saving what is readable into a new file, or nothing here."""
@@ -163,7 +164,7 @@ async def _chunks_and_files(db: aiosqlite.Connection) -> list[Fault]:
     sql = "SELECT json FROM documents JOIN chunks ON id = chunk_id WHERE gone_at IS NULL"
     for (json,) in await db.execute_fetchall(sql):
         try:
-            msgspec.json.decode(json, type=ReasoningDocument)
+            typed.decode(json, ReasoningDocument)
         except msgspec.DecodeError:
             unreadable += 1
     if unreadable:

@@ -31,6 +31,7 @@ from aurora_memory.learning import (
 )
 from aurora_memory.store.asking import marks
 from aurora_memory.tokens import terms
+from aurora_protocol import typed
 
 KIND = "reasoning"
 MAX_DIFFICULT = 1000
@@ -119,7 +120,7 @@ async def _shown(db: aiosqlite.Connection, chunk_id: int | None) -> tuple[str | 
     rows = await _rows(db, "SELECT json FROM documents WHERE chunk_id = ?", (chunk_id,))
     if not rows:
         return None, False
-    document = msgspec.json.decode(rows[0][0], type=ReasoningDocument)
+    document = typed.decode(rows[0][0], ReasoningDocument)
     return document.id, document.is_pattern
 
 
@@ -137,7 +138,7 @@ async def _keep_reasoning(db: aiosqlite.Connection, new: ReasoningDocument, fing
     for chunk_id, json in await _rows(
         db, "SELECT chunk_id, json FROM documents WHERE pattern = ? AND fingerprint = ?", (pattern, fingerprint)
     ):
-        old = msgspec.json.decode(json, type=ReasoningDocument)
+        old = typed.decode(json, ReasoningDocument)
         if better(old, new):
             await replace_reasoning(db, chunk_id, pattern, fingerprint, old, new, at)
         else:

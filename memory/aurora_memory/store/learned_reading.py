@@ -10,6 +10,7 @@ from aurora_memory.document_making import iso_time
 from aurora_memory.documents import ReasoningDocument
 from aurora_memory.learning import Boost, Difficulty, bounded, similar_difficulties
 from aurora_memory.store.asking import Asking, any_of, marks
+from aurora_protocol import typed
 
 WORD_WEIGHTS = (5.0, 4.0, 2.0, 3.0, 1.0)
 """How much a term counts in the question, the pattern's name, the subgoals, the keywords, the tools."""
@@ -53,7 +54,7 @@ class LearnedReading(Asking):
         found: dict[int, ReasoningDocument] = {}
         for chunk_id, document, count, last in rows:
             found[chunk_id] = msgspec.structs.replace(
-                msgspec.json.decode(document, type=ReasoningDocument),
+                typed.decode(document, ReasoningDocument),
                 access_count=count,
                 last_accessed=None if last is None else iso_time(last),
             )

@@ -16,6 +16,7 @@ from aurora_memory.lifespans.facts import ChunkFacts
 from aurora_memory.lifespans.lifespan import RetentionRule
 from aurora_memory.lifespans.retention import retention_rules
 from aurora_memory.store.asking import Asking, marks
+from aurora_protocol import typed
 
 _Rows = Callable[[str, Sequence[Any]], Awaitable[list[Any]]]
 
@@ -90,7 +91,7 @@ def _facts(row: Sequence[Any]) -> ChunkFacts:
     known = ChunkFacts(number, "reasoning", count, last, changed_at, complexity=complexity, keywords=keywords)
     if json is None:
         return known
-    document = msgspec.json.decode(json, type=ReasoningDocument)
+    document = typed.decode(json, ReasoningDocument)
     return msgspec.structs.replace(
         known,
         is_pattern=document.is_pattern,

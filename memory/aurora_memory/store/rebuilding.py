@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from aurora_memory.documents import ReasoningDocument
 from aurora_memory.store import integrity, learned
+from aurora_protocol import typed
 
 _DERIVED = ("postings", "blocks", "parts", "refs", "unresolved", "skips", "deliverable_folds")
 _KNOWN_CHUNK = "EXISTS (SELECT 1 FROM chunks WHERE id = chunk_id)"
@@ -62,7 +63,7 @@ async def _recover_reasoning(db: aiosqlite.Connection, now: float) -> int:
     )
     for chunk_id, pattern, fingerprint, json, known in rows:
         try:
-            document = msgspec.json.decode(json, type=ReasoningDocument)
+            document = typed.decode(json, ReasoningDocument)
         except msgspec.DecodeError:
             await db.execute("UPDATE chunks SET gone_at = ? WHERE id = ?", (now, chunk_id))  # recall would fail on it
             continue

@@ -19,6 +19,7 @@ from msgspec import Struct
 
 from aurora_memory import MemoryError_
 from aurora_memory.documents import ReasoningDocument
+from aurora_protocol import typed
 
 MAX_FAILURES = 20_000
 """Failed looks into one table, after which the rest of it is given up: each costs some 50 µs."""
@@ -197,12 +198,12 @@ def _wanted(table: str, row: dict[str, Any]) -> bool:
         return bool(row["kind"] == "used")
     if table == "documents":
         try:
-            msgspec.json.decode(row["json"], type=ReasoningDocument)
+            typed.decode(row["json"], ReasoningDocument)
         except msgspec.DecodeError:
             return False
     if table == "deliverable_events":
         try:
-            msgspec.json.decode(row["body"])
+            typed.decode(row["body"])
         except (msgspec.DecodeError, RecursionError):
             return False
     return True

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import aiosqlite
-import msgspec
 from msgspec import Struct
 
 from aurora_memory import MemoryError_
@@ -40,6 +39,7 @@ from aurora_memory.store.rows import (
     leaf,
     prepare,
 )
+from aurora_protocol import typed
 
 _STORED = (
     "SELECT id, path, name, ordinal, kind, parent, line_start, line_end, body_hash, shape_hash, part_count, "
@@ -331,7 +331,7 @@ async def _rows(db: aiosqlite.Connection, sql: str, values: Sequence[Any] = ()) 
 
 
 def _stored(row: Sequence[Any]) -> StoredChunk:
-    return msgspec.convert(row, StoredChunk, strict=False)
+    return typed.convert(row, StoredChunk, strict=False)
 
 
 async def _stored_by_path(db: aiosqlite.Connection, paths: Sequence[str]) -> dict[str, list[StoredChunk]]:

@@ -19,6 +19,7 @@ from aurora_indexer import IndexerError
 from aurora_indexer.reading import read_prefix
 from aurora_orchestration import OrchestrationError
 from aurora_orchestration.agents.discovery import Discovered
+from aurora_protocol import typed
 
 FORMAT = 1
 MAX_BYTES = 32 << 20
@@ -69,7 +70,7 @@ class Cache:
     def read(self) -> Kept:
         """What is kept; nothing where there is no file, or one of another version or that cannot be read. Blocks."""
         try:
-            kept = msgspec.json.decode(read_prefix(os.fspath(self.path), MAX_BYTES), type=Kept)
+            kept = typed.decode(read_prefix(os.fspath(self.path), MAX_BYTES), Kept)
         except (OSError, IndexerError, msgspec.MsgspecError, RecursionError):
             return Kept()
         return kept if kept.format == FORMAT else Kept()

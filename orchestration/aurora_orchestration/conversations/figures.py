@@ -17,6 +17,7 @@ import msgspec
 from msgspec import Struct
 
 from aurora_orchestration.conversations.reading import Conversation, conversation, files
+from aurora_protocol import typed
 
 KEPT = ".figures"
 MAX_KEPT_BYTES = 16 << 20
@@ -177,7 +178,7 @@ def _kept(folder: Path, month: str) -> list[Row]:
     try:
         if path.stat().st_size > MAX_KEPT_BYTES:
             return []
-        return msgspec.json.decode(path.read_bytes(), type=list[Row])
+        return typed.decode(path.read_bytes(), list[Row])
     except (OSError, msgspec.MsgspecError):  # none yet, or edited by hand: the logs still tell
         return []
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import msgspec
 
 from aurora_orchestration.deliverables.model import Event
+from aurora_protocol import typed
 
 MAX_BYTES = 64 << 10
 """Of one event's JSON."""
 
 _encoder = msgspec.json.Encoder()
-_decoder = msgspec.json.Decoder(Event)
+_decoder = typed.decoder(Event)
 
 
 class InvalidEvent(ValueError):

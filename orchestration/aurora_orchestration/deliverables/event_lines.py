@@ -21,6 +21,7 @@ from aurora_orchestration.deliverables.documents import PUBLISHED, published_eve
 from aurora_orchestration.deliverables.model import Event
 from aurora_orchestration.deliverables.reading import InvalidDocument, read_published
 from aurora_orchestration.deliverables.times import timestamp
+from aurora_protocol import typed
 
 SOURCE = "jsonl"
 _ABOUT = ("id", "session", "agent", "source", "evidence")
@@ -51,7 +52,7 @@ def events_of(lines: Sequence[str]) -> tuple[list[Event], list[BadLine]]:
     events: list[Event] = []
     bad: list[BadLine] = []
     seen: Counter[str] = Counter()
-    decoder = msgspec.json.Decoder()
+    decoder = typed.decoder()
     for number, line in enumerate(lines, 1):
         text = line.strip().removeprefix("\ufeff")
         if not text:

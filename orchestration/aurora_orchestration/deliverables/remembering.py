@@ -12,11 +12,12 @@ from importlib import resources
 import msgspec
 
 from aurora_orchestration.deliverables.model import Deliverable
+from aurora_protocol import typed
 
 _RULES = ("checking.py", "conformance.py", "folding.py", "model.py", "transitions.py")
 
 _encoder = msgspec.json.Encoder()
-_decoder = msgspec.json.Decoder(Deliverable | None)
+_decoder = typed.decoder(Deliverable | None)
 
 
 @cache

@@ -17,6 +17,7 @@ from aurora_orchestration.guardrails.blocked import Blocked, Reason
 from aurora_orchestration.guardrails.guarding import Guarded, Held, guard
 from aurora_orchestration.guardrails.redaction import Found
 from aurora_orchestration.settings import GuardrailSettings
+from aurora_protocol import typed
 
 FILE = "guardrails.jsonl"
 ROTATE_BYTES = 1 << 20
@@ -62,7 +63,7 @@ class Audit:
             if path.exists():
                 for line in path.read_bytes().splitlines():
                     try:
-                        found.append(msgspec.json.decode(line, type=Entry))
+                        found.append(typed.decode(line, Entry))
                     except (msgspec.DecodeError, UnicodeDecodeError):
                         continue
         return found

@@ -28,6 +28,7 @@ from aurora_orchestration.guardrails.budget_status import BudgetStatus, status_o
 from aurora_orchestration.guardrails.ledger import Event, EventKind, Tracker, apply, begin, dollars, since
 from aurora_orchestration.guardrails.periods import period_at
 from aurora_orchestration.settings import BudgetSettings
+from aurora_protocol import typed
 
 LOCK_SECONDS = 30.0
 _POLL_SECONDS = 0.005
@@ -280,7 +281,7 @@ class Budget:
         return msgspec.structs.replace(after, history_bytes=files.append(self._history, event))
 
     def _event(self, kind: EventKind, **more: object) -> Event:
-        return msgspec.convert({"at": timestamp(self._now()), "kind": kind, **more}, Event)
+        return typed.convert({"at": timestamp(self._now()), "kind": kind, **more}, Event)
 
     def _store(self, tracker: Tracker) -> Tracker:
         limit = dollars(self.settings.hard_limit_usd * self.settings.block_at_percent / 100)

@@ -17,6 +17,7 @@ import msgspec
 
 from aurora_orchestration.guardrails.ledger import Event, Tracker
 from aurora_orchestration.syncing import syncing
+from aurora_protocol import typed
 
 MAX_TRACKER_BYTES = 16 << 20
 MAX_LINE_BYTES = 64 << 10
@@ -42,7 +43,7 @@ def read_tracker(path: Path) -> Tracker | None:
     if len(content) > MAX_TRACKER_BYTES:
         raise Corrupt("it is larger than 16 MiB")
     try:
-        tracker = msgspec.json.decode(content, type=Tracker, strict=True)
+        tracker = typed.decode(content, Tracker)
         _ = tracker.span
     except (msgspec.DecodeError, ValueError) as error:
         raise Corrupt(str(error)) from error
@@ -114,7 +115,7 @@ def events_from(path: Path, begin: int = 0) -> Iterator[tuple[Event, int]]:
         file = path.open("rb")
     except FileNotFoundError:
         return
-    decoder = msgspec.json.Decoder(Event)
+    decoder = typed.decoder(Event)
     with file:
         at = file.seek(begin)
         while line := file.readline(MAX_LINE_BYTES):

@@ -22,6 +22,7 @@ from msgspec import Struct
 
 from aurora_orchestration.llm.asking import LlmError, Reply
 from aurora_orchestration.syncing import syncing
+from aurora_protocol import typed
 
 _MAX_LINE = 24_000_000
 _RUN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
@@ -140,9 +141,9 @@ def _read(path: Path) -> tuple[Header | None, list[Entry], int]:
         while (line := file.readline(_MAX_LINE)).endswith(b"\n"):
             try:
                 if header is None:
-                    header = msgspec.json.decode(line, type=Header)
+                    header = typed.decode(line, Header)
                 else:
-                    entries.append(msgspec.json.decode(line, type=Entry))
+                    entries.append(typed.decode(line, Entry))
             except (msgspec.MsgspecError, RecursionError):
                 break
             whole += len(line)

@@ -6,10 +6,11 @@ import re
 from functools import cache
 from pathlib import Path
 
-from msgspec import Struct, ValidationError, convert
+from msgspec import Struct, ValidationError
 
 from aurora_orchestration.llm.asking import LlmError, Usage
 from aurora_orchestration.settings import Amount
+from aurora_protocol import typed
 
 _MAX_BYTES = 1_000_000
 _MILLION = 1_000_000
@@ -135,7 +136,7 @@ def _table(data: bytes, where: str) -> _Table:
     try:
         # a base loader: every scalar stays text, so that dates do, and no tag makes an object
         loader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
-        return convert(yaml.load(data, loader), _Table, strict=False)
+        return typed.convert(yaml.load(data, loader), _Table, strict=False)
     except (yaml.YAMLError, ValidationError, RecursionError, UnicodeDecodeError) as error:
         line = " ".join(str(error).split())[:300]
         raise LlmError(f"{where} is no table of prices: {line}; mend llm.prices_file") from error

@@ -12,6 +12,7 @@ import msgspec
 
 from aurora_orchestration.llm.asking import Ask, BadReply, CapReached, Llm, Rejected, Reply, Truncated
 from aurora_orchestration.llm.shapes import shape_of
+from aurora_protocol import typed
 
 T = TypeVar("T")
 
@@ -125,7 +126,7 @@ def _decode_one(text: str, kind: type[T]) -> T:
             depth -= 1
     if deepest > MAX_DEPTH:
         raise Unusable(f"the answer is nested {deepest} deep; at most {MAX_DEPTH} is read")
-    return msgspec.json.decode(text, type=kind)
+    return typed.decode(text, kind)
 
 
 def _objects(text: str) -> Iterator[str]:

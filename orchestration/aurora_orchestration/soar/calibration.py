@@ -15,6 +15,7 @@ from aurora_memory.token_cost import estimated_tokens
 from aurora_orchestration import OrchestrationError
 from aurora_orchestration.settings import CalibrationSettings
 from aurora_orchestration.soar.model import LEVELS, Complexity
+from aurora_protocol import typed
 
 Prompt = Literal["decomposition", "decomposition_verification", "agent_output_verification", "synthesis_verification"]
 Share = Annotated[float, Meta(ge=0, le=1)]
@@ -104,7 +105,7 @@ def _distance(example: Mapping[str, Any], complexity: Complexity) -> int:
 @lru_cache(maxsize=1)
 def _builtin() -> Mapping[Prompt, tuple[Mapping[str, Any], ...]]:
     data = files("aurora_orchestration.soar").joinpath("calibration.json").read_bytes()
-    return msgspec.json.decode(data, type=dict[Prompt, tuple[dict[str, Any], ...]])
+    return typed.decode(data, dict[Prompt, tuple[dict[str, Any], ...]])
 
 
 def _external(path: str, told: list[str]) -> Mapping[str, Any] | None:
@@ -120,7 +121,7 @@ def _external(path: str, told: list[str]) -> Mapping[str, Any] | None:
     if len(data) > MOST_BYTES:
         raise CalibrationError(f"{path}: larger than {MOST_BYTES} bytes; keep only the examples that matter")
     try:
-        return msgspec.json.decode(data, type=dict[str, Any])
+        return typed.decode(data, dict[str, Any])
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
         raise CalibrationError(f"{path}: {error}; it has to be a JSON object of lists of examples") from None
 
@@ -151,7 +152,7 @@ def _wrong(example: Any, prompt: str) -> str:
         return f" lacks {', '.join(missing)}"
     if prompt in CHECKS:
         try:
-            scores = msgspec.convert(example, _Scores)
+            scores = typed.convert(example, _Scores)
         except msgspec.ValidationError as error:
             return f": {error}"
         if set(scores.expected_scores) != CHECKS[prompt]:

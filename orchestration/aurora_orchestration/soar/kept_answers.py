@@ -16,6 +16,7 @@ from msgspec import Struct
 
 from aurora_orchestration.soar.model import Claim, Complexity, ContextBundle, SubgoalResult
 from aurora_orchestration.soar.run import RunRecord
+from aurora_protocol import typed
 
 FRESH_SECONDS = 30 * 86_400.0
 MAX_BYTES = 1_000_000
@@ -78,7 +79,7 @@ class KeptAnswers:
         try:
             if path.stat().st_size > MAX_BYTES:
                 return None
-            kept = msgspec.json.decode(path.read_bytes(), type=KeptAnswer)
+            kept = typed.decode(path.read_bytes(), KeptAnswer)
         except (OSError, msgspec.MsgspecError, RecursionError):
             return None  # nothing kept, or nothing that can be read: the question is worked on
         if not 0 <= now - kept.at <= FRESH_SECONDS or same_question(kept.query) != same_question(query):

@@ -16,6 +16,7 @@ from aurora_orchestration.agents.task import Task
 from aurora_orchestration.llm.asking import Llm
 from aurora_orchestration.soar.asking_users import AskUser
 from aurora_orchestration.soar.model import Agent, AgentResponse
+from aurora_protocol import typed
 
 logger = logging.getLogger(__name__)
 
@@ -69,7 +70,7 @@ def _read(path: Path) -> dict[str, list[AgentResponse]]:
         return known
     for line in filter(None, lines):
         try:
-            done = msgspec.json.decode(line, type=Done)
+            done = typed.decode(line, Done)
         except (msgspec.MsgspecError, RecursionError):
             continue  # the line that was being written
         known.setdefault(done.digest, []).append(done.response)

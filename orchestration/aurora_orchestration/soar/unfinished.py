@@ -22,6 +22,7 @@ from msgspec import Struct
 from aurora_orchestration import OrchestrationError
 from aurora_orchestration.soar.model import Assessment, ContextBundle
 from aurora_orchestration.soar.run import RunRequest
+from aurora_protocol import typed
 
 logger = logging.getLogger(__name__)
 
@@ -97,7 +98,7 @@ class RunFiles:
         try:
             if path.stat().st_size > MAX_BYTES:
                 raise CannotResume(f"{path} is too large to be a run; delete it and ask again")
-            return msgspec.json.decode(path.read_bytes(), type=Unfinished)
+            return typed.decode(path.read_bytes(), Unfinished)
         except FileNotFoundError:
             raise CannotResume(
                 f"there is no unfinished run {run}; `aurora logs list` shows those that are over"

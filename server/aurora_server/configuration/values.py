@@ -11,6 +11,7 @@ from typing import Any, TypeVar, get_args, get_origin
 import msgspec
 from msgspec import Struct
 
+from aurora_protocol import typed
 from aurora_server.configuration.documents import SettingsError
 
 PREFIX = "AURORA_"
@@ -49,7 +50,7 @@ def converted(name: str, kind: type[Section], values: dict[str, Any], place: str
     if not values:
         return kind()
     try:
-        return msgspec.convert(merged(msgspec.to_builtins(kind()), values), kind)
+        return typed.convert(merged(msgspec.to_builtins(kind()), values), kind)
     except msgspec.ValidationError as error:
         raise SettingsError(f"{place}: {_explained(name, str(error))}") from error
 
@@ -127,7 +128,7 @@ def _value(path: str, variable: str, text: str, annotation: Any) -> Any:
             raw = _pairs(text)
         elif origin is tuple:
             raw = [each.strip() for each in text.split(",") if each.strip()]
-        return msgspec.to_builtins(msgspec.convert(raw, annotation, strict=False))
+        return msgspec.to_builtins(typed.convert(raw, annotation, strict=False))
     except (ValueError, RecursionError) as error:
         raise SettingsError(f"{variable}: {_explained(path, str(error))}") from error
 

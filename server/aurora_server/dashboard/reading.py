@@ -9,12 +9,12 @@ from datetime import datetime
 from pathlib import PurePath
 from typing import Any
 
-import msgspec
 from msgspec import Struct
 
 from aurora_orchestration.deliverables.event_lines import events_of
 from aurora_orchestration.deliverables.folding import Folding
 from aurora_orchestration.deliverables.model import Deliverable
+from aurora_protocol import typed
 from aurora_protocol.client import Client
 from aurora_protocol.keys import snake_keys
 from aurora_protocol.methods import StatusResult
@@ -94,9 +94,9 @@ class Reader:
             client.close()
 
     def _read(self, client: Client, change_id: str | None) -> Picture:
-        status = msgspec.convert(client.request("aurora/status", timeout=_ANSWER_WITHIN), StatusResult)
-        metrics = msgspec.convert(client.request("aurora/metrics", {}, timeout=_ANSWER_WITHIN), _Metrics)
-        listed = msgspec.convert(
+        status = typed.convert(client.request("aurora/status", timeout=_ANSWER_WITHIN), StatusResult)
+        metrics = typed.convert(client.request("aurora/metrics", {}, timeout=_ANSWER_WITHIN), _Metrics)
+        listed = typed.convert(
             client.request("aurora/deliverable", {"action": "list", "limit": SHOWN}, timeout=_ANSWER_WITHIN), _Listed
         )
         changes = tuple(_change(each) for each in listed.deliverables)

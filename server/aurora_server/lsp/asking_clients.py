@@ -15,6 +15,7 @@ from pygls.exceptions import JsonRpcException
 from aurora_orchestration.llm.asking import BadReply, Unavailable
 from aurora_orchestration.llm.providers.editor import EditorReply
 from aurora_orchestration.soar.asking_users import Declined, Nobody
+from aurora_protocol import typed
 from aurora_protocol.queries import ASK_USER, LANGUAGE_MODEL, LanguageModelResult
 
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ class SessionModel:
         except JsonRpcException as error:
             raise Unavailable(f"the editor's language model cannot be asked: {error.message}") from error
         try:
-            reply = msgspec.convert(result, LanguageModelResult)
+            reply = typed.convert(result, LanguageModelResult)
         except msgspec.ValidationError as error:
             raise BadReply(f"the editor's answer to {LANGUAGE_MODEL} is none: {error}") from error
         return EditorReply(

@@ -9,6 +9,8 @@ import msgspec
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
+from aurora_protocol import typed
+
 if TYPE_CHECKING:
     from aurora_server.lsp.server import AuroraServer
 
@@ -57,7 +59,7 @@ def take(ls: AuroraServer, section: dict[str, Any]) -> None:
     """Use these settings. What they do not name keeps its default; what has a wrong type is told to the user."""
     known = {field.encode_name for field in msgspec.structs.fields(Preferences)}
     try:
-        chosen = msgspec.convert({name: value for name, value in section.items() if name in known}, Preferences)
+        chosen = typed.convert({name: value for name, value in section.items() if name in known}, Preferences)
     except msgspec.ValidationError as error:
         text = f"AURORA keeps its previous settings: {error} in the '{SECTION}' section"
         ls.protocol.push(types.WINDOW_SHOW_MESSAGE, types.ShowMessageParams(types.MessageType.Warning, text))

@@ -6,9 +6,9 @@ import logging
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import msgspec
 from lsprotocol import types
 
+from aurora_protocol import typed
 from aurora_server import parent
 from aurora_server.lsp import configuration, watched_files
 from aurora_server.lsp.documents import Documents, path_of
@@ -41,7 +41,7 @@ def initialize(ls: AuroraServer, params: types.InitializeParams) -> None:
         ls.asks_user = params.initialization_options.get("askUser") is True
         ls.offers_model = params.initialization_options.get("languageModel") is True
         llm = params.initialization_options.get("llm")
-        ls.model_choice = msgspec.convert(llm, ModelChoice) if llm is not None else None
+        ls.model_choice = typed.convert(llm, ModelChoice) if llm is not None else None
     ls.trusted = trusted_by_editor(params.initialization_options)
     for root in _roots(params):
         ls.folders.add(root)

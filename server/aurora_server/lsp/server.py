@@ -11,6 +11,7 @@ import msgspec
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
+from aurora_protocol import typed
 from aurora_protocol.version import __version__
 from aurora_server.converter import shared_converter
 from aurora_server.core import Core
@@ -119,4 +120,4 @@ class AuroraServer(LanguageServer):
 
 def params_as(shape: type[Params], value: object) -> Params:
     """Check the params of an `aurora/*` request; none at all is the same as `{}`. Raises msgspec.ValidationError."""
-    return msgspec.convert({} if value is None else value, shape)
+    return typed.convert({} if value is None else value, shape)

@@ -10,6 +10,8 @@ from typing import Annotated, Any, TypeVar, get_args, get_origin
 import msgspec
 from msgspec import Struct
 
+from aurora_protocol import typed
+
 Given = TypeVar("Given", bound=Struct)
 
 
@@ -32,7 +34,7 @@ def given_as(kind: type[Given], arguments: Mapping[str, Any]) -> Given:
         if isinstance(value, dict) and isinstance(inner, type) and issubclass(inner, Struct):
             known[name] = given_as(inner, value)
     try:
-        return msgspec.convert(known, kind, strict=False, from_attributes=True)
+        return typed.convert(known, kind, strict=False, from_attributes=True)
     except msgspec.ValidationError as error:
         raise BadArguments(str(error)) from error
 

@@ -16,6 +16,7 @@ from aurora_orchestration.agents.describing import capabilities_of, domains_of
 from aurora_orchestration.agents.formats.registry_file import Line, Lines, Pairs, Word, located
 from aurora_orchestration.agents.sources import MAX_SETTINGS_BYTES, Found, Source, read_text
 from aurora_orchestration.soar.model import Agent
+from aurora_protocol import typed
 
 MAX_SERVERS = 100
 
@@ -48,9 +49,9 @@ def read_servers(source: Source, workspace: Path) -> Found:
     if trouble:
         return Found(notices=(trouble,))
     try:
-        document = msgspec.json.decode(text or "{}", type=_File)
+        document = typed.decode(text or "{}", _File)
         own = document.projects.get(os.fspath(workspace))
-        mine = msgspec.json.decode(own, type=_Project).mcp_servers if own is not None and not source.ours else {}
+        mine = typed.decode(own, _Project).mcp_servers if own is not None and not source.ours else {}
     except (msgspec.MsgspecError, RecursionError) as error:
         said = "is nested too deeply" if isinstance(error, RecursionError) else str(error)
         return Found(notices=(f"{source.shown}: cannot be used: {said}",))
@@ -58,7 +59,7 @@ def read_servers(source: Source, workspace: Path) -> Found:
     notices: list[str] = []
     for name, told in list({**document.mcp_servers, **mine}.items())[:MAX_SERVERS]:
         try:
-            agent = _agent(msgspec.convert(name, Word), msgspec.convert(told, Server), source)
+            agent = _agent(typed.convert(name, Word), typed.convert(told, Server), source)
         except (msgspec.ValidationError, RecursionError, ValueError) as error:
             notices.append(f"{source.shown}: mcpServers.{name[:60]}: {error}; it was left out")
             continue
@@ -72,9 +73,9 @@ def server_named(path: Path, name: str) -> Server | None:
     if trouble:
         return None
     try:
-        servers = msgspec.json.decode(text, type=_File).mcp_servers
+        servers = typed.decode(text, _File).mcp_servers
         told = servers.get(name, next(iter(servers.values())) if len(servers) == 1 else None)
-        return msgspec.convert(told, Server) if told is not None else None
+        return typed.convert(told, Server) if told is not None else None
     except (msgspec.MsgspecError, RecursionError):
         return None
 

@@ -11,6 +11,7 @@ from msgspec import Meta, Struct, field
 
 from aurora_orchestration.agents.sources import MAX_AGENTS, Found, Source, read_text
 from aurora_orchestration.soar.model import Agent, AgentType, Share
+from aurora_protocol import typed
 
 Word = Annotated[str, Meta(min_length=1, max_length=200)]
 Line = Annotated[str, Meta(max_length=4000)]
@@ -75,7 +76,7 @@ def read_registry(source: Source) -> Found:
         notices.append(f"{source.shown}: has {len(entries):,} agents; only the first {MAX_AGENTS} are read")
     for place, entry in enumerate(entries[:MAX_AGENTS]):
         try:
-            agents.append(_agent(msgspec.convert(entry, _Entry), source))
+            agents.append(_agent(typed.convert(entry, _Entry), source))
         except (msgspec.ValidationError, RecursionError, ValueError) as error:
             name = entry.get("id") if isinstance(entry, dict) else None
             called = f" ({name[:60]!r})" if isinstance(name, str) else ""
@@ -85,8 +86,8 @@ def read_registry(source: Source) -> Found:
 
 def _entries(text: str) -> list[Any]:
     if text.lstrip().startswith("["):
-        return msgspec.json.decode(text, type=list[Any])
-    document = msgspec.json.decode(text or "{}", type=_File)
+        return typed.decode(text, list[Any])
+    document = typed.decode(text or "{}", _File)
     if document.agent_registry is not None:
         return document.agent_registry.agents
     if document.agents is not None:

@@ -23,6 +23,7 @@ from aurora_orchestration.deliverables.model import (
     TestsRan,
     ToolCalled,
 )
+from aurora_protocol import typed
 
 SOURCE = "claude-code-hook"
 TURN_ENDS = frozenset({"Stop", "SubagentStop", "SessionEnd", "PreCompact", "StopFailure"})
@@ -62,7 +63,7 @@ class Hook(Struct):
 def decode(payload: object) -> Hook:
     """A payload from its JSON, as it was decoded. Raises NotAHook."""
     try:
-        hook = msgspec.convert(payload, Hook)
+        hook = typed.convert(payload, Hook)
     except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
         raise NotAHook(f"this is no payload of a Claude Code hook: {error}") from error
     if not hook.session_id or not hook.hook_event_name:

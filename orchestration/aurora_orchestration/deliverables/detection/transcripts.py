@@ -18,6 +18,7 @@ from msgspec import Struct
 from aurora_orchestration.deliverables.detection.evidence import event_id
 from aurora_orchestration.deliverables.detection.moments import seconds
 from aurora_orchestration.deliverables.model import Agent, Event, TokensUsed
+from aurora_protocol import typed
 
 MAX_BYTES = 64 << 20
 MAX_LINE = 4 << 20
@@ -54,7 +55,7 @@ class Call(Struct, frozen=True):
     cached_tokens: int
 
 
-_decoder = msgspec.json.Decoder(_Line)
+_decoder = typed.decoder(_Line)
 
 
 def calls_in(path: Path, offset: int = 0) -> tuple[list[Call], int]:
