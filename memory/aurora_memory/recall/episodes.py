@@ -28,10 +28,16 @@ class Episode(Struct, frozen=True):
 
 
 class Primed(Struct, frozen=True):
-    """What episodes bring one chunk: the amount in [0, 1], and the commits that brought most."""
+    """What episodes bring one chunk: the amount in [0, 1], and each commit with what it brought."""
 
     amount: float
-    episodes: tuple[Episode, ...]
+    commits: Sequence[tuple[float, SimilarCommit]]
+
+    @property
+    def episodes(self) -> tuple[Episode, ...]:
+        """The commits that brought most."""
+        most = sorted(self.commits, key=lambda brought: -brought[0])[:SHOWN]
+        return tuple(Episode(commit.hash, commit.subject, amount) for amount, commit in most)
 
 
 def telling(similar: Sequence[SimilarCommit]) -> list[SimilarCommit]:
@@ -47,18 +53,15 @@ def prime(
     One hop from each commit, divided among what it changed by the root of their number; several commits that say the
     same add up, with less from each.
     """
-    brought: dict[int, list[Episode]] = {}
+    brought: dict[int, list[tuple[float, SimilarCommit]]] = {}
     for commit in similar:
         chunks = changed.get(commit.id, ())
         if not chunks:
             continue
-        amount = per_hop * commit.likeness**2 / math.sqrt(len(chunks))
+        one = per_hop * commit.likeness**2 / math.sqrt(len(chunks)), commit
         for chunk in chunks:
-            brought.setdefault(chunk, []).append(Episode(commit.hash, commit.subject, amount))
+            brought.setdefault(chunk, []).append(one)
     return {
-        chunk: Primed(
-            min(1.0, math.fsum(episode.amount for episode in episodes)),
-            tuple(sorted(episodes, key=lambda episode: -episode.amount)[:SHOWN]),
-        )
-        for chunk, episodes in brought.items()
+        chunk: Primed(min(1.0, math.fsum([amount for amount, _ in commits])), commits)
+        for chunk, commits in brought.items()
     }

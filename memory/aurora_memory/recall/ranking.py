@@ -145,17 +145,28 @@ def name_bonus(chunk: Sketch | ChunkView, question: Question) -> float:
         return 0.0
     best = 0.0
     name = chunk.name
-    for wanted in question.identifiers:
-        bonus = _spelled(name, wanted)
-        if bonus == 0.0:
-            bonus = 0.8 * _spelled(name.lower(), wanted.lower())
-        if bonus > best:
-            best = bonus
+    if _last_name(name) in _last_names(question.identifiers):  # which hardly any chunk is called
+        for wanted in question.identifiers:
+            bonus = _spelled(name, wanted)
+            if bonus == 0.0:
+                bonus = 0.8 * _spelled(name.lower(), wanted.lower())
+            if bonus > best:
+                best = bonus
     if question.places:
         best += standing_at(question.places, chunk)
     if best and question.by_name:
         return NAMED * best + (1.0 if chunk.parent is None else 0.0)
     return MENTIONED * best
+
+
+@lru_cache(maxsize=64)
+def _last_names(names: tuple[str, ...]) -> frozenset[str]:
+    return frozenset(map(_last_name, names))
+
+
+def _last_name(name: str) -> str:
+    """What two spellings of a name have in common, whatever stands before it and in whichever case."""
+    return name.lower().rpartition(".")[2]
 
 
 def _spelled(name: str, wanted: str) -> float:
