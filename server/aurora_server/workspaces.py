@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,16 +34,27 @@ def canonical(folder: Path, user_home: Path) -> Path:
     try:
         root = folder.resolve(strict=True)
     except (OSError, RuntimeError) as error:
+        if "\ufffd" in str(folder):  # what clients make of bytes that are no text
+            raise _not_utf8(folder) from error
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise WorkspaceError(f"cannot open {folder} as a workspace: {reason}; check the path") from error
     if not root.is_dir():
         raise WorkspaceError(f"cannot open {folder} as a workspace: it is not a folder; give the folder it is in")
+    try:
+        str(root).encode()
+    except UnicodeEncodeError as error:
+        raise _not_utf8(root) from error
     home = user_home.resolve()
     if root == home:
         raise WorkspaceError(f"{root} is your home folder and is not indexed; open a project folder inside it")
     if root == Path(root.anchor) or root in home.parents:
         raise WorkspaceError(f"{root} is too much to index; open a project folder inside it")
     return root
+
+
+def _not_utf8(folder: Path) -> WorkspaceError:
+    shown = os.fsencode(folder).decode("utf-8", "replace")
+    return WorkspaceError(f"cannot open {shown} as a workspace: its path is not UTF-8; rename the folder")
 
 
 @dataclass(eq=False)

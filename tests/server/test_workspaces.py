@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, cast
@@ -131,6 +132,9 @@ def test_homes_and_what_is_above_them_are_refused(tmp_path: Path) -> None:
     home = tmp_path / "users" / "me"
     (home / "project").mkdir(parents=True)
     (tmp_path / "file").touch()
+    odd = Path(os.fsdecode(os.fsencode(tmp_path) + b"/\xff"))
+    odd.mkdir()
+    (tmp_path / "to-odd").symlink_to(odd)
     assert canonical(home / "project", home) == home / "project"
     for folder, reason in [
         (home, "home folder"),
@@ -139,6 +143,9 @@ def test_homes_and_what_is_above_them_are_refused(tmp_path: Path) -> None:
         (Path("/"), "too much"),
         (tmp_path / "file", "not a folder"),
         (tmp_path / "none", "No such file"),
+        (odd, "not UTF-8"),
+        (tmp_path / "to-odd", "not UTF-8"),
+        (tmp_path / "\ufffd", "not UTF-8"),
     ]:
         with pytest.raises(WorkspaceError, match=reason) as caught:
             canonical(folder, home)
