@@ -58,7 +58,7 @@ export class Window {
       await this.page.keyboard.press(key);
       try {
         await this.input.waitFor({ timeout: 10_000 });
-        await this.input.fill(text);
+        await this.input.fill(text, { timeout: 5_000 }); // something else may have closed it meanwhile
         await rows.first().waitFor({ timeout: 15_000 });
         await rows.first().click({ timeout: 10_000 });
         return;
