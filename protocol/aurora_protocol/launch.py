@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 DAEMON = ("-P", "-m", "aurora_server", "daemon", "run", "--detached")
 """What the interpreter is asked to run. `-P` keeps the working folder off the import path."""
 
-_FIRST_PAUSE, _LONGEST_PAUSE = 0.01, 0.2
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.01, 0.05
 _RESTART_AFTER = 0.5
 _LAST_LINES = 64 * 1024
 

@@ -9,12 +9,15 @@ import asyncio
 import logging
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from aurora_indexer import git
 from aurora_memory import MemoryError_
 from aurora_memory.store import Store
-from aurora_memory.store.importing import Imported
 from aurora_memory.store.neighbours import MemoryFile, memory_file, memory_files
+
+if TYPE_CHECKING:
+    from aurora_memory.store.importing import Imported
 
 logger = logging.getLogger(__name__)
 

@@ -6,11 +6,11 @@ import asyncio
 import difflib
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from aurora_indexer.knowledge.content import KnowledgeContent, knowledge_content
 from aurora_memory import checking, document_making, tagging
 from aurora_memory.chunks import type_of
 from aurora_memory.documents import Document
@@ -22,6 +22,9 @@ from aurora_memory.tokens import words
 from aurora_protocol.methods import Activation, Evidence, ExplainResult, Link, PatternUse, Recalled, SeenLog
 from aurora_server.texts import Text, raw_text
 from aurora_server.wire import iso, shown_id
+
+if TYPE_CHECKING:
+    from aurora_indexer.knowledge.content import KnowledgeContent
 
 _BACKWARDS = {
     "calls": "called by",
@@ -125,6 +128,8 @@ async def knowledge_of(root: Path, chunk: ChunkView, acquired: float) -> Documen
 
 
 def _knowledge(chunk: ChunkView, text: str) -> KnowledgeContent:
+    from aurora_indexer.knowledge.content import knowledge_content
+
     return knowledge_content(
         path=chunk.path,
         name=chunk.name,

@@ -5,13 +5,16 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from aurora_indexer.indexer import Indexer
 from aurora_memory.store import Store
-from aurora_memory.store.importing import Imported
 from aurora_memory.store.neighbours import MemoryFile
 from aurora_protocol.methods import MemoryAdoptResult, MemoryExportResult, MemoryImportResult, OtherMemory
 from aurora_server.adopting import Adoption
+
+if TYPE_CHECKING:
+    from aurora_memory.store.importing import Imported
 
 
 class LearnedMemory:

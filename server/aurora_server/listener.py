@@ -119,16 +119,19 @@ async def _knows_token(reader: asyncio.StreamReader, token: str) -> bool:
 
 
 def _load_sessions() -> type[Session]:
-    """Import what sessions need and generate the code that reads the first messages. Runs in a thread."""
-    from aurora_server import lean_lsprotocol
+    """Import what sessions need. Runs in a thread."""
+    gc.disable()  # imports make next to nothing that is to be collected
+    try:
+        from aurora_server import lean_lsprotocol
 
-    lean_lsprotocol.load()
-    from aurora_server import converter, session
+        lean_lsprotocol.load()
+        from aurora_server import converter, session
 
-    converter.warm_up()
-    # What is loaded now stays; full collections need not walk it again and again.
-    gc.collect()
-    gc.freeze()
+        converter.warm_up()
+        # What is loaded now stays; full collections need not walk it again and again.
+        gc.freeze()
+    finally:
+        gc.enable()
     gc.set_threshold(20_000, 20, 20)  # bulk indexing makes much that lives for a moment and refers to nothing
     sys.setswitchinterval(0.001)  # the loop gets its turn soon while a thread checks a large manifest
     return session.Session

@@ -13,6 +13,7 @@ from typing import Protocol
 
 from aurora_protocol import FrameError
 from aurora_protocol.framing import Decoder, encode
+from aurora_server.converter import get_ready_for
 from aurora_server.core import Core
 from aurora_server.decoding import BadJson, decode
 from aurora_server.errors import INVALID_REQUEST, PARSE_ERROR, RequestError
@@ -21,6 +22,8 @@ from aurora_server.lsp.features import create_server
 logger = logging.getLogger(__name__)
 
 READ_SIZE = 256 * 1024
+SHORT = 1024
+"""Bytes of an `initialize` that is handled at once. An editor's is longer: the first such takes long to be read."""
 SLICE = 0.01
 """Seconds of one session's messages before the other sessions get their turn."""
 HIGH_WATER = 8 * 1024 * 1024
@@ -104,7 +107,10 @@ class Session:
         for body in bodies:
             if self._ending is not None:
                 return
-            self._server.protocol.receive(decode(body))
+            message = decode(body)
+            if self._server.protocol.phase == "new" and len(body) > SHORT:
+                await asyncio.to_thread(get_ready_for, message)
+            self._server.protocol.receive(message)
             if time.monotonic() - slice_began > SLICE:
                 await asyncio.sleep(0)
                 slice_began = time.monotonic()

@@ -6,14 +6,17 @@ import asyncio
 import logging
 import time
 from collections.abc import Coroutine, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from aurora_memory.store.outbox import Outbox
 from aurora_orchestration.deliverables.model import Deliverable, Event
 from aurora_orchestration.deliverables.tracking import Tracking
 from aurora_orchestration.telemetry.choice import Wish, choose
-from aurora_orchestration.telemetry.sender import Leaving, Sender
 from aurora_protocol.version import __version__
 from aurora_server.settings import TelemetrySettings
+
+if TYPE_CHECKING:
+    from aurora_orchestration.telemetry.sender import Sender
 
 logger = logging.getLogger(__name__)
 
@@ -38,6 +41,8 @@ def sender_of(settings: TelemetrySettings, environ: Mapping[str, str]) -> Sender
         return None
     for exporter in choice.exporters:
         logger.info("telemetry", extra={"signal": exporter.signal, "to": exporter.name, "place": exporter.place})
+    from aurora_orchestration.telemetry.sender import Sender
+
     return Sender(choice, __version__)
 
 
@@ -96,6 +101,8 @@ class Follower:
             await self._send(change_id)
 
     async def _send(self, change_id: str) -> None:
+        from aurora_orchestration.telemetry.sender import Leaving
+
         if change_id in self._under_way:
             return
         self._under_way.add(change_id)

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from aurora_indexer.answering import get_ready
+from aurora_server.converter import warm_up_for_editing
 
 if TYPE_CHECKING:
     from aurora_memory.store import Store
@@ -32,7 +33,14 @@ async def logs_gone(store: Store, soar: Soar) -> Sequence[str]:
     return gone
 
 
+async def load_for_editing() -> None:
+    """Get ready, a little later, for what an editor's user does first: open, hover, type, save."""
+    await asyncio.sleep(SETTLED_AFTER)
+    await asyncio.to_thread(warm_up_for_editing)
+
+
 async def load_for_saves(languages: Mapping[str, int]) -> None:
     """Load a little later what parsing a saved file takes; `languages` counts the workspace's files."""
     await asyncio.sleep(SETTLED_AFTER)
     await asyncio.to_thread(get_ready, languages)
+    await asyncio.to_thread(importlib.import_module, "aurora_protocol.secrets")  # looked for in what is recorded

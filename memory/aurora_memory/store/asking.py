@@ -33,7 +33,7 @@ class Asking:
         self._db: sqlite3.Connection | None = None
         self.writes = 0
         """Counted up by the store at each commit: what is remembered of earlier answers may no longer hold."""
-        self._known: dict[str, tuple[int, Any]] = {}
+        self._known: dict[str, tuple[int, list[Any]]] = {}
         self._there = asyncio.Event()
         self._closed = False
 
@@ -77,11 +77,14 @@ class Asking:
 
     async def _single(self, sql: str) -> Any:
         """The one value that answers a question without values; asked again only when something was written."""
+        return (await self._lasting(sql))[0][0]
+
+    async def _lasting(self, sql: str) -> list[Any]:
+        """The rows that answer a question without values; asked again only when something was written."""
         known = self._known.get(sql)
         if known is None or known[0] != self.writes:
             writes = self.writes
-            rows = await self._rows(sql)
-            known = self._known[sql] = (writes, rows[0][0])
+            known = self._known[sql] = (writes, await self._rows(sql))
         return known[1]
 
     def _ask(self, sql: str, values: Sequence[Any]) -> list[Any]:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import importlib
 import sqlite3
 import time
 from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import aiosqlite
 from msgspec import Struct
@@ -16,14 +17,16 @@ from msgspec import Struct
 from aurora_memory import UnknownChunk
 from aurora_memory.lifespans.maintenance import review
 from aurora_memory.lifespans.policies import Policies
-from aurora_memory.store import exporting, importing, integrity, lifespan_facts, lifespans, rebuilding, salvage
+from aurora_memory.store import integrity, lifespan_facts, lifespans, rebuilding, salvage
 from aurora_memory.store.connection import connect, explained, migrate
-from aurora_memory.store.exporting import Exported
-from aurora_memory.store.importing import Imported
 from aurora_memory.store.integrity import Checked
 from aurora_memory.store.reading import Reader
 from aurora_memory.store.rebuilding import Rebuilt
 from aurora_memory.store.salvage import Salvaged
+
+if TYPE_CHECKING:
+    from aurora_memory.store.exporting import Exported
+    from aurora_memory.store.importing import Imported
 
 
 class Reviewed(Struct, frozen=True):
@@ -94,11 +97,15 @@ class Maintained:
 
     async def export_learned(self, target: Path, workspace: str, now: float | None = None) -> Exported:
         """Write what was learned to `target` as JSON lines, as it stands now; `workspace` is a name for people."""
+        exporting = await asyncio.to_thread(importlib.import_module, "aurora_memory.store.exporting")
         db = await connect(self.path, read_only=True)
         try:
             await db.execute("BEGIN")
             git_root = await self.read.fact("git_root") or ""
-            return await exporting.export(db, target, workspace, git_root, time.time() if now is None else now)
+            exported: Exported = await exporting.export(
+                db, target, workspace, git_root, time.time() if now is None else now
+            )
+            return exported
         except sqlite3.Error as error:
             raise explained(error, self.path) from error
         finally:
@@ -106,8 +113,10 @@ class Maintained:
 
     async def import_learned(self, source: Path, now: float | None = None) -> Imported:
         """Take in what another memory exported: all of it or, after an InvalidExport, nothing. Twice is once."""
+        importing = await asyncio.to_thread(importlib.import_module, "aurora_memory.store.importing")
         async with self._transaction() as db:
-            return await importing.take_in(db, source, time.time() if now is None else now)
+            imported: Imported = await importing.take_in(db, source, time.time() if now is None else now)
+            return imported
 
     async def review_lifespans(self, policies: Policies, now: float) -> Reviewed:
         """Archive what is past its lifespan and flag what policies flag (AURORA §6.7.1), in one transaction.

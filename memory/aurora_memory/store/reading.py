@@ -134,11 +134,11 @@ class Reader(LearnedReading, LogReading, LifespanReading, EmbeddingReading, Deli
 
     async def counts(self) -> dict[str, Any]:
         """The fields of `Counts`."""
-        kinds = await self._rows(
+        kinds = await self._lasting(
             "SELECT kind, count(*) FROM chunks WHERE gone_at IS NULL AND kind != 'reasoning' GROUP BY kind"
         )
-        languages = await self._rows("SELECT language, count(*) FROM files GROUP BY language")
-        rest = await self._rows(
+        languages = await self._lasting("SELECT language, count(*) FROM files GROUP BY language")
+        rest = await self._lasting(
             """SELECT (SELECT count(*) FROM skips WHERE reason != 'no-language'), (SELECT count(*) FROM unresolved),
                       (SELECT count(*) FROM accesses)"""
         )

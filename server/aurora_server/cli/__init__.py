@@ -6,6 +6,9 @@ brings in only what it needs: `aur mem` has to be over before one notices that i
 
 import sys
 
+DETACHED = ["daemon", "run", "--detached"]
+"""How `aurora_protocol.launch` starts the daemon: nobody reads its help, so it goes without what parses options."""
+
 
 def main() -> int:
     """Run the command that `sys.argv` spells, and end with its exit code, or return it."""
@@ -16,6 +19,10 @@ def main() -> int:
 
     hurry()
     open_streams()
+    if sys.argv[1:] == DETACHED:
+        from aurora_server.cli.detached import run_detached
+
+        return run_detached()
     from aurora_server.cli.app import run
 
     return leave(run(sys.argv[1:]))

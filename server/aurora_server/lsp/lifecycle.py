@@ -14,6 +14,7 @@ from aurora_server.lsp import configuration, watched_files
 from aurora_server.lsp.documents import Documents, path_of
 from aurora_server.model_choice import ModelChoice
 from aurora_server.trust import trusted_by_editor
+from aurora_server.warming import load_for_editing
 
 if TYPE_CHECKING:
     from aurora_server.lsp.server import AuroraServer
@@ -57,6 +58,8 @@ async def initialized(ls: AuroraServer, _: types.InitializedParams) -> None:
     """Ask the editor for what may only be asked for now."""
     await watched_files.subscribe(ls)
     await configuration.fetch(ls)
+    if ls.source != "cli":
+        ls.spawn(load_for_editing(), "load for editing")
 
 
 def did_change_workspace_folders(ls: AuroraServer, params: types.DidChangeWorkspaceFoldersParams) -> None:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import hashlib
 
-from aurora_protocol.secrets import secrets_in
-
 MAX_EVIDENCE = 200
 REDACTED = "[redacted]"
 
@@ -18,6 +16,8 @@ def event_id(change_id: str, kind: str, *facts: object) -> str:
 
 def redact(text: str) -> str:
     """`text` without what looks like a password, key or token."""
+    from aurora_protocol.secrets import secrets_in  # thirty patterns to compile, which a start need not wait for
+
     kept: list[str] = []
     at = 0
     for secret in secrets_in(text, every=True):

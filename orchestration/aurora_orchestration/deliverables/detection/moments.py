@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 
 _FORMATS = ("%d/%b/%y %I:%M %p", "%d/%b/%Y %I:%M %p", "%d/%b/%y %H:%M", "%Y-%m-%d %H:%M", "%d/%b/%y")
 
@@ -21,7 +20,7 @@ def seconds(said: object) -> float | None:
     if not isinstance(said, str) or not said.strip() or len(said) > 64:
         return None
     text = said.strip()
-    for read in (datetime.fromisoformat, parsedate_to_datetime, *map(_reader, _FORMATS)):
+    for read in (datetime.fromisoformat, _rfc_2822, *map(_reader, _FORMATS)):
         try:
             moment = read(text)
             found = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
@@ -29,6 +28,12 @@ def seconds(said: object) -> float | None:
             continue
         return found if found >= 0 else None
     return None
+
+
+def _rfc_2822(text: str) -> datetime:
+    from email.utils import parsedate_to_datetime
+
+    return parsedate_to_datetime(text)
 
 
 def _reader(pattern: str) -> Callable[[str], datetime]:
