@@ -47,7 +47,10 @@ def run_stdio(environ: Mapping[str, str] = os.environ) -> int:
 
 
 async def _serve(configured: SettingsSource, address: Address, environ: Mapping[str, str], replies: BinaryIO) -> None:
-    from aurora_server.session import Session, Source  # half a second of imports; --help does without
+    from aurora_server import lean_lsprotocol  # half a second of imports; --help does without
+
+    lean_lsprotocol.load()
+    from aurora_server.session import Session, Source
 
     loop = asyncio.get_running_loop()
     source: Source
