@@ -6,6 +6,8 @@ from collections.abc import Callable
 from json import JSONDecoder
 from typing import Any, NoReturn
 
+from msgspec.json import encode
+
 from aurora_protocol.manifest.document import Member, Node, Object
 from aurora_protocol.manifest.later import Later
 from aurora_protocol.manifest.literals import number_value
@@ -48,6 +50,7 @@ class Ahead:
     def __init__(self, text: str, read: Callable[[int], Object]) -> None:
         self._text = text
         self._read = read
+        self._escapes = "\\u002" in text
         self._failures = 0
 
     def object_at(self, start: int) -> tuple[Object, int] | None:
@@ -57,17 +60,36 @@ class Ahead:
         """
         if self._failures >= _MOST_FAILURES:
             return None
-        text = self._text
         try:
-            value, end = _plain_at(text, start)
+            value, end, brackets, commas = self._plain_at(start)
         except (ValueError, RecursionError):
             self._failures += 1
             return None
-        brackets = text.count("{", start, end) + text.count("[", start, end)
         if brackets > MAX_DEPTH - LEVEL:
             return None
         members = Unread(self._read, start, len(value)) if value else []
-        return Object(start, end, value, members, {}), brackets + text.count(",", start, end)
+        return Object(start, end, value, members, {}), brackets + commas
+
+    def _plain_at(self, start: int) -> tuple[Any, int, int, int]:
+        """A plain value, its end, and how many brackets and commas are in it. Raises ValueError where a name is twice.
+
+        Of members with the same name the last is left: written again, the value then has fewer commas than its text.
+        Only where commas are escaped, or where the value cannot be written, each object is looked at by itself.
+        """
+        text = self._text
+        if not self._escapes:
+            value, end = _value_at(text, start)
+            try:
+                written = encode(value)
+            except UnicodeEncodeError:
+                pass
+            else:
+                commas = text.count(",", start, end)
+                if written.count(b",") != commas:
+                    raise ValueError("a name stands here twice")
+                return value, end, written.count(b"{") + written.count(b"["), commas
+        value, end = _distinct_value_at(text, start)
+        return value, end, text.count("{", start, end) + text.count("[", start, end), text.count(",", start, end)
 
 
 def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -85,4 +107,5 @@ def _whole(digits: str) -> int | float:
     return int(digits) if len(digits) < _SHORT else number_value(digits)
 
 
-_plain_at = JSONDecoder(object_pairs_hook=_distinct, parse_int=_whole, parse_constant=_refused).raw_decode
+_value_at = JSONDecoder(parse_int=_whole, parse_constant=_refused).raw_decode
+_distinct_value_at = JSONDecoder(object_pairs_hook=_distinct, parse_int=_whole, parse_constant=_refused).raw_decode

@@ -8,7 +8,8 @@ from msgspec.structs import replace
 
 from aurora_protocol.manifest.document import Document, Member
 from aurora_protocol.manifest.findings import MAX_FINDINGS, Edit, Finding, Fix, Severity, in_order
-from aurora_protocol.manifest.model import Capability, Resource
+from aurora_protocol.manifest.known import MANY, Known, KnownParts
+from aurora_protocol.manifest.model import Capability, Manifest, Resource
 from aurora_protocol.manifest.reparsing import reparse
 from aurora_protocol.manifest.rules.ignoring import without_ignored
 from aurora_protocol.manifest.rules.registry import RULES, Rule, Scope, ask
@@ -24,9 +25,6 @@ SEVERITIES = ("error", "warning", "info", "hint", "off")
 
 _ENOUGH = 3 * MAX_FINDINGS
 """After so many findings in single capabilities and resources no more are looked for: they would not be listed."""
-
-_MANY = 10
-"""Of so many parts it is quicker to look at all their text first."""
 
 _FILE_NAME = "aura.json"
 _MISSPELT = "schema-unknown-member"
@@ -71,20 +69,6 @@ class CheckStopped(Exception):
     """Nobody wants to know any more what a check would find."""
 
 
-class _Known:
-    """What the rules said of one capability or resource: None before they were asked.
-
-    `plain` is its plain value, kept so that no other object can have the same `id`.
-    """
-
-    __slots__ = ("found", "key", "plain")
-
-    def __init__(self, key: tuple[bool, str], plain: object, found: list[Finding] | None = None) -> None:
-        self.key = key
-        self.plain = plain
-        self.found = found
-
-
 class Checker:
     """Checks one manifest again and again as it changes.
 
@@ -98,9 +82,7 @@ class Checker:
             for rule, severity in severities.items()
             if severity in SEVERITIES
         }
-        self._by_text: dict[tuple[bool, str], _Known] = {}
-        self._by_value: dict[int, _Known] = {}
-        self._clean = False
+        self._parts = KnownParts()
         self._sound: Document | None = None
         self._whole = [*self._rules("text"), *self._rules("manifest")]
         self._capability = self._rules("capability")
@@ -123,14 +105,15 @@ class Checker:
         if stopped():
             raise CheckStopped
         told = self._severities.get(_MISSPELT, "error") == "error"
-        subject = Subject(document, names_may_explain=told, fine=self._by_value if self._clean else {})
+        manifest = Manifest(document)
+        parts: list[Capability | Resource] = [*manifest.capabilities.values(), *manifest.resources]
+        known = self._parts.follow(parts, document)
+        subject = Subject(manifest, names_may_explain=told, fine=self._parts.fine())
         findings = ask(self._whole, subject)
         findings += ask(self._part, subject.rest, document)
-        self._clean = False
-        findings += self._local(
-            [*subject.manifest.capabilities.values(), *subject.manifest.resources], document, stopped
-        )
-        self._clean = not subject.misspelt and not subject.against_schema
+        findings += self._local(list(zip(parts, known, strict=True)), document, stopped)
+        if not subject.misspelt and not subject.against_schema:
+            self._parts.all_are_fine()
         return in_order(self._as_set(without_ignored(document, _with_safe_fixes(document, findings))))
 
     def _rules(self, scope: Scope) -> list[Rule]:
@@ -141,13 +124,11 @@ class Checker:
         ]
 
     def _local(
-        self, listed: list[Capability | Resource], document: Document, stopped: Callable[[], bool]
+        self, parts: list[tuple[Capability | Resource, Known]], document: Document, stopped: Callable[[], bool]
     ) -> list[Finding]:
         """What the rules say of each part; kept with offsets from where the part begins."""
-        parts = [(each, self._known_of(each, document)) for each in listed]
         anywhere = self._to_ask_of([each.member for each, known in parts if known.found is None], document)
         findings: list[Finding] = []
-        by_value: dict[int, _Known] = {}
         for each, known in parts:
             if len(findings) > _ENOUGH:
                 break
@@ -155,40 +136,21 @@ class Checker:
             if known.found is None:
                 if stopped():
                     raise CheckStopped
-                found = ask(self._capability if isinstance(each, Capability) else self._resource, each, document)
+                found = [] if known.ordinary else ask(self._own(each), each, document)
                 if anywhere:
                     found += ask(anywhere, Part(each.path[:1], (each.member,)), document)
                 known.found = [_moved(each, -base) for each in found]
                 findings += found
             elif known.found:
                 findings += [_moved(each, base) for each in known.found]
-            by_value[id(known.plain)] = known
-        self._by_value = by_value
-        if len(self._by_text) > 2 * len(by_value) + _MANY:
-            self._by_text = {known.key: known for known in by_value.values()}
         return findings
 
-    def _known_of(self, each: Capability | Resource, document: Document) -> _Known:
-        """What is known of a part, by its text: its answers depend on nothing else.
-
-        A plain value that is the same object has the same text (`reparse`).
-        """
-        member = each.member
-        plain = member.value.value
-        known = self._by_value.get(id(plain))
-        if known is not None and known.plain is plain and isinstance(plain, dict):
-            return known
-        key = isinstance(each, Capability), document.text[member.name_start : member.value.end]
-        known = self._by_text.get(key)
-        if known is None:
-            known = self._by_text[key] = _Known(key, plain)
-        elif known.plain is not plain:
-            known = self._by_text[key] = _Known(key, plain, known.found)
-        return known
+    def _own(self, each: Capability | Resource) -> list[Rule]:
+        return self._capability if isinstance(each, Capability) else self._resource
 
     def _to_ask_of(self, parts: list[Member], document: Document) -> list[Rule]:
         """The rules about parts, without those that surely find nothing in any of many."""
-        if len(parts) < _MANY:
+        if len(parts) < MANY:
             return self._part
         text = document.text[min(each.name_start for each in parts) : max(each.value.end for each in parts)]
         lines = "\n".join(set(text.split("\n")))

@@ -13,6 +13,7 @@ from aurora_protocol.manifest.document import Document, Object
 from aurora_protocol.manifest.edits import renaming
 from aurora_protocol.manifest.findings import Finding, in_order
 from aurora_protocol.manifest.kinds import DELIVERABLE, DELIVERABLE_STATE, MANIFEST, METRICS_OUTPUT, DocumentKind
+from aurora_protocol.manifest.model import Manifest
 from aurora_protocol.manifest.rules.registry import RULES, ask
 from aurora_protocol.manifest.rules.subject import Subject
 from aurora_protocol.manifest.scanner import parse
@@ -47,7 +48,7 @@ def check_text(text: str, kind: DocumentKind, *, uri: str = "", severities: Mapp
 
 def against_schema(document: Document, kind: DocumentKind) -> list[Finding]:
     """What is wrong with a document as JSON and by the schema of its kind, in the order of the text."""
-    subject, schema = Subject(document), schema_of(kind, document)
+    subject, schema = Subject(Manifest(document)), schema_of(kind, document)
     misspelt = list(misspelt_members(document, schema.shapes.root, Guesses()))
     findings = ask([rule for rule in RULES.values() if rule.info.scope == "text"], subject)
     findings += (_with_fix(each) for each in misspelt)

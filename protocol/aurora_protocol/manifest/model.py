@@ -115,7 +115,9 @@ class Capability:
     @_Once
     def request(self) -> tuple[str | None, str | None]:
         """The method and the URL template as texts, without a look at their places."""
-        return text_at(self.node, "action", "method"), text_at(self.node, "action", "urlTemplate")
+        plain: Any = self.node.value
+        action = plain.get("action") if isinstance(plain, dict) else None
+        return text_in(action, "method"), text_in(action, "urlTemplate")
 
     def parameter_names(self) -> Iterable[str]:
         """The names of `properties`, without a look at their places."""

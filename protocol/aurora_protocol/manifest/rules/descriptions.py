@@ -32,7 +32,7 @@ def capability_description(capability: Capability, document: Document) -> Iterat
     Bad: {"description": "TODO"}
     Good: {"description": "Change the text of a note."}
     """
-    if (glance := capability.glance) and not _says_nothing(glance.plain.get("description")):
+    if (glance := capability.glance) and not says_nothing(glance.plain.get("description")):
         return
     yield from _empty(capability.description, capability.name, (*capability.path, "description"))
 
@@ -44,7 +44,7 @@ def resource_description(resource: Resource, document: Document) -> Iterator[Fou
     Bad: {"description": " "}
     Good: {"description": "One note."}
     """
-    if resource.sound and not _says_nothing(text_at(resource.node, "description")):
+    if resource.sound and not says_nothing(text_at(resource.node, "description")):
         return
     yield from _empty(resource.description, resource.name, ("resources", resource.name, "description"))
 
@@ -81,7 +81,7 @@ def parameter_description(capability: Capability, document: Document) -> Iterato
     if (
         glance
         and {} not in glance.properties.values()
-        and not any(_says_nothing(each["description"]) for each in described)
+        and not any(says_nothing(each["description"]) for each in described)
     ):
         return
     for schema in capability.schemas:
@@ -115,7 +115,7 @@ def _is_placeholder(node: Scalar) -> bool:
     return len(text) <= _LONGEST and _PLACEHOLDER.fullmatch(text) is not None
 
 
-def _says_nothing(description: object) -> bool:
+def says_nothing(description: object) -> bool:
     """Whether a value is an empty description, or a placeholder for one."""
     if not isinstance(description, str) or len(text := description.strip()) > _LONGEST:
         return False

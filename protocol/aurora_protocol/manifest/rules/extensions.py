@@ -57,11 +57,16 @@ def _known() -> dict[str, frozenset[str]]:
     return known
 
 
+def _goes_beyond(plain: dict[str, Any], names: frozenset[str]) -> bool:
+    """Whether a plain object has other names, and some that are not allowed."""
+    return not plain.keys() <= names and any(name not in names and not name.startswith(_ALLOWED) for name in plain)
+
+
 def _any_beyond(objects: Any, names: frozenset[str]) -> bool:
-    """Whether any member of a plain value is an object with other names."""
+    """Whether any member of a plain value is an object that goes beyond the names."""
     if not isinstance(objects, dict):
         return False
-    return any(isinstance(each, dict) and not each.keys() <= names for each in objects.values())
+    return any(isinstance(each, dict) and _goes_beyond(each, names) for each in objects.values())
 
 
 def _objects(subject: Subject, known: dict[str, frozenset[str]]) -> Iterator[tuple[Path, Object, frozenset[str]]]:
@@ -78,7 +83,7 @@ def _objects(subject: Subject, known: dict[str, frozenset[str]]) -> Iterator[tup
         plain = resource.node.value
         if not isinstance(plain, dict):
             continue
-        if not plain.keys() <= of_resource:
+        if _goes_beyond(plain, of_resource):
             places.append((resource.path, resource.node, "resource"))
         if not resource.sound or _any_beyond(plain.get("operations"), of_operation):
             places.extend((each.path, each.member.value, "operation") for each in resource.operations)
@@ -87,11 +92,11 @@ def _objects(subject: Subject, known: dict[str, frozenset[str]]) -> Iterator[tup
         plain = capability.node.value
         if not isinstance(plain, dict):
             continue
-        if not plain.keys() <= of_capability:
+        if _goes_beyond(plain, of_capability):
             places.append((capability.path, capability.node, "capability"))
         action = plain.get("action")
-        if isinstance(action, dict) and not action.keys() <= of_action:
+        if isinstance(action, dict) and _goes_beyond(action, of_action):
             places.append(((*capability.path, "action"), capability.action, "action"))
     for path, node, kind in places:
-        if isinstance(node, Object) and not node.value.keys() <= known[kind]:
+        if isinstance(node, Object) and _goes_beyond(node.value, known[kind]):
             yield path, node, known[kind]

@@ -32,7 +32,7 @@ _CHECKED_BY_MANIFEST = frozenset(
 _CHECKED_BY_MANIFEST |= {"additionalProperties"}
 _OPEN_ENDED = frozenset({"$ref", "allOf", "anyOf", "oneOf", "patternProperties"})
 _NUMBERS = frozenset({"minimum", "maximum", "minLength", "maxLength"})
-_FORMATS = (
+FORMATS = (
     "date-time date time duration email idn-email hostname idn-hostname ipv4 ipv6 uri uri-reference iri uuid "
     "uri-template json-pointer regex byte binary password"
 ).split()
@@ -214,13 +214,13 @@ def format_misspelt(capability: Capability, document: Document) -> Iterator[Foun
     Bad: {"parameters": {"properties": {"text": {"type": "string", "format": "e-mail"}}}}
     Good: {"parameters": {"properties": {"text": {"type": "string", "format": "email"}}}}
     """
-    if (glance := capability.glance) and all(each["format"] in _FORMATS for each in glance.with_keyword("format")):
+    if (glance := capability.glance) and all(each["format"] in FORMATS for each in glance.with_keyword("format")):
         return
     if "format" not in capability.keywords:
         return
     for schema in capability.schemas:
         node = string(schema.node, "format") if "format" in schema.node.value else None
-        if node is not None and node.value not in _FORMATS and (meant := closest(str(node.value), _FORMATS, 0.85)):
+        if node is not None and node.value not in FORMATS and (meant := closest(str(node.value), FORMATS, 0.85)):
             message = f"{quoted(str(node.value))} is not a known format; did you mean {quoted(meant)}?"
             yield at(node, message, (*schema.path, "format"), writing(node, meant))
 

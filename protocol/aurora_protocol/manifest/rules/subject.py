@@ -8,7 +8,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from aurora_protocol.manifest.document import Document, Member, Node, Object
+from aurora_protocol.manifest.document import Member, Node, Object
 from aurora_protocol.manifest.findings import Finding
 from aurora_protocol.manifest.model import Manifest, members
 from aurora_protocol.manifest.schema import manifest_schema
@@ -23,16 +23,16 @@ class Part(Struct, frozen=True):
 
 
 class Subject:
-    """One document under check. `names_may_explain` is off when misspelt names are not told as errors.
+    """One manifest under check. `names_may_explain` is off when misspelt names are not told as errors.
 
     `fine` holds the `id` of capabilities and resources, as plain objects, that are known to meet the schema and to have
     no misspelt names.
     """
 
-    def __init__(self, document: Document, *, names_may_explain: bool = True, fine: Container[int] = ()) -> None:
+    def __init__(self, manifest: Manifest, *, names_may_explain: bool = True, fine: Container[int] = ()) -> None:
         self._fine = fine
-        self.document = document
-        self.manifest = Manifest(document)
+        self.document = manifest.document
+        self.manifest = manifest
         self.guesses = Guesses()
         self._names_may_explain = names_may_explain
 

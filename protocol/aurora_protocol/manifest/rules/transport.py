@@ -15,7 +15,7 @@ from aurora_protocol.manifest.templates import placed
 from aurora_protocol.manifest.wording import alternatives, closest, described, quoted
 
 LOCATIONS = ("path", "query", "header", "body")
-_BODILESS = ("GET", "DELETE")
+BODILESS = ("GET", "DELETE")
 _OTHER_WORDS = {"url": "path", "uri": "path", "querystring": "query", "params": "query", "search": "query"}
 _OTHER_WORDS |= {"headers": "header", "json": "body", "form": "body", "payload": "body"}
 
@@ -30,10 +30,10 @@ def body_on_get(capability: Capability, document: Document) -> Iterator[Found]:
     Bad: {"action": {"method": "DELETE", "encoding": "json"}}
     Good: {"action": {"method": "DELETE", "encoding": "query"}}
     """
-    if (glance := capability.glance) and (glance.encoding != "json" or glance.method not in _BODILESS):
+    if (glance := capability.glance) and (glance.encoding != "json" or glance.method not in BODILESS):
         return
     method, encoding = capability.method, capability.encoding
-    if method and encoding and encoding.value == "json" and method.value in _BODILESS:
+    if method and encoding and encoding.value == "json" and method.value in BODILESS:
         message = f'{method.value} has no body: "json" sends the arguments where nobody reads them'
         yield at(encoding, message, (*capability.path, "action", "encoding"), writing(encoding, "query"))
 
@@ -48,10 +48,10 @@ def goes_nowhere(capability: Capability, document: Document) -> Iterator[Found]:
     Bad: {"action": {"method": "GET"}}
     Good: {"action": {"method": "GET", "encoding": "query"}}
     """
-    if (glance := capability.glance) and (isinstance(glance.encoding, str) or glance.method not in _BODILESS):
+    if (glance := capability.glance) and (isinstance(glance.encoding, str) or glance.method not in BODILESS):
         return
     method, action, template = capability.method, capability.action, capability.template
-    if method is None or action is None or method.value not in _BODILESS or template is None or template.mistakes:
+    if method is None or action is None or method.value not in BODILESS or template is None or template.mistakes:
         return
     if action.broken or isinstance(action.value.get("encoding"), str):
         return
@@ -115,10 +115,10 @@ def location_conflict(capability: Capability, document: Document) -> Iterator[Fo
         elif part == "fragment":
             yield at(node, f"{quoted(name)} is in the fragment of the URL template, not in the {node.value}", path)
         elif node.value == "path" and part is None:
-            meant = "body" if encoding == "json" and method not in _BODILESS else "query"
+            meant = "body" if encoding == "json" and method not in BODILESS else "query"
             message = f"{quoted(name)} is not in the path of the URL template"
             yield at(node, message, path, writing(node, meant))
-        elif node.value == "body" and method in _BODILESS:
+        elif node.value == "body" and method in BODILESS:
             yield at(node, f"{method} has no body to put {quoted(name)} in", path, writing(node, "query"))
         elif node.value == "body" and encoding == "query":
             message = f'{quoted(name)} cannot be in the body: the encoding is "query"'
@@ -130,7 +130,7 @@ def _fits(glance: Glance, name: str, location: object) -> bool:
     if name in glance.placed:
         return glance.placed[name][0] == location
     if location == "body":
-        return glance.method not in _BODILESS and glance.encoding != "query"
+        return glance.method not in BODILESS and glance.encoding != "query"
     return location in ("query", "header")
 
 

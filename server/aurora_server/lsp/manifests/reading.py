@@ -18,6 +18,7 @@ from aurora_server.lsp.documents import Document, path_of
 from aurora_server.lsp.ranges import offset_of, range_of
 
 if TYPE_CHECKING:
+    from aurora_protocol.manifest.check import Checker
     from aurora_protocol.manifest.document import Document as Json
     from aurora_protocol.manifest.findings import Edit, Finding
     from aurora_protocol.manifest.model import Manifest
@@ -84,13 +85,18 @@ class Reader:
     """Reads and checks one open document again and again as it changes. Its methods may run in any thread."""
 
     def __init__(self, kind: DocumentKind, severities: Mapping[str, str]) -> None:
-        from aurora_protocol.manifest.check import Checker  # brings the rules, which most sessions never need
-
         self.kind = kind
-        self._checker = Checker(severities)
+        self._severities = severities
         self._reading = threading.Lock()
         self._checking = threading.Lock()
         self._last: Snapshot | None = None
+
+    @cached_property
+    def _checker(self) -> Checker:
+        """Made where a text is read, off the event loop: it brings the rules, which most sessions never need."""
+        from aurora_protocol.manifest.check import Checker
+
+        return Checker(self._severities)
 
     def known(self, text: str) -> Snapshot | None:
         """What was read last, if that was this very text."""
