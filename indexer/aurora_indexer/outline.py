@@ -7,8 +7,8 @@ name, body and docstring the definition around it. Nothing here walks the tree o
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
 
+from msgspec import Struct, field
 from tree_sitter import Node
 
 from aurora_indexer.languages import CLASS_LIKE, Language
@@ -28,7 +28,7 @@ _HOLDERS = CLASS_LIKE | {"members"}
 _FUNCTIONS = frozenset({"function", "method", "macro"})
 
 # Ranks order captures of equal span: what is around comes first. A body may be no more than the definition in it.
-_WRAPPER, _BODY, _DEFINITION, _SCOPE, _MEMBERS, _NAME, _QUALIFIER, _DOC = range(8)
+_WRAPPER, _BODY, _DEFINITION, _SCOPE, _MEMBERS, _NAME, _QUALIFIER, _FIELDS, _DOC = range(9)
 
 _GENERICS = re.compile(r"<[^<>]*>")
 _OPERATOR = re.compile(r"(?:(.*)::)?(operator\b.*)")
@@ -37,8 +37,7 @@ _BEFORE_WRAPPED = re.compile(rb"[\s\w*]{0,100}")
 _AFTER_WRAPPED = re.compile(rb"[\s\w;*,]{0,200}")
 
 
-@dataclass(slots=True, frozen=True)
-class Docs:
+class Docs(Struct, frozen=True):
     """What makes up a docstring: one string, or comments."""
 
     spans: tuple[Span, ...] = ()
@@ -48,8 +47,7 @@ class Docs:
 _NO_DOCS = Docs()
 
 
-@dataclass(slots=True)
-class Definition:
+class Definition(Struct, eq=False):
     """A definition, in bytes of the source. `start` includes leading comments, attributes and wrappers."""
 
     node: Node
@@ -73,8 +71,7 @@ class Definition:
     """Spans of the definitions directly inside."""
 
 
-@dataclass(slots=True)
-class _Region:
+class _Region(Struct, eq=False):
     node: Node
     kind: str
     start: int
@@ -91,8 +88,7 @@ class _Region:
     definition: Definition | None = None
 
 
-@dataclass(slots=True)
-class Outline:
+class Outline(Struct, eq=False):
     """The definitions of a file in source order, and what documents the file itself."""
 
     definitions: list[Definition]
@@ -133,6 +129,11 @@ def _sweep(captures: Captures, bare: bytes) -> tuple[list[_Region], Span | None]
         elif rank == _QUALIFIER:
             if top is not None and top.qualifier is None:
                 top.qualifier = node
+        elif rank == _FIELDS:
+            if top is not None and top.name is None:
+                top.name = node.child_by_field_name("name")
+            if top is not None and top.body < 0 and (body := node.child_by_field_name("body")) is not None:
+                top.body = body.start_byte
         elif rank == _DOC:
             if top is not None:
                 if start == top.body:
@@ -191,6 +192,7 @@ def _events(captures: Captures) -> list[tuple[int, int, int, int, Node, str]]:
     add("wrapper", _WRAPPER)
     add("name", _NAME)
     add("qualifier", _QUALIFIER)
+    add("fields", _FIELDS)
     add("body", _BODY)
     add("doc", _DOC)
     events.sort()

@@ -21,7 +21,7 @@ from aurora_memory.own_text import with_own_tokens
 __all__ = ["UnsupportedLanguage", "parse_file"]
 
 PARSE_SECONDS = 20.0
-_READ = 1 << 13
+_READ = 1 << 11
 _SMALL = 1 << 15
 """Bytes of source that no grammar takes long for; reading through a callback costs a tenth more."""
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from dataclasses import dataclass, field
 from operator import attrgetter
 
+from msgspec import Struct, field
 from tree_sitter import Node
 
 from aurora_indexer.leading import Captures
@@ -16,8 +16,7 @@ _start = attrgetter("start_byte")
 _place = attrgetter("start_byte", "end_byte")  # in a chain of calls all start where the first does
 
 
-@dataclass(slots=True)
-class Uses:
+class Uses(Struct, eq=False):
     """What was captured in a chunk, outside of the chunks inside it. Names are as written."""
 
     called: list[bytes] = field(default_factory=list)

@@ -300,3 +300,21 @@ def test_lines_are_those_of_the_source_wherever_a_chunk_starts() -> None:
             lines = source.split("\n")[chunk.line_start - 1 : chunk.line_end]
             assert lines[0].strip() == chunk.signature + ":"
             assert lines[-1].strip()
+
+
+def test_a_value_that_only_looks_like_another_names_and_ends_nothing() -> None:
+    found = chunks(
+        "const wrap = (each = () => {\n  return 1;\n}) => {\n  return each;\n};\n"  # two bodies, its own is the second
+        "const made = new Factory({ build() {} });\n"  # no call, though it has arguments
+        "const called = factory({ build() {} });\n"
+        "app.first = app.second = function () {};\n",  # the statement isn't the function's
+        "a.tsx",
+    )
+    assert [(c.kind, c.name, c.line_start) for c in found.values()] == [
+        ("module", "<module>", 6),
+        ("function", "wrap", 1),
+        ("method", "called.build", 7),
+        ("method", "app.second", 8),
+    ]
+    assert found["wrap"].signature == "const wrap = (each = () => { return 1; }) =>"
+    assert found["app.second"].signature == "app.second = function ()"

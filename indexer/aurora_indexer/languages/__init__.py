@@ -9,6 +9,7 @@ A query file names what it captures, and nothing else in the indexer knows a gra
   literal whose functions are definitions.
 - `@name`, `@qualifier`, `@body`: belong to the innermost definition or scope around them. The signature ends where the
   body starts. A qualifier is put before the name (`Repo` in `func (r *Repo) Find`).
+- `@fields`: the name and the body are this node's fields of these names, as far as none was captured before it.
 - `@wrapper`: `export`, `template<…>`, decorators' node: its one definition starts and ends where it does.
 - `@comment`, `@attribute`: belong to the definition directly below them.
 - `@doc`: a string that documents the definition whose body, or the file, it starts; `@doc.inner`: a comment that
