@@ -3,7 +3,9 @@ import * as vscode from "vscode";
 
 export const SCHEME = "aurora-page";
 const KEPT = 40;
+/** When a preview is asked to look again: it misses changes while it is loading, which takes longer where much is going on. */
 const LOADED_MS = 1000;
+const SURELY_LOADED_MS = 4000;
 const REFRESH = "markdown.preview.refresh";
 
 export class Pages implements vscode.TextDocumentContentProvider {
@@ -28,11 +30,11 @@ export class Pages implements vscode.TextDocumentContentProvider {
     this.changed.fire(uri);
   }
 
-  /** The last text of a page. A preview that is still loading misses changes, so it is asked to look once more. */
+  /** The last text of a page. */
   async finish(uri: vscode.Uri, text: string): Promise<void> {
     this.put(uri, text);
-    await new Promise((resolve) => setTimeout(resolve, LOADED_MS));
-    if ((await vscode.commands.getCommands()).includes(REFRESH)) await vscode.commands.executeCommand(REFRESH);
+    await pause(LOADED_MS);
+    await lookAgain();
   }
 
   provideTextDocumentContent(uri: vscode.Uri): string {
@@ -43,11 +45,27 @@ export class Pages implements vscode.TextDocumentContentProvider {
   async show(uri: vscode.Uri, beside = false): Promise<void> {
     // From a page the next one opens in its column, not in a third one.
     const aside = beside && vscode.window.activeTextEditor !== undefined;
+    const shown = this.texts.get(uri.toString());
     try {
       await vscode.commands.executeCommand(aside ? "markdown.showPreviewToSide" : "markdown.showPreview", uri);
     } catch {
       // VS Code's own Markdown extension can be switched off; the text is readable all the same.
       await vscode.window.showTextDocument(uri, { preview: true });
+      return;
+    }
+    void this.keepUp(uri, shown);
+  }
+
+  private async keepUp(uri: vscode.Uri, shown: string | undefined): Promise<void> {
+    for (const wait of [LOADED_MS, SURELY_LOADED_MS - LOADED_MS]) {
+      await pause(wait);
+      if (this.texts.get(uri.toString()) !== shown) await lookAgain();
     }
   }
 }
+
+async function lookAgain(): Promise<void> {
+  if ((await vscode.commands.getCommands()).includes(REFRESH)) await vscode.commands.executeCommand(REFRESH);
+}
+
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
