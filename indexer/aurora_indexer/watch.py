@@ -131,14 +131,16 @@ class Watcher:
     def _begin_polling(self) -> None:
         from aurora_indexer.observed import ObservedTree, polling
 
-        self.mode = "polling"
-        self._tree = ObservedTree(self._rules, self._notes, polling(self._rules, self._poll_seconds))
+        tree = ObservedTree(self._rules, self._notes, polling(self._rules, self._poll_seconds))
         try:
-            self._tree.start()
+            tree.start()
         except OSError as error:
-            self._tree = None
             self.mode = "off"
             self.warning = f"{self._root} cannot be watched ({error.strerror or error}); sweeps alone find changes."
+            return
+        self._tree, self.mode = tree, "polling"  # now that the tree was listed: what changes from here on is seen
+        if self._stopped:  # meanwhile
+            self.stop()
 
     def _native(self) -> tuple[_Tree, Mode]:
         if sys.platform == "linux":
