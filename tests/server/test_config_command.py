@@ -63,6 +63,46 @@ def test_get_says_the_value_and_where_it_comes_from(home: Path, root: Path) -> N
     assert "retrieval.simple_tokens = 2000  (default)" in told
 
 
+@pytest.mark.parametrize(
+    ("arguments", "variables", "told"),
+    [
+        (["retrieval.max_chunks", "5"], {}, "retrieval.max_chunks is 6 here: {file} weighs more than what was set"),
+        (
+            ["retrieval.max_chunks", "5", "--project"],
+            {"AURORA_RETRIEVAL_MAX_CHUNKS": "7"},
+            "retrieval.max_chunks is 7 here: the variable AURORA_RETRIEVAL_MAX_CHUNKS weighs more than what was set",
+        ),
+        (
+            ["aurora.always_on", "true", "--project"],
+            {},
+            "aurora.always_on is not used while this workspace is not trusted; look at the file, then",
+        ),
+        (
+            ["cost_budgets.enabled", "false", "--project"],
+            {},
+            "cost_budgets.enabled is not read from a workspace; set it for all of them: aurora config set",
+        ),
+        (
+            ["guardrails.max_query_length", "999999", "--project"],
+            {},
+            "guardrails.max_query_length is not used: a workspace can only make that stricter",
+        ),
+    ],
+)
+def test_set_says_what_does_not_hold_here(
+    home: Path, root: Path, arguments: list[str], variables: dict[str, str], told: str
+) -> None:
+    file = root / ".aurora" / "config.json"
+    file.parent.mkdir()
+    file.write_text('{"retrieval": {"max_chunks": 6}}')
+    done = aurora(home, root, "config", "set", *arguments, **variables)
+    assert done.returncode == 0
+    assert told.format(file=file) in done.stderr
+    assert "Bearer" not in done.stderr
+    quiet = aurora(home, root, "config", "set", "retrieval.simple_tokens", "2001", "--project")
+    assert "simple_tokens" not in quiet.stderr
+
+
 def test_a_model_of_a_variable_is_told_to_be_of_it(home: Path, root: Path) -> None:
     held = got(home, root, "llm.reasoning_llm", AURORA_LLM_PROVIDER="anthropic")
     assert held["llm.reasoning_llm.provider"] == {

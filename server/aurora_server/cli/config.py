@@ -87,6 +87,8 @@ def set_(settings: Settings, pairs: tuple[str, ...], project: bool) -> None:
         changes = [(key, parsed(key, text)) for key, text in zip(pairs[::2], pairs[1::2], strict=True)]
         path = workspaces_path(settings.workspace) if project else users_path(os.environ, settings.config)[0]
         put(path, home(os.environ), changes, of_workspace=project)
+    for line in _overruled(settings, [key for key, value in changes if value is not None], project=project):
+        print(f"aurora: {plain(line)}", file=sys.stderr)
     if settings.json:
         print_document({"file": str(path), "changed": dict(changes)})
         return
@@ -159,6 +161,33 @@ def _without_secrets(name: str, each: Effective) -> Effective:
     if name.endswith(".headers") and isinstance(each.value, dict):
         return replace(each, value=dict.fromkeys(each.value, "…"))
     return each
+
+
+def _overruled(settings: Settings, keys: list[str], *, project: bool) -> Iterator[str]:
+    """What of members just set in a file does not hold in this workspace, and why."""
+    from aurora_server.configuration.documents import SettingsError
+    from aurora_server.configuration.effective import effective
+
+    root = settings.workspace
+    try:
+        values, notices = effective(root, _trusted(settings, root), os.environ, settings.config)
+    except SettingsError as error:
+        yield str(error)
+        return
+    for notice in notices:
+        if any(_same_place(key, member) for key in keys for member in notice.members):
+            yield notice.line
+    above = ("environment",) if project else ("workspace", "environment")
+    for name, each in values.items():
+        if each.source in above and any(_same_place(key, name) for key in keys):
+            held = json.dumps(_without_secrets(name, each).value, ensure_ascii=False)
+            what = f"the variable {each.place}" if each.source == "environment" else each.place
+            yield f"{name} is {held} here: {what} weighs more than what was set"
+
+
+def _same_place(name: str, other: str) -> bool:
+    """Whether one of two dotted names is the other, or within it."""
+    return f"{name}.".startswith(f"{other}.") or f"{other}.".startswith(f"{name}.")
 
 
 def _unlisted(settings: Settings, key: str) -> dict[str, Effective]:
