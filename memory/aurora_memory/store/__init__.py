@@ -2,6 +2,7 @@
 
 from aurora_memory.store.deliverable_log import FoldedDeliverable, LoggedEvent
 from aurora_memory.store.rows import FileStat, IndexedFile, SkippedFile
-from aurora_memory.store.store import Counts, Store, Written
+from aurora_memory.store.store import Counts, Store
+from aurora_memory.store.writing import Written
 
 __all__ = ["Counts", "FileStat", "FoldedDeliverable", "IndexedFile", "LoggedEvent", "SkippedFile", "Store", "Written"]

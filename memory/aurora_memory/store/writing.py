@@ -1,0 +1,260 @@
+"""Files in, chunks kept by identity: what one write does to the tables of chunks and files."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import aiosqlite
+from msgspec import Struct
+
+from aurora_memory.chunks import CHUNK_TYPES, CodeChunk, type_of
+from aurora_memory.occurrences import terms_in
+from aurora_memory.store import learned, postings
+from aurora_memory.store.history import forget_chunks
+from aurora_memory.store.plan import FilePlan, StoredChunk, claim_orphans, plan_file
+from aurora_memory.store.rows import (
+    CHUNK_COLUMNS,
+    MAX_PARTS,
+    ChunkRow,
+    FileStat,
+    IndexedFile,
+    SkippedFile,
+    chunk_values,
+    file_values,
+    leaf,
+    prepare,
+)
+from aurora_protocol import typed
+
+_STORED = (
+    "SELECT id, path, name, ordinal, kind, parent, line_start, line_end, body_hash, shape_hash, part_count, "
+    "gone_at IS NOT NULL FROM chunks"
+)
+_PLACES = ", ".join("?" * (CHUNK_COLUMNS.count(",") + 1))
+_SET_COLUMNS = ", ".join(f"{column.strip()} = ?" for column in CHUNK_COLUMNS.split(","))
+_REFERRERS = 2000
+"""How many chunks that mention a new name are looked at again; beyond that the name is too common to mean one thing."""
+
+
+class Written(Struct, frozen=True):
+    """What one write did to the chunks."""
+
+    added: int = 0
+    rewritten: int = 0
+    shifted: int = 0
+    unchanged: int = 0
+    vanished: int = 0
+
+
+async def write(
+    db: aiosqlite.Connection,
+    files: Sequence[IndexedFile],
+    removed: Sequence[str],
+    skipped: Sequence[SkippedFile],
+    touched: Mapping[str, FileStat],
+    *,
+    first_time: bool,
+    edited: bool,
+    now: float,
+) -> Written:
+    """What `Store.write` says, within a transaction."""
+    leaving = [*removed, *(entry.path for entry in skipped)]
+    paths = [entry.parsed.path for entry in files]
+    stored = await _stored_by_path(db, [*paths, *leaving])
+    plans = [plan_file(stored.get(entry.parsed.path, ()), entry.parsed.chunks) for entry in files]
+    if any(plan.added and plan.vanished for plan in plans):
+        terms = await _terms_of(db, [old.id for plan in plans if plan.added for old in plan.vanished])
+        plans = [plan_file(stored.get(entry.parsed.path, ()), entry.parsed.chunks, terms) for entry in files]
+    left = [old for path in leaving for old in stored.get(path, ()) if not old.gone]
+    orphans = [*left, *await _gone_with_shape(db, plans)]
+    plans = claim_orphans(plans, orphans)
+    kept = {old.id for plan in plans for old, _ in plan.rewritten}
+    vanished = [old for old in left if old.id not in kept]
+    vanished += [old for plan in plans for old in plan.vanished]
+    await _vanish(db, vanished, now)
+    await _save_files(db, files, leaving, skipped, touched, now)
+    await _apply(db, plans, first_time=first_time, changed_at=now if edited and not first_time else None)
+    return Written(
+        added=sum(len(plan.added) for plan in plans),
+        rewritten=sum(len(plan.rewritten) for plan in plans),
+        shifted=sum(len(plan.shifted) for plan in plans),
+        unchanged=sum(plan.unchanged for plan in plans),
+        vanished=len(vanished),
+    )
+
+
+async def _apply(
+    db: aiosqlite.Connection, plans: Sequence[FilePlan], *, first_time: bool, changed_at: float | None
+) -> None:
+    shifted = [pair for plan in plans for pair in plan.shifted]
+    rewritten = [pair for plan in plans for pair in plan.rewritten]
+    added = [chunk for plan in plans for chunk in plan.added]
+    if shifted:
+        await _shift(db, shifted)
+    if rewritten:
+        await _forget_words(db, [old for old, _ in rewritten])
+        # Names may swap places in one save; park them first so that no two rows hold one key meanwhile.
+        await db.executemany(
+            "UPDATE chunks SET name = '#' || id, ordinal = 0 WHERE id = ?", [(old.id,) for old, _ in rewritten]
+        )
+        await db.executemany(
+            f"UPDATE chunks SET {_SET_COLUMNS}, gone_at = NULL, changed_at = coalesce(?, changed_at) WHERE id = ?",
+            [(*chunk_values(chunk), changed_at, old.id) for old, chunk in rewritten],
+        )
+    async with db.execute("SELECT coalesce(max(id), 0) FROM chunks") as cursor:
+        row = await cursor.fetchone()
+    first = int(row[0]) + 1 if row else 1
+    numbered = [(old.id, chunk) for old, chunk in rewritten]
+    inserts = list(enumerate(added, start=first))
+    rows = await asyncio.to_thread(prepare, [*numbered, *inserts])
+    await db.executemany(
+        f"INSERT INTO chunks (id, {CHUNK_COLUMNS}, changed_at) VALUES (?, {_PLACES}, ?)",
+        [(*row, changed_at) for row in rows.chunks[len(numbered) :]],
+    )
+    file_ids = await _file_ids(db, {chunk.path for _, chunk in [*numbered, *inserts]})
+    await postings.add(
+        db,
+        [
+            postings.NewPart(chunk_id, file_ids[chunk.path], CHUNK_TYPES.index(type_of(chunk.kind)), part)
+            for chunk_id, chunk in [*numbered, *inserts]
+            for part in chunk.parts[:MAX_PARTS]
+        ],
+    )
+    await db.executemany("INSERT OR IGNORE INTO refs VALUES (?, ?, ?, ?)", rows.refs)
+    await db.executemany(
+        "INSERT OR IGNORE INTO unresolved VALUES (?)", [(chunk_id,) for chunk_id, _ in [*numbered, *inserts]]
+    )
+    if not first_time:
+        # What others call stays where it is when only its body changed.
+        moved = [new for old, new in rewritten if old.gone or (old.path, old.name) != (new.path, new.name)]
+        names = {leaf(chunk.name) for chunk in [*added, *moved]}
+        await db.executemany(
+            "INSERT OR IGNORE INTO unresolved SELECT DISTINCT chunk_id FROM refs WHERE name = ? LIMIT ?",
+            [(name, _REFERRERS) for name in names],
+        )
+
+
+async def _rows(db: aiosqlite.Connection, sql: str, values: Sequence[Any] = ()) -> list[Any]:
+    return list(await db.execute_fetchall(sql, values))
+
+
+def _stored(row: Sequence[Any]) -> StoredChunk:
+    return typed.convert(row, StoredChunk, strict=False)
+
+
+async def _stored_by_path(db: aiosqlite.Connection, paths: Sequence[str]) -> dict[str, list[StoredChunk]]:
+    found: dict[str, list[StoredChunk]] = {}
+    for start in range(0, len(paths), 500):
+        some = paths[start : start + 500]
+        for row in await _rows(db, f"{_STORED} WHERE path IN ({', '.join('?' * len(some))})", some):
+            chunk = _stored(row)
+            found.setdefault(chunk.path, []).append(chunk)
+    return found
+
+
+async def _terms_of(db: aiosqlite.Connection, ids: Sequence[int]) -> dict[int, frozenset[str]]:
+    few = ids[:200]  # more vanish at once only when files are replaced wholesale
+    known = await postings.occurrences_of(db, few)
+    return {chunk_id: terms_in("body", occurrences) for chunk_id, occurrences in known.items()}
+
+
+async def _file_ids(db: aiosqlite.Connection, paths: Iterable[str]) -> dict[str, int]:
+    wanted = list(paths)
+    found: dict[str, int] = {}
+    for start in range(0, len(wanted), 500):
+        some = wanted[start : start + 500]
+        found.update(await _rows(db, f"SELECT path, id FROM files WHERE path IN ({', '.join('?' * len(some))})", some))
+    return found
+
+
+async def _gone_with_shape(db: aiosqlite.Connection, plans: Sequence[FilePlan]) -> list[StoredChunk]:
+    """Chunks put aside earlier whose shape a new chunk has: a file that was deleted, then created elsewhere."""
+    shapes = list({chunk.shape_hash for plan in plans for chunk in plan.added})
+    found: list[StoredChunk] = []
+    for start in range(0, len(shapes), 500):
+        some = shapes[start : start + 500]
+        marks = ", ".join("?" * len(some))
+        rows = await _rows(db, f"{_STORED} WHERE gone_at IS NOT NULL AND shape_hash IN ({marks})", some)
+        found.extend(_stored(row) for row in rows)
+    return found
+
+
+async def _vanish(db: aiosqlite.Connection, vanished: Sequence[StoredChunk], moment: float) -> None:
+    """Take chunks out of recall: delete those nothing was learned of, put the others aside."""
+    if not vanished:
+        return
+    ids = [(old.id,) for old in vanished]
+    await _forget_words(db, vanished)
+    await db.executemany(
+        """INSERT OR IGNORE INTO unresolved
+           SELECT from_id FROM relations WHERE to_id = ? AND kind NOT IN ('contains', 'used')""",
+        ids,
+    )
+    await db.executemany("DELETE FROM relations WHERE from_id = ?", ids)
+    await db.executemany("DELETE FROM relations WHERE to_id = ? AND kind != 'used'", ids)
+    await db.executemany("DELETE FROM unresolved WHERE chunk_id = ?", ids)
+    await db.executemany(
+        f"UPDATE chunks SET gone_at = ? WHERE id = ? AND ({learned.KNOWN_OF})", [(moment, old.id) for old in vanished]
+    )
+    await db.executemany("DELETE FROM chunks WHERE id = ? AND gone_at IS NULL", ids)
+    await forget_chunks(db, ids)
+    await learned.follow_copies(db, [old.id for old in vanished])
+
+
+async def _forget_words(db: aiosqlite.Connection, chunks: Sequence[StoredChunk]) -> None:
+    await postings.forget(db, [old.id for old in chunks if not old.gone])
+    await db.executemany("DELETE FROM refs WHERE chunk_id = ?", [(old.id,) for old in chunks])
+
+
+async def _shift(db: aiosqlite.Connection, pairs: Sequence[tuple[StoredChunk, CodeChunk]]) -> None:
+    """Move chunks' lines; their words and history stay untouched."""
+    await db.executemany(
+        "UPDATE chunks SET line_start = ?, line_end = ? WHERE id = ?",
+        [(chunk.line_start, chunk.line_end, old.id) for old, chunk in pairs],
+    )
+    numbers: dict[int, list[int]] = {}
+    for start in range(0, len(pairs), 500):
+        ids = [old.id for old, _ in pairs[start : start + 500]]
+        sql = f"SELECT id, chunk_id FROM parts WHERE chunk_id IN ({', '.join('?' * len(ids))}) ORDER BY line_start, id"
+        for number, chunk_id in await _rows(db, sql, ids):
+            numbers.setdefault(chunk_id, []).append(number)
+    await db.executemany(
+        "UPDATE parts SET line_start = ?, line_end = ? WHERE id = ?",
+        [
+            (part.line_start, part.line_end, number)
+            for old, chunk in pairs
+            for part, number in zip(chunk.parts, numbers.get(old.id, ()), strict=False)
+        ],
+    )
+
+
+async def _save_files(
+    db: aiosqlite.Connection,
+    files: Sequence[IndexedFile],
+    leaving: Sequence[str],
+    skipped: Sequence[SkippedFile],
+    touched: Mapping[str, FileStat],
+    moment: float,
+) -> None:
+    await db.executemany("DELETE FROM files WHERE path = ?", [(path,) for path in leaving])
+    gone = [*leaving, *(entry.parsed.path for entry in files)]
+    await db.executemany("DELETE FROM skips WHERE path = ?", [(path,) for path in gone])
+    rows: list[ChunkRow] = [file_values(entry, moment) for entry in files]
+    await db.executemany(
+        """INSERT INTO files (path, language, size, mtime_ns, content_hash, syntax_errors, imports, indexed_at)
+           VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+           ON CONFLICT (path) DO UPDATE SET language = excluded.language, size = excluded.size,
+             mtime_ns = excluded.mtime_ns, content_hash = excluded.content_hash,
+             syntax_errors = excluded.syntax_errors, imports = excluded.imports, indexed_at = excluded.indexed_at""",
+        rows,
+    )
+    await db.executemany(
+        "INSERT OR REPLACE INTO skips VALUES (?, ?, ?, ?, ?)",
+        [(entry.path, entry.reason, entry.detail, entry.stat.size, entry.stat.mtime_ns) for entry in skipped],
+    )
+    await db.executemany(
+        "UPDATE files SET size = ?, mtime_ns = ? WHERE path = ?",
+        [(stat.size, stat.mtime_ns, path) for path, stat in touched.items()],
+    )
