@@ -12,7 +12,6 @@ import logging
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Literal
 
 from msgspec import Struct, structs
 
@@ -23,6 +22,7 @@ from aurora_indexer.history import learn_history
 from aurora_indexer.ignore import IgnoreRules
 from aurora_indexer.messages import Failed, Parsed, Reply, WorkItem
 from aurora_indexer.pool import WorkerPool
+from aurora_indexer.runs import IndexProgress, State, Summary, Touched
 from aurora_indexer.scan import FoundFile, Limits, ScanResult, find_file, scan
 from aurora_indexer.skips import Skip
 from aurora_indexer.watch import Changes, Watcher
@@ -31,8 +31,6 @@ from aurora_memory.chunks import ParsedFile
 from aurora_memory.store import Counts, FileStat, Store
 
 logger = logging.getLogger(__name__)
-
-State = Literal["scanning", "indexing", "ready", "error"]
 
 HERE_FILES = 4
 HERE_BYTES = 256 << 10
@@ -48,33 +46,6 @@ MANY_FILES = 100
 
 LOOK_SECONDS = 2.0
 """How often the root itself is looked at: no event tells that it was removed and made again."""
-
-
-class IndexProgress(Struct, frozen=True):
-    """How far a run is: files done of files to do, chunks in memory, and what is being done in a word."""
-
-    done: int
-    total: int
-    chunks: int
-    message: str
-
-
-class Summary(Struct, frozen=True):
-    """What one run did with files."""
-
-    parsed: int = 0
-    unchanged: int = 0
-    removed: int = 0
-    skipped: int = 0
-    failed: int = 0
-
-
-class Touched(Struct, frozen=True):
-    """Files that one run found changed (or new) and gone. `edited` is false for checkouts, and changes nobody saw."""
-
-    changed: tuple[str, ...]
-    removed: tuple[str, ...]
-    edited: bool
 
 
 class IndexerSettings(Struct, frozen=True):

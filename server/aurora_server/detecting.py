@@ -17,7 +17,8 @@ from msgspec import Struct
 
 from aurora_indexer import git
 from aurora_indexer.gitdir import Head, find_git_directory, read_head
-from aurora_indexer.indexer import Indexer, IndexProgress, Touched
+from aurora_indexer.indexer import Indexer
+from aurora_indexer.runs import IndexProgress, Touched
 from aurora_memory import MemoryError_
 from aurora_memory.store import Store
 from aurora_orchestration.deliverables.deliverables import Deliverables

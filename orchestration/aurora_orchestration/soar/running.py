@@ -23,7 +23,6 @@ from aurora_orchestration.soar.following_up import FollowUp, with_givens
 from aurora_orchestration.soar.kept_answers import KeptAnswer, KeptAnswers
 from aurora_orchestration.soar.keywords import classify
 from aurora_orchestration.soar.model import (
-    LEVELS,
     Agent,
     Assessment,
     Complexity,
@@ -37,11 +36,9 @@ from aurora_orchestration.soar.retrieve import retrieve
 from aurora_orchestration.soar.route import route
 from aurora_orchestration.soar.run import RunRecord, RunRequest
 from aurora_orchestration.soar.scoring import notices as oddities
+from aurora_orchestration.soar.strictness import as_asked, at_least
 from aurora_orchestration.soar.synthesize import synthesize
 from aurora_orchestration.soar.workbench import Workbench
-
-LEVEL_OF: dict[VerificationOption, Complexity] = {"option_a": "medium", "option_b": "complex", "option_c": "critical"}
-OPTION_OF: dict[Complexity, VerificationOption] = {level: option for option, level in LEVEL_OF.items()}
 
 
 class Running:
@@ -179,23 +176,15 @@ class Running:
 
     async def _at_least(self, assessment: Assessment) -> Assessment:
         """The verification that was asked for, that the session needs, or that failures of its kind call for."""
-        wanted = [option for option in (self._request.verification, self._follow_up.option) if option is not None]
+        if self._request.verification is not None:
+            return as_asked(assessment, self._request.verification)
+        wanted = [self._follow_up.option] if self._follow_up.option is not None else []
         if assessment.verification != "none" and await self._bench.memory.difficult(self.so_far.query):
             self._course.notice("questions like this one failed before: it is verified at the highest level")
             wanted.append("option_c")
-        if not wanted:
-            direct = self._request.auto and assessment.complexity in ("simple", "medium")
-            return replace(assessment, verification="none") if direct else assessment
-        asked = self._request.verification
-        level = LEVEL_OF[asked] if asked is not None else max((LEVEL_OF[each] for each in wanted), key=LEVELS.index)
-        if asked is None and LEVELS.index(level) <= LEVELS.index(assessment.complexity):
-            return assessment
-        return replace(
-            assessment,
-            complexity=level,
-            verification=OPTION_OF[level],
-            method="asked" if asked is not None else assessment.method,
-        )
+        if not wanted and self._request.auto and assessment.complexity in ("simple", "medium"):
+            return replace(assessment, verification="none")
+        return at_least(assessment, wanted)
 
     async def _retrieve(self, assessment: Assessment) -> ContextBundle:
         """Phase 2."""

@@ -1,0 +1,36 @@
+"""What is told of an indexer's runs: how far one is, what it did, which files it found changed."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from msgspec import Struct
+
+State = Literal["scanning", "indexing", "ready", "error"]
+
+
+class IndexProgress(Struct, frozen=True):
+    """How far a run is: files done of files to do, chunks in memory, and what is being done in a word."""
+
+    done: int
+    total: int
+    chunks: int
+    message: str
+
+
+class Summary(Struct, frozen=True):
+    """What one run did with files."""
+
+    parsed: int = 0
+    unchanged: int = 0
+    removed: int = 0
+    skipped: int = 0
+    failed: int = 0
+
+
+class Touched(Struct, frozen=True):
+    """Files that one run found changed (or new) and gone. `edited` is false for checkouts, and changes nobody saw."""
+
+    changed: tuple[str, ...]
+    removed: tuple[str, ...]
+    edited: bool
