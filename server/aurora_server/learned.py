@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from aurora_indexer.indexer import Indexer
 from aurora_memory.store import Store
 from aurora_memory.store.neighbours import MemoryFile
-from aurora_protocol.methods import MemoryAdoptResult, MemoryExportResult, MemoryImportResult, OtherMemory
+from aurora_protocol.memory_methods import MemoryAdoptResult, MemoryExportResult, MemoryImportResult, OtherMemory
 from aurora_server.adopting import Adoption
 
 if TYPE_CHECKING:

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import logging
 import os
 import time
-from collections import Counter, OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -15,24 +13,21 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from aurora_indexer import IndexerError, knowledge, languages
-from aurora_indexer.answering import parse_source
-from aurora_indexer.indexer import Indexer, IndexerSettings, IndexProgress
+from aurora_indexer.indexer import Indexer, IndexerSettings
 from aurora_indexer.pool import WorkerPool
+from aurora_indexer.runs import IndexProgress
 from aurora_indexer.scan import Limits
 from aurora_memory import MemoryError_
-from aurora_memory.chunks import CodeChunk, Import, ParsedFile, type_of
+from aurora_memory.chunks import type_of
 from aurora_memory.lifespans.policies import Merged
-from aurora_memory.recall import Focus, recall, weigh
+from aurora_memory.recall import recall, weigh
 from aurora_memory.store import Counts, Store
-from aurora_memory.store.reading import ChunkView
 from aurora_orchestration.deliverables.deliverables import Deliverables
 from aurora_protocol.methods import (
     DoctorResult,
     ExplainResult,
     Freshness,
     IndexResult,
-    Link,
     Recalled,
     RecallParams,
     RecallResult,
@@ -40,13 +35,13 @@ from aurora_protocol.methods import (
 )
 from aurora_server import answers, explaining
 from aurora_server.adopting import Adoption
-from aurora_server.attention import LATELY, MAX_LATELY, Cursor, focus_of
+from aurora_server.attention import Cursor
+from aurora_server.buffers import Buffers
 from aurora_server.checkup import checkup
 from aurora_server.detecting import Detecting
 from aurora_server.hooks import Hooks
 from aurora_server.learned import LearnedMemory
 from aurora_server.lifespans import policies_of
-from aurora_server.looking import chunk_at, innermost
 from aurora_server.memory_files import database_path
 from aurora_server.memory_numbers import policy_of, weighing_of
 from aurora_server.mending import mend
@@ -66,8 +61,6 @@ if TYPE_CHECKING:
     from aurora_server.configuration.source import SettingsSource
 
 logger = logging.getLogger(__name__)
-OUTLINES_KEPT = 32
-OUTLINE_SECONDS = 0.5
 
 
 class Workspace:
@@ -95,7 +88,7 @@ class Workspace:
         self._store = store
         self._indexer = indexer
         self._embedder = embedder
-        self._outlines: OrderedDict[tuple[str, bytes], ParsedFile] = OrderedDict()
+        self.buffers = Buffers(root, store.read, self.relative)
         self.adoption = Adoption(root, store)
         self.deliverables = Deliverables(store, time.time, measuring.conformance_threshold)
         self.detecting = Detecting(root, store, self.deliverables, indexer, detect)
@@ -228,7 +221,7 @@ class Workspace:
         """
         begun = time.perf_counter()
         freshness = self._freshness()  # before: an index that is done meanwhile came too late for this answer
-        focus = await self._focus(cursor, time.time()) if cursor is not None else None
+        focus = await self.buffers.focus(cursor, time.time()) if cursor is not None else None
         answer = await self._recalling.answer(params, focus, self._indexer.pending)
         took = time.perf_counter() - begun
         return RecallResult(
@@ -272,23 +265,6 @@ class Workspace:
         """All that memory knows of the chunk of that id, with or without its lines. Raises UnknownChunk."""
         return await explaining.explain_id(self.root, self._store.read, chunk_id, self.policies)
 
-    async def explain_at(self, path: Path, line: int, column: int, text: str | None) -> ExplainResult | None:
-        """What the name at a 0-based position (column in code points) means. `text` is the unsaved buffer, if any."""
-        relative = self.relative(path)
-        source = text if text is not None else await asyncio.to_thread(_read, path)
-        if source is None:
-            return None
-        parsed = await self._parsed(relative, source)
-        chunks: Sequence[CodeChunk] = parsed.chunks if parsed else ()
-        imports: Sequence[Import] = parsed.imports if parsed else ()
-        found = await chunk_at(self._store.read, relative, source, chunks, imports, line, column)
-        return await explaining.explain_chunk(self.root, self._store.read, found) if found else None
-
-    async def outline(self, path: Path, text: str) -> list[CodeChunk]:
-        """The definitions or sections of a buffer as it is now; empty for languages not known."""
-        parsed = await self._parsed(self.relative(path), text)
-        return list(parsed.chunks) if parsed else []
-
     async def symbols(self, query: str, limit: int) -> list[Recalled]:
         """Definitions whose name starts like the query, then those recall finds for it."""
         reader = self._store.read
@@ -299,28 +275,6 @@ class Workspace:
             more = await recall(reader, query, limit, time.time())
             hits += [hit for hit in more if hit.chunk.id not in known and hit.chunk.kind not in ("module", "section")]
         return [answers.recalled(hit, self.root, 0) for hit in hits[:limit]]
-
-    async def related(self, path: Path, text: str | None) -> list[tuple[CodeChunk, list[Link]]]:
-        """A file's definitions as they stand in `text`, each with who calls or inherits it; nothing for documents."""
-        relative = self.relative(path)
-        if knowledge.for_path(relative) is not None:
-            return []
-        source = text if text is not None else await asyncio.to_thread(_read, path)
-        parsed = await self._parsed(relative, source) if source is not None else None
-        if parsed is None:
-            return []
-        callers = await self._store.read.callers_in(relative)
-        ids: dict[tuple[str, int], int] = {}
-        seen: Counter[str] = Counter()
-        for chunk in await self._store.read.chunks_of(relative):
-            ids[chunk.name, seen[chunk.name]] = chunk.id
-            seen[chunk.name] += 1
-        found: list[tuple[CodeChunk, list[Link]]] = []
-        for each in parsed.chunks:
-            others = callers.get(ids.get((each.name, each.ordinal), -1), [])
-            relation = "inherited by" if each.kind in ("class", "interface", "struct", "trait") else "called by"
-            found.append((each, [answers.link(relation, other) for other in others]))
-        return found
 
     async def doctor(self) -> DoctorResult:
         """What is wrong with this workspace and how to mend it, and every file that is left out."""
@@ -368,40 +322,6 @@ class Workspace:
             await self.forget_logs(gone)
         await load_for_saves(self._counts().languages)
 
-    async def _focus(self, cursor: Cursor, now: float) -> Focus | None:
-        """What the editor shows, as shares of attention."""
-        relative = self.relative(cursor.path)
-        own = await self._store.read.chunks_of(relative)
-        around: ChunkView | None = None
-        if cursor.line is not None:
-            around = innermost(own, cursor.line)
-            parsed = await self._parsed(relative, cursor.text) if cursor.text is not None else None
-            if parsed is not None:  # lines of the buffer need not be those of the file
-                unsaved = innermost(parsed.chunks, cursor.line)
-                around = next((each for each in own if unsaved is not None and each.name == unsaved.name), None)
-        return focus_of(around, own, await self._store.read.changed_since(now - LATELY, MAX_LATELY))
-
-    async def _parsed(self, relative: str, text: str) -> ParsedFile | None:
-        """Parse a buffer once per content, in a thread; a few of the latest are kept."""
-        if languages.for_path(relative) is None and knowledge.for_path(relative) is None:
-            return None
-        source = text.encode("utf-8", "surrogatepass")
-        key = (relative, hashlib.blake2b(source, digest_size=16).digest())
-        known = self._outlines.get(key)
-        if known is None:
-            try:
-                known = await asyncio.to_thread(_parse, relative, source)
-            except IndexerError:
-                return None
-            if known is None:
-                return None
-            self._outlines[key] = known
-            while len(self._outlines) > OUTLINES_KEPT:
-                self._outlines.popitem(last=False)
-        else:
-            self._outlines.move_to_end(key)
-        return known
-
     def _freshness(self) -> Freshness:
         """How far behind memory is now; when it was indexed, memory itself says."""
         counts = self._counts()
@@ -424,10 +344,6 @@ class Workspace:
         return self._counts().skipped + (len(scan.skips) if scan else 0)
 
 
-def _parse(path: str, source: bytes) -> ParsedFile | None:
-    return parse_source(path, source, OUTLINE_SECONDS)
-
-
 def _embedder_class() -> type[Embedder]:
     from aurora_indexer.embedding.embedder import Embedder
 
@@ -442,13 +358,6 @@ def _size(path: Path) -> int:
         except OSError:
             continue
     return total
-
-
-def _read(path: Path) -> str | None:
-    try:
-        return path.read_bytes().decode("utf-8", "replace")
-    except OSError:
-        return None
 
 
 def _slashed(path: Path) -> str:

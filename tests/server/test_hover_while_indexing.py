@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from aurora_indexer.indexer import Indexer, Summary
+from aurora_indexer.indexer import Indexer
 from aurora_indexer.pool import WorkerPool
+from aurora_indexer.runs import Summary
 from aurora_server import settings
 from aurora_server.lsp import hover
 from aurora_server.workspace import Workspace
@@ -49,7 +50,7 @@ async def test_a_hover_does_not_wait_for_the_sweep_and_says_so(
     workspace = await Workspace.open(root, configured, pool)
     try:
         await asyncio.wait_for(sweeping.wait(), 60)
-        found = await asyncio.wait_for(workspace.explain_at(root / "shop.py", 3, 6, None), 60)
+        found = await asyncio.wait_for(workspace.buffers.explain_at(root / "shop.py", 3, 6, None), 60)
         assert found is not None and found.chunk.name == "add_tax"
         assert workspace.behind
         for text in (

@@ -41,7 +41,7 @@ async def code_lenses(ls: AuroraServer, params: types.CodeLensParams) -> list[ty
     of_spec = await deliverable_lens.lenses(ls, uri)
     if of_spec:
         return of_spec
-    related = await place.workspace.related(place.path, place.text)
+    related = await place.workspace.buffers.related(place.path, place.text)
     return [_lens(chunk, links) for chunk, links in related if chunk.name != MODULE_NAME and summary(links)]
 
 

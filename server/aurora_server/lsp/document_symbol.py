@@ -63,7 +63,7 @@ async def document_symbols(
     if place is None or path is None:
         return None
     index = await asyncio.to_thread(ls.documents.line_index, uri, path)
-    chunks = await place.workspace.outline(place.path, index.text)
+    chunks = await place.workspace.buffers.outline(place.path, index.text)
     tree = symbol_tree(chunks, index, ls.documents.encoding)
     return tree if _shows_trees(ls.client) else _flat(tree, uri, None)
 

@@ -54,7 +54,7 @@ async def hover(ls: AuroraServer, params: types.HoverParams) -> types.Hover | No
     if of_deliverable is not None:
         return of_deliverable
     position = await in_code_points(ls, uri, params.position)
-    explained = await place.workspace.explain_at(place.path, position.line, position.character, place.text)
+    explained = await place.workspace.buffers.explain_at(place.path, position.line, position.character, place.text)
     if explained is None:
         return None
     root, now, behind = place.workspace.root, datetime.now(UTC), place.workspace.behind

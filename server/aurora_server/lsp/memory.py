@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from aurora_protocol import methods
-from aurora_protocol.methods import (
+from aurora_protocol import memory_methods
+from aurora_protocol.memory_methods import (
     MemoryAdoptParams,
     MemoryAdoptResult,
     MemoryExportResult,
@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 
 def register(server: AuroraServer) -> None:
     """Answer `aurora/memory/export`, `…/import`, `…/adopt`, `…/restore`."""
-    server.feature(methods.MEMORY_EXPORT)(export)
-    server.feature(methods.MEMORY_IMPORT)(import_)
-    server.feature(methods.MEMORY_ADOPT)(adopt)
-    server.feature(methods.MEMORY_RESTORE)(restore)
+    server.feature(memory_methods.MEMORY_EXPORT)(export)
+    server.feature(memory_methods.MEMORY_IMPORT)(import_)
+    server.feature(memory_methods.MEMORY_ADOPT)(adopt)
+    server.feature(memory_methods.MEMORY_RESTORE)(restore)
 
 
 async def export(ls: AuroraServer, value: object) -> MemoryExportResult:

@@ -85,7 +85,7 @@ async def explain(ls: AuroraServer, value: object) -> ExplainResult | None:
     if place is None:
         return None
     position = await in_code_points(ls, params.uri, params.position)
-    return await place.workspace.explain_at(place.path, position.line, position.character, place.text)
+    return await place.workspace.buffers.explain_at(place.path, position.line, position.character, place.text)
 
 
 async def doctor(ls: AuroraServer, _: object) -> DoctorResult:
