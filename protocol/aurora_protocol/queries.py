@@ -137,14 +137,24 @@ class TokenCounts(Wire, frozen=True, kw_only=True):
     agents: int = 0
 
 
+class QueryStep(Wire, frozen=True, kw_only=True):
+    """A subgoal that an agent worked on; `tries` of it, `done` where an answer could be made of what it gave."""
+
+    id: str
+    description: str
+    agent: str
+    done: bool
+    tries: int = 1
+
+
 class QueryResult(Wire, frozen=True, kw_only=True):
     """What came of a run: `state` says how it ended, `error` in one line why, where it did not end well.
 
     `score` and `confidence` in [0, 1], None where nothing was judged; `because` says how the confidence came about and
     `caveats` what to check; `from_memory`: the answer of an earlier run, at no cost. `cached`: memory keeps how it was
     answered, as `reasoning_id`; `cost_usd` is what was paid, `unpriced_calls` how many calls have no known price.
-    `checks` are those of the last verification. `log` is the conversation log's path. `trace` has the phases as the log
-    has them.
+    `checks` are those of the last verification, `steps` the subgoals as planned. `log` is the conversation log's
+    path. `trace` has the phases as the log has them.
     """
 
     id: str
@@ -161,6 +171,7 @@ class QueryResult(Wire, frozen=True, kw_only=True):
     untraced: tuple[str, ...] = ()
     sources: tuple[QuerySource, ...] = ()
     checks: tuple[QueryCheck, ...] = ()
+    steps: tuple[QueryStep, ...] = ()
     notices: tuple[str, ...] = ()
     cost_usd: float = 0.0
     unpriced_calls: int = 0

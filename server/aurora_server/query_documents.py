@@ -8,8 +8,8 @@ from typing import Any
 import msgspec
 
 from aurora_orchestration.conversations.timing import Timing, timing
-from aurora_orchestration.soar.claims import shown
-from aurora_orchestration.soar.model import Verification
+from aurora_orchestration.soar.claims import shown, usable
+from aurora_orchestration.soar.model import SubgoalResult, Verification
 from aurora_orchestration.soar.run import RunRecord
 from aurora_orchestration.soar.stages import Stage
 from aurora_protocol.queries import (
@@ -18,6 +18,7 @@ from aurora_protocol.queries import (
     QueryClaim,
     QueryResult,
     QuerySource,
+    QueryStep,
     QueryTiming,
     StageNotice,
     TokenCounts,
@@ -50,6 +51,7 @@ def result_of(record: RunRecord, notices: Sequence[str] = ()) -> QueryResult:
         untraced=synthesis.untraced if synthesis is not None else (),
         sources=_sources(record),
         checks=_checks(judged),
+        steps=tuple(_step(each) for each in record.results),
         notices=tuple(dict.fromkeys((*notices, *record.notices))),
         cost_usd=round(record.cost_usd, 6),
         unpriced_calls=sum(call.cost_usd is None for call in made),
@@ -123,6 +125,16 @@ def _sources(record: RunRecord) -> tuple[QuerySource, ...]:
             activation=each.activation,
         )
         for each in chunks
+    )
+
+
+def _step(result: SubgoalResult) -> QueryStep:
+    return QueryStep(
+        id=result.subgoal.id,
+        description=result.subgoal.description,
+        agent=result.response.agent_id,
+        done=usable(result),
+        tries=len(result.tries),
     )
 
 

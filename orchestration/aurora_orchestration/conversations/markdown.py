@@ -98,8 +98,8 @@ def agent_block(result: SubgoalResult, settings: ConversationSettings) -> str:
         document["user_interactions"] = [msgspec.structs.asdict(each) for each in response.user_interactions]
     if result.verification is not None:
         document["verification"] = msgspec.to_builtins(result.verification)
-    if len(result.attempts) > 1:
-        document["attempts"] = [msgspec.to_builtins(each) for each in result.attempts]
+    if len(result.tries) > 1:
+        document["attempts"] = [msgspec.to_builtins(each) for each in result.tries]
     if settings.include_metadata:
         document["metadata"] = msgspec.structs.asdict(response.metadata)
         if result.ended_at:
@@ -264,7 +264,7 @@ def _retries(record: RunRecord) -> dict[str, int]:
     found = {}
     if record.plan is not None and len(record.plan.attempts) > 1:
         found["decomposition"] = len(record.plan.attempts) - 1
-    outputs = sum(max(len(each.attempts) - 1, 0) for each in record.results)
+    outputs = sum(max(len(each.tries) - 1, 0) for each in record.results)
     if outputs:
         found["agent_output"] = outputs
     if record.synthesis is not None and len(record.synthesis.attempts) > 1:

@@ -278,9 +278,11 @@ def query_of(experiment: Experiment, notes: str, signal: str) -> str:
 
 
 def _action(record: RunRecord) -> str:
-    done = [result.subgoal.description for result in record.results if not result.skipped]
-    if done:
-        return "; ".join(done)
+    tried = [result for result in record.results if not result.skipped]
+    if tried:
+        return "; ".join(
+            f"{each.subgoal.description}{' (failed)' if each.response.status == 'error' else ''}" for each in tried
+        )
     return "Answered directly" if record.answer else "None: the run came to no answer"
 
 

@@ -27,8 +27,8 @@ from aurora_orchestration.soar.feedback import feedback_for
 from aurora_orchestration.soar.model import (
     Agent,
     AgentResponse,
+    AgentTry,
     Assignment,
-    Attempt,
     ContextBundle,
     FeedbackIssue,
     Plan,
@@ -43,6 +43,9 @@ from aurora_orchestration.soar.verify_output import verify_output
 
 log = logging.getLogger(__name__)
 
+MAX_KEPT = 2_000
+"""Characters of what a try gave that the records keep; of the best one they keep all."""
+
 Outcome = Literal["pass", "retry", "reject"]
 Learn = Callable[[str, bool], object]
 
@@ -53,6 +56,8 @@ class _Try(Struct, frozen=True):
     response: AgentResponse
     verification: Verification | None
     feedback: RetryFeedback | None = None
+    began: float = 0.0
+    ended: float = 0.0
 
     @property
     def score(self) -> float:
@@ -140,7 +145,7 @@ class _Run:
             log.exception("a subgoal failed", extra={"subgoal": subgoal.id, "agent": agent.id})
             said = f"internal error, {type(error).__name__}: {error}"
             response = AgentResponse(subgoal_id=subgoal.id, agent_id=agent.id, status="error", error=said)
-            tries = [_Try(response, None)]
+            tries = [_Try(response, None, began=begun, ended=self._now())]
         return self._result(subgoal, tries, begun)
 
     async def _tries(self, task: Task, agent: Agent) -> list[_Try]:
@@ -159,7 +164,9 @@ class _Run:
                 agent=agent.id,
                 attempt=number,
             )
+            began = self._now()
             one, over = await self._one(task, agent, retries)
+            one = msgspec.structs.replace(one, began=began, ended=self._now())
             outcome = outcome_of(one.response, one.verification, scoring)
             await self._remember(agent, one, outcome)
             other = self._other(agent)
@@ -233,11 +240,7 @@ class _Run:
             subgoal=subgoal,
             response=chosen.response,
             verification=chosen.verification,
-            attempts=tuple(
-                Attempt(verification=each.verification, feedback=each.feedback)
-                for place, each in enumerate(tries)
-                if place != best and each.verification is not None
-            ),
+            tries=tuple(map(_told, tries)),
             started_at=begun,
             ended_at=self._now(),
         )
@@ -277,6 +280,21 @@ def _feedback_on(one: _Try, attempt: int, scoring: ScoringSettings) -> RetryFeed
         previous_score=0.0,
         issues=(FeedbackIssue(check="answer", score=0.0, issue=why[:1_000]),),
         instruction=f"{one.response.agent_id} gave no answer: {why[:1_000]}. Answer the subgoal.",
+    )
+
+
+def _told(one: _Try) -> AgentTry:
+    """A try as the records keep it."""
+    response = one.response
+    return AgentTry(
+        agent_id=response.agent_id,
+        status=response.status,
+        summary=response.output.summary[:MAX_KEPT] if response.output is not None else "",
+        error=response.error,
+        verification=one.verification,
+        feedback=one.feedback,
+        started_at=one.began,
+        ended_at=one.ended,
     )
 
 

@@ -12,8 +12,9 @@ The phases of a run as those of a deliverable:
 | verification of the answer        | verify      |
 | record, respond                   | archive     |
 
-An answer that is sent back to be mended goes from verify to apply again: a recovery. A run inside of a deliverable that
-the same session has open already opens none of its own; what it called and spent counts towards that one.
+An answer that is sent back to be mended goes from verify to apply again: a recovery; so is a step that is tried again.
+A run inside of a deliverable that the same session has open already opens none of its own; what it called and spent
+counts towards that one.
 
 Nothing here ever harms a run: what cannot be recorded is logged and left out.
 """
@@ -51,8 +52,8 @@ from aurora_orchestration.deliverables.model import (
 from aurora_orchestration.deliverables.tracking import Tracking
 from aurora_orchestration.llm.asking import Usage
 from aurora_orchestration.soar.claims import usable
+from aurora_orchestration.soar.model import AgentTry, SubgoalResult
 from aurora_orchestration.soar.model import Complexity as Level
-from aurora_orchestration.soar.model import SubgoalResult
 from aurora_orchestration.soar.run import Call, RunRecord
 
 logger = logging.getLogger(__name__)
@@ -141,13 +142,18 @@ class Delivering:
         self._say(call.started_at + call.took_ms / 1000, used, paid_as(self._change, call.key) if call.key else None)
 
     def collected(self, results: Sequence[SubgoalResult]) -> None:
-        """What the agents did: each a tool call with its duration, each tool of theirs one without."""
+        """What the agents did: each try a tool call with its duration, each tool of theirs one without.
+
+        A try after the first is a recovery (AURA-M §1). Tries are told at the times they took place.
+        """
         for result in results:
             response = result.response
-            if not result.skipped:
-                took = max(0.0, result.ended_at - result.started_at)
-                name = _named(f"agent:{response.agent_id}") or "agent"
-                self._say(result.ended_at, ToolCalled(name, 1, response.status != "error", took))
+            for number, one in enumerate(result.tries):
+                if number and not self._joined:
+                    self._say_at(one.started_at, RecoveryBegan(shown(_why_again(result.tries[number - 1]))))
+                name = _named(f"agent:{one.agent_id}") or "agent"
+                took = max(0.0, one.ended_at - one.started_at)
+                self._say_at(one.ended_at, ToolCalled(name, 1, one.status != "error", took))
             for tool in response.metadata.tools_used:
                 self._say(result.ended_at, ToolCalled(_named(tool) or "tool"))
             for turn in response.user_interactions:
@@ -193,6 +199,9 @@ class Delivering:
     def _say(self, at: float, what: Happening, known_as: str | None = None) -> None:
         # Later than what was said before: phases that the clock does not tell apart stay in their order.
         self._last_at = at = max(at, self._last_at + TICK)
+        self._say_at(at, what, known_as)
+
+    def _say_at(self, at: float, what: Happening, known_as: str | None = None) -> None:
         self._count += 1
         tag = str(type(what).__struct_config__.tag)
         self._waiting.append(
@@ -250,7 +259,17 @@ def failure_of(run: RunRecord) -> FailureType:
         checks = synthesis.verification.checks
         worst = min(checks, key=lambda name: checks[name].score, default="")
         return "hallucination" if worst == "traceable" or synthesis.untraced else "spec_misunderstanding"
+    if run.plan is not None and run.plan.verification.verdict != "pass":
+        return "spec_misunderstanding"  # no tool was called: the question was never taken apart soundly
     return "tool_failure" if run.error else "incomplete"
+
+
+def _why_again(before: AgentTry) -> str:
+    """Why there was another try."""
+    if before.error is not None:
+        return f"{before.agent_id}: {before.error}"
+    score = f"scored {before.verification.overall_score:.2f}" if before.verification is not None else "gave nothing"
+    return f"{before.agent_id} {score}"
 
 
 def _named(text: str | None) -> str | None:

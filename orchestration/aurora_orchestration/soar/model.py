@@ -251,13 +251,29 @@ class AgentResponse(Struct, frozen=True, kw_only=True):
     notes: tuple[str, ...] = ()
 
 
+class AgentTry(Struct, frozen=True, kw_only=True):
+    """One try at a subgoal: who, what it gave in short, how that was judged, and what the next try was told of it.
+
+    Times in Unix seconds.
+    """
+
+    agent_id: str
+    status: Literal["success", "partial", "error"]
+    summary: str = ""
+    error: str | None = None
+    verification: Verification | None = None
+    feedback: RetryFeedback | None = None
+    started_at: float = 0.0
+    ended_at: float = 0.0
+
+
 class SubgoalResult(Struct, frozen=True, kw_only=True):
-    """What became of a subgoal: the last response, its verification, and every attempt before."""
+    """What became of a subgoal: the best response, its verification, and every try in its order, the best included."""
 
     subgoal: Subgoal
     response: AgentResponse
     verification: Verification | None = None
-    attempts: tuple[Attempt, ...] = ()
+    tries: tuple[AgentTry, ...] = ()
     skipped: str = ""
     started_at: float = 0.0
     ended_at: float = 0.0

@@ -150,7 +150,7 @@ def collected(results: Sequence[SubgoalResult]) -> dict[str, Any]:
                 **msgspec.to_builtins(result.response),
                 "skipped": result.skipped,
                 "verification": None if result.verification is None else verified(result.verification),
-                "attempts": max(1, len(result.attempts)),
+                "attempts": max(1, len(result.tries)),
             }
             for result in results
         ],

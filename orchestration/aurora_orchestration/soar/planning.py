@@ -52,12 +52,14 @@ def option_for(option: VerificationOption, complexity: Complexity, score: float 
 def most_calls(option: VerificationOption, settings: ScoringSettings) -> int:
     """The most questions `plan` puts to a model from this option on, escalations included.
 
-    Per try 2 with option A and 4 with B, one more for feedback where that is vague, and 7 for C, which is tried once:
-    with two retries 31 from A, 22 from B, 7 from C. `ask_for` may repair each of them once.
+    Per try 2 with option A, 4 with B and 7 with C, one more for feedback where that is vague; C is tried once where a
+    question was escalated to it: with two retries 31 from A, 22 from B, 23 from C. `ask_for` may repair each once.
     """
     if option == "option_c":
-        return CALLS_OF_C
-    return (_CALLS[option] + 1) * (settings.max_retries + 1) + most_calls(_HARDER[option][0], settings)
+        return (CALLS_OF_C + 1) * settings.max_retries + CALLS_OF_C
+    harder = _HARDER[option][0]
+    beyond = CALLS_OF_C if harder == "option_c" else most_calls(harder, settings)
+    return (_CALLS[option] + 1) * (settings.max_retries + 1) + beyond
 
 
 async def plan(
@@ -73,8 +75,9 @@ async def plan(
 ) -> Plan:
     """A decomposition and its verdict: the first that passes, else the best of all that were tried.
 
-    Each option is tried at most 1 + `max_retries` times, with feedback; C once. What scores "retry" to the end goes on
-    to the next harder option; two failures in a row ("an alternative, or mark failed") end it. At most
+    Each option is tried at most 1 + `max_retries` times, with feedback; C once where a question was escalated to it.
+    What scores "retry" to the end goes on to the next harder option; two failures in a row ("an alternative, or mark
+    failed") end it, and one where the option is C. At most
     `most_calls(option, settings)` questions are asked. A reply that cannot be used counts as a failed try; raises it
     when there was no other, and every other `LlmError`; a cap that is reached once something was tried ends the
     search. The caller looks at `verification.verdict`: only "pass" may go on to execution.
@@ -110,8 +113,9 @@ async def plan(
             best = _Tried(verified, complexity, option)
             break
         failed = failed + 1 if verification.verdict == "fail" else 0
-        ended = failed >= 2 or option == "option_c"
         exhausted = tries > settings.max_retries
+        last = bool(escalations) or exhausted or verification.verdict == "fail"
+        ended = failed >= 2 or (option == "option_c" and last)
         feedback = feedback_for(verification, "decomposition", tries, settings)
         if not ended and vague(feedback) and verified is not None:
             feedback = await _coordinated(feedback, verification, llm, settings)

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from aurora_orchestration.settings import ScoringSettings
 from aurora_orchestration.soar.claims import doubtful, usable
-from aurora_orchestration.soar.model import Attempt, ContextBundle, SubgoalResult, Synthesis, Verification
+from aurora_orchestration.soar.model import ContextBundle, SubgoalResult, Synthesis, Verification
 from aurora_orchestration.soar.run import RunRecord
 
 MAX_LISTED = 10
@@ -29,8 +29,9 @@ class Response(Struct, frozen=True, kw_only=True):
 def respond(synthesis: Synthesis, results: Sequence[SubgoalResult], settings: ScoringSettings) -> Response:
     """The final checkpoint of Appendix D.
 
-    From 0.8 the answer as it is; from 0.7 with its uncertainties; from 0.5 with strong warnings and what to check;
-    below no answer but what the steps found. Confidence is the score, less what is missing and what cannot be traced.
+    From 0.8 the answer as it is, with what is missing, doubtful or not traced in it; from 0.7 with its uncertainties;
+    from 0.5 with strong warnings and what to check; below no answer but what the steps found. Confidence is the score,
+    less what is missing and what cannot be traced.
     """
     done = [result for result in results if usable(result)]
     verification = synthesis.verification
@@ -62,7 +63,12 @@ def respond(synthesis: Synthesis, results: Sequence[SubgoalResult], settings: Sc
     if score < settings.pass_threshold:
         warning = f"Low confidence ({score:.2f}): check the points below before you rely on this answer."
         caveats = (warning, *issues)
-    elif score < settings.cache_threshold or len(done) < len(results) or synthesis.untraced:
+    elif (
+        score < settings.cache_threshold
+        or len(done) < len(results)
+        or any(map(doubtful, results))
+        or synthesis.untraced
+    ):
         caveats = issues
     whole = score >= settings.pass_threshold and len(done) == len(results)
     return Response(
@@ -172,7 +178,7 @@ def reasoning_trace(run: RunRecord) -> dict[str, Any]:
                 "usable": usable(result),
                 "summary": result.response.output.summary[:2000] if result.response.output is not None else None,
                 "tools": list(result.response.metadata.tools_used),
-                "verification": _judgement(result.verification, result.attempts),
+                "verification": _judgement(result.verification, result.tries),
             }
             for result in run.results
         ],
@@ -188,7 +194,7 @@ def reasoning_trace(run: RunRecord) -> dict[str, Any]:
     }
 
 
-def _judgement(verification: Verification | None, attempts: Sequence[Attempt]) -> dict[str, Any] | None:
+def _judgement(verification: Verification | None, attempts: Sequence[object]) -> dict[str, Any] | None:
     if verification is None:
         return None
     return {

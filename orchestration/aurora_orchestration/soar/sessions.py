@@ -76,10 +76,14 @@ class Sessions:
         self._last: OrderedDict[str, OrderedDict[str, Remembered]] = OrderedDict()
 
     def remember(self, workspace: str, session: str, record: RunRecord) -> None:
-        """Take a finished run as the session's last; "" is no session. One without an answer leaves the one before."""
+        """Take a finished run as the session's last; "" is no session.
+
+        One without an answer leaves the one before, and so does one that asked nothing: "thanks" is no question.
+        """
         if not session:
             return
-        answered = bool(record.answer) and record.state in ("complete", "partial")
+        asked = record.assessment is not None
+        answered = asked and bool(record.answer) and record.state in ("complete", "partial")
         if not answered and (self.last(workspace, session) is not None or record.state == "dry_run"):
             return
         sessions = self._last.setdefault(workspace, OrderedDict())

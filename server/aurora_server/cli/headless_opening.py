@@ -8,12 +8,13 @@ import time
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from aurora_orchestration.guardrails.blocked import Unrecorded
 from aurora_orchestration.guardrails.budget import Budget
 from aurora_orchestration.llm.asking import Usage
 from aurora_orchestration.llm.models import open_models
+from aurora_orchestration.soar.model import AgentResponse, Subgoal, SubgoalResult
 from aurora_orchestration.soar.run import Call, Mode, RunCancelled, RunRecord
 from aurora_protocol.address import in_home
 from aurora_protocol.queries import QUERY
@@ -93,7 +94,18 @@ def record_of(result: dict[str, Any], workspace: str, mode: Mode) -> RunRecord:
         score=result["score"],
         confidence=result["confidence"],
         calls=(paid,),
+        results=tuple(map(_step, result.get("steps", ()))),
         notices=tuple(result["notices"]),
         error=result["error"],
         log=result["log"],
+    )
+
+
+def _step(told: Mapping[str, Any]) -> SubgoalResult:
+    """A subgoal as the wire tells it: what was to be done, by whom, and whether it was."""
+    status: Literal["success", "error"] = "success" if told["done"] else "error"
+    return SubgoalResult(
+        subgoal=Subgoal(id=told["id"], description=told["description"], agent=told["agent"]),
+        response=AgentResponse(subgoal_id=told["id"], agent_id=told["agent"], status=status),
+        skipped="" if told["tries"] else "not begun",
     )

@@ -146,8 +146,10 @@ async def test_a_low_score_is_tried_again_with_what_it_lacked(tmp_path: Path, pr
     run = Run(tmp_path, provider)
     (result,) = await run(planned(subgoal("SG1")))
     assert result.verification is not None and result.verification.verdict == "pass"
-    (before,) = result.attempts
+    before, after = result.tries
+    assert before.verification is not None and after.verification == result.verification
     assert before.verification.overall_score == pytest.approx(0.6), "counted here, not what the judge claims"
+    assert before.feedback is not None and after.feedback is None and before.ended_at <= after.started_at
     second = [request for request in provider.requests if WORK in request.system][1]
     assert second.json["attempt"] == 2
     assert second.json["feedback"]["issues"][0]["issue"] == "names no function"
@@ -162,7 +164,7 @@ async def test_after_two_retries_a_fair_answer_is_gone_on_with(tmp_path: Path, p
     assert first.verification is not None and first.verification.overall_score == pytest.approx(0.65), (
         "the best of them"
     )
-    assert len(first.attempts) == 2
+    assert [each.verification and each.verification.overall_score for each in first.tries] == [0.6, 0.65, 0.55]
     assert second.verification is not None and second.verification.verdict == "pass"
     last = [request for request in provider.requests if WORK in request.system][-1]
     assert last.json["upstream"][0]["degraded"] is True

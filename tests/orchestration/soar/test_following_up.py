@@ -69,6 +69,19 @@ async def test_try_again_goes_one_level_up(provider: LoopbackProvider, tmp_path:
         assert again.complexity == "complex" and "criticise" in mind.asked
 
 
+@pytest.mark.parametrize("said", ["thanks", "never mind"])
+async def test_what_asks_nothing_is_not_what_is_tried_again(
+    provider: LoopbackProvider, tmp_path: Path, said: str
+) -> None:
+    provider.otherwise = Mind(TWO)
+    async with bench(tmp_path, provider.llm_settings(), provider.environ) as it:
+        await it.ask(QUERY, session="s")
+        asked = len(provider.requests)
+        assert (await it.ask(said, session="s")).cost_usd == 0 and len(provider.requests) == asked
+        again = await it.ask("Try again", session="s")
+        assert (again.query, again.complexity) == (QUERY, "complex")
+
+
 async def test_never_mind_stops_what_the_session_asked_last(provider: LoopbackProvider, tmp_path: Path) -> None:
     mind = Mind(TWO)
     provider.otherwise = mind

@@ -176,15 +176,29 @@ async def test_a_judge_without_confidence_passes_nothing(provider: LoopbackProvi
     provider.on(PLANS, good())
     provider.on(ADVOCATES, {"strengths": []})
     provider.on(JUDGES, {"chosen": 1, "confidence": 0.2} | scores(0.95))
-    made = await planned(provider, "option_c", complexity="critical")
+    made = await planned(provider, "option_c", complexity="critical", settings=replace(SETTINGS, max_retries=0))
     assert made.verification.verdict == "retry"
     assert any("only 0.20 sure" in notice for notice in made.verification.notices)
 
 
 async def test_broken_paths_are_not_debated(provider: LoopbackProvider) -> None:
     provider.on(PLANS, good(subgoals=[subgoal("SG1", "Throttle public API requests")]))
-    made = await planned(provider, "option_c", complexity="critical")
+    made = await planned(provider, "option_c", complexity="critical", settings=replace(SETTINGS, max_retries=0))
     assert asked(provider) == ["plan"] * 3 and made.verification.verdict != "pass"
+
+
+@pytest.mark.parametrize(("first", "tried"), [(0.6, 2), (0.3, 1)])
+async def test_a_critical_question_is_tried_again_where_it_nearly_passed(
+    provider: LoopbackProvider, first: float, tried: int
+) -> None:
+    provider.on(PLANS, good())
+    provider.on(ADVOCATES, {"strengths": []})
+    told = [first, 0.9]
+    provider.on(JUDGES, *({"chosen": 1, "confidence": 0.9} | scores(each, issues=["limits missing"]) for each in told))
+    provider.on(COORDINATES, {"retry_feedback": {"issues": [{"check": "x", "issue": "y"}], "instruction": "z"}})
+    made = await planned(provider, "option_c", complexity="critical")
+    assert made.verification.verdict == ("pass" if tried == 2 else "fail")
+    assert asked(provider).count("judge") == len(made.attempts) == tried and not made.escalations
 
 
 async def test_bad_json_counts_as_an_attempt(provider: LoopbackProvider) -> None:

@@ -273,6 +273,22 @@ async def test_every_run_is_a_deliverable_with_its_calls(provider: LoopbackProvi
         assert sum(isinstance(event.what, TokensUsed) for event in events) == len(run.calls)
 
 
+async def test_a_step_that_is_tried_again_is_told_of_everywhere(provider: LoopbackProvider, tmp_path: Path) -> None:
+    mind = Mind(TWO, depends={1: (0,)})
+    mind.scores["output"] = [0.6, 0.6, 0.65, 0.9]
+    provider.otherwise = mind
+    async with bench(tmp_path, provider.llm_settings(), provider.environ) as it:
+        run = await it.ask(MEDIUM)
+        assert run.state == "complete" and run.score is not None and run.score >= 0.8
+        assert run.caveats == (f"Doubtful: {TWO[0]}",), "it was used although it never passed (App. D)"
+        found = await it.deliverables.get(change_of(run.id))
+        assert found is not None and found.tool_calls == {"agent:llm-executor": 4}
+        assert (found.recovery_attempts, found.recovery_tool_calls) == (2, 3)
+        told = it.log_of(run)
+        assert told.count('"agent_id": "llm-executor"') >= 5, "every try is in the log"
+        assert '"attempts": 3' in told and '"agent_output": 2' in told
+
+
 async def test_two_runs_at_once_do_not_mix(provider: LoopbackProvider, tmp_path: Path) -> None:
     provider.otherwise = Mind(TWO)
     async with bench(tmp_path, provider.llm_settings(), provider.environ) as it:

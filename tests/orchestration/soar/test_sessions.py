@@ -118,7 +118,10 @@ def test_only_answers_are_remembered_and_only_within_their_session_and_workspace
     sessions.remember("/w", "a", record())
     sessions.remember("/w", "a", record(state="failed", answer=""))
     sessions.remember("/w", "", record())
-    assert sessions.last("/w", "a") is not None
+    kept = sessions.last("/w", "a")
+    assert kept is not None
+    sessions.remember("/w", "a", record(query="thanks", answer="Glad that helped.", assessment=None))
+    assert sessions.last("/w", "a") == kept, "thanks are no question"
     assert sessions.last("/w", "b") is None
     assert sessions.last("/v", "a") is None
     assert sessions.last("/w", "") is None
