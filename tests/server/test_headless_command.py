@@ -8,13 +8,18 @@ from pathlib import Path
 from typing import Any
 
 import click
+import msgspec
 import pytest
+from msgspec.structs import replace
 
 from aurora_orchestration.settings import HeadlessSettings
+from aurora_orchestration.soar.model import AgentResponse, AgentTry, Output, Subgoal, SubgoalResult
 from aurora_orchestration.soar.run import Mode, RunRecord
 from aurora_server.cli.headless import Options, Wired, headless_options, options_of, pursue_goal
 from aurora_server.cli.headless_opening import opening as opening_for_real
+from aurora_server.cli.headless_opening import record_of
 from aurora_server.cli.settings import Settings
+from aurora_server.query_documents import result_of
 
 
 @pytest.fixture
@@ -89,6 +94,41 @@ def test_as_json_each_line_is_a_document(settings: Settings, capsys: pytest.Capt
     iteration, end = (json.loads(line) for line in capsys.readouterr().out.splitlines())
     assert (iteration["event"], iteration["iteration"], iteration["next_step"]) == ("iteration", 1, "look again")
     assert (end["event"], end["status"], end["exit_code"]) == ("end", "iterations", 1)
+
+
+def test_what_a_run_did_reaches_the_scratchpad(settings: Settings) -> None:
+    step = Subgoal(id="SG1", description="Run the tests", agent="llm-executor")
+    done = AgentResponse(
+        subgoal_id="SG1", agent_id="a1", status="success", output=Output(summary="2 fail", confidence=0.9)
+    )
+    broken = AgentResponse(subgoal_id="SG2", agent_id="a2", status="error", error="exit 3")
+    tries = (AgentTry(agent_id="a1", status="success"),)
+    record = RunRecord(
+        id="aurora-1",
+        query="q",
+        workspace="w",
+        started_at=0,
+        ended_at=1,
+        state="partial",
+        answer="Ran them.",
+        results=(
+            SubgoalResult(subgoal=step, response=done, tries=tries),
+            SubgoalResult(subgoal=replace(step, id="SG2", description="Fix them"), response=broken, tries=tries),
+            SubgoalResult(subgoal=replace(step, id="SG3"), response=broken, skipped="needs SG2"),
+        ),
+    )
+    told = record_of(json.loads(json.dumps(msgspec.to_builtins(result_of(record)))), "w", "headless")
+
+    @asynccontextmanager
+    async def opens(_: Settings) -> AsyncIterator[Wired]:
+        async def run(query: str, mode: Mode) -> RunRecord:
+            return told
+
+        yield Wired(HeadlessSettings(), run, None)
+
+    pursue_goal(settings, Options(max_iterations=1), opens)
+    notes = (settings.workspace / "headless" / "scratchpad.md").read_text()
+    assert "**Action:** Run the tests; Fix them (failed)\n" in notes
 
 
 def test_on_main_it_is_blocked_with_the_way_out(settings: Settings, capsys: pytest.CaptureFixture[str]) -> None:
