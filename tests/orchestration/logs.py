@@ -73,9 +73,11 @@ _happenings = st.one_of(
     st.builds(Iterated),
     st.builds(SessionJoined, st.sampled_from(["s-1", "s-2"])),
     st.builds(HumanIntervened, st.none() | st.floats(0, 100), st.none(), st.integers(0, 2)),
-    st.builds(Conformed, _some, _some, _shares, _shares, _some, _shares),
+    st.builds(Conformed, _some, _some, _shares, _shares, _some, _shares, _shares, _shares),
     st.builds(TestsRan, _some, _some, st.sampled_from([None, True, False])),
-    st.builds(Ended, st.sampled_from(["completed", "failed"]), _failures),
+    st.builds(
+        Ended, st.sampled_from(["completed", "failed"]), _failures, st.none(), st.sampled_from([None, True, False])
+    ),
 )
 
 

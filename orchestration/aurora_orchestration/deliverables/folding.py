@@ -110,6 +110,7 @@ class Folding:
         self._sessions: dict[str, None] = {}
         self._measured = Measured()
         self._failure: FailureType | None = None
+        self._failed: bool | None = None
 
     def take(self, events: Iterable[Event]) -> None:
         """Take in events that are all later than `last_at`, in any order among themselves."""
@@ -151,7 +152,7 @@ class Folding:
         below = conformance is not None and conformance.overall is not None and conformance.overall < threshold
         failed: bool | None = None
         if self.status in ("completed", "failed"):
-            failed = self.status == "failed" or below
+            failed = self.status == "failed" or (below if self._failed is None else self._failed)
         return Deliverable(
             change_id=self.change_id,
             status=self.status,
@@ -249,6 +250,8 @@ class Folding:
         self.settled = True
         self._completed_at = at
         self._failure = what.failure_type
+        # Who names a type of failure says that it failed, unless told otherwise.
+        self._failed = True if what.deliverable_failed is None and what.failure_type else what.deliverable_failed
 
     def _recovery(self, _: RecoveryBegan, at: float) -> None:
         if self._unclaimed:

@@ -132,7 +132,10 @@ class HumanIntervened(Struct, frozen=True, omit_defaults=True, tag="intervention
 
 
 class Conformed(Struct, frozen=True, omit_defaults=True, tag="conformance", tag_field="event"):
-    """What was measured against the spec; what is None here keeps what was said before (AURA-M §2.5.1)."""
+    """What was measured against the spec; what is None here keeps what was said before (AURA-M §2.5.1).
+
+    `iteration_penalty` and `overall` are told only by who scored the work elsewhere: otherwise they are computed.
+    """
 
     completed_requirements: Count | None = None
     total_requirements: Count | None = None
@@ -140,6 +143,8 @@ class Conformed(Struct, frozen=True, omit_defaults=True, tag="conformance", tag_
     correctness: Share | None = None
     constraint_violations: Count | None = None
     constraints: Share | None = None
+    iteration_penalty: Share | None = None
+    overall: Share | None = None
 
 
 class TestsRan(Struct, frozen=True, omit_defaults=True, tag="tests", tag_field="event"):
@@ -152,11 +157,16 @@ class TestsRan(Struct, frozen=True, omit_defaults=True, tag="tests", tag_field="
 
 
 class Ended(Struct, frozen=True, omit_defaults=True, tag="deliverable_end", tag_field="event"):
-    """A deliverable is completed (archived, accepted) or failed (abandoned, below the threshold)."""
+    """A deliverable is completed (archived, accepted) or failed (abandoned, below the threshold).
+
+    `deliverable_failed` is told of one that was judged elsewhere: completed and yet failed is what was accepted below
+    its threshold (AURA-M §2.3). None leaves it to the status, the failure type and the conformance.
+    """
 
     status: Literal["completed", "failed"]
     failure_type: FailureType | None = None
     reason: Text | None = None
+    deliverable_failed: bool | None = None
 
 
 Happening = (

@@ -93,7 +93,8 @@ def read_published(document: Mapping[str, Any], source: str = "import") -> Event
     elif kind == "tool_call":
         data["tool"] = data.get("tool") or data.get("tool_name") or data.get("name") or "unknown"
     elif kind == "deliverable_end":
-        failed = data.get("deliverable_failed") is True or data.get("failure_type") is not None
+        failed = data.get("deliverable_failed")
+        failed = failed is True if failed is not None else data.get("failure_type") is not None
         data.setdefault("status", "failed" if failed else "completed")
     try:
         canonical = msgspec.json.encode(document, order="deterministic")
@@ -254,9 +255,18 @@ def _final(document: Mapping[str, Any]) -> Iterator[tuple[float, Happening]]:
                 functional=told.get("functional"),
                 correctness=told.get("correctness"),
                 constraints=told.get("constraints"),
+                iteration_penalty=told.get("iteration_penalty"),
+                overall=told.get("overall"),
             ),
         )
-    yield ended, Ended(document["status"], metrics.get("failure_type"))
+    yield (
+        ended,
+        Ended(
+            document["status"],
+            metrics.get("failure_type"),
+            deliverable_failed=metrics.get("deliverable_failed"),
+        ),
+    )
 
 
 def _laid_out(durations: Mapping[str, float], rounds: int) -> Iterator[tuple[Phase, float]]:
