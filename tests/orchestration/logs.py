@@ -69,7 +69,7 @@ _happenings = st.one_of(
     st.builds(TasksCounted, _some, _some),
     st.builds(ToolCalled, _names, st.integers(0, 9)),
     st.builds(TokensUsed, _counts, _counts, _counts, st.none() | st.floats(0, 10), st.sampled_from([None, "m-3"])),
-    st.builds(RecoveryBegan, failure_type=_failures),
+    st.builds(RecoveryBegan, failure_type=_failures, untimed=st.booleans()),
     st.builds(Iterated),
     st.builds(SessionJoined, st.sampled_from(["s-1", "s-2"])),
     st.builds(HumanIntervened, st.none() | st.floats(0, 100), st.none(), st.integers(0, 2)),

@@ -12,6 +12,7 @@ from jsonschema import Draft202012Validator
 import aurora_schemas
 from aurora_orchestration.deliverables.documents import metrics_document, published_event, state_document
 from aurora_orchestration.deliverables.folding import Folding, fold
+from aurora_orchestration.deliverables.metrics import measure
 from aurora_orchestration.deliverables.model import (
     Agent,
     Conformed,
@@ -178,6 +179,21 @@ def test_what_a_final_record_says_of_failing_and_scores_is_kept(
     made = metrics_document(folded(read_document(final(metrics, status))))["metrics"]
     assert (made["deliverable_failed"], made["failure_type"]) == (failed, why)
     assert made.get("conformance") == metrics.get("conformance")
+
+
+@pytest.mark.parametrize("durations", [None, {"apply": 1800}, {"propose": 60}])
+def test_rework_that_is_only_counted_has_no_share_of_the_time(durations: dict[str, int] | None) -> None:
+    metrics: dict[str, Any] = {"recovery_attempts": 1, "apply_iterations": 2, "tool_calls": {"bash": 4, "total": 4}}
+    if durations is not None:
+        metrics["phase_durations"] = durations
+    told = folded(read_document(final(metrics)))
+    assert (told.recovery_attempts, told.recovery_seconds, told.recovery_tool_calls) == (1, None, None)
+    assert metrics_document(told)["metrics"]["recovery_attempts"] == 1
+    found = measure([told], told.updated_at)
+    assert found.metrics.recovery_efficiency.value is None and found.metrics.recovery_efficiency.tier is None
+    assert found.supporting.recovery_attempts == 1
+    rounds = folded(read_document(final({**metrics, "phase_durations": {"apply": 1800, "verify": 600}})))
+    assert rounds.recovery_seconds == 900, "where rounds of apply and verify tell it, it is known"
 
 
 def test_a_dimension_told_after_an_overall_score_counts() -> None:

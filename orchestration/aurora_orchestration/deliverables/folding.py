@@ -98,6 +98,7 @@ class Folding:
         self._recovery_since: float | None = None
         self._recovery_seconds = 0.0
         self._unclaimed = False
+        self._untimed = False
         self._recoveries = 0
         self._recovery_calls = 0
         self._tasks_total: int | None = None
@@ -169,7 +170,7 @@ class Folding:
             tasks_total=self._tasks_total,
             tasks_completed=self._tasks_completed,
             tool_calls=dict(self._calls),
-            recovery_tool_calls=self._recovery_calls,
+            recovery_tool_calls=None if self._untimed else self._recovery_calls,
             recovery_attempts=self._recoveries,
             apply_iterations=iterations,
             tokens=TokenUsage(tokens[0], tokens[1], tokens[2], self._cost) if tokens is not None else None,
@@ -179,7 +180,7 @@ class Folding:
             conformance=conformance,
             deliverable_failed=failed,
             failure_type=self._failure if failed else None,
-            recovery_seconds=recovering,
+            recovery_seconds=None if self._untimed else recovering,
             settled=self.settled,
         )
 
@@ -253,11 +254,14 @@ class Folding:
         # Who names a type of failure says that it failed, unless told otherwise.
         self._failed = True if what.deliverable_failed is None and what.failure_type else what.deliverable_failed
 
-    def _recovery(self, _: RecoveryBegan, at: float) -> None:
+    def _recovery(self, what: RecoveryBegan, at: float) -> None:
         if self._unclaimed:
             self._unclaimed = False  # the rework that verify → apply told of already
             return
         self._recoveries += 1
+        if what.untimed:
+            self._untimed = True
+            return
         if self._recovery_since is None:
             self._recovery_since = at
         self._split(at)

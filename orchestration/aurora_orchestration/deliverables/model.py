@@ -104,10 +104,14 @@ class TokensUsed(Struct, frozen=True, omit_defaults=True, tag="tokens", tag_fiel
 
 
 class RecoveryBegan(Struct, frozen=True, omit_defaults=True, tag="recovery", tag_field="event"):
-    """Rework after a failure: from here to the end of the apply phase under way (or next) is recovery time."""
+    """Rework after a failure: from here to the end of the apply phase under way (or next) is recovery time.
+
+    `untimed` where only that there was one is told, not when: it is counted, and the recovery time is not known.
+    """
 
     reason: Text | None = None
     failure_type: FailureType | None = None
+    untimed: bool = False
 
 
 class Iterated(Struct, frozen=True, omit_defaults=True, tag="iteration", tag_field="event"):
@@ -256,7 +260,7 @@ class Deliverable(Struct, frozen=True):
     tasks_total: int | None = None
     tasks_completed: int | None = None
     tool_calls: dict[str, int] = {}
-    recovery_tool_calls: int = 0
+    recovery_tool_calls: int | None = 0
     recovery_attempts: int = 0
     apply_iterations: int = 0
     tokens: TokenUsage | None = None
@@ -266,6 +270,7 @@ class Deliverable(Struct, frozen=True):
     conformance: Conformance | None = None
     deliverable_failed: bool | None = None
     failure_type: FailureType | None = None
-    recovery_seconds: float = 0.0
+    recovery_seconds: float | None = 0.0
+    """None, as `recovery_tool_calls`, where there was rework and nothing tells how long it took."""
     settled: bool = False
     """Whether it was said how it ended; a deliverable is completed as well once its archive phase is over."""

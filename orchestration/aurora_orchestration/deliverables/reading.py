@@ -218,9 +218,12 @@ def _recoveries(begins: Sequence[Phase]) -> int:
 
 
 def _recovered(told: float, reworked: int, applied: float) -> Iterator[tuple[float, Happening]]:
-    """Recoveries beyond those that phases tell; within one that they tell, the first told is that one."""
+    """Recoveries beyond those that phases tell; within one that they tell, the first told is that one.
+
+    A document that counts them has no times for them, so no time of it is taken for theirs.
+    """
     more = told - reworked
-    yield from _repeated(RecoveryBegan(), more + 1 if more > 0 and reworked else more, applied)
+    yield from _repeated(RecoveryBegan(untimed=True), more + 1 if more > 0 and reworked else more, applied)
 
 
 def _final(document: Mapping[str, Any]) -> Iterator[tuple[float, Happening]]:

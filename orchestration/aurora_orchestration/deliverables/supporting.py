@@ -68,7 +68,9 @@ def phase_seconds(deliverable: Deliverable) -> dict[str, float]:
 
 
 def rework_is_known(deliverable: Deliverable) -> bool:
-    """Whether anything tells how much was done over: without an apply phase nothing does."""
+    """Whether anything tells how much was done over: without an apply phase, or times of what was, nothing does."""
+    if deliverable.recovery_seconds is None or deliverable.recovery_tool_calls is None:
+        return False
     return deliverable.recovery_attempts > 0 or any(span.phase == "apply" for span in deliverable.spans)
 
 
@@ -98,8 +100,8 @@ def supporting(ended: Sequence[Deliverable]) -> Supporting:
         latency_without_wait=median(free) if free else None,
         human_wait_seconds=sum(waits) if waits else None,
         human_interventions=sum(interventions) if interventions else None,
-        recovery_by_time=_percent(sum(each.recovery_seconds for each in told), sum(map(latency, told))),
-        recovery_by_tool_calls=_percent(sum(each.recovery_tool_calls for each in told), calls),
+        recovery_by_time=_percent(sum(each.recovery_seconds or 0.0 for each in told), sum(map(latency, told))),
+        recovery_by_tool_calls=_percent(sum(each.recovery_tool_calls or 0 for each in told), calls),
         recovery_attempts=sum(each.recovery_attempts for each in ended),
         apply_iterations=fmean(iterations) if iterations else None,
         input_tokens=sum(each.input_tokens for each in tokens) if tokens else None,
