@@ -196,6 +196,28 @@ def test_rework_that_is_only_counted_has_no_share_of_the_time(durations: dict[st
     assert rounds.recovery_seconds == 900, "where rounds of apply and verify tell it, it is known"
 
 
+@pytest.mark.parametrize(
+    "metrics",
+    [
+        {"tool_calls": {"file_edit": 24, "total": 45}},
+        {"tool_calls": {"total": 7}},
+        {"token_usage": {"total_tokens": 500, "estimated_cost_usd": 0.3}},
+        {"token_usage": {"estimated_cost_usd": 0.3}},
+        {"token_usage": {"input_tokens": 100, "total_tokens": 130}},
+        {"token_usage": {"input_tokens": 0, "output_tokens": 0, "total_tokens": 0}},
+    ],
+)
+def test_totals_of_a_record_are_kept_and_their_parts_not_made_up(metrics: dict[str, Any]) -> None:
+    told = folded(read_document(final(metrics)))
+    made = metrics_document(told)["metrics"]
+    assert {name: made[name] for name in metrics} == metrics
+    assert measure([told], told.updated_at).supporting.tool_calls_total == metrics.get("tool_calls", {}).get("total", 0)
+    state = {"change_id": "x", "status": "executing", "started_at": "2026-02-26T09:00:00Z"}
+    state |= {"tool_calls": {"bash": 3}, "tool_calls_total": 9, "current_phase": "apply"}
+    out = state_document(folded(read_document(state)))
+    assert (out["tool_calls"], out["tool_calls_total"]) == ({"bash": 3}, 9)
+
+
 def test_a_dimension_told_after_an_overall_score_counts() -> None:
     told = log((0, Conformed(functional=1.0, overall=0.9)), (1, Conformed(functional=0.2)), (2, Ended("completed")))
     scored = folded(told).conformance

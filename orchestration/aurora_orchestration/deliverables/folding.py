@@ -37,6 +37,7 @@ from aurora_orchestration.deliverables.model import (
     TokenUsage,
     ToolCalled,
 )
+from aurora_orchestration.deliverables.spending import added, usage_of
 from aurora_orchestration.deliverables.transitions import refusal, status_in
 
 _RANKS: dict[type, int] = {Started: 0, PhaseEnded: 1, PhaseStarted: 2, Ended: 5}
@@ -104,8 +105,7 @@ class Folding:
         self._tasks_total: int | None = None
         self._tasks_completed: int | None = None
         self._calls: dict[str, int] = {}
-        self._tokens: list[int] | None = None
-        self._cost: float | None = None
+        self._tokens: TokenUsage | None = None
         self._interventions: int | None = None
         self._waited: float | None = None
         self._sessions: dict[str, None] = {}
@@ -140,7 +140,7 @@ class Folding:
         """What was taken in amounts to this; None where nothing counted."""
         if self._started_at is None:
             return None
-        spec, tokens = self._spec, self._tokens
+        spec = self._spec
         agent = _laid_over(self._noticed_agent, self._agent)
         iterations = self._iterations["apply"]
         conformance = self._measured.score(spec.requirements_count if spec is not None else None, iterations)
@@ -173,7 +173,7 @@ class Folding:
             recovery_tool_calls=None if self._untimed else self._recovery_calls,
             recovery_attempts=self._recoveries,
             apply_iterations=iterations,
-            tokens=TokenUsage(tokens[0], tokens[1], tokens[2], self._cost) if tokens is not None else None,
+            tokens=self._tokens,
             human_interventions=self._interventions,
             human_wait_seconds=self._waited,
             sessions=tuple(self._sessions),
@@ -281,12 +281,8 @@ class Folding:
         self._tasks_completed = what.completed if what.completed is not None else self._tasks_completed
 
     def _tokens_used(self, what: TokensUsed, _: float) -> None:
-        if self._tokens is None:
-            self._tokens = [0, 0, 0]
-        for place, more in enumerate((what.input_tokens, what.output_tokens, what.cached_tokens)):
-            self._tokens[place] += more
-        if what.cost_usd is not None:
-            self._cost = (self._cost or 0.0) + what.cost_usd
+        used = usage_of(what)
+        self._tokens = used if self._tokens is None else added((self._tokens, used))
         if what.model is not None and self._noticed_agent.model is None:
             self._noticed_agent = Agent(self._noticed_agent.name, what.model, self._noticed_agent.framework)
 

@@ -82,6 +82,10 @@ class TasksCounted(Struct, frozen=True, omit_defaults=True, tag="tasks", tag_fie
     completed: Count | None = None
 
 
+UNNAMED_TOOL = "unknown"
+"""What calls are counted under of which nobody told the tool."""
+
+
 class ToolCalled(Struct, frozen=True, omit_defaults=True, tag="tool_call", tag_field="event"):
     """A tool was called `count` times; `succeeded` is None where nobody knows."""
 
@@ -92,15 +96,19 @@ class ToolCalled(Struct, frozen=True, omit_defaults=True, tag="tool_call", tag_f
 
 
 class TokensUsed(Struct, frozen=True, omit_defaults=True, tag="tokens", tag_field="event"):
-    """Tokens of one or more model calls, to be added up; `cost_usd` where prices are known."""
+    """Tokens of one or more model calls, to be added up; `cost_usd` where prices are known.
 
-    input_tokens: Count = 0
-    output_tokens: Count = 0
+    `total_tokens` is told where it is more than is known to have gone in and come out.
+    """
+
+    input_tokens: Count | None = None
+    output_tokens: Count | None = None
     cached_tokens: Count = 0
     cost_usd: Amount | None = None
     model: Name | None = None
     provider: Name | None = None
     duration_seconds: Amount | None = None
+    total_tokens: Count | None = None
 
 
 class RecoveryBegan(Struct, frozen=True, omit_defaults=True, tag="recovery", tag_field="event"):
@@ -219,17 +227,24 @@ class PhaseSpan(Struct, frozen=True):
 
 
 class TokenUsage(Struct, frozen=True):
-    """Tokens added up; `cost_usd` is None where no event told a cost."""
+    """Tokens added up, each None where no event told it; `unsplit_tokens` are those told only as part of a total."""
 
-    input_tokens: int = 0
-    output_tokens: int = 0
+    input_tokens: int | None = None
+    output_tokens: int | None = None
     cached_tokens: int = 0
     cost_usd: float | None = None
+    unsplit_tokens: int | None = None
 
     @property
-    def total_tokens(self) -> int:
-        """Input and output together."""
-        return self.input_tokens + self.output_tokens
+    def total_tokens(self) -> int | None:
+        """All together; None where nothing but a cost was told."""
+        return together(self.input_tokens, self.output_tokens, self.unsplit_tokens)
+
+
+def together(*amounts: int | None) -> int | None:
+    """The sum of those that are known; None where none is."""
+    known = [each for each in amounts if each is not None]
+    return sum(known) if known else None
 
 
 class Conformance(Struct, frozen=True):

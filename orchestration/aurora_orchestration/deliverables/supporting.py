@@ -8,7 +8,7 @@ from statistics import fmean, median
 
 from msgspec import Struct
 
-from aurora_orchestration.deliverables.model import PHASES, Deliverable
+from aurora_orchestration.deliverables.model import PHASES, Deliverable, together
 
 
 class Supporting(Struct, frozen=True):
@@ -104,9 +104,9 @@ def supporting(ended: Sequence[Deliverable]) -> Supporting:
         recovery_by_tool_calls=_percent(sum(each.recovery_tool_calls or 0 for each in told), calls),
         recovery_attempts=sum(each.recovery_attempts for each in ended),
         apply_iterations=fmean(iterations) if iterations else None,
-        input_tokens=sum(each.input_tokens for each in tokens) if tokens else None,
-        output_tokens=sum(each.output_tokens for each in tokens) if tokens else None,
-        total_tokens=sum(each.total_tokens for each in tokens) if tokens else None,
+        input_tokens=together(*(each.input_tokens for each in tokens)),
+        output_tokens=together(*(each.output_tokens for each in tokens)),
+        total_tokens=together(*(each.total_tokens for each in tokens)),
         cost_usd=sum(costs) if costs else None,
         tool_calls=dict(tools.most_common()),
         tool_calls_total=tools.total(),
