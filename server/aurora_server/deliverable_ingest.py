@@ -11,6 +11,7 @@ from aurora_protocol.deliverable_methods import DeliverableParams
 from aurora_server.deliverable_actions import invalid
 
 if TYPE_CHECKING:
+    from aurora_orchestration.deliverables.detection.issues import BadIssue
     from aurora_orchestration.deliverables.event_lines import BadLine
     from aurora_orchestration.deliverables.model import Event
     from aurora_server.workspace import Workspace
@@ -21,6 +22,7 @@ async def ingest(workspace: Workspace, params: DeliverableParams) -> dict[str, A
     if params.lines is not None and params.document is not None:
         raise invalid("give `lines` or a `document`, not both")
     bad: Sequence[BadLine] = ()
+    issues: Sequence[BadIssue] = ()
     if params.lines is not None:
         from aurora_orchestration.deliverables.event_lines import events_of
 
@@ -30,9 +32,10 @@ async def ingest(workspace: Workspace, params: DeliverableParams) -> dict[str, A
     elif params.format == "claude-code-hook":
         events = await _of_hook(workspace, params.document)
     else:
-        events = await _of_document(workspace, params.document)
+        events, issues = await _of_document(workspace, params.document)
     recorded = await workspace.deliverables.record(events)
     refused: list[dict[str, Any]] = [{"line": each.line, "reason": each.reason} for each in bad]
+    refused += [{"issue": each.issue, "reason": each.reason} for each in issues]
     refused += [{"eventId": each.event_id, "reason": each.reason} for each in recorded.refused]
     return {
         "accepted": recorded.accepted,
@@ -42,22 +45,26 @@ async def ingest(workspace: Workspace, params: DeliverableParams) -> dict[str, A
     }
 
 
-async def _of_document(workspace: Workspace, document: object) -> list[Event]:
-    """The events of a deliverable's state or final record, of several, or of issues. Raises RequestError."""
+async def _of_document(workspace: Workspace, document: object) -> tuple[list[Event], Sequence[BadIssue]]:
+    """The events of a deliverable's state or final record, of several, or of issues, and issues that cannot be read.
+
+    Raises RequestError.
+    """
     from aurora_orchestration.deliverables.beyond import beyond
-    from aurora_orchestration.deliverables.detection.issues import UnknownIssue, events_from_issue
+    from aurora_orchestration.deliverables.detection.issues import UnknownIssue, read_issues
     from aurora_orchestration.deliverables.reading import InvalidDocument, read_document
 
     several: list[Any] = document if isinstance(document, list) else [document]
     try:
         if not several or not all(isinstance(each, dict) and "change_id" in each for each in several):
-            return await asyncio.to_thread(events_from_issue, document, time.time())
+            issues = await asyncio.to_thread(read_issues, document, time.time())
+            return await asyncio.to_thread(lambda: issues.events), issues.bad
         events: list[Event] = []
         for each in several:
             told = await asyncio.to_thread(read_document, each, "document")
             known = await workspace.deliverables.get(told[0].change_id) if told else None
             events += beyond(told, known)
-        return events
+        return events, ()
     except InvalidDocument as error:
         raise invalid(str(error)) from error
     except UnknownIssue as error:

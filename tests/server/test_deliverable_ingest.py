@@ -132,6 +132,18 @@ def test_issues_are_taken_in(home: Path, root: Path) -> None:
     assert told(home, root, "deliverable", "show", change)["spec_source"]["requirements_count"] == 2
 
 
+def test_a_row_whose_time_cannot_be_read_is_refused_and_the_others_are_taken(home: Path, root: Path) -> None:
+    rows = (
+        "Summary,Issue key,Status,Resolution,Created,Updated,Resolved\n"
+        "Login,SHOP-4,Done,Done,01/Okt/26 9:00 AM,05/Okt/26 11:00 AM,05/Okt/26 10:30 AM\n"
+        "Search,SHOP-5,Done,Done,01/Oct/26 9:00 AM,05/Oct/26 11:00 AM,05/Oct/26 10:30 AM\n"
+    )
+    for taken in ("4 events taken", "0 events taken · 4 known already"):
+        done = aurora(home, root, "deliverable", "ingest", given=rows)
+        assert (done.returncode, done.stdout) == (1, f"{taken} · 1 refused: SHOP-5\n")
+        assert done.stderr.startswith("aurora: refused SHOP-4: row 2: Created is '01/Okt/26 9:00 AM', which cannot")
+
+
 @pytest.mark.parametrize(
     "given",
     ["{", '{"what": "ever"', "<xml/>", '{"change_id": "x", "status": "flying", "started_at": "now"}', "[1]"],

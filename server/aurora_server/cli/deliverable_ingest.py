@@ -55,7 +55,7 @@ def ingest(settings: Settings, files: tuple[str, ...], claude_code_hook: bool) -
     else:
         print("\n".join(outcome_lines(total)))
     for each in total["refused"][:REFUSALS_SHOWN] if not settings.json else ():
-        where = f"{each['file']}:{each['line']}" if "line" in each else each["eventId"]
+        where = f"{each['file']}:{each['line']}" if "line" in each else each.get("issue") or each["eventId"]
         print(f"aurora: refused {plain(where)}: {plain(each['reason'])}", file=sys.stderr)
     return NO if total["refused"] else FINE
 

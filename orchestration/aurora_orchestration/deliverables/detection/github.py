@@ -8,7 +8,7 @@ from typing import Any
 
 from aurora_orchestration.deliverables.detection import wording
 from aurora_orchestration.deliverables.detection.markdown import outline
-from aurora_orchestration.deliverables.detection.moments import seconds
+from aurora_orchestration.deliverables.detection.moments import told
 from aurora_orchestration.deliverables.detection.tickets import Ticket
 
 SOURCE = "github-issue"
@@ -27,7 +27,10 @@ def is_issue(document: Mapping[str, Any]) -> bool:
 
 
 def ticket_of(document: Mapping[str, Any], now: float) -> Ticket:
-    """An issue as a ticket: each box of its checklists is a requirement. Its deliverable is `issue-<number>`."""
+    """An issue as a ticket: each box of its checklists is a requirement. Its deliverable is `issue-<number>`.
+
+    Raises UnreadableTime.
+    """
     issue = document.get("issue", document)
     number = issue["number"]
     text = issue.get("body")
@@ -78,4 +81,4 @@ def _type(issue: Mapping[str, Any]) -> str | None:
 
 
 def _moment(issue: Mapping[str, Any], *keys: str) -> float | None:
-    return next((at for key in keys if (at := seconds(issue.get(key))) is not None), None)
+    return next((at for key in keys if (at := told(issue.get(key), key)) is not None), None)
