@@ -132,6 +132,15 @@ def test_issues_are_taken_in(home: Path, root: Path) -> None:
     assert told(home, root, "deliverable", "show", change)["spec_source"]["requirements_count"] == 2
 
 
+def test_pull_requests_in_a_list_of_issues_are_left_out_and_counted(home: Path, root: Path) -> None:
+    pull = {"number": 3, "title": "Search", "state": "closed", "pull_request": {"merged_at": None}}
+    issue = {"number": 4, "title": "Search", "state": "open", "created_at": "2026-02-26T09:00:00Z"}
+    done = aurora(home, root, "deliverable", "ingest", given=json.dumps([pull, pull, issue]))
+    assert (done.returncode, done.stdout) == (0, "2 events taken: issue-4\n")
+    assert done.stderr == "aurora: 2 pull requests are left out: only issues are deliverables\n"
+    assert [each["change_id"] for each in told(home, root, "deliverable", "list")["deliverables"]] == ["issue-4"]
+
+
 def test_a_row_whose_time_cannot_be_read_is_refused_and_the_others_are_taken(home: Path, root: Path) -> None:
     rows = (
         "Summary,Issue key,Status,Resolution,Created,Updated,Resolved\n"

@@ -68,6 +68,22 @@ def test_a_closed_issue_is_completed_and_one_that_is_not_planned_failed() -> Non
     assert (amount(rest).status, amount(rest).failure_type) == ("failed", "incomplete")
 
 
+PULL = {"number": 13, "title": "Search", "body": "", "state": "closed", "created_at": "2026-02-26T10:00:00Z"}
+
+
+@pytest.mark.parametrize(
+    "pull",
+    [
+        {**PULL, "pull_request": {"url": "https://api.github.com/repos/acme/shop/pulls/13", "merged_at": None}},
+        {"action": "created", "issue": {**PULL, "pull_request": {"merged_at": "2026-02-26T12:00:00Z"}}},
+        {**PULL, "url": "https://github.com/acme/shop/pull/13"},
+    ],
+)
+def test_pull_requests_among_issues_are_left_out(pull: dict[str, Any]) -> None:
+    read = read_issues([pull, {**GH, "pull_request": None}], 2e9)
+    assert (read.pull_requests, [ticket.change_id for ticket in read.tickets]) == (1, ["issue-12"])
+
+
 def test_the_same_issue_twice_is_the_same_events_and_a_later_one_adds_to_it() -> None:
     first = read_issues(json.dumps(GH), 2e9).events
     again = read_issues(json.dumps([GH]).encode(), 3e9).events
@@ -173,10 +189,8 @@ def test_a_time_that_cannot_be_read_is_told_and_never_now(created: str, resolved
     assert {event.change_id for event in read.events} == {"SHOP-5"}, "the other row is taken"
     (bad,) = read.bad
     assert bad.issue == "SHOP-4"
-    assert (
-        bad.reason
-        == f"{said}, which cannot be read as a time; write it as 2026-02-26 10:00, or export the issues as XML"
-    )
+    advice = "write it as 2026-02-26 10:00, or export the issues as XML"
+    assert bad.reason == f"{said}, which cannot be read as a time; {advice}"
 
 
 def test_times_of_issues_in_json_are_told_too() -> None:

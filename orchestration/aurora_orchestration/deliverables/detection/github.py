@@ -15,7 +15,18 @@ SOURCE = "github-issue"
 MAX_BODY = 1 << 20
 
 _URL = re.compile(r"(?:github\.com|/repos)/([\w.-]+/[\w.-]+)/issues/\d+")
+_PULL = re.compile(r"github\.com/[\w.-]+/[\w.-]+/pull/\d+")
 _ABANDONED = frozenset({"not_planned", "duplicate"})
+
+
+def is_pull_request(document: Mapping[str, Any]) -> bool:
+    """Whether this is a pull request, or a message about one: the REST API lists them among the issues."""
+    issue = document.get("issue", document)
+    if not isinstance(issue, Mapping):
+        return False
+    if issue.get("pull_request") is not None:
+        return True
+    return any(isinstance(issue.get(key), str) and _PULL.search(issue[key]) for key in ("html_url", "url"))
 
 
 def is_issue(document: Mapping[str, Any]) -> bool:

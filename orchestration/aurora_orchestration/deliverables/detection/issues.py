@@ -35,10 +35,11 @@ class BadIssue(Struct, frozen=True):
 
 
 class Issues(Struct, frozen=True):
-    """What some issues tell, and those among them that cannot be read."""
+    """What some issues tell, those among them that cannot be read, and how many of them are pull requests."""
 
     tickets: tuple[tickets.Ticket, ...]
     bad: tuple[BadIssue, ...] = ()
+    pull_requests: int = 0
 
     @property
     def events(self) -> list[Event]:
@@ -51,20 +52,25 @@ def read_issues(document: object, now: float) -> Issues:
     results, CSV and XML export). `document` is the JSON, decoded or not, or an export's text.
 
     `now` (Unix seconds) stands for the times that an issue does not tell; one that tells a time that cannot be read is
-    left out, the others are taken. Raises UnknownIssue.
+    left out, the others are taken. Pull requests are left out too: one that is closed unmerged has delivered nothing,
+    and one that is merged is the work of an issue. Raises UnknownIssue.
     """
     told = _read(document) if isinstance(document, str | bytes) else document
     # Where a person looks for a row: the names of an export's columns stand in the first.
     row = 2 if isinstance(told, _Table) else None
     found: list[tickets.Ticket] = []
     bad: list[BadIssue] = []
+    pull_requests = 0
     for number, one in enumerate(_each(told)):
+        if github.is_issue(one) and github.is_pull_request(one):
+            pull_requests += 1
+            continue
         try:
             found.append(_ticket(one, now))
         except UnreadableTime as error:
             name = str(one.get("Issue key") or one.get("key") or f"issue-{one.get('number', number + 1)}")
             bad.append(BadIssue(name, _why(error, None if row is None else row + number)))
-    return Issues(tuple(found), tuple(bad))
+    return Issues(tuple(found), tuple(bad), pull_requests)
 
 
 def _why(error: UnreadableTime, row: int | None) -> str:
