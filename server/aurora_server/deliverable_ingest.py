@@ -13,7 +13,6 @@ from aurora_protocol.deliverable_methods import DeliverableParams
 from aurora_server.deliverable_actions import invalid
 
 if TYPE_CHECKING:
-    from aurora_orchestration.deliverables.detection.issues import Issues
     from aurora_orchestration.deliverables.model import Event
     from aurora_server.workspace import Workspace
 
@@ -59,13 +58,13 @@ def _of_lines(lines: Sequence[str]) -> Brought:
 async def _of_document(workspace: Workspace, document: object) -> Brought:
     """What a deliverable's state or final record brings, or several, or issues. Raises RequestError."""
     from aurora_orchestration.deliverables.beyond import beyond
-    from aurora_orchestration.deliverables.detection.issues import UnknownIssue, read_issues
+    from aurora_orchestration.deliverables.detection.issues import UnknownIssue
     from aurora_orchestration.deliverables.reading import InvalidDocument, read_document
 
     several: list[Any] = document if isinstance(document, list) else [document]
     try:
         if not several or not all(isinstance(each, dict) and "change_id" in each for each in several):
-            return _of_issues(await asyncio.to_thread(read_issues, document, time.time()))
+            return await _of_issues(workspace, document)
         events: list[Event] = []
         for each in several:
             told = await asyncio.to_thread(read_document, each, "document")
@@ -78,12 +77,29 @@ async def _of_document(workspace: Workspace, document: object) -> Brought:
         raise invalid(f"{error}; a deliverable's document has change_id, status and started_at") from error
 
 
-def _of_issues(issues: Issues) -> Brought:
-    notes: list[str] = []
-    if issues.pull_requests:
-        are = "pull request is" if issues.pull_requests == 1 else "pull requests are"
-        notes.append(f"{issues.pull_requests:,} {are} left out: only issues are deliverables")
-    return Brought(issues.events, [{"issue": each.issue, "reason": each.reason} for each in issues.bad], notes)
+async def _of_issues(workspace: Workspace, document: object) -> Brought:
+    """What issues bring beyond what ended already: a ticket may be opened again, a deliverable may not."""
+    from aurora_orchestration.deliverables.detection.issues import read_issues
+    from aurora_orchestration.deliverables.detection.tickets import events_of, since_the_end
+
+    now = time.time()
+    issues = await asyncio.to_thread(read_issues, document, now)
+    known = {each.change_id: each for each in await workspace.deliverables.all() if each.completed_at is not None}
+
+    def brought() -> Brought:
+        events: list[Event] = []
+        notes: list[str] = []
+        if issues.pull_requests:
+            are = "pull request is" if issues.pull_requests == 1 else "pull requests are"
+            notes.append(f"{issues.pull_requests:,} {are} left out: only issues are deliverables")
+        for ticket in issues.tickets:
+            over = known.get(ticket.change_id)
+            told, note = (events_of(ticket), None) if over is None else since_the_end(ticket, over, now)
+            events += told
+            notes += [note] if note is not None else []
+        return Brought(events, [{"issue": each.issue, "reason": each.reason} for each in issues.bad], notes)
+
+    return await asyncio.to_thread(brought)
 
 
 async def _of_hook(workspace: Workspace, payload: object) -> list[Event]:

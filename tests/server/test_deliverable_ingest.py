@@ -132,6 +132,24 @@ def test_issues_are_taken_in(home: Path, root: Path) -> None:
     assert told(home, root, "deliverable", "show", change)["spec_source"]["requirements_count"] == 2
 
 
+def test_an_issue_that_is_opened_again_stays_completed_and_says_so(home: Path, root: Path) -> None:
+    def issue(updated: str, **more: Any) -> str:
+        given = {"number": 12, "title": "Login", "body": "- [x] fix", "created_at": "2026-02-19T09:00:00Z"}
+        return json.dumps({**given, "updated_at": updated, **more})
+
+    first = issue("2026-02-20T09:00:00Z", state="closed", closed_at="2026-02-20T09:00:00Z")
+    again = issue("2026-02-21T09:00:00Z", state="open", state_reason="reopened", closed_at=None)
+    last = issue("2026-02-22T09:00:00Z", state="closed", state_reason="completed", closed_at="2026-02-22T09:00:00Z")
+    stays = "it stays completed here, as it ended on 2026-02-20T09:00:00Z"
+    reopened = f"aurora: issue-12 was reopened; {stays}; work after that needs a deliverable of its own\n"
+    closed = f"aurora: issue-12 was closed as completed on 2026-02-22T09:00:00Z; {stays}\n"
+    for given, note in ((first, ""), (first, ""), (again, reopened), (last, closed), (last, closed)):
+        done = aurora(home, root, "deliverable", "ingest", given=given)
+        assert (done.returncode, done.stderr) == (0, note), done.stdout
+        assert "refused" not in done.stdout
+    assert told(home, root, "deliverable", "export", "issue-12")["completed_at"] == "2026-02-20T09:00:00Z"
+
+
 def test_pull_requests_in_a_list_of_issues_are_left_out_and_counted(home: Path, root: Path) -> None:
     pull = {"number": 3, "title": "Search", "state": "closed", "pull_request": {"merged_at": None}}
     issue = {"number": 4, "title": "Search", "state": "open", "created_at": "2026-02-26T09:00:00Z"}

@@ -185,7 +185,7 @@ def _add(total: dict[str, Any], reply: dict[str, Any], name: str, first: int) ->
         if "line" in each:
             each = {**each, "line": each["line"] + first - 1, "file": name}
         total["refused"].append(each)
-    total["notes"] += reply["notes"]
+    total["notes"] += reply.get("notes", [])
     total["changeIds"] = list(dict.fromkeys([*total["changeIds"], *reply["changeIds"]]))
 
 

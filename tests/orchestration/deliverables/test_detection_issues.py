@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from aurora_orchestration.deliverables.detection.issues import UnknownIssue, read_issues
-from aurora_orchestration.deliverables.folding import fold
+from aurora_orchestration.deliverables.detection.tickets import since_the_end
+from aurora_orchestration.deliverables.folding import Folding, fold
 from aurora_orchestration.deliverables.model import Deliverable
 
 BODY = (
@@ -153,6 +154,34 @@ def test_a_jira_issue_goes_by_its_history_to_done() -> None:
     assert found.completed_at - found.started_at == 3 * 3600
     document["fields"]["resolution"] = {"name": "Won't Do"}
     assert amount(document).status == "failed"
+
+
+def test_what_a_ticket_tells_of_what_is_over_is_what_may_follow() -> None:
+    closed = {**GH, "state": "CLOSED", "closedAt": "2026-02-26T12:00:00Z", "updatedAt": "2026-02-26T12:00:00Z"}
+    events = read_issues(closed, 2e9).events
+    known = fold(events)
+    assert known is not None
+    again = since_the_end(read_issues(closed, 2e9).tickets[0], known, 2e9)
+    assert again == (events, None), "the same again is known already"
+    abandoned = {**closed, "stateReason": "NOT_PLANNED"}
+    told, note = since_the_end(read_issues(abandoned, 2e9).tickets[0], known, 2e9)
+    assert note is not None and "closed as not planned" in note
+    both = Folding()
+    both.take([*events, *told])
+    assert both.refused == {} and both.status == "completed"
+    undated = {**closed, "closedAt": None, "updatedAt": None}
+    assert since_the_end(read_issues(undated, 3e9).tickets[0], known, 3e9)[1] is None, "it did not tell when"
+
+
+def test_a_step_after_the_resolution_is_no_phase() -> None:
+    document = jira(
+        status={"name": "Done", "statusCategory": {"key": "done"}}, resolutiondate="2026-02-26T13:00:00.000+0100"
+    )
+    moved = {"created": "2026-02-26T14:00:00.000+0100", "items": [{"field": "status", "toString": "In Review"}]}
+    document["changelog"] = {"histories": [moved]}
+    folding = Folding()
+    folding.take(read_issues(document, 2e9).events)
+    assert folding.refused == {} and folding.status == "completed"
 
 
 def test_rows_of_a_jira_export_are_read() -> None:

@@ -66,6 +66,7 @@ def ticket_of(document: Mapping[str, Any], now: float) -> Ticket:
         closed_at=(closed_at or seen) if state == "closed" else None,
         closed=(reason or "completed").replace("_", " ") if state == "closed" else None,
         abandoned=reason in _ABANDONED,
+        reopened=reason == "reopened" or document.get("action") == "reopened",
     )
 
 
