@@ -231,6 +231,7 @@ def test_a_dimension_told_after_an_overall_score_counts() -> None:
         ({"deliverable_failed": True}, Ended("failed", deliverable_failed=True)),
         ({"deliverable_failed": False}, Ended("completed", deliverable_failed=False)),
         ({"status": "completed", "deliverable_failed": True}, Ended("completed", deliverable_failed=True)),
+        ({"status": "accepted", "deliverable_failed": False}, Ended("completed", deliverable_failed=False)),
     ],
 )
 def test_the_event_of_an_end_says_whether_it_failed(data: dict[str, Any], ended: Ended) -> None:

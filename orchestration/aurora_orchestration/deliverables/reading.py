@@ -97,6 +97,8 @@ def read_published(document: Mapping[str, Any], source: str = "import") -> Event
         failed = data.get("deliverable_failed")
         failed = failed is True if failed is not None else data.get("failure_type") is not None
         data.setdefault("status", "failed" if failed else "completed")
+        if data["status"] == "accepted":  # AURA-M §2.1's word
+            data["status"] = "completed"
     try:
         canonical = msgspec.json.encode(document, order="deterministic")
         body = {

@@ -119,7 +119,7 @@ def event_line(event: Mapping[str, Any], style: Style) -> str:
         if key not in _ABOUT and not isinstance(value, dict | list)
     ]
     by = [plain(str(told[key])) for key in ("source", "evidence") if told.get(key)]
-    when = str(event.get("timestamp") or event.get("at"))[:19].replace("T", " ")
+    when = str(event.get("timestamp") or event.get("at"))[:19].replace("T", " ") + "Z"
     return f"{when}  {style.bold(f'{kind:<18}')} {' '.join(said)}  {style.dim(' · '.join(by))}".rstrip()
 
 
