@@ -63,10 +63,11 @@ class DeliverableParams(Wire, frozen=True, kw_only=True):
     What happens (`start` to `fail`) answers with the deliverable's state, as `show` does. `list` answers with
     `{"deliverables": […]}`, `events` with `{"changeId", "events": […]}`, `export` with the final record of one that has
     ended (AURA-M §5.2), else with its state; `ingest` (of `lines` or a `document`) with `{"accepted", "duplicates",
-    "refused": [{"eventId" or "line", "reason"}], "changeIds"}`.
+    "refused": [{"eventId", "line" or "issue", "reason"}], "changeIds", "notes"}`: notes are sentences
+    on what was left out without being wrong.
 
-    `at` is when it happened (ISO 8601; now). The same `eventId` twice is one event. `workspace` is a folder of the
-    session, where it has several. `end` ends the `phase` instead of beginning it.
+    `at` is when it happened (ISO 8601, UTC where it names no zone; now). The same `eventId` twice is one event.
+    `workspace` is a folder of the session, where it has several. `end` ends the `phase` instead of beginning it.
     """
 
     action: Action

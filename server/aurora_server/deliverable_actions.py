@@ -124,8 +124,9 @@ def _tokens(params: DeliverableParams) -> TokensUsed:
     if not used and params.cost_usd is None:
         raise invalid("give `inputTokens`, `outputTokens`, `cachedTokens` or `costUsd`")
     return TokensUsed(
-        input_tokens=params.input_tokens,
-        output_tokens=params.output_tokens,
+        # Who tells a cost alone has not said that there were no tokens.
+        input_tokens=params.input_tokens if used else None,
+        output_tokens=params.output_tokens if used else None,
         cached_tokens=params.cached_tokens,
         cost_usd=params.cost_usd,
         model=params.model,

@@ -68,14 +68,24 @@ _happenings = st.one_of(
     st.builds(PhaseEnded, st.sampled_from(PHASES)),
     st.builds(TasksCounted, _some, _some),
     st.builds(ToolCalled, _names, st.integers(0, 9)),
-    st.builds(TokensUsed, _counts, _counts, _counts, st.none() | st.floats(0, 10), st.sampled_from([None, "m-3"])),
-    st.builds(RecoveryBegan, failure_type=_failures),
+    st.builds(
+        TokensUsed,
+        _some,
+        _some,
+        _counts,
+        st.none() | st.floats(0, 10),
+        st.sampled_from([None, "m-3"]),
+        total_tokens=_some,
+    ),
+    st.builds(RecoveryBegan, failure_type=_failures, untimed=st.booleans()),
     st.builds(Iterated),
     st.builds(SessionJoined, st.sampled_from(["s-1", "s-2"])),
     st.builds(HumanIntervened, st.none() | st.floats(0, 100), st.none(), st.integers(0, 2)),
-    st.builds(Conformed, _some, _some, _shares, _shares, _some, _shares),
+    st.builds(Conformed, _some, _some, _shares, _shares, _some, _shares, _shares, _shares),
     st.builds(TestsRan, _some, _some, st.sampled_from([None, True, False])),
-    st.builds(Ended, st.sampled_from(["completed", "failed"]), _failures),
+    st.builds(
+        Ended, st.sampled_from(["completed", "failed"]), _failures, st.none(), st.sampled_from([None, True, False])
+    ),
 )
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from aurora_orchestration.deliverables.beyond import beyond
 from aurora_orchestration.deliverables.folding import fold
-from aurora_orchestration.deliverables.model import Deliverable, Event
+from aurora_orchestration.deliverables.model import Deliverable, Event, TokenUsage
 from aurora_orchestration.deliverables.reading import read_document
 
 STATE: dict[str, Any] = {
@@ -76,6 +76,15 @@ def test_a_grown_document_adds_what_it_has_grown_by() -> None:
     both = events + beyond(read_document(GROWN), folded(events))
     assert sums(folded(both)) == sums(folded(read_document(GROWN)))
     assert sums(folded(both))[0] == {"bash": 4, "edit": 2}
+
+
+def test_a_grown_total_adds_what_nobody_split() -> None:
+    usage: dict[str, Any] = {"total_tokens": 500}
+    events = read_document({**STATE, "token_usage": usage, "tool_calls_total": 10})
+    grown = {**STATE, "token_usage": {"total_tokens": 800, "estimated_cost_usd": 0.1}, "tool_calls_total": 12}
+    told = folded(events + beyond(read_document({**grown, "updated_at": "2026-02-26T09:40:00Z"}), folded(events)))
+    assert told.tokens == TokenUsage(None, None, 0, 0.1, 800)
+    assert told.tool_calls == {"bash": 3, "unknown": 9}
 
 
 def test_what_is_over_stays_as_it_is() -> None:

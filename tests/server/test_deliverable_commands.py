@@ -118,6 +118,18 @@ def test_mistakes_are_one_line_and_leave_no_trace(home: Path, root: Path, argume
     assert len(aurora(home, root, "deliverable", "events", "one", "--json").stdout.splitlines()) == 1
 
 
+@pytest.mark.parametrize(
+    ("given", "kept"),
+    [("2026-11-22T10:00", "2026-11-22T15:00:00Z"), ("2026-11-22T10:00+02:00", "2026-11-22T08:00:00Z")],
+)
+def test_a_time_without_a_zone_is_that_of_the_clock_on_the_wall(home: Path, root: Path, given: str, kept: str) -> None:
+    done = aurora(home, root, "deliverable", "start", "one", "--at", given, "--json", TZ="America/New_York")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["started_at"] == kept
+    shown = aurora(home, root, "deliverable", "events", "one", TZ="America/New_York").stdout
+    assert shown.startswith(kept.replace("T", " ")), "what is shown says that it is UTC"
+
+
 def test_the_same_event_id_is_one_event(home: Path, root: Path) -> None:
     told(home, root, "deliverable", "start", "one")
     for _ in range(3):

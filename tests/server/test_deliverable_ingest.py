@@ -132,6 +132,45 @@ def test_issues_are_taken_in(home: Path, root: Path) -> None:
     assert told(home, root, "deliverable", "show", change)["spec_source"]["requirements_count"] == 2
 
 
+def test_an_issue_that_is_opened_again_stays_completed_and_says_so(home: Path, root: Path) -> None:
+    def issue(updated: str, **more: Any) -> str:
+        given = {"number": 12, "title": "Login", "body": "- [x] fix", "created_at": "2026-02-19T09:00:00Z"}
+        return json.dumps({**given, "updated_at": updated, **more})
+
+    first = issue("2026-02-20T09:00:00Z", state="closed", closed_at="2026-02-20T09:00:00Z")
+    again = issue("2026-02-21T09:00:00Z", state="open", state_reason="reopened", closed_at=None)
+    last = issue("2026-02-22T09:00:00Z", state="closed", state_reason="completed", closed_at="2026-02-22T09:00:00Z")
+    stays = "it stays completed here, as it ended on 2026-02-20T09:00:00Z"
+    reopened = f"aurora: issue-12 was reopened; {stays}; work after that needs a deliverable of its own\n"
+    closed = f"aurora: issue-12 was closed as completed on 2026-02-22T09:00:00Z; {stays}\n"
+    for given, note in ((first, ""), (first, ""), (again, reopened), (last, closed), (last, closed)):
+        done = aurora(home, root, "deliverable", "ingest", given=given)
+        assert (done.returncode, done.stderr) == (0, note), done.stdout
+        assert "refused" not in done.stdout
+    assert told(home, root, "deliverable", "export", "issue-12")["completed_at"] == "2026-02-20T09:00:00Z"
+
+
+def test_pull_requests_in_a_list_of_issues_are_left_out_and_counted(home: Path, root: Path) -> None:
+    pull = {"number": 3, "title": "Search", "state": "closed", "pull_request": {"merged_at": None}}
+    issue = {"number": 4, "title": "Search", "state": "open", "created_at": "2026-02-26T09:00:00Z"}
+    done = aurora(home, root, "deliverable", "ingest", given=json.dumps([pull, pull, issue]))
+    assert (done.returncode, done.stdout) == (0, "2 events taken: issue-4\n")
+    assert done.stderr == "aurora: 2 pull requests are left out: only issues are deliverables\n"
+    assert [each["change_id"] for each in told(home, root, "deliverable", "list")["deliverables"]] == ["issue-4"]
+
+
+def test_a_row_whose_time_cannot_be_read_is_refused_and_the_others_are_taken(home: Path, root: Path) -> None:
+    rows = (
+        "Summary,Issue key,Status,Resolution,Created,Updated,Resolved\n"
+        "Login,SHOP-4,Done,Done,01/Okt/26 9:00 AM,05/Okt/26 11:00 AM,05/Okt/26 10:30 AM\n"
+        "Search,SHOP-5,Done,Done,01/Oct/26 9:00 AM,05/Oct/26 11:00 AM,05/Oct/26 10:30 AM\n"
+    )
+    for taken in ("4 events taken", "0 events taken · 4 known already"):
+        done = aurora(home, root, "deliverable", "ingest", given=rows)
+        assert (done.returncode, done.stdout) == (1, f"{taken} · 1 refused: SHOP-5\n")
+        assert done.stderr.startswith("aurora: refused SHOP-4: row 2: Created is '01/Okt/26 9:00 AM', which cannot")
+
+
 @pytest.mark.parametrize(
     "given",
     ["{", '{"what": "ever"', "<xml/>", '{"change_id": "x", "status": "flying", "started_at": "now"}', "[1]"],

@@ -81,8 +81,13 @@ def _more(
         return what
     cost = None if what.cost_usd is None else max(0.0, what.cost_usd - (before.cost_usd or 0.0))
     grown = TokensUsed(
-        max(0, what.input_tokens - before.input_tokens),
-        max(0, what.output_tokens - before.output_tokens),
+        _growth(what.input_tokens, before.input_tokens),
+        _growth(what.output_tokens, before.output_tokens),
         cost_usd=cost or None,
+        total_tokens=_growth(what.total_tokens, before.total_tokens),
     )
     return grown if grown != TokensUsed() else None
+
+
+def _growth(now: int | None, before: int | None) -> int | None:
+    return None if now is None or now <= (before or 0) else now - (before or 0)

@@ -18,7 +18,8 @@ class Measured:
     """What was said so far of one deliverable's conformance; of each dimension the latest word counts.
 
     A dimension can be told as a score or as the counts behind it. Correctness, where nobody told it, is the share of
-    tests that passed when tests last ran (§2.5.1, "binary or scored by validation").
+    tests that passed when tests last ran (§2.5.1, "binary or scored by validation"). A penalty or an overall score that
+    was told is kept as it was; of the overall one only until a dimension is told anew without it.
     """
 
     def __init__(self) -> None:
@@ -28,6 +29,8 @@ class Measured:
         self._correctness: float | None = None
         self._tests: float | None = None
         self._constraints: float | None = None
+        self._penalty: float | None = None
+        self._overall: float | None = None
 
     def hear(self, what: Conformed) -> None:
         """Take in what was measured; what is None there stays as it was."""
@@ -43,6 +46,9 @@ class Measured:
             self._constraints = what.constraints
         elif what.constraint_violations is not None:
             self._constraints = constraint_adherence(what.constraint_violations)
+        if what.iteration_penalty is not None:
+            self._penalty = what.iteration_penalty
+        self._overall = what.overall
 
     def ran(self, what: TestsRan) -> None:
         """Take in a test run."""
@@ -61,11 +67,14 @@ class Measured:
         if self._completed is not None and total:
             functional = min(1.0, self._completed / total)
         correctness = self._correctness if self._correctness is not None else self._tests
-        penalty = iteration_penalty(iterations) if iterations else None
-        if functional is None and correctness is None and self._constraints is None and penalty is None:
-            return None
-        weighed = overall(functional, correctness, self._constraints, penalty)
-        return Conformance(functional, correctness, self._constraints, penalty, weighed)
+        penalty = self._penalty
+        if penalty is None and iterations:
+            penalty = iteration_penalty(iterations)
+        weighed = self._overall
+        if weighed is None:
+            weighed = overall(functional, correctness, self._constraints, penalty)
+        scored = Conformance(functional, correctness, self._constraints, penalty, weighed)
+        return scored if scored != Conformance() else None
 
 
 def constraint_adherence(violations: int) -> float:

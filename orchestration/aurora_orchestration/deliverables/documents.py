@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
 
 from aurora_orchestration.deliverables.model import (
     PHASES,
+    UNNAMED_TOOL,
     Deliverable,
     Ended,
     Event,
@@ -46,7 +48,7 @@ def state_document(deliverable: Deliverable) -> Document:
         current_phase=deliverable.current_phase,
         tasks_total=deliverable.tasks_total,
         tasks_completed=deliverable.tasks_completed,
-        tool_calls=dict(calls) or None,
+        tool_calls=_named(calls) or None,
         tool_calls_total=sum(calls.values()) if calls else None,
         recovery_attempts=deliverable.recovery_attempts if known else None,
         apply_iterations=deliverable.apply_iterations or None,
@@ -124,24 +126,29 @@ def _phases(deliverable: Deliverable) -> Document:
 
 
 def _counted_calls(deliverable: Deliverable) -> Document | None:
-    """Calls by tool, and `total`; a tool that is itself called so gives way to the sum."""
+    """Calls by tool, and `total`, that counts those of unnamed tools too; a tool called so gives way to the sum."""
     calls = deliverable.tool_calls
     if not calls:
         return None
-    named = {f"{tool} (tool)" if tool == "total" else tool: count for tool, count in calls.items()}
+    named = {f"{tool} (tool)" if tool == "total" else tool: count for tool, count in _named(calls).items()}
     return named | {"total": sum(calls.values())}
+
+
+def _named(calls: Mapping[str, int]) -> dict[str, int]:
+    return {tool: count for tool, count in calls.items() if tool != UNNAMED_TOOL}
 
 
 def _token_usage(deliverable: Deliverable) -> Document | None:
     tokens = deliverable.tokens
     if tokens is None:
         return None
-    return _told(
+    usage = _told(
         input_tokens=tokens.input_tokens,
         output_tokens=tokens.output_tokens,
         total_tokens=tokens.total_tokens,
         estimated_cost_usd=None if tokens.cost_usd is None else round(tokens.cost_usd, 9),
     )
+    return usage or None
 
 
 def _fields(struct: msgspec.Struct | None) -> Document | None:

@@ -37,6 +37,7 @@ from aurora_orchestration.deliverables.model import (
     TokenUsage,
     ToolCalled,
 )
+from aurora_orchestration.deliverables.spending import added, usage_of
 from aurora_orchestration.deliverables.transitions import refusal, status_in
 
 _RANKS: dict[type, int] = {Started: 0, PhaseEnded: 1, PhaseStarted: 2, Ended: 5}
@@ -98,18 +99,19 @@ class Folding:
         self._recovery_since: float | None = None
         self._recovery_seconds = 0.0
         self._unclaimed = False
+        self._untimed = False
         self._recoveries = 0
         self._recovery_calls = 0
         self._tasks_total: int | None = None
         self._tasks_completed: int | None = None
         self._calls: dict[str, int] = {}
-        self._tokens: list[int] | None = None
-        self._cost: float | None = None
+        self._tokens: TokenUsage | None = None
         self._interventions: int | None = None
         self._waited: float | None = None
         self._sessions: dict[str, None] = {}
         self._measured = Measured()
         self._failure: FailureType | None = None
+        self._failed: bool | None = None
 
     def take(self, events: Iterable[Event]) -> None:
         """Take in events that are all later than `last_at`, in any order among themselves."""
@@ -138,7 +140,7 @@ class Folding:
         """What was taken in amounts to this; None where nothing counted."""
         if self._started_at is None:
             return None
-        spec, tokens = self._spec, self._tokens
+        spec = self._spec
         agent = _laid_over(self._noticed_agent, self._agent)
         iterations = self._iterations["apply"]
         conformance = self._measured.score(spec.requirements_count if spec is not None else None, iterations)
@@ -151,7 +153,7 @@ class Folding:
         below = conformance is not None and conformance.overall is not None and conformance.overall < threshold
         failed: bool | None = None
         if self.status in ("completed", "failed"):
-            failed = self.status == "failed" or below
+            failed = self.status == "failed" or (below if self._failed is None else self._failed)
         return Deliverable(
             change_id=self.change_id,
             status=self.status,
@@ -168,17 +170,17 @@ class Folding:
             tasks_total=self._tasks_total,
             tasks_completed=self._tasks_completed,
             tool_calls=dict(self._calls),
-            recovery_tool_calls=self._recovery_calls,
+            recovery_tool_calls=None if self._untimed else self._recovery_calls,
             recovery_attempts=self._recoveries,
             apply_iterations=iterations,
-            tokens=TokenUsage(tokens[0], tokens[1], tokens[2], self._cost) if tokens is not None else None,
+            tokens=self._tokens,
             human_interventions=self._interventions,
             human_wait_seconds=self._waited,
             sessions=tuple(self._sessions),
             conformance=conformance,
             deliverable_failed=failed,
             failure_type=self._failure if failed else None,
-            recovery_seconds=recovering,
+            recovery_seconds=None if self._untimed else recovering,
             settled=self.settled,
         )
 
@@ -249,12 +251,17 @@ class Folding:
         self.settled = True
         self._completed_at = at
         self._failure = what.failure_type
+        # Who names a type of failure says that it failed, unless told otherwise.
+        self._failed = True if what.deliverable_failed is None and what.failure_type else what.deliverable_failed
 
-    def _recovery(self, _: RecoveryBegan, at: float) -> None:
+    def _recovery(self, what: RecoveryBegan, at: float) -> None:
         if self._unclaimed:
             self._unclaimed = False  # the rework that verify → apply told of already
             return
         self._recoveries += 1
+        if what.untimed:
+            self._untimed = True
+            return
         if self._recovery_since is None:
             self._recovery_since = at
         self._split(at)
@@ -274,12 +281,8 @@ class Folding:
         self._tasks_completed = what.completed if what.completed is not None else self._tasks_completed
 
     def _tokens_used(self, what: TokensUsed, _: float) -> None:
-        if self._tokens is None:
-            self._tokens = [0, 0, 0]
-        for place, more in enumerate((what.input_tokens, what.output_tokens, what.cached_tokens)):
-            self._tokens[place] += more
-        if what.cost_usd is not None:
-            self._cost = (self._cost or 0.0) + what.cost_usd
+        used = usage_of(what)
+        self._tokens = used if self._tokens is None else added((self._tokens, used))
         if what.model is not None and self._noticed_agent.model is None:
             self._noticed_agent = Agent(self._noticed_agent.name, what.model, self._noticed_agent.framework)
 

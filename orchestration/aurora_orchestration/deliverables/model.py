@@ -82,6 +82,10 @@ class TasksCounted(Struct, frozen=True, omit_defaults=True, tag="tasks", tag_fie
     completed: Count | None = None
 
 
+UNNAMED_TOOL = "unknown"
+"""What calls are counted under of which nobody told the tool."""
+
+
 class ToolCalled(Struct, frozen=True, omit_defaults=True, tag="tool_call", tag_field="event"):
     """A tool was called `count` times; `succeeded` is None where nobody knows."""
 
@@ -92,22 +96,30 @@ class ToolCalled(Struct, frozen=True, omit_defaults=True, tag="tool_call", tag_f
 
 
 class TokensUsed(Struct, frozen=True, omit_defaults=True, tag="tokens", tag_field="event"):
-    """Tokens of one or more model calls, to be added up; `cost_usd` where prices are known."""
+    """Tokens of one or more model calls, to be added up; `cost_usd` where prices are known.
 
-    input_tokens: Count = 0
-    output_tokens: Count = 0
+    `total_tokens` is told where it is more than is known to have gone in and come out.
+    """
+
+    input_tokens: Count | None = None
+    output_tokens: Count | None = None
     cached_tokens: Count = 0
     cost_usd: Amount | None = None
     model: Name | None = None
     provider: Name | None = None
     duration_seconds: Amount | None = None
+    total_tokens: Count | None = None
 
 
 class RecoveryBegan(Struct, frozen=True, omit_defaults=True, tag="recovery", tag_field="event"):
-    """Rework after a failure: from here to the end of the apply phase under way (or next) is recovery time."""
+    """Rework after a failure: from here to the end of the apply phase under way (or next) is recovery time.
+
+    `untimed` where only that there was one is told, not when: it is counted, and the recovery time is not known.
+    """
 
     reason: Text | None = None
     failure_type: FailureType | None = None
+    untimed: bool = False
 
 
 class Iterated(Struct, frozen=True, omit_defaults=True, tag="iteration", tag_field="event"):
@@ -132,7 +144,10 @@ class HumanIntervened(Struct, frozen=True, omit_defaults=True, tag="intervention
 
 
 class Conformed(Struct, frozen=True, omit_defaults=True, tag="conformance", tag_field="event"):
-    """What was measured against the spec; what is None here keeps what was said before (AURA-M §2.5.1)."""
+    """What was measured against the spec; what is None here keeps what was said before (AURA-M §2.5.1).
+
+    `iteration_penalty` and `overall` are told only by who scored the work elsewhere: otherwise they are computed.
+    """
 
     completed_requirements: Count | None = None
     total_requirements: Count | None = None
@@ -140,6 +155,8 @@ class Conformed(Struct, frozen=True, omit_defaults=True, tag="conformance", tag_
     correctness: Share | None = None
     constraint_violations: Count | None = None
     constraints: Share | None = None
+    iteration_penalty: Share | None = None
+    overall: Share | None = None
 
 
 class TestsRan(Struct, frozen=True, omit_defaults=True, tag="tests", tag_field="event"):
@@ -152,11 +169,16 @@ class TestsRan(Struct, frozen=True, omit_defaults=True, tag="tests", tag_field="
 
 
 class Ended(Struct, frozen=True, omit_defaults=True, tag="deliverable_end", tag_field="event"):
-    """A deliverable is completed (archived, accepted) or failed (abandoned, below the threshold)."""
+    """A deliverable is completed (archived, accepted) or failed (abandoned, below the threshold).
+
+    `deliverable_failed` is told of one that was judged elsewhere: completed and yet failed is what was accepted below
+    its threshold (AURA-M §2.3). None leaves it to the status, the failure type and the conformance.
+    """
 
     status: Literal["completed", "failed"]
     failure_type: FailureType | None = None
     reason: Text | None = None
+    deliverable_failed: bool | None = None
 
 
 Happening = (
@@ -205,17 +227,24 @@ class PhaseSpan(Struct, frozen=True):
 
 
 class TokenUsage(Struct, frozen=True):
-    """Tokens added up; `cost_usd` is None where no event told a cost."""
+    """Tokens added up, each None where no event told it; `unsplit_tokens` are those told only as part of a total."""
 
-    input_tokens: int = 0
-    output_tokens: int = 0
+    input_tokens: int | None = None
+    output_tokens: int | None = None
     cached_tokens: int = 0
     cost_usd: float | None = None
+    unsplit_tokens: int | None = None
 
     @property
-    def total_tokens(self) -> int:
-        """Input and output together."""
-        return self.input_tokens + self.output_tokens
+    def total_tokens(self) -> int | None:
+        """All together; None where nothing but a cost was told."""
+        return together(self.input_tokens, self.output_tokens, self.unsplit_tokens)
+
+
+def together(*amounts: int | None) -> int | None:
+    """The sum of those that are known; None where none is."""
+    known = [each for each in amounts if each is not None]
+    return sum(known) if known else None
 
 
 class Conformance(Struct, frozen=True):
@@ -246,7 +275,7 @@ class Deliverable(Struct, frozen=True):
     tasks_total: int | None = None
     tasks_completed: int | None = None
     tool_calls: dict[str, int] = {}
-    recovery_tool_calls: int = 0
+    recovery_tool_calls: int | None = 0
     recovery_attempts: int = 0
     apply_iterations: int = 0
     tokens: TokenUsage | None = None
@@ -256,6 +285,7 @@ class Deliverable(Struct, frozen=True):
     conformance: Conformance | None = None
     deliverable_failed: bool | None = None
     failure_type: FailureType | None = None
-    recovery_seconds: float = 0.0
+    recovery_seconds: float | None = 0.0
+    """None, as `recovery_tool_calls`, where there was rework and nothing tells how long it took."""
     settled: bool = False
     """Whether it was said how it ended; a deliverable is completed as well once its archive phase is over."""

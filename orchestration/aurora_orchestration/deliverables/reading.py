@@ -17,6 +17,7 @@ import msgspec
 from aurora_orchestration.deliverables.checking import InvalidEvent, read
 from aurora_orchestration.deliverables.model import (
     PHASES,
+    UNNAMED_TOOL,
     Agent,
     Conformed,
     Ended,
@@ -91,10 +92,13 @@ def read_published(document: Mapping[str, Any], source: str = "import") -> Event
     if kind in ("phase_start", "phase_end"):
         data["phase"] = document.get("phase")
     elif kind == "tool_call":
-        data["tool"] = data.get("tool") or data.get("tool_name") or data.get("name") or "unknown"
+        data["tool"] = data.get("tool") or data.get("tool_name") or data.get("name") or UNNAMED_TOOL
     elif kind == "deliverable_end":
-        failed = data.get("deliverable_failed") is True or data.get("failure_type") is not None
+        failed = data.get("deliverable_failed")
+        failed = failed is True if failed is not None else data.get("failure_type") is not None
         data.setdefault("status", "failed" if failed else "completed")
+        if data["status"] == "accepted":  # AURA-M §2.1's word
+            data["status"] = "completed"
     try:
         canonical = msgspec.json.encode(document, order="deterministic")
         body = {
@@ -144,7 +148,7 @@ def _state(document: Mapping[str, Any]) -> Iterator[tuple[float, Happening]]:
     counted = begins.count("apply")
     yield from _repeated(Iterated(), document.get("apply_iterations", counted) - counted, applied)
     yield from _recovered(document.get("recovery_attempts", 0), _recoveries(begins), applied)
-    yield from _counts(document, document.get("tool_calls", {}), applied, worked)
+    yield from _counts(document, document.get("tool_calls", {}), document.get("tool_calls_total"), applied, worked)
     if ended:
         yield now, Ended(status)
 
@@ -217,9 +221,12 @@ def _recoveries(begins: Sequence[Phase]) -> int:
 
 
 def _recovered(told: float, reworked: int, applied: float) -> Iterator[tuple[float, Happening]]:
-    """Recoveries beyond those that phases tell; within one that they tell, the first told is that one."""
+    """Recoveries beyond those that phases tell; within one that they tell, the first told is that one.
+
+    A document that counts them has no times for them, so no time of it is taken for theirs.
+    """
     more = told - reworked
-    yield from _repeated(RecoveryBegan(), more + 1 if more > 0 and reworked else more, applied)
+    yield from _repeated(RecoveryBegan(untimed=True), more + 1 if more > 0 and reworked else more, applied)
 
 
 def _final(document: Mapping[str, Any]) -> Iterator[tuple[float, Happening]]:
@@ -244,8 +251,9 @@ def _final(document: Mapping[str, Any]) -> Iterator[tuple[float, Happening]]:
     counted = rounds if "apply" in durations else 0
     yield from _repeated(Iterated(), iterations - counted, applied)
     yield from _recovered(recoveries, rounds - 1, applied)
-    calls = {tool: count for tool, count in metrics.get("tool_calls", {}).items() if tool != "total"}
-    yield from _counts({**document, **metrics}, calls, begun, worked)
+    calls = dict(metrics.get("tool_calls", {}))
+    total = calls.pop("total", None)
+    yield from _counts({**document, **metrics}, calls, total, begun, worked)
     told = metrics.get("conformance", {})
     if told:
         yield (
@@ -254,9 +262,18 @@ def _final(document: Mapping[str, Any]) -> Iterator[tuple[float, Happening]]:
                 functional=told.get("functional"),
                 correctness=told.get("correctness"),
                 constraints=told.get("constraints"),
+                iteration_penalty=told.get("iteration_penalty"),
+                overall=told.get("overall"),
             ),
         )
-    yield ended, Ended(document["status"], metrics.get("failure_type"))
+    yield (
+        ended,
+        Ended(
+            document["status"],
+            metrics.get("failure_type"),
+            deliverable_failed=metrics.get("deliverable_failed"),
+        ),
+    )
 
 
 def _laid_out(durations: Mapping[str, float], rounds: int) -> Iterator[tuple[Phase, float]]:
@@ -272,10 +289,13 @@ def _laid_out(durations: Mapping[str, float], rounds: int) -> Iterator[tuple[Pha
 
 
 def _counts(
-    document: Mapping[str, Any], calls: Mapping[str, Any], called: float, now: float
+    document: Mapping[str, Any], calls: Mapping[str, Any], total: float | None, called: float, now: float
 ) -> Iterator[tuple[float, Happening]]:
+    """`calls` are those by tool; `total` is that of all, of which a document need not name every tool."""
     for tool, count in calls.items():
         yield called, ToolCalled(tool, int(count))
+    if total is not None and total > sum(calls.values()):
+        yield called, ToolCalled(UNNAMED_TOOL, int(total - sum(calls.values())))
     if "tasks_total" in document or "tasks_completed" in document:
         yield now, TasksCounted(_whole(document, "tasks_total"), _whole(document, "tasks_completed"))
     usage = document.get("token_usage")
@@ -283,9 +303,10 @@ def _counts(
         yield (
             now,
             TokensUsed(
-                int(usage.get("input_tokens", 0)),
-                int(usage.get("output_tokens", 0)),
+                _whole(usage, "input_tokens"),
+                _whole(usage, "output_tokens"),
                 cost_usd=usage.get("estimated_cost_usd"),
+                total_tokens=_whole(usage, "total_tokens"),
             ),
         )
     if "human_interventions" in document:

@@ -10,9 +10,11 @@ from collections.abc import Awaitable, Callable, Sequence
 from datetime import UTC, datetime
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from aurora_orchestration.deliverables.metrics import Metrics, measure
 from aurora_orchestration.deliverables.model import Deliverable, Event, TokensUsed, TokenUsage
+from aurora_orchestration.deliverables.spending import added, usage_of
 
 DAY = 86400.0
 WEEK = 7 * DAY
@@ -78,7 +80,7 @@ async def report(
         if start <= each.started_at and each.updated_at < end and not parts:
             usages.append((each.started_at, each.tokens))
         else:
-            usages += [(event.at, _usage(event.what)) for event in await events_of(each) if _spent(event, start, end)]
+            usages += _spent(await events_of(each), start, end)
     over = max(min(end, now), max((each.completed_at or 0.0 for each in ended), default=start))
     # A window leaves its very beginning out, a day begins with its midnight.
     days = (over - start) / DAY + 1e-9
@@ -122,22 +124,13 @@ def _part(ended: Sequence[Deliverable], usages: Sequence[tuple[float, TokenUsage
     return Part(start, end, completed, len(within) - completed, spent)
 
 
-def _spent(event: Event, start: float, end: float) -> bool:
-    return isinstance(event.what, TokensUsed) and start <= event.at < end
-
-
-def _usage(what: object) -> TokenUsage:
-    assert isinstance(what, TokensUsed), "only these are asked for"
-    return TokenUsage(what.input_tokens, what.output_tokens, what.cached_tokens, what.cost_usd)
+def _spent(events: Sequence[Event], start: float, end: float) -> list[tuple[float, TokenUsage]]:
+    told = ((event.at, event.what) for event in events if start <= event.at < end)
+    return [(at, usage_of(what)) for at, what in told if isinstance(what, TokensUsed)]
 
 
 def _total(usages: Sequence[TokenUsage]) -> TokenUsage | None:
-    if not usages:
-        return None
-    costs = [usage.cost_usd for usage in usages if usage.cost_usd is not None]
-    return TokenUsage(
-        input_tokens=sum(usage.input_tokens for usage in usages),
-        output_tokens=sum(usage.output_tokens for usage in usages),
-        cached_tokens=sum(usage.cached_tokens for usage in usages),
-        cost_usd=round(sum(costs), 6) if costs else None,
-    )
+    usage = added(usages)
+    if usage is None or usage.cost_usd is None:
+        return usage
+    return replace(usage, cost_usd=round(usage.cost_usd, 6))

@@ -8,7 +8,7 @@ from statistics import fmean, median
 
 from msgspec import Struct
 
-from aurora_orchestration.deliverables.model import PHASES, Deliverable
+from aurora_orchestration.deliverables.model import PHASES, Deliverable, together
 
 
 class Supporting(Struct, frozen=True):
@@ -68,7 +68,9 @@ def phase_seconds(deliverable: Deliverable) -> dict[str, float]:
 
 
 def rework_is_known(deliverable: Deliverable) -> bool:
-    """Whether anything tells how much was done over: without an apply phase nothing does."""
+    """Whether anything tells how much was done over: without an apply phase, or times of what was, nothing does."""
+    if deliverable.recovery_seconds is None or deliverable.recovery_tool_calls is None:
+        return False
     return deliverable.recovery_attempts > 0 or any(span.phase == "apply" for span in deliverable.spans)
 
 
@@ -98,13 +100,13 @@ def supporting(ended: Sequence[Deliverable]) -> Supporting:
         latency_without_wait=median(free) if free else None,
         human_wait_seconds=sum(waits) if waits else None,
         human_interventions=sum(interventions) if interventions else None,
-        recovery_by_time=_percent(sum(each.recovery_seconds for each in told), sum(map(latency, told))),
-        recovery_by_tool_calls=_percent(sum(each.recovery_tool_calls for each in told), calls),
+        recovery_by_time=_percent(sum(each.recovery_seconds or 0.0 for each in told), sum(map(latency, told))),
+        recovery_by_tool_calls=_percent(sum(each.recovery_tool_calls or 0 for each in told), calls),
         recovery_attempts=sum(each.recovery_attempts for each in ended),
         apply_iterations=fmean(iterations) if iterations else None,
-        input_tokens=sum(each.input_tokens for each in tokens) if tokens else None,
-        output_tokens=sum(each.output_tokens for each in tokens) if tokens else None,
-        total_tokens=sum(each.total_tokens for each in tokens) if tokens else None,
+        input_tokens=together(*(each.input_tokens for each in tokens)),
+        output_tokens=together(*(each.output_tokens for each in tokens)),
+        total_tokens=together(*(each.total_tokens for each in tokens)),
         cost_usd=sum(costs) if costs else None,
         tool_calls=dict(tools.most_common()),
         tool_calls_total=tools.total(),

@@ -134,10 +134,12 @@ class _Tree:
             for at, recovery in told:
                 attempt += 1
                 start = max(at, execute.started_at)
-                execute.children.append(self._recovery(start, execute.ended_at, attempt, recovery))
+                end = start if recovery is not None and recovery.untimed else execute.ended_at
+                execute.children.append(self._recovery(start, end, attempt, recovery))
         for at, recovery in began.get(-1, ()):
             attempt += 1
-            self._root.children.append(self._recovery(at, self._end, attempt, recovery))
+            end = at if recovery.untimed else self._end
+            self._root.children.append(self._recovery(at, end, attempt, recovery))
 
     def _recovery(self, start: float, end: float, attempt: int, told: RecoveryBegan | None) -> Growing:
         attributes = {

@@ -43,7 +43,7 @@ def ingest(settings: Settings, files: tuple[str, ...], claude_code_hook: bool) -
     """
     if claude_code_hook:
         return hook(settings)
-    total: dict[str, Any] = {"accepted": 0, "duplicates": 0, "refused": [], "changeIds": []}
+    total: dict[str, Any] = {"accepted": 0, "duplicates": 0, "refused": [], "changeIds": [], "notes": []}
     with open_session(settings, settings.workspace) as client:
         for name in files or ("-",):
             first = 1
@@ -54,8 +54,10 @@ def ingest(settings: Settings, files: tuple[str, ...], claude_code_hook: bool) -
         print_json(total)
     else:
         print("\n".join(outcome_lines(total)))
+    for note in total["notes"] if not settings.json else ():
+        print(f"aurora: {plain(note)}", file=sys.stderr)
     for each in total["refused"][:REFUSALS_SHOWN] if not settings.json else ():
-        where = f"{each['file']}:{each['line']}" if "line" in each else each["eventId"]
+        where = f"{each['file']}:{each['line']}" if "line" in each else each.get("issue") or each["eventId"]
         print(f"aurora: refused {plain(where)}: {plain(each['reason'])}", file=sys.stderr)
     return NO if total["refused"] else FINE
 
@@ -183,6 +185,7 @@ def _add(total: dict[str, Any], reply: dict[str, Any], name: str, first: int) ->
         if "line" in each:
             each = {**each, "line": each["line"] + first - 1, "file": name}
         total["refused"].append(each)
+    total["notes"] += reply.get("notes", [])
     total["changeIds"] = list(dict.fromkeys([*total["changeIds"], *reply["changeIds"]]))
 
 

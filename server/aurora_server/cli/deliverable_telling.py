@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping
+from datetime import datetime
 from typing import Any
 
 import click
@@ -81,13 +82,28 @@ def record(settings: Settings, params: dict[str, Any]) -> None:
 
 def _about() -> list[click.Option]:
     return [
-        click.Option(["--at"], metavar="TIME", help="When it happened (ISO 8601). [default: now]"),
+        click.Option(
+            ["--at"],
+            metavar="TIME",
+            callback=_with_zone,
+            help="When it happened (ISO 8601; local time where it names no zone). [default: now]",
+        ),
         click.Option(["--event-id"], metavar="ID", help="The same id twice is one event."),
         click.Option(["--session", "in_session"], metavar="ID", help="The session it happened in."),
         click.Option(["--agent"], metavar="NAME", help="Who did it."),
         click.Option(["--model"], metavar="NAME", help="The agent's model."),
         click.Option(["--agent-framework", "framework_"], metavar="NAME", help="What the agent runs in."),
     ]
+
+
+def _with_zone(_: click.Context, __: click.Parameter, given: str | None) -> str | None:
+    """A time with its zone: a person who names none means that of the clock on the wall. Raises BadParameter."""
+    if given is None:
+        return None
+    try:
+        return datetime.fromisoformat(given).astimezone().isoformat()
+    except (ValueError, OverflowError, OSError) as error:
+        raise click.BadParameter(f"{given[:100]!r} is no time; write a time as 2026-02-26T10:00") from error
 
 
 def _camel(about: Mapping[str, Any]) -> dict[str, Any]:

@@ -119,7 +119,7 @@ def event_line(event: Mapping[str, Any], style: Style) -> str:
         if key not in _ABOUT and not isinstance(value, dict | list)
     ]
     by = [plain(str(told[key])) for key in ("source", "evidence") if told.get(key)]
-    when = str(event.get("timestamp") or event.get("at"))[:19].replace("T", " ")
+    when = str(event.get("timestamp") or event.get("at"))[:19].replace("T", " ") + "Z"
     return f"{when}  {style.bold(f'{kind:<18}')} {' '.join(said)}  {style.dim(' · '.join(by))}".rstrip()
 
 
@@ -145,14 +145,19 @@ def tool_words(tools: Mapping[str, int]) -> str:
 
 
 def token_words(usage: Mapping[str, Any]) -> str:
-    """`20,500 (12,000 in, 8,500 out) · $0.14`."""
-    if not usage:
-        return ""
-    words = (
-        f"{usage.get('totalTokens', 0):,} ({usage.get('inputTokens', 0):,} in, {usage.get('outputTokens', 0):,} out)"
-    )
-    cost = usage.get("estimatedCostUsd")
-    return f"{words} · ${cost:,.2f}" if cost is not None else words
+    """`20,500 (12,000 in, 8,500 out) · $0.14`, without what nobody told."""
+    words = []
+    total = usage.get("totalTokens")
+    if total is not None:
+        parts = [
+            f"{usage[name]:,} {way}"
+            for name, way in (("inputTokens", "in"), ("outputTokens", "out"))
+            if usage.get(name) is not None
+        ]
+        words.append(f"{total:,} ({', '.join(parts)})" if parts else f"{total:,}")
+    if usage.get("estimatedCostUsd") is not None:
+        words.append(f"${usage['estimatedCostUsd']:,.2f}")
+    return " · ".join(words)
 
 
 def recoveries(number: int) -> str:

@@ -77,16 +77,25 @@ def _trend(parts: Sequence[Mapping[str, Any]]) -> list[list[str]]:
     for part in parts:
         tokens = part.get("tokens") or {}
         cost = tokens.get("costUsd")
-        total = f"{tokens['totalTokens']:,}" if tokens else "–"
+        total = f"{tokens['totalTokens']:,}" if tokens.get("totalTokens") is not None else "–"
         shown = f"${cost:,.2f}" if cost is not None else "–"
         rows.append([part["from"][:10], str(part["completed"]), str(part["failed"]), total, shown])
     return rows
 
 
 def _cost(tokens: Mapping[str, Any]) -> str:
-    words = f"{count(tokens['totalTokens'], 'token')} ({tokens['inputTokens']:,} in, {tokens['outputTokens']:,} out"
-    words += f", {tokens['cachedTokens']:,} cached)" if tokens.get("cachedTokens") else ")"
-    return words if tokens.get("costUsd") is None else f"{words}, ${tokens['costUsd']:,.2f}"
+    words = []
+    if tokens.get("totalTokens") is not None:
+        ways = (("inputTokens", "in"), ("outputTokens", "out"), ("cachedTokens", "cached"))
+        parts = [
+            f"{tokens[name]:,} {way}"
+            for name, way in ways
+            if (tokens.get(name) if way == "cached" else tokens.get(name) is not None)
+        ]
+        words.append(count(tokens["totalTokens"], "token") + (f" ({', '.join(parts)})" if parts else ""))
+    if tokens.get("costUsd") is not None:
+        words.append(f"${tokens['costUsd']:,.2f}")
+    return ", ".join(words)
 
 
 def _tasks(each: Mapping[str, Any]) -> str:

@@ -101,7 +101,8 @@ def _effort(deliverable: Deliverable, markdown: bool) -> str:
     if deliverable.human_interventions:
         words.append(counted(deliverable.human_interventions, "intervention"))
     if deliverable.tokens is not None:
-        words.append(f"{deliverable.tokens.total_tokens:,} tokens")
+        if deliverable.tokens.total_tokens is not None:
+            words.append(f"{deliverable.tokens.total_tokens:,} tokens")
         if deliverable.tokens.cost_usd is not None:
             words.append(f"${deliverable.tokens.cost_usd:.2f}")
     return " · ".join(words)

@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from aurora_orchestration.deliverables.detection.issues import UnknownIssue, events_from_issue
-from aurora_orchestration.deliverables.folding import fold
+from aurora_orchestration.deliverables.detection.issues import UnknownIssue, read_issues
+from aurora_orchestration.deliverables.detection.tickets import since_the_end
+from aurora_orchestration.deliverables.folding import Folding, fold
 from aurora_orchestration.deliverables.model import Deliverable
 
 BODY = (
@@ -28,7 +29,7 @@ GH: dict[str, Any] = {
 
 
 def amount(document: object) -> Deliverable:
-    events = events_from_issue(document, 2e9)
+    events = read_issues(document, 2e9).events
     found = fold(events)
     assert found is not None
     assert all(event.evidence for event in events)
@@ -68,12 +69,28 @@ def test_a_closed_issue_is_completed_and_one_that_is_not_planned_failed() -> Non
     assert (amount(rest).status, amount(rest).failure_type) == ("failed", "incomplete")
 
 
+PULL = {"number": 13, "title": "Search", "body": "", "state": "closed", "created_at": "2026-02-26T10:00:00Z"}
+
+
+@pytest.mark.parametrize(
+    "pull",
+    [
+        {**PULL, "pull_request": {"url": "https://api.github.com/repos/acme/shop/pulls/13", "merged_at": None}},
+        {"action": "created", "issue": {**PULL, "pull_request": {"merged_at": "2026-02-26T12:00:00Z"}}},
+        {**PULL, "url": "https://github.com/acme/shop/pull/13"},
+    ],
+)
+def test_pull_requests_among_issues_are_left_out(pull: dict[str, Any]) -> None:
+    read = read_issues([pull, {**GH, "pull_request": None}], 2e9)
+    assert (read.pull_requests, [ticket.change_id for ticket in read.tickets]) == (1, ["issue-12"])
+
+
 def test_the_same_issue_twice_is_the_same_events_and_a_later_one_adds_to_it() -> None:
-    first = events_from_issue(json.dumps(GH), 2e9)
-    again = events_from_issue(json.dumps([GH]).encode(), 3e9)
+    first = read_issues(json.dumps(GH), 2e9).events
+    again = read_issues(json.dumps([GH]).encode(), 3e9).events
     assert [event.id for event in first] == [event.id for event in again]
     later = {**GH, "body": BODY.replace("[ ] no", "[x] no"), "updatedAt": "2026-02-26T12:00:00Z"}
-    both = fold([*first, *events_from_issue(later, 2e9)])
+    both = fold([*first, *read_issues(later, 2e9).events])
     assert both is not None
     assert both.conformance is not None
     assert both.conformance.functional == 1.0
@@ -139,6 +156,34 @@ def test_a_jira_issue_goes_by_its_history_to_done() -> None:
     assert amount(document).status == "failed"
 
 
+def test_what_a_ticket_tells_of_what_is_over_is_what_may_follow() -> None:
+    closed = {**GH, "state": "CLOSED", "closedAt": "2026-02-26T12:00:00Z", "updatedAt": "2026-02-26T12:00:00Z"}
+    events = read_issues(closed, 2e9).events
+    known = fold(events)
+    assert known is not None
+    again = since_the_end(read_issues(closed, 2e9).tickets[0], known, 2e9)
+    assert again == (events, None), "the same again is known already"
+    abandoned = {**closed, "stateReason": "NOT_PLANNED"}
+    told, note = since_the_end(read_issues(abandoned, 2e9).tickets[0], known, 2e9)
+    assert note is not None and "closed as not planned" in note
+    both = Folding()
+    both.take([*events, *told])
+    assert both.refused == {} and both.status == "completed"
+    undated = {**closed, "closedAt": None, "updatedAt": None}
+    assert since_the_end(read_issues(undated, 3e9).tickets[0], known, 3e9)[1] is None, "it did not tell when"
+
+
+def test_a_step_after_the_resolution_is_no_phase() -> None:
+    document = jira(
+        status={"name": "Done", "statusCategory": {"key": "done"}}, resolutiondate="2026-02-26T13:00:00.000+0100"
+    )
+    moved = {"created": "2026-02-26T14:00:00.000+0100", "items": [{"field": "status", "toString": "In Review"}]}
+    document["changelog"] = {"histories": [moved]}
+    folding = Folding()
+    folding.take(read_issues(document, 2e9).events)
+    assert folding.refused == {} and folding.status == "completed"
+
+
 def test_rows_of_a_jira_export_are_read() -> None:
     text = (
         "Summary,Issue key,Issue Type,Status,Resolution,Created,Updated,Resolved,Description\r\n"
@@ -153,12 +198,43 @@ def test_rows_of_a_jira_export_are_read() -> None:
     assert found.spec_source.requirements_count == 2
 
 
+ROWS = (
+    "Summary,Issue key,Issue Type,Status,Resolution,Created,Updated,Resolved\n"
+    "Login,SHOP-4,Story,Done,Done,{},26/Feb/26 11:00 AM,{}\n"
+    "Search,SHOP-5,Story,Done,Done,26/Feb/26 9:00 AM,,26/Feb/26 10:30 AM\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("created", "resolved", "said"),
+    [
+        ("01/Okt/26 9:00 AM", "05/Okt/26 10:30 AM", "row 2: Created is '01/Okt/26 9:00 AM'"),
+        ("25/Feb/26 9:00 AM", "01/oct./26 09:00", "row 2: Resolved is '01/oct./26 09:00'"),
+        ("11/22/26 09:00", "", "row 2: Created is '11/22/26 09:00'"),
+    ],
+)
+def test_a_time_that_cannot_be_read_is_told_and_never_now(created: str, resolved: str, said: str) -> None:
+    read = read_issues(ROWS.format(created, resolved), 2e9)
+    assert {event.change_id for event in read.events} == {"SHOP-5"}, "the other row is taken"
+    (bad,) = read.bad
+    assert bad.issue == "SHOP-4"
+    advice = "write it as 2026-02-26 10:00, or export the issues as XML"
+    assert bad.reason == f"{said}, which cannot be read as a time; {advice}"
+
+
+def test_times_of_issues_in_json_are_told_too() -> None:
+    read = read_issues([GH, {**GH, "number": 13, "createdAt": "gestern"}, jira(created="gestern")], 2e9)
+    assert [bad.issue for bad in read.bad] == ["issue-13", "SHOP-7"]
+    assert [bad.reason.split(",")[0] for bad in read.bad] == ["createdAt is 'gestern'", "created is 'gestern'"]
+    assert {event.change_id for event in read.events} == {"issue-12"}
+
+
 @pytest.mark.parametrize(
     "document", [{}, [], [1], "{", "hello", None, {"number": 3}, {"key": "x", "fields": {}}, "[[[["]
 )
 def test_what_is_no_issue_is_told_or_nothing(document: object) -> None:
     try:
-        assert events_from_issue(document, 1.0) == []
+        assert read_issues(document, 1.0).events == []
     except UnknownIssue as error:
         assert str(error)
 
@@ -167,9 +243,9 @@ def test_hostile_depth_and_size_are_bounded() -> None:
     node: dict[str, Any] = {"type": "paragraph", "content": [{"type": "text", "text": "x"}]}
     for _ in range(500):
         node = {"type": "bulletList", "content": [{"type": "listItem", "content": [node, node]}]}
-    assert events_from_issue(jira(description=node), 1.0)
+    assert read_issues(jira(description=node), 1.0).events
     with pytest.raises(UnknownIssue, match="not read"):
-        events_from_issue([GH] * 10_001, 1.0)
+        read_issues([GH] * 10_001, 1.0)
 
 
 EXPORT = """<?xml version="1.0" encoding="UTF-8"?>
@@ -213,7 +289,7 @@ EXPORT = """<?xml version="1.0" encoding="UTF-8"?>
 
 
 def test_an_xml_export_of_jira_tells_the_same_as_its_other_forms() -> None:
-    events = events_from_issue(EXPORT, 2e9)
+    events = read_issues(EXPORT, 2e9).events
     by_change = {change: [e for e in events if e.change_id == change] for change in ("SHOP-7", "SHOP-8")}
     done, planned = fold(by_change["SHOP-7"]), fold(by_change["SHOP-8"])
     assert done is not None
@@ -239,4 +315,4 @@ def test_an_xml_export_of_jira_tells_the_same_as_its_other_forms() -> None:
 )
 def test_a_damaged_xml_export_is_refused_with_a_reason(damaged: str, why: str) -> None:
     with pytest.raises(UnknownIssue, match=why):
-        events_from_issue(damaged, 2e9)
+        read_issues(damaged, 2e9)

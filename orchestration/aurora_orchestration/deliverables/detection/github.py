@@ -8,14 +8,25 @@ from typing import Any
 
 from aurora_orchestration.deliverables.detection import wording
 from aurora_orchestration.deliverables.detection.markdown import outline
-from aurora_orchestration.deliverables.detection.moments import seconds
+from aurora_orchestration.deliverables.detection.moments import told
 from aurora_orchestration.deliverables.detection.tickets import Ticket
 
 SOURCE = "github-issue"
 MAX_BODY = 1 << 20
 
 _URL = re.compile(r"(?:github\.com|/repos)/([\w.-]+/[\w.-]+)/issues/\d+")
+_PULL = re.compile(r"github\.com/[\w.-]+/[\w.-]+/pull/\d+")
 _ABANDONED = frozenset({"not_planned", "duplicate"})
+
+
+def is_pull_request(document: Mapping[str, Any]) -> bool:
+    """Whether this is a pull request, or a message about one: the REST API lists them among the issues."""
+    issue = document.get("issue", document)
+    if not isinstance(issue, Mapping):
+        return False
+    if issue.get("pull_request") is not None:
+        return True
+    return any(isinstance(issue.get(key), str) and _PULL.search(issue[key]) for key in ("html_url", "url"))
 
 
 def is_issue(document: Mapping[str, Any]) -> bool:
@@ -27,7 +38,10 @@ def is_issue(document: Mapping[str, Any]) -> bool:
 
 
 def ticket_of(document: Mapping[str, Any], now: float) -> Ticket:
-    """An issue as a ticket: each box of its checklists is a requirement. Its deliverable is `issue-<number>`."""
+    """An issue as a ticket: each box of its checklists is a requirement. Its deliverable is `issue-<number>`.
+
+    Raises UnreadableTime.
+    """
     issue = document.get("issue", document)
     number = issue["number"]
     text = issue.get("body")
@@ -52,6 +66,7 @@ def ticket_of(document: Mapping[str, Any], now: float) -> Ticket:
         closed_at=(closed_at or seen) if state == "closed" else None,
         closed=(reason or "completed").replace("_", " ") if state == "closed" else None,
         abandoned=reason in _ABANDONED,
+        reopened=reason == "reopened" or document.get("action") == "reopened",
     )
 
 
@@ -78,4 +93,4 @@ def _type(issue: Mapping[str, Any]) -> str | None:
 
 
 def _moment(issue: Mapping[str, Any], *keys: str) -> float | None:
-    return next((at for key in keys if (at := seconds(issue.get(key))) is not None), None)
+    return next((at for key in keys if (at := told(issue.get(key), key)) is not None), None)

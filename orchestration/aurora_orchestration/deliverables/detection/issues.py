@@ -5,11 +5,13 @@ from __future__ import annotations
 import csv
 import io
 import json
-import time
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from msgspec import Struct
+
 from aurora_orchestration.deliverables.detection import github, jira, jira_xml, tickets
+from aurora_orchestration.deliverables.detection.moments import UnreadableTime
 from aurora_orchestration.deliverables.model import Event
 
 MAX_BYTES = 32 << 20
@@ -17,34 +19,76 @@ MAX_ISSUES = 10_000
 _MAX_FIELD = 1 << 20
 
 
+class _Table(list[dict[str, str]]):
+    """Rows of a CSV export."""
+
+
 class UnknownIssue(ValueError):
     """What should be an issue has no form that is known; the message says what was looked for."""
 
 
-def events_from_issue(document: object, now: float | None = None) -> list[Event]:
-    """The events that one issue or several tell: GitHub's (`gh issue view|list --json`, REST, webhook) or Jira's
-    (REST, search results, CSV and XML export). `document` is the JSON, decoded or not, or an export's text.
+class BadIssue(Struct, frozen=True):
+    """An issue that is left out, by its name, and why."""
 
-    `now` (Unix seconds) stands for the times that an issue does not tell. Raises UnknownIssue.
+    issue: str
+    reason: str
+
+
+class Issues(Struct, frozen=True):
+    """What some issues tell, those among them that cannot be read, and how many of them are pull requests."""
+
+    tickets: tuple[tickets.Ticket, ...]
+    bad: tuple[BadIssue, ...] = ()
+    pull_requests: int = 0
+
+    @property
+    def events(self) -> list[Event]:
+        """All that they tell, each issue's events together."""
+        return [event for ticket in self.tickets for event in tickets.events_of(ticket)]
+
+
+def read_issues(document: object, now: float) -> Issues:
+    """What one issue or several tell: GitHub's (`gh issue view|list --json`, REST, webhook) or Jira's (REST, search
+    results, CSV and XML export). `document` is the JSON, decoded or not, or an export's text.
+
+    `now` (Unix seconds) stands for the times that an issue does not tell; one that tells a time that cannot be read is
+    left out, the others are taken. Pull requests are left out too: one that is closed unmerged has delivered nothing,
+    and one that is merged is the work of an issue. Raises UnknownIssue.
     """
-    moment = time.time() if now is None else now
-    if isinstance(document, str | bytes):
-        document = _read(document)
-    events: list[Event] = []
-    for one in _each(document):
-        if github.is_issue(one):
-            events += tickets.events_of(github.ticket_of(one, moment))
-        elif jira.is_issue(one):
-            events += tickets.events_of(jira.ticket_of(one, moment))
-        elif jira.is_row(one):
-            events += tickets.events_of(jira.ticket_of_row(one, moment))
-        else:
-            raise UnknownIssue(
-                "this is neither a GitHub issue (number, title, body, state) nor a Jira issue (key, fields; or a CSV "
-                "export with 'Issue key', or one in XML); export it with `gh issue view N --json number,title,body,"
-                "state,createdAt,closedAt,updatedAt,labels,url` or from Jira's REST API"
-            )
-    return events
+    told = _read(document) if isinstance(document, str | bytes) else document
+    # Where a person looks for a row: the names of an export's columns stand in the first.
+    row = 2 if isinstance(told, _Table) else None
+    found: list[tickets.Ticket] = []
+    bad: list[BadIssue] = []
+    pull_requests = 0
+    for number, one in enumerate(_each(told)):
+        if github.is_issue(one) and github.is_pull_request(one):
+            pull_requests += 1
+            continue
+        try:
+            found.append(_ticket(one, now))
+        except UnreadableTime as error:
+            name = str(one.get("Issue key") or one.get("key") or f"issue-{one.get('number', number + 1)}")
+            bad.append(BadIssue(name, _why(error, None if row is None else row + number)))
+    return Issues(tuple(found), tuple(bad), pull_requests)
+
+
+def _why(error: UnreadableTime, row: int | None) -> str:
+    return str(error) if row is None else f"row {row}: {error}, or export the issues as XML"
+
+
+def _ticket(one: Mapping[str, Any], now: float) -> tickets.Ticket:
+    if github.is_issue(one):
+        return github.ticket_of(one, now)
+    if jira.is_issue(one):
+        return jira.ticket_of(one, now)
+    if jira.is_row(one):
+        return jira.ticket_of_row(one, now)
+    raise UnknownIssue(
+        "this is neither a GitHub issue (number, title, body, state) nor a Jira issue (key, fields; or a CSV "
+        "export with 'Issue key', or one in XML); export it with `gh issue view N --json number,title,body,"
+        "state,createdAt,closedAt,updatedAt,labels,url` or from Jira's REST API"
+    )
 
 
 def _each(document: object) -> Iterator[Mapping[str, Any]]:
@@ -77,6 +121,6 @@ def _read(raw: str | bytes) -> object:
         return {}
     csv.field_size_limit(_MAX_FIELD)
     try:
-        return list(csv.DictReader(io.StringIO(text)))
+        return _Table(csv.DictReader(io.StringIO(text)))
     except csv.Error as error:
         raise UnknownIssue(f"this CSV export cannot be read: {error}") from error

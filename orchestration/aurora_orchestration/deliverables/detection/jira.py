@@ -12,7 +12,7 @@ from typing import Any
 from msgspec import Struct
 
 from aurora_orchestration.deliverables.detection import wording
-from aurora_orchestration.deliverables.detection.moments import seconds
+from aurora_orchestration.deliverables.detection.moments import seconds, told
 from aurora_orchestration.deliverables.detection.tickets import Step, Ticket
 from aurora_orchestration.deliverables.model import Phase
 
@@ -52,16 +52,21 @@ def is_row(row: Mapping[str, Any]) -> bool:
 
 
 def ticket_of(document: Mapping[str, Any], now: float) -> Ticket:
-    """An issue as a ticket. Its deliverable has the issue's key; it is closed when its status is of the kind `done`."""
+    """An issue as a ticket. Its deliverable has the issue's key; it is closed when its status is of the kind `done`.
+
+    Raises UnreadableTime.
+    """
     fields = document["fields"]
-    opened, updated = seconds(fields.get("created")), seconds(fields.get("updated"))
+    opened, updated = told(fields.get("created"), "created"), told(fields.get("updated"), "updated")
     seen = updated if updated is not None else now
     status = fields.get("status") if isinstance(fields.get("status"), Mapping) else {}
     category = status.get("statusCategory")
     done = isinstance(category, Mapping) and category.get("key") == "done"
     resolution = _name(fields.get("resolution"))
     changes = list(_changes(document))
-    closed_at = seconds(fields.get("resolutiondate")) or seconds(fields.get("statuscategorychangedate"))
+    closed_at = told(fields.get("resolutiondate"), "resolutiondate")
+    if closed_at is None:
+        closed_at = told(fields.get("statuscategorychangedate"), "statuscategorychangedate")
     if done and closed_at is None:
         last = [at for at, to in changes if to == status.get("name")]
         closed_at = last[-1] if last else seen
@@ -84,10 +89,10 @@ def ticket_of(document: Mapping[str, Any], now: float) -> Ticket:
 
 
 def ticket_of_row(row: Mapping[str, str], now: float) -> Ticket:
-    """A row of an export as a ticket: closed where it has a resolution."""
+    """A row of an export as a ticket: closed where it has a resolution. Raises UnreadableTime."""
     key = row["Issue key"]
-    opened, updated = seconds(row.get("Created")), seconds(row.get("Updated"))
-    resolved = seconds(row.get("Resolved"))
+    opened, updated = told(row.get("Created"), "Created"), told(row.get("Updated"), "Updated")
+    resolved = told(row.get("Resolved"), "Resolved")
     resolution = (row.get("Resolution") or "").strip()
     done = bool(resolution) and resolution.lower() != "unresolved"
     seen = updated if updated is not None else (resolved or now)

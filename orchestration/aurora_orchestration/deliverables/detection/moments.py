@@ -8,6 +8,24 @@ from datetime import UTC, datetime
 _FORMATS = ("%d/%b/%y %I:%M %p", "%d/%b/%Y %I:%M %p", "%d/%b/%y %H:%M", "%Y-%m-%d %H:%M", "%d/%b/%y")
 
 
+class UnreadableTime(ValueError):
+    """A time that was told and cannot be read; the message says which, and how to write it."""
+
+
+def told(said: object, name: str) -> float | None:
+    """`seconds` of what stands under `name`: None only where nothing does. Raises UnreadableTime.
+
+    Months are read in English, as in most exports; a time in another tongue must not become none, and so now.
+    """
+    if said is None or (isinstance(said, str) and not said.strip()):
+        return None
+    found = seconds(said)
+    if found is None:
+        shown = "".join(each if each.isprintable() else " " for each in str(said))[:64]
+        raise UnreadableTime(f"{name} is {shown!r}, which cannot be read as a time; write it as 2026-02-26 10:00")
+    return found
+
+
 def seconds(said: object) -> float | None:
     """Unix seconds of a moment that is written as text or given as a number of seconds; None for anything else.
 

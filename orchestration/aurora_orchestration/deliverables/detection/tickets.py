@@ -7,6 +7,7 @@ from msgspec import Struct
 from aurora_orchestration.deliverables.detection.evidence import event_id, shown
 from aurora_orchestration.deliverables.model import (
     Conformed,
+    Deliverable,
     Ended,
     Event,
     Happening,
@@ -15,6 +16,8 @@ from aurora_orchestration.deliverables.model import (
     SpecSource,
     Started,
 )
+from aurora_orchestration.deliverables.times import timestamp
+from aurora_orchestration.deliverables.transitions import AFTER_THE_END
 
 
 class Step(Struct, frozen=True):
@@ -44,6 +47,7 @@ class Ticket(Struct, frozen=True):
     closed_at: float | None = None
     closed: str | None = None
     abandoned: bool = False
+    reopened: bool = False
 
 
 def events_of(ticket: Ticket) -> list[Event]:
@@ -59,7 +63,9 @@ def events_of(ticket: Ticket) -> list[Event]:
         ),
         _event(ticket, ticket.opened_at, PhaseStarted("propose"), f"{name} opened"),
     ]
-    events += [_event(ticket, step.at, PhaseStarted(step.phase), step.evidence, step.at) for step in ticket.steps]
+    # A resolution that is older than the last step: the phases end with it.
+    steps = [step for step in ticket.steps if ticket.closed_at is None or step.at <= ticket.closed_at]
+    events += [_event(ticket, step.at, PhaseStarted(step.phase), step.evidence, step.at) for step in steps]
     if ticket.requirements and ticket.met is not None:
         at = min(seen, ticket.closed_at) if ticket.closed_at is not None else seen
         what = Conformed(completed_requirements=ticket.met, total_requirements=ticket.requirements)
@@ -68,6 +74,33 @@ def events_of(ticket: Ticket) -> list[Event]:
     if ticket.closed is not None and ticket.closed_at is not None:
         events += _closed(ticket, ticket.closed, max(ticket.closed_at, ticket.opened_at))
     return events
+
+
+def since_the_end(ticket: Ticket, known: Deliverable, now: float) -> tuple[list[Event], str | None]:
+    """What a ticket can still tell of a deliverable that is over, and a sentence on what it tells that cannot follow.
+
+    A deliverable ends once (AURA-M §3), while a ticket may be opened again. A ticket that is closed as of `now` has not
+    told when.
+    """
+    over = known.completed_at if known.completed_at is not None else known.updated_at
+    kept = [event for event in events_of(ticket) if _may_follow(event, known, over)]
+    stays = f"it stays {known.status} here, as it ended on {timestamp(over)}"
+    if ticket.closed is None or ticket.closed_at is None:
+        open_again = "was reopened" if ticket.reopened else "is open in its tracker"
+        return kept, f"{ticket.change_id} {open_again}; {stays}; work after that needs a deliverable of its own"
+    otherwise = ticket.abandoned != (known.status == "failed")
+    if known.settled and (otherwise or ticket.closed_at not in (over, now)):
+        closed = f"{ticket.change_id} was closed as {shown(ticket.closed)} on {timestamp(ticket.closed_at)}"
+        return kept, f"{closed}; {stays}"
+    return kept, None
+
+
+def _may_follow(event: Event, known: Deliverable, over: float) -> bool:
+    if isinstance(event.what, AFTER_THE_END) or event.at < over:
+        return True
+    if isinstance(event.what, Ended):
+        return not known.settled or (event.at == over and event.what.status == known.status)
+    return event.at == over
 
 
 def _closed(ticket: Ticket, how: str, at: float) -> list[Event]:
