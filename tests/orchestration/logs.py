@@ -78,6 +78,7 @@ _happenings = st.one_of(
         total_tokens=_some,
     ),
     st.builds(RecoveryBegan, failure_type=_failures, untimed=st.booleans()),
+    st.builds(RecoveryBegan, duration_seconds=st.floats(0, 9), tool_calls=st.integers(0, 2)),
     st.builds(Iterated),
     st.builds(SessionJoined, st.sampled_from(["s-1", "s-2"])),
     st.builds(HumanIntervened, st.none() | st.floats(0, 100), st.none(), st.integers(0, 2)),

@@ -158,6 +158,16 @@ def test_an_explicit_recovery_is_counted_once_with_the_one_phases_tell() -> None
     )
 
 
+def test_rework_that_is_over_counts_as_long_as_it_took_and_never_more_than_the_whole() -> None:
+    one = RecoveryBegan(duration_seconds=1200.0, tool_calls=1)
+    work = (0, begin("apply")), (10, ToolCalled("a")), (30, ToolCalled("a")), (60, ToolCalled("b"))
+    found = folded(log(*work, (10, one)))
+    assert (found.recovery_attempts, found.recovery_seconds, found.recovery_tool_calls) == (1, 1200.0, 1)
+    assert [span.recovery for span in found.spans] == [False], "the rest of the phase is no rework"
+    many = folded(log(*work, *((10, one) for _ in range(10))))
+    assert (many.recovery_attempts, many.recovery_seconds) == (10, 3600.0)
+
+
 def test_verify_that_leads_back_by_way_of_planning_is_a_recovery_too() -> None:
     replanned = folded(log((0, begin("apply")), (1, begin("verify")), (2, begin("design")), (3, begin("apply"))))
     assert (replanned.recovery_attempts, replanned.apply_iterations) == (1, 2)

@@ -147,6 +147,7 @@ class Folding:
         recovering = self._recovery_seconds
         if self._recovery_since is not None:
             recovering += self._updated_at - self._recovery_since
+        recovering = min(recovering, self._updated_at - self._started_at)  # several at once are told one by one
         spans = tuple(self._done)
         if self.current_phase is not None:
             spans += (self._span(None),)
@@ -261,6 +262,10 @@ class Folding:
         self._recoveries += 1
         if what.untimed:
             self._untimed = True
+            return
+        if what.duration_seconds is not None:
+            self._recovery_seconds += what.duration_seconds
+            self._recovery_calls += what.tool_calls
             return
         if self._recovery_since is None:
             self._recovery_since = at

@@ -115,11 +115,14 @@ class RecoveryBegan(Struct, frozen=True, omit_defaults=True, tag="recovery", tag
     """Rework after a failure: from here to the end of the apply phase under way (or next) is recovery time.
 
     `untimed` where only that there was one is told, not when: it is counted, and the recovery time is not known.
+    `duration_seconds` where it is over and other work goes on: so much, and `tool_calls` of those told, were rework.
     """
 
     reason: Text | None = None
     failure_type: FailureType | None = None
     untimed: bool = False
+    duration_seconds: Amount | None = None
+    tool_calls: Count = 0
 
 
 class Iterated(Struct, frozen=True, omit_defaults=True, tag="iteration", tag_field="event"):

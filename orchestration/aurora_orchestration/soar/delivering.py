@@ -149,10 +149,11 @@ class Delivering:
         for result in results:
             response = result.response
             for number, one in enumerate(result.tries):
-                if number and not self._joined:
-                    self._say_at(one.started_at, RecoveryBegan(shown(_why_again(result.tries[number - 1]))))
-                name = _named(f"agent:{one.agent_id}") or "agent"
                 took = max(0.0, one.ended_at - one.started_at)
+                if number and not self._joined:
+                    why = shown(_why_again(result.tries[number - 1]))
+                    self._say_at(one.started_at, RecoveryBegan(why, duration_seconds=took, tool_calls=1))
+                name = _named(f"agent:{one.agent_id}") or "agent"
                 self._say_at(one.ended_at, ToolCalled(name, 1, one.status != "error", took))
             for tool in response.metadata.tools_used:
                 self._say(result.ended_at, ToolCalled(_named(tool) or "tool"))

@@ -134,11 +134,11 @@ class _Tree:
             for at, recovery in told:
                 attempt += 1
                 start = max(at, execute.started_at)
-                end = start if recovery is not None and recovery.untimed else execute.ended_at
+                end = _end_of(recovery, start, execute.ended_at)
                 execute.children.append(self._recovery(start, end, attempt, recovery))
         for at, recovery in began.get(-1, ()):
             attempt += 1
-            end = at if recovery.untimed else self._end
+            end = _end_of(recovery, at, self._end)
             self._root.children.append(self._recovery(at, end, attempt, recovery))
 
     def _recovery(self, start: float, end: float, attempt: int, told: RecoveryBegan | None) -> Growing:
@@ -248,3 +248,11 @@ def _scores(scores: Conformance | None) -> dict[str, float]:
 def _under_way(stages: Sequence[Growing], at: float) -> Growing | None:
     """The stage that was under way at a moment; where one ends as the next begins, the next."""
     return next((stage for stage in reversed(stages) if stage.started_at <= at <= stage.ended_at), None)
+
+
+def _end_of(told: RecoveryBegan | None, start: float, otherwise: float) -> float:
+    """Where a recovery ends: with the work that it is within, unless it told how long it took."""
+    if told is None:
+        return otherwise
+    took = 0.0 if told.untimed else told.duration_seconds
+    return otherwise if took is None else min(start + took, otherwise)

@@ -283,7 +283,7 @@ async def test_a_step_that_is_tried_again_is_told_of_everywhere(provider: Loopba
         assert run.caveats == (f"Doubtful: {TWO[0]}",), "it was used although it never passed (App. D)"
         found = await it.deliverables.get(change_of(run.id))
         assert found is not None and found.tool_calls == {"agent:llm-executor": 4}
-        assert (found.recovery_attempts, found.recovery_tool_calls) == (2, 3)
+        assert (found.recovery_attempts, found.recovery_tool_calls) == (2, 2)
         told = it.log_of(run)
         assert told.count('"agent_id": "llm-executor"') >= 5, "every try is in the log"
         assert '"attempts": 3' in told and '"agent_output": 2' in told
