@@ -89,6 +89,15 @@ def test_a_recovery_that_no_event_told_is_known_by_its_phase() -> None:
     ]
 
 
+def test_a_recovery_that_is_only_counted_takes_no_time() -> None:
+    counted = Event("r", "x", START, RecoveryBegan(untimed=True))
+    bare = Deliverable("x", "completed", START, START + 900, START + 900, recovery_attempts=1)
+    once = replace(bare, spans=(PhaseSpan("apply", START, START + 600, 1),))
+    for deliverable in (bare, once):
+        attempts = [each for each in tree_of(deliverable, [counted]).walk() if each.name == "aura.recovery.attempt"]
+        assert [(each.started_at, each.ended_at) for each in attempts] == [(START, START)]
+
+
 def test_the_phase_that_still_lasts_ends_with_the_deliverable() -> None:
     lasting = replace(ACCEPTED, spans=(PhaseSpan("apply", START, None, 1),))
     execute = tree_of(lasting, []).children[0]

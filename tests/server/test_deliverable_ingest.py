@@ -98,6 +98,32 @@ def test_a_final_record_comes_out_as_it_went_in(home: Path, root: Path) -> None:
     assert told(home, root, "deliverable", "ingest", given=json.dumps(FINAL))["accepted"] == 0
 
 
+def test_a_completed_record_that_failed_counts_as_failed_everywhere(home: Path, root: Path) -> None:
+    metrics = {
+        "recovery_attempts": 1,
+        "apply_iterations": 2,
+        "tool_calls": {"bash": 24, "total": 45},
+        "deliverable_failed": True,
+        "failure_type": "regression",
+        "token_usage": {"total_tokens": 500, "estimated_cost_usd": 0.3},
+    }
+    now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+    record = {**FINAL, "started_at": now, "completed_at": now, "status": "completed", "metrics": metrics}
+    told(home, root, "deliverable", "ingest", given=json.dumps(record))
+    out = told(home, root, "deliverable", "export", "migrate")["metrics"]
+    assert {name: out[name] for name in metrics} == metrics
+    measured = told(home, root, "metrics")
+    values = {name: measure["value"] for name, measure in measured["metrics"].items()}
+    assert (values["deliverable_failure_rate"], values["feature_throughput"]) == (100.0, 0.0)
+    assert (values["recovery_efficiency"], values["resolution_latency"]) == (None, None)
+    report = told(home, root, "report", "daily")
+    assert (report["deliverables"]["completed"], report["deliverables"]["failed"]) == (0, 1)
+    shown = aurora(home, root, "report", "daily").stdout
+    assert "completed, failed: regression" in shown and "500 tokens, $0.30" in shown
+    listed = aurora(home, root, "deliverable", "show", "migrate").stdout
+    assert "45: bash 24" in listed and "500 · $0.30" in listed
+
+
 SHARED = Path(os.environ.get("AURORA_SHARED", Path(__file__).parents[3] / "shared"))
 PUBLISHED = SHARED / "reference" / "aura-metrics" / "examples"
 

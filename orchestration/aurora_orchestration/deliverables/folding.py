@@ -34,10 +34,9 @@ from aurora_orchestration.deliverables.model import (
     TasksCounted,
     TestsRan,
     TokensUsed,
-    TokenUsage,
     ToolCalled,
 )
-from aurora_orchestration.deliverables.spending import added, usage_of
+from aurora_orchestration.deliverables.spending import Spending
 from aurora_orchestration.deliverables.transitions import refusal, status_in
 
 _RANKS: dict[type, int] = {Started: 0, PhaseEnded: 1, PhaseStarted: 2, Ended: 5}
@@ -105,7 +104,7 @@ class Folding:
         self._tasks_total: int | None = None
         self._tasks_completed: int | None = None
         self._calls: dict[str, int] = {}
-        self._tokens: TokenUsage | None = None
+        self._tokens: Spending | None = None
         self._interventions: int | None = None
         self._waited: float | None = None
         self._sessions: dict[str, None] = {}
@@ -174,7 +173,7 @@ class Folding:
             recovery_tool_calls=None if self._untimed else self._recovery_calls,
             recovery_attempts=self._recoveries,
             apply_iterations=iterations,
-            tokens=self._tokens,
+            tokens=self._tokens.usage() if self._tokens is not None else None,
             human_interventions=self._interventions,
             human_wait_seconds=self._waited,
             sessions=tuple(self._sessions),
@@ -286,8 +285,9 @@ class Folding:
         self._tasks_completed = what.completed if what.completed is not None else self._tasks_completed
 
     def _tokens_used(self, what: TokensUsed, _: float) -> None:
-        used = usage_of(what)
-        self._tokens = used if self._tokens is None else added((self._tokens, used))
+        if self._tokens is None:
+            self._tokens = Spending()
+        self._tokens.add(what)
         if what.model is not None and self._noticed_agent.model is None:
             self._noticed_agent = Agent(self._noticed_agent.name, what.model, self._noticed_agent.framework)
 

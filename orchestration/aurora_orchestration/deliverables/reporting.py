@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from aurora_orchestration.deliverables.metrics import Metrics, measure
 from aurora_orchestration.deliverables.model import Deliverable, Event, TokensUsed, TokenUsage
 from aurora_orchestration.deliverables.spending import added, usage_of
+from aurora_orchestration.deliverables.supporting import accepted
 
 DAY = 86400.0
 WEEK = 7 * DAY
@@ -48,8 +49,8 @@ class Report(Struct, frozen=True):
 
     @property
     def completed(self) -> int:
-        """How many were completed."""
-        return sum(each.status == "completed" for each in self.ended)
+        """How many were accepted: completed and not below the threshold, as failure rates count too."""
+        return sum(map(accepted, self.ended))
 
     @property
     def failed(self) -> int:
@@ -119,7 +120,7 @@ def months(start: float, end: float) -> list[tuple[float, float]]:
 
 def _part(ended: Sequence[Deliverable], usages: Sequence[tuple[float, TokenUsage]], start: float, end: float) -> Part:
     within = [each for each in ended if start <= (each.completed_at or 0.0) < end]
-    completed = sum(each.status == "completed" for each in within)
+    completed = sum(map(accepted, within))
     spent = _total([usage for at, usage in usages if start <= at < end])
     return Part(start, end, completed, len(within) - completed, spent)
 

@@ -134,7 +134,9 @@ class _Tree:
             for at, recovery in told:
                 attempt += 1
                 start = max(at, execute.started_at)
-                end = _end_of(recovery, start, execute.ended_at)
+                # One that is only counted takes no time, unless phases show that this is it.
+                whole = recovery is not None and recovery.untimed and applies[n].recovery
+                end = execute.ended_at if whole else _end_of(recovery, start, execute.ended_at)
                 execute.children.append(self._recovery(start, end, attempt, recovery))
         for at, recovery in began.get(-1, ()):
             attempt += 1

@@ -58,7 +58,7 @@ def show_lines(state: Mapping[str, Any], style: Style, now: datetime) -> list[st
     lines.append(f"  begun      {ago(state['startedAt'], now)}{heard}")
     if phases := phase_words(state.get("phases") or {}, now):
         lines.append(f"  phases     {phases}")
-    if tools := tool_words(state.get("toolCalls") or {}):
+    if tools := tool_words(state.get("toolCalls") or {}, state.get("toolCallsTotal")):
         lines.append(f"  tools      {tools}")
     rework = []
     if state.get("applyIterations"):
@@ -100,8 +100,9 @@ def ended_lines(final: Mapping[str, Any], style: Style) -> list[str]:
     if metrics.get("deliverableFailed"):
         kind = metrics.get("failureType")
         lines.append(f"  failed       {style.colored(kind.replace('_', ' ') if kind else 'yes', 'red')}")
-    tools = {name: number for name, number in (metrics.get("toolCalls") or {}).items() if name != "total"}
-    if words := tool_words(tools):
+    tools = dict(metrics.get("toolCalls") or {})
+    total = tools.pop("total", None)
+    if words := tool_words(tools, total):
         lines.append(f"  tools        {words}")
     if usage := token_words(metrics.get("tokenUsage") or {}):
         lines.append(f"  tokens       {usage}")
@@ -136,12 +137,15 @@ def phase_words(phases: Mapping[str, Mapping[str, Any]], now: datetime) -> str:
     return " → ".join(words)
 
 
-def tool_words(tools: Mapping[str, int]) -> str:
-    """`45: Edit 24, Bash 15, …`."""
+def tool_words(tools: Mapping[str, int], total: int | None = None) -> str:
+    """`45: Edit 24, Bash 15, …`; `total` counts calls of unnamed tools too."""
     ranked = sorted(tools.items(), key=lambda item: (-item[1], item[0]))
     named = [f"{plain(name)} {number:,}" for name, number in ranked[:_TOOLS]]
     more = ["…"] if len(ranked) > _TOOLS else []
-    return f"{sum(tools.values()):,}: {', '.join(named + more)}" if ranked else ""
+    together = sum(tools.values()) if total is None else total
+    if not ranked:
+        return f"{together:,}" if together else ""
+    return f"{together:,}: {', '.join(named + more)}"
 
 
 def token_words(usage: Mapping[str, Any]) -> str:

@@ -54,13 +54,14 @@ def _ended(report: Mapping[str, Any]) -> list[list[str]]:
     rows = []
     for each in report["ended"][:_ROWS]:
         why = f": {each['failureType'].replace('_', ' ')}" if each.get("failureType") else ""
+        below = ", failed" if each.get("deliverableFailed") and each["status"] != "failed" else ""
         score = each.get("conformance")
         tokens = each.get("tokens")
         rework = each.get("recoveryAttempts")
         rows.append(
             [
                 _text(each["changeId"]),
-                f"{each['status']}{why}",
+                f"{each['status']}{below}{why}",
                 lasting(each["latencySeconds"]) if each.get("latencySeconds") is not None else "–",
                 f"{score:.2f}" if score is not None else "–",
                 str(rework) if rework is not None else "–",

@@ -222,6 +222,16 @@ def test_a_time_that_cannot_be_read_is_told_and_never_now(created: str, resolved
     assert bad.reason == f"{said}, which cannot be read as a time; {advice}"
 
 
+def test_what_is_closed_and_does_not_tell_when_it_was_opened_took_nobody_knows_how_long() -> None:
+    bare = {**GH, "createdAt": None}
+    assert read_issues(bare, 2e9).bad == (), "while it is open, it is known since it was seen"
+    given = [{"action": "closed", "issue": {**bare, "state": "closed"}}, GH]
+    read = read_issues(given, 2e9)
+    assert [bad.issue for bad in read.bad] == ["issue-12"] and len(read.tickets) == 1
+    assert "createdAt is missing" in read.bad[0].reason and "export createdAt too" in read.bad[0].reason
+    assert "Created is missing" in read_issues(ROWS.format("", "26/Feb/26 10:30 AM"), 2e9).bad[0].reason
+
+
 def test_times_of_issues_in_json_are_told_too() -> None:
     read = read_issues([GH, {**GH, "number": 13, "createdAt": "gestern"}, jira(created="gestern")], 2e9)
     assert [bad.issue for bad in read.bad] == ["issue-13", "SHOP-7"]

@@ -8,7 +8,7 @@ from typing import Any
 
 from aurora_orchestration.deliverables.detection import wording
 from aurora_orchestration.deliverables.detection.markdown import outline
-from aurora_orchestration.deliverables.detection.moments import told
+from aurora_orchestration.deliverables.detection.moments import opening, told
 from aurora_orchestration.deliverables.detection.tickets import Ticket
 
 SOURCE = "github-issue"
@@ -58,7 +58,7 @@ def ticket_of(document: Mapping[str, Any], now: float) -> Ticket:
         source=SOURCE,
         spec_id=f"{repository}#{number}" if repository else f"#{number}",
         title=str(issue.get("title") or f"issue {number}"),
-        opened_at=opened if opened is not None else seen,
+        opened_at=opening(opened, seen, state == "closed", "createdAt"),
         seen_at=seen,
         type=_type(issue),
         requirements=len(boxes) or None,

@@ -51,9 +51,9 @@ def read_issues(document: object, now: float) -> Issues:
     """What one issue or several tell: GitHub's (`gh issue view|list --json`, REST, webhook) or Jira's (REST, search
     results, CSV and XML export). `document` is the JSON, decoded or not, or an export's text.
 
-    `now` (Unix seconds) stands for the times that an issue does not tell; one that tells a time that cannot be read is
-    left out, the others are taken. Pull requests are left out too: one that is closed unmerged has delivered nothing,
-    and one that is merged is the work of an issue. Raises UnknownIssue.
+    `now` (Unix seconds) stands for the times that an issue does not tell; one that tells a time that cannot be read, or
+    is closed and does not tell when it was opened, is left out, the others are taken. Pull requests are left out too:
+    one that is closed unmerged has delivered nothing, one that is merged is the work of an issue. Raises UnknownIssue.
     """
     told = _read(document) if isinstance(document, str | bytes) else document
     # Where a person looks for a row: the names of an export's columns stand in the first.
@@ -68,9 +68,14 @@ def read_issues(document: object, now: float) -> Issues:
         try:
             found.append(_ticket(one, now))
         except UnreadableTime as error:
-            name = str(one.get("Issue key") or one.get("key") or f"issue-{one.get('number', number + 1)}")
-            bad.append(BadIssue(name, _why(error, None if row is None else row + number)))
+            bad.append(BadIssue(_name(one, number + 1), _why(error, None if row is None else row + number)))
     return Issues(tuple(found), tuple(bad), pull_requests)
+
+
+def _name(one: Mapping[str, Any], number: int) -> str:
+    issue = one.get("issue")
+    told = issue if isinstance(issue, Mapping) else one
+    return str(told.get("Issue key") or told.get("key") or f"issue-{told.get('number', number)}")
 
 
 def _why(error: UnreadableTime, row: int | None) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 from msgspec import Struct
 
 from aurora_orchestration.deliverables.detection import wording
-from aurora_orchestration.deliverables.detection.moments import seconds, told
+from aurora_orchestration.deliverables.detection.moments import opening, seconds, told
 from aurora_orchestration.deliverables.detection.tickets import Step, Ticket
 from aurora_orchestration.deliverables.model import Phase
 
@@ -76,7 +76,7 @@ def ticket_of(document: Mapping[str, Any], now: float) -> Ticket:
         source=SOURCE,
         spec_id=document["key"],
         title=str(fields.get("summary") or document["key"]),
-        opened_at=opened if opened is not None else seen,
+        opened_at=opening(opened, seen, done, "created"),
         seen_at=seen,
         type=wording.type_of_word(_name(fields.get("issuetype")) or ""),
         requirements=len(criteria) or None,
@@ -104,7 +104,7 @@ def ticket_of_row(row: Mapping[str, str], now: float) -> Ticket:
         source=SOURCE,
         spec_id=key,
         title=row.get("Summary") or key,
-        opened_at=opened if opened is not None else seen,
+        opened_at=opening(opened, seen, done, "Created"),
         seen_at=seen,
         type=wording.type_of_word(row.get("Issue Type") or ""),
         requirements=len(criteria) or None,

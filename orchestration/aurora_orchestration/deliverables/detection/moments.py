@@ -9,7 +9,17 @@ _FORMATS = ("%d/%b/%y %I:%M %p", "%d/%b/%Y %I:%M %p", "%d/%b/%y %H:%M", "%Y-%m-%
 
 
 class UnreadableTime(ValueError):
-    """A time that was told and cannot be read; the message says which, and how to write it."""
+    """A time that cannot be read, or is missing where one is needed; the message says which, and what to do."""
+
+
+def opening(opened: float | None, seen: float, closed: bool, name: str) -> float:
+    """When a ticket was opened, or, while it is open, seen first. Raises UnreadableTime where it is closed already.
+
+    How long it took would be made up otherwise, and a made-up 0 is the best there is.
+    """
+    if opened is None and closed:
+        raise UnreadableTime(f"it is closed and {name} is missing, so nobody knows how long it took; export {name} too")
+    return seen if opened is None else opened
 
 
 def told(said: object, name: str) -> float | None:
