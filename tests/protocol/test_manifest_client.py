@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aurora_protocol import Blocked, SiteError
-from aurora_protocol.manifest.client.arguments import lookup, misfits, read_arguments
+from aurora_protocol.manifest.client.arguments import lookup, misfits, read_arguments, unused
 from aurora_protocol.manifest.client.cache import fresh_until
 from aurora_protocol.manifest.client.calling import Call, build_call
 from aurora_protocol.manifest.client.caution import destructive, masked, secret
@@ -170,6 +170,24 @@ def test_misfits_name_their_places_and_no_values() -> None:
     assert "q" in found[""]
     assert "hunter2" not in str(found)
     assert misfits(None, {"a": 1}) == []
+
+
+@pytest.mark.parametrize("pointer", ["a", "/a~b", "#/a"])
+def test_a_pointer_that_is_none_is_the_manifests_fault(pointer: str) -> None:
+    with pytest.raises(SiteError, match="maps a to no argument"):
+        unused({"a": pointer}, {"a": 1})
+
+
+def test_what_silences_rules_is_neither_sent_nor_checked() -> None:
+    ignore = {"x-aurora-ignore": "mapping-pointer"}
+    listed = {"x-aurora-ignore": ["parameter-unmapped"]}
+    action = {"method": "POST", "mapping": {"a": "/a", **ignore}, "parameterLocation": {"a": "query", **ignore}}
+    sent = request({"a": 1, "x-aurora-ignore": 2}, **action).request
+    assert (sent.url, sent.body) == ("https://example.com/?a=1", b"{}")
+    deeper = {"type": "object", "properties": {"b": {"type": "string"}, **listed}, **ignore}
+    schema = {"properties": {"a": deeper, **listed}, **ignore}
+    assert misfits(schema, {"a": {"b": "x"}}) == []
+    assert [each.path for each in misfits(schema, {"a": {"b": 1}})] == ["/a/b"]
 
 
 @pytest.mark.parametrize("text", ["", "{", "[1]", "null", '{"a": 1,}', "[" * 500, '{"a": 1} {"b": 2}'])

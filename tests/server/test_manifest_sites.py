@@ -280,6 +280,16 @@ def test_redirects_of_a_call_never_leave_the_site(home: Path) -> None:
             assert call(home, site, "see", "--arg", "x=1")["body"] == {"method": "GET", "body": ""}
 
 
+@pytest.mark.parametrize("pointer", ["q", "/a~b"])
+def test_a_pointer_that_is_none_is_one_line_and_no_internal_error(home: Path, pointer: str) -> None:
+    manifest = simple_manifest(find={"method": "GET", "urlTemplate": "/f{?q}", "parameterMapping": {"q": pointer}})
+    with running(lambda site, handler, body: reply(handler, 200, manifest)) as site:
+        done = manifest_command(home, "call", site.url, "find", "--arg", "q=1")
+    assert done.returncode == 2
+    assert done.stderr.startswith("aurora: the manifest maps q to no argument")
+    assert len(done.stderr.splitlines()) == 1
+
+
 def test_a_manifest_elsewhere_is_taken_only_when_allowed_and_belongs_to_where_it_was_found(home: Path) -> None:
     manifest = simple_manifest(ping={"method": "GET", "urlTemplate": "/ping"})
     with (

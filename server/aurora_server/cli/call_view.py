@@ -8,6 +8,7 @@ from urllib.parse import quote
 
 import msgspec
 
+from aurora_protocol.manifest.client.arguments import mapping_of
 from aurora_protocol.manifest.client.calling import Call
 from aurora_protocol.manifest.client.caution import MASK, destructive, masked, secret
 from aurora_protocol.manifest.client.transport import Reply, Request
@@ -78,7 +79,7 @@ def shown_url(planned: Call, url: str, capability: Capability) -> str:
 
 def _schemas(capability: Capability) -> dict[str, Any]:
     """The schema of each value by the name it is sent under, where the mapping is a plain one."""
-    mapping = capability.mapping.value if capability.mapping else {}
+    mapping = mapping_of(capability)
     properties = {name: member.value.value for name, member in capability.properties.items()}
     return {**properties, **{name: properties.get(str(pointer)[1:]) for name, pointer in mapping.items()}}
 

@@ -12,7 +12,7 @@ import click
 import msgspec
 
 from aurora_protocol import Blocked, SiteError
-from aurora_protocol.manifest.client.arguments import MAX_ARGUMENTS, misfits, read_arguments, unused
+from aurora_protocol.manifest.client.arguments import MAX_ARGUMENTS, mapping_of, misfits, read_arguments, unused
 from aurora_protocol.manifest.client.calling import Call, build_call
 from aurora_protocol.manifest.client.caution import destructive
 from aurora_protocol.manifest.client.cookies import Jar
@@ -138,7 +138,7 @@ def check_arguments(capability: Capability, arguments: dict[str, Any]) -> None:
     if found:
         told = "; ".join(f"{each.path or 'the arguments'} {each.message}" for each in found)
         raise SiteError(f"{plain(capability.name)}: {plain(told)}")
-    ignored = unused(capability.mapping.value if capability.mapping else {}, arguments)
+    ignored = unused(mapping_of(capability), arguments)
     variables = {each.name for each in capability.template.variables} if capability.template else set()
     ignored = [name for name in ignored if name not in variables]
     if ignored:

@@ -15,6 +15,7 @@ from aurora_protocol.manifest.client.transport import Reply
 from aurora_protocol.manifest.findings import Finding
 from aurora_protocol.manifest.model import Capability, Manifest
 from aurora_protocol.manifest.model import string as string_at
+from aurora_protocol.manifest.rules.places import IGNORE
 from aurora_protocol.manifest.scanner import parse
 from aurora_server.cli.output import Style
 from aurora_server.cli.words import count, plain, plain_lines, shorten, size
@@ -162,6 +163,8 @@ def _capability_lines(capability: Capability, style: Style) -> list[str]:
     required = {each.value for each in capability.required}
     shown = []
     for name, member in capability.properties.items():
+        if name == IGNORE:
+            continue
         kind = string_at(member.value, "type")
         shown.append(f"{plain(name)}{'*' if name in required else ''}: {plain(str(kind.value)) if kind else 'any'}")
     if shown:

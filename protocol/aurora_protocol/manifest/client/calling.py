@@ -11,7 +11,7 @@ from urllib.parse import quote, urlencode
 from msgspec import Struct
 
 from aurora_protocol import Blocked, SiteError
-from aurora_protocol.manifest.client.arguments import mapped
+from aurora_protocol.manifest.client.arguments import location_of, mapped, mapping_of
 from aurora_protocol.manifest.client.origins import MAX_URL, Origin, origin_of, parse_url
 from aurora_protocol.manifest.client.transport import Request
 from aurora_protocol.manifest.model import Capability, Manifest
@@ -66,7 +66,7 @@ def build_call(capability: Capability, origin: Origin, arguments: dict[str, Any]
         raise SiteError(f"{capability.name}: its action has no method of {', '.join(METHODS)}, or no urlTemplate")
     if template.mistakes:
         raise SiteError(f"{capability.name}: its urlTemplate is no URI template: {template.mistakes[0].message}")
-    mapping = capability.mapping.value if capability.mapping else {}
+    mapping = mapping_of(capability)
     values = mapped(mapping, arguments)
     _require_json(capability.name, arguments)
     for variable in template.variables:  # a variable the mapping forgot is taken for the argument of its name
@@ -108,7 +108,7 @@ def _encoding(capability: Capability, method: str) -> str:
 
 
 def _places(capability: Capability, template: Template, values: dict[str, Any], method: str) -> dict[str, str]:
-    stated = capability.location.value if capability.location else {}
+    stated = location_of(capability)
     variables = {variable.name for variable in template.variables}
     rest = "body" if _encoding(capability, method) == "json" else "query"
     places = {}
