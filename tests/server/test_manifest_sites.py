@@ -280,6 +280,35 @@ def test_redirects_of_a_call_never_leave_the_site(home: Path) -> None:
             assert call(home, site, "see", "--arg", "x=1")["body"] == {"method": "GET", "body": ""}
 
 
+@pytest.mark.parametrize(
+    ("method", "status", "then"),
+    [
+        ("DELETE", 301, "DELETE"),
+        ("DELETE", 302, "DELETE"),
+        ("DELETE", 303, "GET"),
+        ("PUT", 301, "PUT"),
+        ("PUT", 302, "PUT"),
+        ("PUT", 303, "GET"),
+        ("POST", 301, "GET"),
+        ("POST", 302, "GET"),
+    ],
+)
+def test_a_redirect_changes_the_method_only_where_http_says_so(home: Path, method: str, status: int, then: str) -> None:
+    action = {"method": method, "urlTemplate": "/old", "encoding": "json", "parameterMapping": {"x": "/x"}}
+
+    def answer(site: Site, handler: Any, body: bytes) -> None:
+        if handler.path == "/old":
+            reply(handler, status, Location="/new")
+        else:
+            reply(handler, 200, simple_manifest(go=action) if handler.path != "/new" else {"body": body.decode()})
+
+    with running(answer) as site:
+        done = call(home, site, "go", "--arg", "x=1", "--yes")
+        assert site.paths[1:] == [f"{method} /old", f"{then} /new"]
+    assert done["method"] == then, "what was done, not what was planned"
+    assert done["body"] == {"body": '{"x": 1}' if then == method else ""}
+
+
 @pytest.mark.parametrize("pointer", ["q", "/a~b"])
 def test_a_pointer_that_is_none_is_one_line_and_no_internal_error(home: Path, pointer: str) -> None:
     manifest = simple_manifest(find={"method": "GET", "urlTemplate": "/f{?q}", "parameterMapping": {"q": pointer}})

@@ -48,7 +48,7 @@ def reply_document(planned: Call, reply: Reply, capability: Capability) -> dict[
     state, problem = state_of(reply.header("aura-state"))
     return {
         "capability": planned.capability,
-        "method": planned.request.method,
+        "method": reply.method,
         "url": shown_url(planned, reply.url, capability),
         "ok": reply.fine,
         "status": reply.status,
@@ -65,7 +65,7 @@ def reply_document(planned: Call, reply: Reply, capability: Capability) -> dict[
 def answer_lines(planned: Call, reply: Reply, capability: Capability, style: Style) -> list[str]:
     """The site's answer to a call, for people."""
     shown = msgspec.structs.replace(reply, url=shown_url(planned, reply.url, capability))
-    return reply_lines(shown, planned.request.method, style)
+    return reply_lines(shown, style)
 
 
 def shown_url(planned: Call, url: str, capability: Capability) -> str:

@@ -231,11 +231,11 @@ def body_value(reply: Reply) -> Any:
     return text
 
 
-def reply_lines(reply: Reply, method: str, style: Style) -> list[str]:
-    """A site's answer: status, state, body."""
+def reply_lines(reply: Reply, style: Style) -> list[str]:
+    """A site's answer: what was asked last, status, state, body."""
     color = "green" if reply.fine else "red"
     said = style.colored(f"{reply.status} {reply.reason}".strip(), color)
-    lines = [f"{method} {plain(reply.url)}  {said}", *state_lines(reply.header("aura-state"), style)]
+    lines = [f"{reply.method} {plain(reply.url)}  {said}", *state_lines(reply.header("aura-state"), style)]
     value = body_value(reply)
     if value is None and reply.body:
         lines.append(style.dim(f"{size(len(reply.body))} of {plain(reply.media_type) or 'an unnamed type'}"))
