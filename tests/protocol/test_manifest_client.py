@@ -190,6 +190,65 @@ def test_what_silences_rules_is_neither_sent_nor_checked() -> None:
     assert [each.path for each in misfits(schema, {"a": {"b": 1}})] == ["/a/b"]
 
 
+@pytest.mark.parametrize(
+    ("schema", "fits", "breaks"),
+    [
+        ({"pattern": r"^\p{L}+$"}, ["Été", "文"], ["a1", ""]),
+        ({"pattern": r"^[^\P{Lu}]+$"}, ["ÀB"], ["Ab"]),
+        ({"pattern": r"^(?<year>\d{4})-\k<year>$"}, ["2020-2020"], ["2020-2021", "٢٠٢٠-٢٠٢٠"]),
+        ({"pattern": "^[a-zA-Z0-9-]+$"}, ["7"], ["7\n", "é"]),
+        ({"pattern": r"^\w.\s$"}, ["a-\ufeff", "a-\u2003"], ["é- ", "a\r ", "a\u2028 "]),
+        ({"pattern": r"^\uD83D\uDE00\u{1f600}[\u0041\/]$"}, ["😀😀A", "😀😀/"], ["😀😀B"]),
+        ({"pattern": r"\p{Script=Greek}"}, ["x"], []),
+        ({"not": {"pattern": r"\p{Script=Greek}"}}, ["x"], []),
+        ({"format": "uri"}, ["https://a.example/b?c#d", "urn:x:y"], ["a b", "/relative", "https://", "http://a/%z"]),
+        ({"format": "date-time"}, ["2026-01-31T12:00:00.5+01:00"], ["2026-02-30T12:00:00Z", "2026-01-31 12:00:00"]),
+        ({"format": "time"}, ["12:00:00Z"], ["12:00:00", "24:00:00Z"]),
+        ({"format": "regex"}, [r"^\p{L}$"], ["["]),
+        ({"$ref": "#short", "minLength": 2}, ["ab"], ["a", "abcd"]),
+        ({"$schema": "http://json-schema.org/draft-07/schema#", "$ref": "#/$defs/s", "minLength": 9}, ["a"], []),
+        ({"prefixItems": [{"type": "string"}]}, [["a"]], [[1]]),
+        (
+            {"patternProperties": {"^\\p{Lu}$": {"type": "null"}}, "additionalProperties": False},
+            [{"É": None}],
+            [{"e": 1}],
+        ),
+        ({"patternProperties": {"\\p{Script=Thai}": {}}, "additionalProperties": False}, [{"e": 1}], []),
+        ({"const": {"pattern": "$"}}, [{"pattern": "$"}], [{"pattern": "x"}]),
+        ({"properties": {"pattern": {"pattern": "^a$"}}}, [{"pattern": "a"}], [{"pattern": "a\n"}]),
+    ],
+)
+def test_arguments_are_checked_by_the_dialect_that_the_rules_promise(
+    schema: dict[str, Any], fits: list[Any], breaks: list[Any]
+) -> None:
+    definitions = {"s": {"$anchor": "short", "maxLength": 3}}
+    if "$schema" in schema:
+        whole = {**schema, "properties": {"a": {"$ref": "#/$defs/s", "minLength": 9}}, "$defs": definitions}
+        del whole["$ref"], whole["minLength"]
+    else:
+        whole = {"properties": {"a": schema}, "$defs": definitions}
+    assert [each for each in fits if misfits(whole, {"a": each})] == []
+    assert [each for each in breaks if not misfits(whole, {"a": each})] == []
+
+
+def test_a_pattern_is_told_as_the_manifest_has_it() -> None:
+    assert misfits({"properties": {"a": {"pattern": r"^\p{L}$"}}}, {"a": "1"})[0].message == r"must match ^\p{L}$"
+
+
+@pytest.mark.parametrize(
+    ("schema", "told"),
+    [
+        ({"properties": {"a": {"pattern": "["}}}, "no JSON Schema"),
+        ({"properties": {"a": {"$ref": "#nowhere"}}}, "refer to what they do not have: .*nowhere"),
+        ({"properties": {"a": {"$ref": "https://elsewhere.example/s"}}}, "refer to what they do not have"),
+        ({"$schema": "x", "properties": {"a": {"minLength": -1}}}, "no JSON Schema"),
+    ],
+)
+def test_parameters_that_nothing_can_be_checked_against(schema: dict[str, Any], told: str) -> None:
+    with pytest.raises(SiteError, match=told):
+        misfits(schema, {"a": "x"})
+
+
 @pytest.mark.parametrize("text", ["", "{", "[1]", "null", '{"a": 1,}', "[" * 500, '{"a": 1} {"b": 2}'])
 def test_arguments_that_are_no_object(text: str) -> None:
     with pytest.raises(SiteError):

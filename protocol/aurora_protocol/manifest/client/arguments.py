@@ -53,31 +53,23 @@ def misfits(parameters: Any, arguments: dict[str, Any]) -> list[Misfit]:
 
     Raises SiteError when `parameters` is itself no usable schema. References are never fetched from anywhere.
     """
-    from jsonschema import Draft7Validator, FormatChecker
     from jsonschema.exceptions import SchemaError
-    from referencing import Registry
     from referencing.exceptions import Unresolvable
+
+    from aurora_protocol.manifest.client.dialect import validator_of
 
     if parameters is None:
         return []
-    registry: Registry[Any] = Registry()
     try:
-        parameters = _said_to_clients(parameters)
-        Draft7Validator.check_schema(parameters)
-        validator = Draft7Validator(parameters, format_checker=FormatChecker(), registry=registry)
-        errors = list(islice(validator.iter_errors(arguments), _MAX_ERRORS))
+        errors = list(islice(validator_of(parameters).iter_errors(arguments), _MAX_ERRORS))
     except SchemaError as error:
         raise SiteError(f"the manifest's parameters are no JSON Schema: {error.message[:200]}") from error
-    except (Unresolvable, RecursionError, re.error, ArithmeticError) as error:
+    except Unresolvable as error:
+        place = f"#{anchor}" if (anchor := getattr(error, "anchor", "")) else error.ref
+        raise SiteError(f"the manifest's parameters refer to what they do not have: {place[:200]}") from error
+    except (RecursionError, re.error, ArithmeticError) as error:
         raise SiteError(f"the manifest's parameters cannot be checked against: {type(error).__name__}") from error
     return [_misfit(error) for error in sorted(errors, key=lambda each: [str(step) for step in each.absolute_path])]
-
-
-def _said_to_clients(schema: Any) -> Any:
-    """The schema without what silences rules in it: within `properties` that would be a parameter, and no schema."""
-    if isinstance(schema, dict):
-        return {name: _said_to_clients(each) for name, each in schema.items() if name != IGNORE}
-    return [_said_to_clients(each) for each in schema] if isinstance(schema, list) else schema
 
 
 def _misfit(error: ValidationError) -> Misfit:
@@ -91,7 +83,7 @@ def _misfit(error: ValidationError) -> Misfit:
         case "enum":
             message = f"must be one of {', '.join(map(str, expected[:20]))}"
         case "pattern":
-            message = f"must match {expected}"
+            message = f"must match {getattr(expected, 'written', expected)}"
         case "format":
             message = f"must be a valid {expected}"
         case "minimum" | "maximum" | "minLength" | "maxLength" | "minItems" | "maxItems" as rule:
