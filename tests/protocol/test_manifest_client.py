@@ -14,7 +14,7 @@ from aurora_protocol import Blocked, SiteError
 from aurora_protocol.manifest.client.arguments import lookup, misfits, read_arguments, unused
 from aurora_protocol.manifest.client.cache import fresh_until
 from aurora_protocol.manifest.client.calling import Call, build_call
-from aurora_protocol.manifest.client.caution import destructive, masked, secret
+from aurora_protocol.manifest.client.caution import destructive, secret
 from aurora_protocol.manifest.client.origins import Origin, manifest_url, origin_of, parse_url
 from aurora_protocol.manifest.client.state import MAX_HEADER, read_state
 from aurora_protocol.manifest.model import Capability, Manifest
@@ -332,5 +332,64 @@ def test_secrets_are_told_by_name_or_schema() -> None:
     assert all(map(secret, ("password", "newPassword", "api_key", "access-token", "clientSecret")))
     assert not any(map(secret, ("title", "keyboard", "tokens_used_hint", "author")))
     assert secret("x", {"format": "password"})
-    shown = masked({"a": {"password": "p"}, "b": [{"token": "t"}], "x": "y"}, {"x": {"format": "password"}})
-    assert shown == {"a": {"password": "***"}, "b": [{"token": "***"}], "x": "***"}
+    assert secret("tokens")
+    assert not secret("max_tokens", {"type": "integer"})
+
+
+PASSWORD = {"type": "string", "format": "password"}
+LOGIN = {
+    "properties": {
+        "password": {},
+        "count": {"type": "integer"},
+        "otp": {"type": "integer"},
+        "tokens": {"type": "array"},
+        "user": {"properties": {"name": {}, "pw": PASSWORD}},
+        "users": {"items": {"$ref": "#/properties/user"}},
+        "either": {"anyOf": [{"type": "null"}, PASSWORD]},
+    }
+}
+
+
+@pytest.mark.parametrize(
+    ("mapping", "arguments", "shown"),
+    [
+        ({"p": "/password"}, {"password": "hunter22"}, {"p": "***"}),
+        ({"password": "/count"}, {"count": 5}, {"password": "***"}),
+        ({"u": "/user"}, {"user": {"name": "ann", "pw": "hunter22"}}, {"u": {"name": "ann", "pw": "***"}}),
+        ({"u": "/user/pw", "n": "/user/name"}, {"user": {"name": "ann", "pw": "hunter22"}}, {"u": "***", "n": "ann"}),
+        ({"l": "/users"}, {"users": [{"pw": "hunter22", "name": "ann"}]}, {"l": [{"pw": "***", "name": "ann"}]}),
+        ({"all": ""}, {"user": {"pw": "hunter22"}, "count": 5}, {"all": {"user": {"pw": "***"}, "count": 5}}),
+        ({"e": "/either"}, {"either": "hunter22"}, {"e": "***"}),
+        ({"first": "/tokens/0"}, {"tokens": ["hunter22"]}, {"first": "***"}),
+        ({"p": "/password"}, {"password": None}, {"p": None}),
+    ],
+)
+def test_secrets_are_masked_wherever_in_a_body_they_are(
+    mapping: dict[str, str], arguments: dict[str, Any], shown: dict[str, Any]
+) -> None:
+    planned = request(arguments, method="POST", mapping=mapping, parameters=LOGIN)
+    assert planned.shown_body == shown
+    assert json.loads(planned.request.body or b"") == planned.body
+    assert planned.secrets == (
+        {"hunter22"} if "hunter22" in str(arguments) else {"5"} if arguments.get("count") else set()
+    )
+
+
+@pytest.mark.parametrize(
+    ("template", "arguments", "shown"),
+    [
+        ("/x{?otp}", {"otp": 834712}, "/x?otp=***"),
+        ("/x{?tokens*}", {"tokens": ["a", "b"]}, "/x?tokens=***"),
+        ("/x/{+token}/y", {"token": "a/b c"}, "/x/***/y"),
+        ("/x{?token:6}", {"token": "abcdefghi"}, "/x?token=***"),
+        ("/x{?token:1,count}", {"token": "abcdefghi", "count": 3}, "/x?token=***&count=3"),
+        ("/x{?f*}", {"f": {"pin": "1", "n": 2}}, "/x?n=2&pin=***"),
+        ("/x", {"token": ["a", "b"], "count": 3}, "/x?token=***&count=3"),
+        ("https://example.com{+token}", {"token": "/a"}, "/***"),
+        ("/x/{session}", {"session": "x"}, "/x/***"),
+    ],
+)
+def test_secrets_are_masked_wherever_in_a_url_they_are(template: str, arguments: dict[str, Any], shown: str) -> None:
+    mapping = {name: f"/{name}" for name in arguments}
+    planned = request(arguments, urlTemplate=template, mapping=mapping)
+    assert planned.shown_url == f"https://example.com{shown}"

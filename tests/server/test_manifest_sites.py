@@ -167,6 +167,32 @@ def test_a_dry_run_shows_the_request_without_secrets_and_sends_nothing(home: Pat
     assert len(lighthouse.asked) == before
 
 
+def test_an_answer_and_its_redirects_show_no_secret(home: Path) -> None:
+    action = {
+        "method": "GET",
+        "urlTemplate": "/x{?otp,pin*}",
+        "parameterMapping": {"otp": "/otp", "pin": "/pin", "X-Own": "/token"},
+        "parameterLocation": {"X-Own": "header"},
+    }
+
+    def answer(site: Site, handler: Any, body: bytes) -> None:
+        if handler.path.startswith("/x"):
+            reply(handler, 302, Location=f"/y{handler.path[2:]}")
+        else:
+            reply(handler, 200, simple_manifest(go=action) if "aura.json" in handler.path else {})
+
+    given = ("go", "--args", "-")
+    said = json.dumps({"otp": 834712, "pin": ["a b", "c/d"], "token": "to ken"})
+    with running(answer) as site:
+        document = call(home, site, *given, said=said)
+        assert site.paths[-1] == "GET /y?otp=834712&pin=a%20b&pin=c%2Fd"
+        assert document["url"] == f"{site.url}/y?otp=***&pin=***&pin=***"
+        assert document["redirects"] == [document["url"]]
+        dry = manifest_command(home, "call", site.url, *given, "--dry-run", said=said).stdout
+    assert dry.splitlines()[0] == f"GET {site.url}/x?otp=***&pin=***"
+    assert "X-Own: ***" in dry
+
+
 def test_the_token_of_the_environment_is_sent(home: Path, lighthouse: Site) -> None:
     manifest_command(home, "call", lighthouse.url, "list_posts", AURORA_MANIFEST_TOKEN="abc")
     assert lighthouse.asked[-1][2]["authorization"] == "Bearer abc"

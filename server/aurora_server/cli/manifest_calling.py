@@ -20,7 +20,6 @@ from aurora_protocol.manifest.client.fetching import Published
 from aurora_protocol.manifest.client.origins import Origin
 from aurora_protocol.manifest.client.transport import Policy, Reply, send
 from aurora_protocol.manifest.model import Capability
-from aurora_server.cli.call_view import shown_url
 from aurora_server.cli.patience import within
 from aurora_server.cli.settings import Settings
 from aurora_server.cli.words import plain
@@ -159,8 +158,7 @@ def confirm_call(capability: Capability, planned: Call) -> None:
     reason = destructive(capability)
     if reason is None:
         return
-    url = plain(shown_url(planned, planned.request.url, capability))
-    doing = f"{plain(capability.name)}: {planned.request.method} {url}"
+    doing = f"{plain(capability.name)}: {planned.request.method} {plain(planned.shown_url)}"
     what = f"{doing} may destroy something ({plain(reason)})"
     if not can_ask():
         raise Blocked(f"{what}; give --yes to do it")
