@@ -316,6 +316,10 @@ def test_index_names_files_absolutely_and_refuses_those_outside(
         (("--config", "/no/such/file", "mem", "x"), "/no/such/file"),
         (("querry", "x"), "No such command"),
         (("daemon",), "Missing command"),
+        (("budget",), "aurora: Missing command; see: aurora budget --help"),
+        (("config",), "aurora: Missing command; see: aurora config --help"),
+        (("deliverable",), "aurora: Missing command; see: aurora deliverable --help"),
+        (("report",), "aurora: Missing command; see: aurora report --help"),
         (("index", "no-such-file"), "no-such-file"),
     ],
 )

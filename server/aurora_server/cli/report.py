@@ -19,7 +19,7 @@ from aurora_server.cli.settings import Settings
 REPORT = "aurora/report"
 
 
-@click.group(no_args_is_help=True)
+@click.group(no_args_is_help=False)
 def report() -> None:
     """Report on deliverables and questions, as Markdown, or as JSON with --json.
 
