@@ -26,10 +26,9 @@ from aurora_protocol.manifest.editing.parameters import (
     resources_of,
     schema_parts,
 )
-from aurora_protocol.manifest.editing.variables import is_variable
 from aurora_protocol.manifest.findings import Edit
 from aurora_protocol.manifest.model import Capability, Manifest, Resource, members, string, value, within
-from aurora_protocol.manifest.templates import Template
+from aurora_protocol.manifest.templates import Template, is_variable
 from aurora_protocol.manifest.wording import quoted
 
 Role = Literal["capability", "id", "use", "property", "required", "mapping", "pointer", "location", "variable"]
