@@ -50,6 +50,12 @@ def test_where_a_manifest_is_looked_for(typed: str, url: str) -> None:
     assert str(manifest_url(typed)) == url
 
 
+@pytest.mark.parametrize("url", ["http://localhost:0", "http://localhost:65536", "localhost:99999"])
+def test_a_port_that_is_none_is_told(url: str) -> None:
+    with pytest.raises(SiteError, match="there is no port"):
+        manifest_url(url)
+
+
 def test_origins_are_equal_only_when_all_three_parts_are() -> None:
     def same(one: str, other: str) -> bool:
         return origin_of(parse_url(one)) == origin_of(parse_url(other))

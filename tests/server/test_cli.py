@@ -321,6 +321,14 @@ def test_index_names_files_absolutely_and_refuses_those_outside(
         (("deliverable",), "aurora: Missing command; see: aurora deliverable --help"),
         (("report",), "aurora: Missing command; see: aurora report --help"),
         (("index", "no-such-file"), "no-such-file"),
+        (("manifest", "fetch", "localhost:1", "--timeout", "nan"), "nan is no number"),
+        (("deliverable", "conform", "add-x", "--correctness", "nan"), "nan is no number"),
+        (("deliverable", "tokens", "add-x", "--cost", "inf"), "inf is no number"),
+        (("metrics", "--window-days", "nan"), "nan is no number"),
+        (("--headless", "--budget-limit", "nan"), "nan is no number"),
+        (("report", "daily", "--date", "9999-12-31"), "'9999-12-31' is no date"),
+        (("report", "daily", "--date", "0001-01-01"), "'0001-01-01' is no date"),
+        (("report", "monthly", "--month", "9999-12"), "'9999-12' is no month"),
     ],
 )
 def test_wrong_usage_is_one_line_and_2(run: Run, arguments: tuple[str, ...], complaint: str) -> None:

@@ -207,6 +207,11 @@ def test_crawl_shows_all_there_is_and_goes_on_after_a_site_that_is_down(home: Pa
     assert found["site"]["name"] == "AURA Lighthouse Demo"
     assert found["state"]["capabilities"] == ["login", "list_posts", "read_post"]
     assert {each["id"]: each["destructive"] for each in found["capabilities"]}["delete_post"] is True
+    odd = manifest_command(home, "crawl", lighthouse.url, "http://127.0.0.1:99999", "--json")
+    assert odd.returncode == 2
+    found, none = json.loads(odd.stdout)
+    assert "there is no port 99999" in none["error"]
+    assert found["site"]["name"] == "AURA Lighthouse Demo"
     text = manifest_command(home, "crawl", lighthouse.url)
     assert text.returncode == 0
     assert "list_posts  GET /api/posts{?limit,offset,tags*}" in text.stdout
@@ -357,6 +362,14 @@ def test_a_manifest_elsewhere_is_taken_only_when_allowed_and_belongs_to_where_it
         assert found["origin"] == other.url
         assert manifest_command(home, "call", site.url, "ping", "--allow-cross-origin").returncode == 0
         assert other.paths[-1] == "GET /ping"
+
+
+def test_a_redirect_to_a_port_that_is_none_is_told(home: Path) -> None:
+    away = "http://127.0.0.1:99999/m.json"
+    with running(lambda site, handler, body: reply(handler, 302, Location=away)) as site:
+        done = manifest_command(home, "fetch", site.url, "--allow-cross-origin")
+    assert done.returncode == 2
+    assert "there is no port 99999" in done.stderr
 
 
 def test_plain_http_to_other_machines_is_refused(home: Path) -> None:
