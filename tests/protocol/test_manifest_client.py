@@ -94,6 +94,33 @@ def test_what_a_call_sends(action: dict[str, Any], arguments: dict[str, Any], ur
     assert (None if sent.body is None else json.loads(sent.body)) == expected
 
 
+@pytest.mark.parametrize(
+    ("template", "mapping", "arguments", "url"),
+    [
+        ("/{lang}/p{?n}", {"lang": "/lang", "n": "/n"}, {}, "/en/p"),
+        ("/{lang}/p", {"lang": "/lang"}, {"lang": "fr"}, "/fr/p"),
+        ("/{+lang}/p", {}, {}, "/en/p"),
+        ("/{v}/p", {"v": "/deep/v"}, {}, "/1/p"),
+        ("/p{/lang}", {"lang": "/lang"}, {}, "/p"),
+        ("/p", {"lang": "/lang"}, {}, "/p"),
+    ],
+)
+def test_a_default_fills_what_the_path_needs_and_nothing_else(
+    template: str, mapping: dict[str, str], arguments: dict[str, Any], url: str
+) -> None:
+    properties = {"lang": {"default": "en"}, "n": {"default": 5}, "deep": {"default": {"v": 1}}}
+    sent = request(arguments, urlTemplate=template, mapping=mapping, parameters={"properties": properties}).request
+    assert sent.url == f"https://example.com{url}"
+
+
+def test_a_default_stands_in_for_no_argument_that_was_given() -> None:
+    action = {"urlTemplate": "/{v}/p", "mapping": {"v": "/deep/v"}}
+    schema = {"properties": {"deep": {"default": {"v": 1}}}}
+    for arguments in ({"deep": {}}, {"deep": {"v": None}}, {"deep": {"v": ""}}):
+        with pytest.raises(SiteError, match="the path needs a value"):
+            request(arguments, parameters=schema, **action)
+
+
 def test_the_manifest_says_where_a_value_goes() -> None:
     location = {"a": "header", "b": "query", "c": "body", "d": "path"}
     action = {"method": "POST", "urlTemplate": "/p/{d}", "parameterLocation": location}

@@ -11,13 +11,13 @@ from urllib.parse import quote, urlencode
 from msgspec import Struct
 
 from aurora_protocol import Blocked, SiteError
-from aurora_protocol.manifest.client.arguments import location_of, mapped, mapping_of
+from aurora_protocol.manifest.client.arguments import location_of, lookup, mapped, mapping_of
 from aurora_protocol.manifest.client.caution import MASK
 from aurora_protocol.manifest.client.hiding import Hiding, secret_texts
 from aurora_protocol.manifest.client.origins import MAX_URL, Origin, origin_of, parse_url
 from aurora_protocol.manifest.client.transport import Request
 from aurora_protocol.manifest.model import Capability, Manifest
-from aurora_protocol.manifest.pointers import to_pointer
+from aurora_protocol.manifest.pointers import from_pointer, to_pointer
 from aurora_protocol.manifest.templates import Expression, Template
 
 if TYPE_CHECKING:
@@ -68,7 +68,8 @@ def build_call(capability: Capability, origin: Origin, arguments: dict[str, Any]
     """The request that calls `capability` on the site at `origin`. Raises SiteError or Blocked.
 
     The template takes the variables it names; what remains goes where `parameterLocation` says, and else where
-    `encoding` says: into a JSON body or the query (without an encoding, GET and DELETE use the query).
+    `encoding` says: into a JSON body or the query (without an encoding, GET and DELETE use the query). An argument
+    that the path needs and nobody gave is its schema's `default`; every other default is the site's to know.
     """
     method = str(capability.method.value) if capability.method else ""
     template = capability.template
@@ -82,6 +83,7 @@ def build_call(capability: Capability, origin: Origin, arguments: dict[str, Any]
     for variable in template.variables:  # a variable the mapping forgot is taken for the argument of its name
         if variable.name not in mapping and variable.name in arguments:
             values[variable.name] = arguments[variable.name]
+    values |= _defaults(capability, template, mapping, arguments, values)
     places = _places(capability, template, values, method)
     shown = _shown(capability, mapping, values)
     headers = [(name, _header(name, value)) for name, value in values.items() if places[name] == "header"]
@@ -128,6 +130,35 @@ def _marked(shown: Any) -> Any:
     if isinstance(shown, list):
         return [_marked(each) for each in shown]
     return _MARK if shown == MASK else shown
+
+
+def _defaults(
+    capability: Capability,
+    template: Template,
+    mapping: Mapping[str, Any],
+    arguments: Mapping[str, Any],
+    values: Mapping[str, Any],
+) -> dict[str, Any]:
+    """What fills the variables of the path that have no value, by the `default` of the parameter they come from."""
+    needed = [each.name for one in template.expressions if _needed(template, one) for each in one.variables]
+    found = {}
+    for name in needed:
+        pointer = mapping.get(name, to_pointer((name,)))
+        steps = from_pointer(pointer) if name not in values and isinstance(pointer, str) else ()
+        if not steps or steps[0] in arguments or steps[0] not in capability.properties:
+            continue
+        schema = capability.properties[steps[0]].value.value
+        if isinstance(schema, dict) and "default" in schema:
+            there, value = lookup({steps[0]: schema["default"]}, pointer)
+            if there:
+                found[name] = value
+    _require_json(capability.name, found)
+    return found
+
+
+def _needed(template: Template, expression: Expression) -> bool:
+    """Whether an expression leaves a gap in the path where it has no value."""
+    return expression.operator in ("", "+") and "?" not in template.text[: expression.start]
 
 
 def _require_json(name: str, arguments: dict[str, Any]) -> None:
