@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import base64
 import json
+from pathlib import Path
 from typing import Any
+from urllib.request import Request as UrlRequest
 
 import pytest
 from hypothesis import given
@@ -15,6 +17,7 @@ from aurora_protocol.manifest.client.arguments import lookup, misfits, read_argu
 from aurora_protocol.manifest.client.cache import fresh_until
 from aurora_protocol.manifest.client.calling import Call, build_call
 from aurora_protocol.manifest.client.caution import destructive, secret
+from aurora_protocol.manifest.client.cookies import Jar
 from aurora_protocol.manifest.client.origins import Origin, manifest_url, origin_of, parse_url
 from aurora_protocol.manifest.client.state import MAX_HEADER, read_state
 from aurora_protocol.manifest.model import Capability, Manifest
@@ -351,6 +354,19 @@ def test_a_state_of_another_shape_is_read_with_its_problems() -> None:
 )
 def test_how_long_a_copy_is_fresh(headers: dict[str, str], seconds: float) -> None:
     assert max(0.0, fresh_until(headers, 1000.0) - 1000.0) == seconds
+
+
+def test_a_secure_cookie_goes_to_no_other_machine_in_the_clear(tmp_path: Path) -> None:
+    file = tmp_path / "jar.txt"
+    hosts = ("example.com", "127.0.0.1", "localhost")
+    file.write_text("# Netscape HTTP Cookie File\n" + "".join(f"{each}\tFALSE\t/\tTRUE\t\ts\t1\n" for each in hosts))
+    jar = Jar(file).load()
+    sent = {}
+    for url in ("http://example.com/", "https://example.com/", "http://127.0.0.1:81/", "http://localhost/"):
+        asked = UrlRequest(url)
+        jar.add_cookie_header(asked)
+        sent[url] = asked.get_header("Cookie")
+    assert list(sent.values()) == [None, "s=1", "s=1", "s=1"]
 
 
 def test_what_may_destroy_is_told_by_method_or_name() -> None:
