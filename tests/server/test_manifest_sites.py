@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import os
 import pty
@@ -102,6 +103,25 @@ def test_cookies_can_be_kept_elsewhere_or_not_at_all(home: Path, lighthouse: Sit
     broken = manifest_command(home, "call", lighthouse.url, "list_posts", "--cookie-jar", str(jar))
     assert broken.returncode == 2
     assert str(jar) in broken.stderr
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
+def test_a_secure_cookie_of_this_machine_is_sent_back_to_it(home: Path, host: str, tmp_path: Path) -> None:
+    manifest = simple_manifest(go={"method": "GET", "urlTemplate": "/go"})
+
+    def answer(site: Site, handler: Any, body: bytes) -> None:
+        reply(handler, 200, manifest if "aura.json" in handler.path else {}, Set_Cookie="s=1; Path=/; Secure")
+
+    jar = tmp_path / "jar.txt"
+    with running(answer) as site:
+        url = site.url.replace("127.0.0.1", host)
+        for _ in range(3):
+            done = manifest_command(home, "call", url, "go", "--cookie-jar", str(jar))
+            assert done.returncode == 0, done.stderr
+        sent = [headers.get("cookie") for _, path, headers, _ in site.asked if path == "/go"]
+    assert sent == [None, "s=1", "s=1"]
+    assert f"\n{host}\tFALSE\t/\tTRUE\t" in jar.read_text(), "as curl writes it, and once"
+    assert jar.read_text().count("\t1\n") == 1
 
 
 def test_every_wrong_argument_is_told_and_nothing_is_sent(home: Path, lighthouse: Site) -> None:
@@ -370,6 +390,25 @@ def test_a_redirect_to_a_port_that_is_none_is_told(home: Path) -> None:
         done = manifest_command(home, "fetch", site.url, "--allow-cross-origin")
     assert done.returncode == 2
     assert "there is no port 99999" in done.stderr
+
+
+@pytest.mark.parametrize("encoding", ["cp1252", "ascii", "utf-8"])
+def test_json_is_json_in_every_encoding(home: Path, encoding: str) -> None:
+    manifest = simple_manifest(go={"method": "GET", "urlTemplate": "/go"})
+    manifest["site"]["name"] = "é 文 😀"
+
+    def answer(site: Site, handler: Any, body: bytes) -> None:
+        reply(handler, 200, manifest if "aura.json" in handler.path else {"said": "é 文 😀"})
+
+    state = base64.b64encode(
+        '{"isAuthenticated": true, "capabilities": [], "context": {"place": "é 文 😀"}}'.encode()
+    ).decode()
+    with running(answer) as site:
+        for arguments in (("fetch", site.url), ("crawl", site.url), ("call", site.url, "go"), ("state", state)):
+            done = manifest_command(home, *arguments, "--json", PYTHONIOENCODING=encoding)
+            assert done.returncode == 0, done.stderr
+            document = json.loads(done.stdout)
+            assert "é 文 😀" in json.dumps(document, ensure_ascii=False), arguments
 
 
 def test_plain_http_to_other_machines_is_refused(home: Path) -> None:

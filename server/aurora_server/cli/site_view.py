@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import sys
 from typing import Any
 
 from aurora_protocol import SiteError
@@ -17,6 +16,7 @@ from aurora_protocol.manifest.model import Capability, Manifest
 from aurora_protocol.manifest.model import string as string_at
 from aurora_protocol.manifest.rules.places import IGNORE
 from aurora_protocol.manifest.scanner import parse
+from aurora_server.cli import output
 from aurora_server.cli.output import Style
 from aurora_server.cli.words import count, plain, plain_lines, shorten, size
 
@@ -28,7 +28,7 @@ _SHOWN_LINES = 400
 
 def print_document(value: Any) -> None:
     """Print one JSON document. Keys stay as they are: most of them are a site's."""
-    print(json.dumps(_finite(value), ensure_ascii=False, indent=2 if sys.stdout.isatty() else None))
+    output.print_document(_finite(value))
 
 
 def _finite(value: Any) -> Any:
