@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import base64
 import json
+from pathlib import Path
 from typing import Any
+from urllib.request import Request as UrlRequest
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from aurora_protocol import Blocked, SiteError
-from aurora_protocol.manifest.client.arguments import lookup, misfits, read_arguments
+from aurora_protocol.manifest.client.arguments import lookup, misfits, read_arguments, unused
 from aurora_protocol.manifest.client.cache import fresh_until
 from aurora_protocol.manifest.client.calling import Call, build_call
-from aurora_protocol.manifest.client.caution import destructive, masked, secret
+from aurora_protocol.manifest.client.caution import destructive, secret
+from aurora_protocol.manifest.client.cookies import Jar
 from aurora_protocol.manifest.client.origins import Origin, manifest_url, origin_of, parse_url
 from aurora_protocol.manifest.client.state import MAX_HEADER, read_state
 from aurora_protocol.manifest.model import Capability, Manifest
@@ -48,6 +51,12 @@ def request(arguments: dict[str, Any], **action: Any) -> Call:
 )
 def test_where_a_manifest_is_looked_for(typed: str, url: str) -> None:
     assert str(manifest_url(typed)) == url
+
+
+@pytest.mark.parametrize("url", ["http://localhost:0", "http://localhost:65536", "localhost:99999"])
+def test_a_port_that_is_none_is_told(url: str) -> None:
+    with pytest.raises(SiteError, match="there is no port"):
+        manifest_url(url)
 
 
 def test_origins_are_equal_only_when_all_three_parts_are() -> None:
@@ -86,6 +95,33 @@ def test_what_a_call_sends(action: dict[str, Any], arguments: dict[str, Any], ur
     assert sent.url == f"https://example.com{url}"
     expected = {"city": "B", "all": arguments} if body == "nested" else body
     assert (None if sent.body is None else json.loads(sent.body)) == expected
+
+
+@pytest.mark.parametrize(
+    ("template", "mapping", "arguments", "url"),
+    [
+        ("/{lang}/p{?n}", {"lang": "/lang", "n": "/n"}, {}, "/en/p"),
+        ("/{lang}/p", {"lang": "/lang"}, {"lang": "fr"}, "/fr/p"),
+        ("/{+lang}/p", {}, {}, "/en/p"),
+        ("/{v}/p", {"v": "/deep/v"}, {}, "/1/p"),
+        ("/p{/lang}", {"lang": "/lang"}, {}, "/p"),
+        ("/p", {"lang": "/lang"}, {}, "/p"),
+    ],
+)
+def test_a_default_fills_what_the_path_needs_and_nothing_else(
+    template: str, mapping: dict[str, str], arguments: dict[str, Any], url: str
+) -> None:
+    properties = {"lang": {"default": "en"}, "n": {"default": 5}, "deep": {"default": {"v": 1}}}
+    sent = request(arguments, urlTemplate=template, mapping=mapping, parameters={"properties": properties}).request
+    assert sent.url == f"https://example.com{url}"
+
+
+def test_a_default_stands_in_for_no_argument_that_was_given() -> None:
+    action = {"urlTemplate": "/{v}/p", "mapping": {"v": "/deep/v"}}
+    schema = {"properties": {"deep": {"default": {"v": 1}}}}
+    for arguments in ({"deep": {}}, {"deep": {"v": None}}, {"deep": {"v": ""}}):
+        with pytest.raises(SiteError, match="the path needs a value"):
+            request(arguments, parameters=schema, **action)
 
 
 def test_the_manifest_says_where_a_value_goes() -> None:
@@ -172,6 +208,83 @@ def test_misfits_name_their_places_and_no_values() -> None:
     assert misfits(None, {"a": 1}) == []
 
 
+@pytest.mark.parametrize("pointer", ["a", "/a~b", "#/a"])
+def test_a_pointer_that_is_none_is_the_manifests_fault(pointer: str) -> None:
+    with pytest.raises(SiteError, match="maps a to no argument"):
+        unused({"a": pointer}, {"a": 1})
+
+
+def test_what_silences_rules_is_neither_sent_nor_checked() -> None:
+    ignore = {"x-aurora-ignore": "mapping-pointer"}
+    listed = {"x-aurora-ignore": ["parameter-unmapped"]}
+    action = {"method": "POST", "mapping": {"a": "/a", **ignore}, "parameterLocation": {"a": "query", **ignore}}
+    sent = request({"a": 1, "x-aurora-ignore": 2}, **action).request
+    assert (sent.url, sent.body) == ("https://example.com/?a=1", b"{}")
+    deeper = {"type": "object", "properties": {"b": {"type": "string"}, **listed}, **ignore}
+    schema = {"properties": {"a": deeper, **listed}, **ignore}
+    assert misfits(schema, {"a": {"b": "x"}}) == []
+    assert [each.path for each in misfits(schema, {"a": {"b": 1}})] == ["/a/b"]
+
+
+@pytest.mark.parametrize(
+    ("schema", "fits", "breaks"),
+    [
+        ({"pattern": r"^\p{L}+$"}, ["Été", "文"], ["a1", ""]),
+        ({"pattern": r"^[^\P{Lu}]+$"}, ["ÀB"], ["Ab"]),
+        ({"pattern": r"^(?<year>\d{4})-\k<year>$"}, ["2020-2020"], ["2020-2021", "٢٠٢٠-٢٠٢٠"]),
+        ({"pattern": "^[a-zA-Z0-9-]+$"}, ["7"], ["7\n", "é"]),
+        ({"pattern": r"^\w.\s$"}, ["a-\ufeff", "a-\u2003"], ["é- ", "a\r ", "a\u2028 "]),
+        ({"pattern": r"^\uD83D\uDE00\u{1f600}[\u0041\/]$"}, ["😀😀A", "😀😀/"], ["😀😀B"]),
+        ({"pattern": r"\p{Script=Greek}"}, ["x"], []),
+        ({"not": {"pattern": r"\p{Script=Greek}"}}, ["x"], []),
+        ({"format": "uri"}, ["https://a.example/b?c#d", "urn:x:y"], ["a b", "/relative", "https://", "http://a/%z"]),
+        ({"format": "date-time"}, ["2026-01-31T12:00:00.5+01:00"], ["2026-02-30T12:00:00Z", "2026-01-31 12:00:00"]),
+        ({"format": "time"}, ["12:00:00Z"], ["12:00:00", "24:00:00Z"]),
+        ({"format": "regex"}, [r"^\p{L}$"], ["["]),
+        ({"$ref": "#short", "minLength": 2}, ["ab"], ["a", "abcd"]),
+        ({"$schema": "http://json-schema.org/draft-07/schema#", "$ref": "#/$defs/s", "minLength": 9}, ["a"], []),
+        ({"prefixItems": [{"type": "string"}]}, [["a"]], [[1]]),
+        (
+            {"patternProperties": {"^\\p{Lu}$": {"type": "null"}}, "additionalProperties": False},
+            [{"É": None}],
+            [{"e": 1}],
+        ),
+        ({"patternProperties": {"\\p{Script=Thai}": {}}, "additionalProperties": False}, [{"e": 1}], []),
+        ({"const": {"pattern": "$"}}, [{"pattern": "$"}], [{"pattern": "x"}]),
+        ({"properties": {"pattern": {"pattern": "^a$"}}}, [{"pattern": "a"}], [{"pattern": "a\n"}]),
+    ],
+)
+def test_arguments_are_checked_by_the_dialect_that_the_rules_promise(
+    schema: dict[str, Any], fits: list[Any], breaks: list[Any]
+) -> None:
+    definitions = {"s": {"$anchor": "short", "maxLength": 3}}
+    if "$schema" in schema:
+        whole = {**schema, "properties": {"a": {"$ref": "#/$defs/s", "minLength": 9}}, "$defs": definitions}
+        del whole["$ref"], whole["minLength"]
+    else:
+        whole = {"properties": {"a": schema}, "$defs": definitions}
+    assert [each for each in fits if misfits(whole, {"a": each})] == []
+    assert [each for each in breaks if not misfits(whole, {"a": each})] == []
+
+
+def test_a_pattern_is_told_as_the_manifest_has_it() -> None:
+    assert misfits({"properties": {"a": {"pattern": r"^\p{L}$"}}}, {"a": "1"})[0].message == r"must match ^\p{L}$"
+
+
+@pytest.mark.parametrize(
+    ("schema", "told"),
+    [
+        ({"properties": {"a": {"pattern": "["}}}, "no JSON Schema"),
+        ({"properties": {"a": {"$ref": "#nowhere"}}}, "refer to what they do not have: .*nowhere"),
+        ({"properties": {"a": {"$ref": "https://elsewhere.example/s"}}}, "refer to what they do not have"),
+        ({"$schema": "x", "properties": {"a": {"minLength": -1}}}, "no JSON Schema"),
+    ],
+)
+def test_parameters_that_nothing_can_be_checked_against(schema: dict[str, Any], told: str) -> None:
+    with pytest.raises(SiteError, match=told):
+        misfits(schema, {"a": "x"})
+
+
 @pytest.mark.parametrize("text", ["", "{", "[1]", "null", '{"a": 1,}', "[" * 500, '{"a": 1} {"b": 2}'])
 def test_arguments_that_are_no_object(text: str) -> None:
     with pytest.raises(SiteError):
@@ -243,6 +356,19 @@ def test_how_long_a_copy_is_fresh(headers: dict[str, str], seconds: float) -> No
     assert max(0.0, fresh_until(headers, 1000.0) - 1000.0) == seconds
 
 
+def test_a_secure_cookie_goes_to_no_other_machine_in_the_clear(tmp_path: Path) -> None:
+    file = tmp_path / "jar.txt"
+    hosts = ("example.com", "127.0.0.1", "localhost")
+    file.write_text("# Netscape HTTP Cookie File\n" + "".join(f"{each}\tFALSE\t/\tTRUE\t\ts\t1\n" for each in hosts))
+    jar = Jar(file).load()
+    sent = {}
+    for url in ("http://example.com/", "https://example.com/", "http://127.0.0.1:81/", "http://localhost/"):
+        asked = UrlRequest(url)
+        jar.add_cookie_header(asked)
+        sent[url] = asked.get_header("Cookie")
+    assert list(sent.values()) == [None, "s=1", "s=1", "s=1"]
+
+
 def test_what_may_destroy_is_told_by_method_or_name() -> None:
     assert destructive(capability("x", method="DELETE"))
     for name in ("delete_post", "removeUser", "purge-all", "cancelOrder"):
@@ -255,5 +381,64 @@ def test_secrets_are_told_by_name_or_schema() -> None:
     assert all(map(secret, ("password", "newPassword", "api_key", "access-token", "clientSecret")))
     assert not any(map(secret, ("title", "keyboard", "tokens_used_hint", "author")))
     assert secret("x", {"format": "password"})
-    shown = masked({"a": {"password": "p"}, "b": [{"token": "t"}], "x": "y"}, {"x": {"format": "password"}})
-    assert shown == {"a": {"password": "***"}, "b": [{"token": "***"}], "x": "***"}
+    assert secret("tokens")
+    assert not secret("max_tokens", {"type": "integer"})
+
+
+PASSWORD = {"type": "string", "format": "password"}
+LOGIN = {
+    "properties": {
+        "password": {},
+        "count": {"type": "integer"},
+        "otp": {"type": "integer"},
+        "tokens": {"type": "array"},
+        "user": {"properties": {"name": {}, "pw": PASSWORD}},
+        "users": {"items": {"$ref": "#/properties/user"}},
+        "either": {"anyOf": [{"type": "null"}, PASSWORD]},
+    }
+}
+
+
+@pytest.mark.parametrize(
+    ("mapping", "arguments", "shown"),
+    [
+        ({"p": "/password"}, {"password": "hunter22"}, {"p": "***"}),
+        ({"password": "/count"}, {"count": 5}, {"password": "***"}),
+        ({"u": "/user"}, {"user": {"name": "ann", "pw": "hunter22"}}, {"u": {"name": "ann", "pw": "***"}}),
+        ({"u": "/user/pw", "n": "/user/name"}, {"user": {"name": "ann", "pw": "hunter22"}}, {"u": "***", "n": "ann"}),
+        ({"l": "/users"}, {"users": [{"pw": "hunter22", "name": "ann"}]}, {"l": [{"pw": "***", "name": "ann"}]}),
+        ({"all": ""}, {"user": {"pw": "hunter22"}, "count": 5}, {"all": {"user": {"pw": "***"}, "count": 5}}),
+        ({"e": "/either"}, {"either": "hunter22"}, {"e": "***"}),
+        ({"first": "/tokens/0"}, {"tokens": ["hunter22"]}, {"first": "***"}),
+        ({"p": "/password"}, {"password": None}, {"p": None}),
+    ],
+)
+def test_secrets_are_masked_wherever_in_a_body_they_are(
+    mapping: dict[str, str], arguments: dict[str, Any], shown: dict[str, Any]
+) -> None:
+    planned = request(arguments, method="POST", mapping=mapping, parameters=LOGIN)
+    assert planned.shown_body == shown
+    assert json.loads(planned.request.body or b"") == planned.body
+    assert planned.secrets == (
+        {"hunter22"} if "hunter22" in str(arguments) else {"5"} if arguments.get("count") else set()
+    )
+
+
+@pytest.mark.parametrize(
+    ("template", "arguments", "shown"),
+    [
+        ("/x{?otp}", {"otp": 834712}, "/x?otp=***"),
+        ("/x{?tokens*}", {"tokens": ["a", "b"]}, "/x?tokens=***"),
+        ("/x/{+token}/y", {"token": "a/b c"}, "/x/***/y"),
+        ("/x{?token:6}", {"token": "abcdefghi"}, "/x?token=***"),
+        ("/x{?token:1,count}", {"token": "abcdefghi", "count": 3}, "/x?token=***&count=3"),
+        ("/x{?f*}", {"f": {"pin": "1", "n": 2}}, "/x?n=2&pin=***"),
+        ("/x", {"token": ["a", "b"], "count": 3}, "/x?token=***&count=3"),
+        ("https://example.com{+token}", {"token": "/a"}, "/***"),
+        ("/x/{session}", {"session": "x"}, "/x/***"),
+    ],
+)
+def test_secrets_are_masked_wherever_in_a_url_they_are(template: str, arguments: dict[str, Any], shown: str) -> None:
+    mapping = {name: f"/{name}" for name in arguments}
+    planned = request(arguments, urlTemplate=template, mapping=mapping)
+    assert planned.shown_url == f"https://example.com{shown}"

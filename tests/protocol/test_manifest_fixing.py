@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import copy
+import json
 import random
 from collections.abc import Iterator
 from itertools import pairwise
+from typing import Any
 
+import pytest
+
+from aurora_protocol.manifest.check import check_document
 from aurora_protocol.manifest.findings import Edit, Finding, Fix, finding
 from aurora_protocol.manifest.fixing import MAX_ROUNDS, apart, edited, fix_all
+from aurora_protocol.manifest.scanner import parse
+from tests.protocol.rule_cases import BASE
 
 
 def replacing(text: str, old: str, new: str, rule: str) -> Iterator[Finding]:
@@ -41,6 +49,41 @@ def test_fixes_that_never_end_are_stopped() -> None:
         return [finding("longer", "too short", "", 0, 0, fix=Fix("Add", (Edit(0, 0, "a"),)))]
 
     assert fix_all("", check).text == "a" * MAX_ROUNDS
+
+
+def action(template: str, mapped: str, **more: Any) -> dict[str, Any]:
+    return {
+        "type": "HTTP",
+        "method": "GET",
+        "urlTemplate": template,
+        **more,
+        "parameterMapping": {mapped: "/post-id"},
+    }
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (action("/p/{post_id}", "post-id"), action("/p/{post_id}", "post_id")),
+        (action("/p/{post_id}", "postId"), action("/p/{postId}", "postId")),
+        (
+            action("/p/{post_id}", "post-id", parameterLocation={"post-id": "path"}),
+            action("/p/{post_id}", "post_id", parameterLocation={"post_id": "path"}),
+        ),
+    ],
+)
+def test_a_variable_and_a_mapped_name_that_look_alike_are_made_one(
+    before: dict[str, Any], after: dict[str, Any]
+) -> None:
+    """Never by a name that no template can have, and without an `encoding` for what then has its place."""
+    manifest = copy.deepcopy(BASE)
+    one = manifest["capabilities"]["list_notes"]
+    one["parameters"] = {"type": "object", "required": ["post-id"], "properties": {"post-id": {"type": "string"}}}
+    one["action"] = before
+    manifest["resources"]["notes"]["uriPattern"] = after["urlTemplate"]
+    fixed = fix_all(json.dumps(manifest), lambda text: check_document(parse(text)))
+    assert json.loads(fixed.text)["capabilities"]["list_notes"]["action"] == after
+    assert [each.message for each in fixed.left if each.severity in ("error", "warning")] == []
 
 
 def test_findings_without_a_fix_change_nothing() -> None:

@@ -81,7 +81,8 @@ def test_a_capability_is_named_by_its_key_its_id_and_its_uses(before: str, after
 )
 def test_a_parameter_is_one_name_wherever_it_stands(before: str, after: str) -> None:
     named = at(before, after)
-    assert roles(named) == ["variable", "required", "property", "variable", "mapping", "pointer", "location"]
+    first = ["variable", "required", "property", "variable", "mapping", "pointer", "location"]
+    assert roles(named) == [*first, "property", "variable", "mapping", "pointer"], "and in what shares the pattern"
     assert named is not None and [each.role for each in named.definitions] == ["property"]
 
 
@@ -100,6 +101,36 @@ def test_a_variable_of_a_pattern_means_every_capability_of_the_resource() -> Non
     assert roles(named).count("property") == 2
     after = edited(TEXT, renamed(named, "note_id")) if named else ""
     assert json.loads(after)["capabilities"]["change"]["action"]["urlTemplate"] == "/n/{note_id}"
+
+
+def test_a_variable_of_a_shared_pattern_is_renamed_in_every_capability_that_has_it() -> None:
+    renames = [
+        renamed(at(before, after) or pytest.fail("nothing is named"), "key")
+        for before, after in (
+            ('{"uriPattern": "/n/{i', 'd}"'),
+            ('"urlTemplate": "/n/{i', "d}{?who"),
+            ('"urlTemplate": "/n/{i', 'd}", "param'),
+            ('"parameterMapping": {"i', 'd": "/id"}'),
+            ('{"properties": {"i', 'd": {}}}'),
+        )
+    ]
+    assert all(each == renames[0] for each in renames)
+    after = json.loads(edited(TEXT, renames[0]))
+    for name in ("read", "change"):
+        assert after["capabilities"][name]["action"]["urlTemplate"].startswith("/n/{key}")
+        assert after["capabilities"][name]["action"]["parameterMapping"]["key"] == "/key"
+        assert "key" in after["capabilities"][name]["parameters"]["properties"]
+
+
+def test_a_shared_variable_that_another_argument_fills_keeps_that_argument() -> None:
+    text = TEXT.replace('{"properties": {"id": {}}}', '{"properties": {"nr": {}}}').replace(
+        '"parameterMapping": {"id": "/id"}', '"parameterMapping": {"id": "/nr"}'
+    )
+    named = at('"urlTemplate": "/n/{i', "d}{?who", text)
+    assert named is not None
+    change = json.loads(edited(text, renamed(named, "key")))["capabilities"]["change"]
+    assert change["action"] == {"urlTemplate": "/n/{key}", "parameterMapping": {"key": "/nr"}}
+    assert list(change["parameters"]["properties"]) == ["nr"]
 
 
 def test_nothing_is_named_elsewhere() -> None:
@@ -149,7 +180,7 @@ def test_names_spelt_with_escapes_are_replaced_whole() -> None:
 def test_broken_texts_are_navigated_as_far_as_they_can_be_read() -> None:
     text = TEXT.replace('"parameterLocation": {"id": "path"}', '"parameterLocation": {"id": }').replace("],\n", "]\n")
     named = at('"/n/{i', "d}{?who", text)
-    assert named is not None and len(named.occurrences) == 7
+    assert named is not None and len(named.occurrences) == 11
 
 
 def test_every_rename_in_the_reference_manifests_keeps_them_json() -> None:

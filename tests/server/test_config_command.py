@@ -161,6 +161,11 @@ def test_a_new_file_is_private_and_a_link_stays_one(home: Path, root: Path, tmp_
         (["scoring.max_retries"], "every KEY needs a VALUE"),
         (["scoring", "null", "llm", "5"], "it may be an object"),
         (["scoring.max_retries", "-5"], "scoring.max_retries cannot be that"),
+        (
+            ["cost_budgets.soft_limit_usd", "1e999"],
+            "cost_budgets.soft_limit_usd cannot be that: 1e999 is too large a number",
+        ),
+        (["scoring", '{"max_retries": -1E+999}'], "-1E+999 is too large a number"),
         (["--projct", "scoring.max_retries", "5"], "No such option '--projct'"),
     ],
 )
@@ -188,6 +193,15 @@ def test_a_file_that_is_no_json_is_not_replaced(home: Path, root: Path) -> None:
     assert done.returncode == 2
     assert "not valid JSON" in done.stderr
     assert (home / "config.json").read_text() == "{ mine, with care"
+
+
+def test_a_number_that_python_takes_for_infinity_is_no_configuration(home: Path, root: Path) -> None:
+    home.mkdir()
+    (home / "config.json").write_text('{"cost_budgets": {"soft_limit_usd": 1e999}}')
+    done = aurora(home, root, "config", "set", "scoring.max_retries", "3")
+    assert done.returncode == 2
+    assert "1e999 is too large a number" in done.stderr
+    assert "1e999" in (home / "config.json").read_text()
 
 
 def test_a_model_is_set_in_one_call(home: Path, root: Path) -> None:

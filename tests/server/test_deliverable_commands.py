@@ -137,6 +137,12 @@ def test_the_same_event_id_is_one_event(home: Path, root: Path) -> None:
     assert told(home, root, "deliverable", "show", "one")["tool_calls"] == {"bash": 1}
 
 
+def test_events_are_json_in_every_encoding(home: Path, root: Path) -> None:
+    told(home, root, "deliverable", "start", "one", "--description", "é 文 😀")
+    done = aurora(home, root, "deliverable", "events", "one", "--json", PYTHONIOENCODING="cp1252")
+    assert "é 文 😀" in json.dumps(json.loads(done.stdout), ensure_ascii=False)
+
+
 def test_events_go_out_as_lines_and_come_in_again_elsewhere(home: Path, root: Path, tmp_path: Path) -> None:
     done = aurora(home, root, "deliverable", "ingest", given=lifetime("one", "2026-02-26", name="bot", model="m-1"))
     assert done.returncode == 0 and done.stdout == "6 events taken: one\n", done.stderr

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import os
 import pty
@@ -104,6 +105,25 @@ def test_cookies_can_be_kept_elsewhere_or_not_at_all(home: Path, lighthouse: Sit
     assert str(jar) in broken.stderr
 
 
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
+def test_a_secure_cookie_of_this_machine_is_sent_back_to_it(home: Path, host: str, tmp_path: Path) -> None:
+    manifest = simple_manifest(go={"method": "GET", "urlTemplate": "/go"})
+
+    def answer(site: Site, handler: Any, body: bytes) -> None:
+        reply(handler, 200, manifest if "aura.json" in handler.path else {}, Set_Cookie="s=1; Path=/; Secure")
+
+    jar = tmp_path / "jar.txt"
+    with running(answer) as site:
+        url = site.url.replace("127.0.0.1", host)
+        for _ in range(3):
+            done = manifest_command(home, "call", url, "go", "--cookie-jar", str(jar))
+            assert done.returncode == 0, done.stderr
+        sent = [headers.get("cookie") for _, path, headers, _ in site.asked if path == "/go"]
+    assert sent == [None, "s=1", "s=1"]
+    assert f"\n{host}\tFALSE\t/\tTRUE\t" in jar.read_text(), "as curl writes it, and once"
+    assert jar.read_text().count("\t1\n") == 1
+
+
 def test_every_wrong_argument_is_told_and_nothing_is_sent(home: Path, lighthouse: Site) -> None:
     done = manifest_command(
         home, "call", lighthouse.url, "login", "--args", '{"email": "nobody", "password": "hunter2"}'
@@ -167,6 +187,32 @@ def test_a_dry_run_shows_the_request_without_secrets_and_sends_nothing(home: Pat
     assert len(lighthouse.asked) == before
 
 
+def test_an_answer_and_its_redirects_show_no_secret(home: Path) -> None:
+    action = {
+        "method": "GET",
+        "urlTemplate": "/x{?otp,pin*}",
+        "parameterMapping": {"otp": "/otp", "pin": "/pin", "X-Own": "/token"},
+        "parameterLocation": {"X-Own": "header"},
+    }
+
+    def answer(site: Site, handler: Any, body: bytes) -> None:
+        if handler.path.startswith("/x"):
+            reply(handler, 302, Location=f"/y{handler.path[2:]}")
+        else:
+            reply(handler, 200, simple_manifest(go=action) if "aura.json" in handler.path else {})
+
+    given = ("go", "--args", "-")
+    said = json.dumps({"otp": 834712, "pin": ["a b", "c/d"], "token": "to ken"})
+    with running(answer) as site:
+        document = call(home, site, *given, said=said)
+        assert site.paths[-1] == "GET /y?otp=834712&pin=a%20b&pin=c%2Fd"
+        assert document["url"] == f"{site.url}/y?otp=***&pin=***&pin=***"
+        assert document["redirects"] == [document["url"]]
+        dry = manifest_command(home, "call", site.url, *given, "--dry-run", said=said).stdout
+    assert dry.splitlines()[0] == f"GET {site.url}/x?otp=***&pin=***"
+    assert "X-Own: ***" in dry
+
+
 def test_the_token_of_the_environment_is_sent(home: Path, lighthouse: Site) -> None:
     manifest_command(home, "call", lighthouse.url, "list_posts", AURORA_MANIFEST_TOKEN="abc")
     assert lighthouse.asked[-1][2]["authorization"] == "Bearer abc"
@@ -181,6 +227,11 @@ def test_crawl_shows_all_there_is_and_goes_on_after_a_site_that_is_down(home: Pa
     assert found["site"]["name"] == "AURA Lighthouse Demo"
     assert found["state"]["capabilities"] == ["login", "list_posts", "read_post"]
     assert {each["id"]: each["destructive"] for each in found["capabilities"]}["delete_post"] is True
+    odd = manifest_command(home, "crawl", lighthouse.url, "http://127.0.0.1:99999", "--json")
+    assert odd.returncode == 2
+    found, none = json.loads(odd.stdout)
+    assert "there is no port 99999" in none["error"]
+    assert found["site"]["name"] == "AURA Lighthouse Demo"
     text = manifest_command(home, "crawl", lighthouse.url)
     assert text.returncode == 0
     assert "list_posts  GET /api/posts{?limit,offset,tags*}" in text.stdout
@@ -280,6 +331,45 @@ def test_redirects_of_a_call_never_leave_the_site(home: Path) -> None:
             assert call(home, site, "see", "--arg", "x=1")["body"] == {"method": "GET", "body": ""}
 
 
+@pytest.mark.parametrize(
+    ("method", "status", "then"),
+    [
+        ("DELETE", 301, "DELETE"),
+        ("DELETE", 302, "DELETE"),
+        ("DELETE", 303, "GET"),
+        ("PUT", 301, "PUT"),
+        ("PUT", 302, "PUT"),
+        ("PUT", 303, "GET"),
+        ("POST", 301, "GET"),
+        ("POST", 302, "GET"),
+    ],
+)
+def test_a_redirect_changes_the_method_only_where_http_says_so(home: Path, method: str, status: int, then: str) -> None:
+    action = {"method": method, "urlTemplate": "/old", "encoding": "json", "parameterMapping": {"x": "/x"}}
+
+    def answer(site: Site, handler: Any, body: bytes) -> None:
+        if handler.path == "/old":
+            reply(handler, status, Location="/new")
+        else:
+            reply(handler, 200, simple_manifest(go=action) if handler.path != "/new" else {"body": body.decode()})
+
+    with running(answer) as site:
+        done = call(home, site, "go", "--arg", "x=1", "--yes")
+        assert site.paths[1:] == [f"{method} /old", f"{then} /new"]
+    assert done["method"] == then, "what was done, not what was planned"
+    assert done["body"] == {"body": '{"x": 1}' if then == method else ""}
+
+
+@pytest.mark.parametrize("pointer", ["q", "/a~b"])
+def test_a_pointer_that_is_none_is_one_line_and_no_internal_error(home: Path, pointer: str) -> None:
+    manifest = simple_manifest(find={"method": "GET", "urlTemplate": "/f{?q}", "parameterMapping": {"q": pointer}})
+    with running(lambda site, handler, body: reply(handler, 200, manifest)) as site:
+        done = manifest_command(home, "call", site.url, "find", "--arg", "q=1")
+    assert done.returncode == 2
+    assert done.stderr.startswith("aurora: the manifest maps q to no argument")
+    assert len(done.stderr.splitlines()) == 1
+
+
 def test_a_manifest_elsewhere_is_taken_only_when_allowed_and_belongs_to_where_it_was_found(home: Path) -> None:
     manifest = simple_manifest(ping={"method": "GET", "urlTemplate": "/ping"})
     with (
@@ -292,6 +382,33 @@ def test_a_manifest_elsewhere_is_taken_only_when_allowed_and_belongs_to_where_it
         assert found["origin"] == other.url
         assert manifest_command(home, "call", site.url, "ping", "--allow-cross-origin").returncode == 0
         assert other.paths[-1] == "GET /ping"
+
+
+def test_a_redirect_to_a_port_that_is_none_is_told(home: Path) -> None:
+    away = "http://127.0.0.1:99999/m.json"
+    with running(lambda site, handler, body: reply(handler, 302, Location=away)) as site:
+        done = manifest_command(home, "fetch", site.url, "--allow-cross-origin")
+    assert done.returncode == 2
+    assert "there is no port 99999" in done.stderr
+
+
+@pytest.mark.parametrize("encoding", ["cp1252", "ascii", "utf-8"])
+def test_json_is_json_in_every_encoding(home: Path, encoding: str) -> None:
+    manifest = simple_manifest(go={"method": "GET", "urlTemplate": "/go"})
+    manifest["site"]["name"] = "é 文 😀"
+
+    def answer(site: Site, handler: Any, body: bytes) -> None:
+        reply(handler, 200, manifest if "aura.json" in handler.path else {"said": "é 文 😀"})
+
+    state = base64.b64encode(
+        '{"isAuthenticated": true, "capabilities": [], "context": {"place": "é 文 😀"}}'.encode()
+    ).decode()
+    with running(answer) as site:
+        for arguments in (("fetch", site.url), ("crawl", site.url), ("call", site.url, "go"), ("state", state)):
+            done = manifest_command(home, *arguments, "--json", PYTHONIOENCODING=encoding)
+            assert done.returncode == 0, done.stderr
+            document = json.loads(done.stdout)
+            assert "é 文 😀" in json.dumps(document, ensure_ascii=False), arguments
 
 
 def test_plain_http_to_other_machines_is_refused(home: Path) -> None:

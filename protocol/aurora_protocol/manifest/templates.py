@@ -72,6 +72,11 @@ class Template(Struct, frozen=True):
         return tuple(variable for expression in self.expressions for variable in expression.variables)
 
 
+def is_variable(name: str) -> bool:
+    """Whether a name can stand between braces as it is (RFC 6570 §2.3)."""
+    return _NAME.fullmatch(name) is not None
+
+
 @lru_cache(maxsize=4096)
 def parse_template(text: str) -> Template:
     """Read a URI template; what is wrong with it is in `mistakes`. Never raises."""

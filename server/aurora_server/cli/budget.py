@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from aurora_orchestration.guardrails.budget_status import BudgetStatus
 
 
-@click.group(no_args_is_help=True)
+@click.group(no_args_is_help=False)
 def budget() -> None:
     """Say what questions cost in this period, and what they may still cost. Periods are those of UTC."""
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, quote_plus
 
 import msgspec
 
 from aurora_protocol.manifest.client.calling import Call
-from aurora_protocol.manifest.client.caution import MASK, destructive, masked, secret
+from aurora_protocol.manifest.client.caution import MASK, destructive
+from aurora_protocol.manifest.client.origins import origin_of, parse_url
 from aurora_protocol.manifest.client.transport import Reply, Request
 from aurora_protocol.manifest.model import Capability
 from aurora_server.cli.output import Style
@@ -17,6 +18,8 @@ from aurora_server.cli.site_view import body_value, reply_lines, state_of
 from aurora_server.cli.words import plain, plain_lines
 
 _ALWAYS_SECRET = frozenset({"authorization", "proxy-authorization"})
+_SCHEMES = frozenset({"basic", "bearer", "digest", "dpop", "negotiate"})
+"""Words before a credential that may be shown; any other could be a part of it."""
 
 
 def preview_document(planned: Call, request: Request, capability: Capability) -> dict[str, Any]:
@@ -24,31 +27,30 @@ def preview_document(planned: Call, request: Request, capability: Capability) ->
     return {
         "capability": planned.capability,
         "method": request.method,
-        "url": shown_url(planned, request.url, capability),
-        "headers": dict(_headers(planned, request, capability)),
-        "body": _body(planned, capability),
+        "url": planned.shown_url,
+        "headers": dict(_headers(planned, request)),
+        "body": planned.shown_body,
         "destructive": destructive(capability) is not None,
         "sent": False,
     }
 
 
-def preview_lines(planned: Call, request: Request, capability: Capability) -> list[str]:
+def preview_lines(planned: Call, request: Request) -> list[str]:
     """The request as HTTP writes it."""
-    lines = [f"{request.method} {plain(shown_url(planned, request.url, capability))}"]
-    lines += [f"{plain(name)}: {plain(value)}" for name, value in _headers(planned, request, capability)]
-    body = _body(planned, capability)
-    if body is not None:
-        lines += ["", *plain_lines(json.dumps(body, ensure_ascii=False, indent=2))]
+    lines = [f"{request.method} {plain(planned.shown_url)}"]
+    lines += [f"{plain(name)}: {plain(value)}" for name, value in _headers(planned, request)]
+    if planned.shown_body is not None:
+        lines += ["", *plain_lines(json.dumps(planned.shown_body, ensure_ascii=False, indent=2))]
     return lines
 
 
-def reply_document(planned: Call, reply: Reply, capability: Capability) -> dict[str, Any]:
+def reply_document(planned: Call, reply: Reply) -> dict[str, Any]:
     """What `--json` prints of a call that was sent."""
     state, problem = state_of(reply.header("aura-state"))
     return {
         "capability": planned.capability,
-        "method": planned.request.method,
-        "url": shown_url(planned, reply.url, capability),
+        "method": reply.method,
+        "url": shown_url(planned, reply.url),
         "ok": reply.fine,
         "status": reply.status,
         "headers": {name: value for name, value in reply.headers if name != "set-cookie"},
@@ -56,47 +58,40 @@ def reply_document(planned: Call, reply: Reply, capability: Capability) -> dict[
         "state_problem": problem,
         "body": body_value(reply),
         "cut": reply.cut or None,
-        "redirects": reply.redirects,
+        "redirects": [shown_url(planned, each) for each in reply.redirects],
         "took_ms": round(reply.took_ms, 1),
     }
 
 
-def answer_lines(planned: Call, reply: Reply, capability: Capability, style: Style) -> list[str]:
+def answer_lines(planned: Call, reply: Reply, style: Style) -> list[str]:
     """The site's answer to a call, for people."""
-    shown = msgspec.structs.replace(reply, url=shown_url(planned, reply.url, capability))
-    return reply_lines(shown, planned.request.method, style)
+    shown = msgspec.structs.replace(reply, url=shown_url(planned, reply.url))
+    return reply_lines(shown, style)
 
 
-def shown_url(planned: Call, url: str, capability: Capability) -> str:
-    """The URL a call goes to, or was answered from, without the secrets among its arguments."""
-    schemas = _schemas(capability)
-    for name, value in planned.url_values.items():
-        if secret(name, schemas.get(name)) and isinstance(value, str) and value:
-            url = url.replace(quote(value, safe=""), MASK).replace(value, MASK)
-    return url
+def shown_url(planned: Call, url: str) -> str:
+    """The URL a call goes to, or was answered from, without the secrets among its arguments.
+
+    Where a redirect led elsewhere, the secrets are looked for: the site may have sent them along.
+    """
+    if url == planned.request.url:
+        return planned.shown_url
+    origin = str(origin_of(parse_url(url)))
+    head, rest = (origin, url.removeprefix(origin)) if url.startswith(origin) else ("", url)
+    for text in sorted(planned.secrets, key=len, reverse=True):
+        for spelling in (quote(text, safe=""), quote(text), quote_plus(text), text):
+            rest = rest.replace(spelling, MASK)
+    return head + rest
 
 
-def _schemas(capability: Capability) -> dict[str, Any]:
-    """The schema of each value by the name it is sent under, where the mapping is a plain one."""
-    mapping = capability.mapping.value if capability.mapping else {}
-    properties = {name: member.value.value for name, member in capability.properties.items()}
-    return {**properties, **{name: properties.get(str(pointer)[1:]) for name, pointer in mapping.items()}}
+def _headers(planned: Call, request: Request) -> list[tuple[str, str]]:
+    return [(name, _hide(name, value, planned.secret_headers)) for name, value in request.headers]
 
 
-def _body(planned: Call, capability: Capability) -> Any:
-    return None if planned.body is None else masked(dict(planned.body), _schemas(capability))
-
-
-def _headers(planned: Call, request: Request, capability: Capability) -> list[tuple[str, str]]:
-    schemas = _schemas(capability)
-    hidden = {name.lower() for name in planned.header_names if secret(name, schemas.get(name))} | _ALWAYS_SECRET
-    return [(name, _hide(name, value, hidden)) for name, value in request.headers]
-
-
-def _hide(name: str, value: str, hidden: set[str] | frozenset[str]) -> str:
+def _hide(name: str, value: str, hidden: frozenset[str]) -> str:
     if name.lower() == "cookie":
         return "; ".join(f"{pair.partition('=')[0]}={MASK}" for pair in value.split("; "))
-    if name.lower() in hidden:
-        scheme, space, _ = value.partition(" ")
-        return f"{scheme} {MASK}" if space else MASK
-    return value
+    if name.lower() in _ALWAYS_SECRET:
+        scheme, _, _ = value.partition(" ")
+        return f"{scheme} {MASK}" if scheme.lower() in _SCHEMES else MASK
+    return MASK if name.lower() in hidden else value

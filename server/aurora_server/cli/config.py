@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from aurora_server.configuration.effective import Effective
 
 
-@click.group()
+@click.group(no_args_is_help=False)
 def config() -> None:
     """Show and change the configuration."""
 

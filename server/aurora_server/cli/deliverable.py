@@ -9,7 +9,7 @@ from aurora_server.cli.deliverable_ingest import ingest
 from aurora_server.cli.deliverable_looking import events, export, list_, show
 
 
-@click.group(no_args_is_help=True)
+@click.group(no_args_is_help=False)
 def deliverable() -> None:
     """Track changes from proposal to archive.
 

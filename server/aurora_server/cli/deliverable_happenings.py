@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from aurora_server.cli.deliverable_telling import happening
+from aurora_server.cli.numbers import Finite
 
 PHASES = ("propose", "specs", "design", "tasks", "apply", "verify", "archive")
 COMPLEXITIES = ("trivial", "simple", "moderate", "complex", "unknown")
@@ -21,8 +22,8 @@ FAILURES = (
 )
 
 WHOLE = click.IntRange(min=0)
-SHARE = click.FloatRange(0, 1)
-AMOUNT = click.FloatRange(min=0)
+SHARE = Finite(0, 1)
+AMOUNT = Finite(min=0)
 
 
 @happening("start")

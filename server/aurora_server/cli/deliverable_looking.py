@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from datetime import UTC, datetime
 from typing import Any
@@ -12,7 +11,7 @@ import click
 from aurora_protocol.keys import snake_keys
 from aurora_server.cli.deliverable_telling import DELIVERABLE
 from aurora_server.cli.deliverable_view import ended_lines, event_line, list_lines, show_lines
-from aurora_server.cli.output import print_json, style_of_output
+from aurora_server.cli.output import json_text, print_json, style_of_output
 from aurora_server.cli.session import open_session
 from aurora_server.cli.settings import Settings
 
@@ -68,7 +67,7 @@ def events(settings: Settings, change: str | None, limit: int) -> None:
     style = style_of_output(settings)
     for event in reply["events"]:
         if settings.json:
-            print(json.dumps(snake_keys(event), ensure_ascii=False))
+            print(json_text(snake_keys(event)))
         else:
             print(event_line(event, style))
     left_out = reply["total"] - len(reply["events"])

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from aurora_protocol.address import home
+from aurora_server.cli.numbers import Finite
 from aurora_server.cli.output import Style, style_of_output
 from aurora_server.cli.settings import Settings
 
@@ -60,7 +61,7 @@ def headless_options() -> list[click.Option]:
         ),
         click.Option(
             ["--budget-limit"],
-            type=click.FloatRange(min=0, max=1e6),
+            type=Finite(min=0, max=1e6),
             metavar="USD",
             help="With --headless: stop when the experiment has cost so much.",
         ),

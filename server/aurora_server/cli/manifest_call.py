@@ -74,14 +74,14 @@ def call(
         if settings.json:
             print_document(preview_document(planned, shown, chosen))
         else:
-            print("\n".join(preview_lines(planned, shown, chosen)))
+            print("\n".join(preview_lines(planned, shown)))
         return FINE
     if not yes:
         confirm_call(chosen, planned)
     reply = asyncio.run(send_call(planned, own, jar))
     if settings.json:
-        print_document(reply_document(planned, reply, chosen))
+        print_document(reply_document(planned, reply))
     else:
-        print("\n".join(answer_lines(planned, reply, chosen, style)))
+        print("\n".join(answer_lines(planned, reply, style)))
     hint_after(reply)
     return FINE if reply.fine else NO

@@ -12,7 +12,7 @@ import click
 import msgspec
 
 from aurora_protocol import Blocked, SiteError
-from aurora_protocol.manifest.client.arguments import MAX_ARGUMENTS, misfits, read_arguments, unused
+from aurora_protocol.manifest.client.arguments import MAX_ARGUMENTS, mapping_of, misfits, read_arguments, unused
 from aurora_protocol.manifest.client.calling import Call, build_call
 from aurora_protocol.manifest.client.caution import destructive
 from aurora_protocol.manifest.client.cookies import Jar
@@ -20,7 +20,6 @@ from aurora_protocol.manifest.client.fetching import Published
 from aurora_protocol.manifest.client.origins import Origin
 from aurora_protocol.manifest.client.transport import Policy, Reply, send
 from aurora_protocol.manifest.model import Capability
-from aurora_server.cli.call_view import shown_url
 from aurora_server.cli.patience import within
 from aurora_server.cli.settings import Settings
 from aurora_server.cli.words import plain
@@ -138,7 +137,7 @@ def check_arguments(capability: Capability, arguments: dict[str, Any]) -> None:
     if found:
         told = "; ".join(f"{each.path or 'the arguments'} {each.message}" for each in found)
         raise SiteError(f"{plain(capability.name)}: {plain(told)}")
-    ignored = unused(capability.mapping.value if capability.mapping else {}, arguments)
+    ignored = unused(mapping_of(capability), arguments)
     variables = {each.name for each in capability.template.variables} if capability.template else set()
     ignored = [name for name in ignored if name not in variables]
     if ignored:
@@ -159,8 +158,7 @@ def confirm_call(capability: Capability, planned: Call) -> None:
     reason = destructive(capability)
     if reason is None:
         return
-    url = plain(shown_url(planned, planned.request.url, capability))
-    doing = f"{plain(capability.name)}: {planned.request.method} {url}"
+    doing = f"{plain(capability.name)}: {planned.request.method} {plain(planned.shown_url)}"
     what = f"{doing} may destroy something ({plain(reason)})"
     if not can_ask():
         raise Blocked(f"{what}; give --yes to do it")

@@ -128,13 +128,12 @@ class Doing:
             return INTERRUPTED, "interrupted; the site may have done it" if sent else "interrupted before it was sent"
 
     def _send(self, number: int, planned: Call, step: Step) -> tuple[int, str]:
-        capability = self._capability(step)
         reply = asyncio.run(send_call(planned, self._policy, self._jar))
         self._answers.append(body_value(reply))
-        self.documents.append(reply_document(planned, reply, capability))
+        self.documents.append(reply_document(planned, reply))
         if self._style is not None:
             head = f"{number}  {self._style.bold(plain(step.capability))}"
-            print("\n".join(["", head, *answer_lines(planned, reply, capability, self._style)]), flush=True)
+            print("\n".join(["", head, *answer_lines(planned, reply, self._style)]), flush=True)
         hint_after(reply)
         return (FINE, "") if reply.fine else (NO, f"the site answered {reply.status} {plain(reply.reason)}".strip())
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import click
 
 from aurora_server.cli.metrics_view import metrics_lines
+from aurora_server.cli.numbers import Finite
 from aurora_server.cli.output import print_json, style_of_output
 from aurora_server.cli.session import open_session
 from aurora_server.cli.settings import Settings
@@ -15,17 +15,10 @@ from aurora_server.cli.settings import Settings
 METRICS = "aurora/metrics"
 
 
-def _number(value: float | None) -> float | None:
-    if value is not None and math.isnan(value):
-        raise click.BadParameter("nan is no number of days")
-    return value
-
-
 @click.command()
 @click.option(
     "--window-days",
-    type=click.FloatRange(0, 36500, min_open=True),
-    callback=lambda ctx, parameter, value: _number(value),
+    type=Finite(0, 36500, min_open=True),
     help="Days back. [default: as configured, 7]",
 )
 @click.option(

@@ -64,6 +64,10 @@ def print_json(value: Any) -> None:
 
 def print_document(value: Any) -> None:
     """Print plain data as one JSON document, its keys as they are."""
+    print(json_text(value, indent=2 if sys.stdout.isatty() else None))
+
+
+def json_text(value: Any, *, indent: int | None = None) -> str:
+    """JSON that standard output can take: in ASCII where its encoding has not every character."""
     encoding = (getattr(sys.stdout, "encoding", None) or "").lower().replace("-", "")
-    indent = 2 if sys.stdout.isatty() else None
-    print(json.dumps(value, ensure_ascii=encoding != "utf8", indent=indent))
+    return json.dumps(value, ensure_ascii=encoding != "utf8", indent=indent)

@@ -17,9 +17,11 @@ from aurora_server.cli.session import open_session
 from aurora_server.cli.settings import Settings
 
 REPORT = "aurora/report"
+_FIRST, _END = date(2, 1, 1), date(9999, 1, 1)
+"""Beyond, the end of a period, or its hour elsewhere, is in no calendar of Python's."""
 
 
-@click.group(no_args_is_help=True)
+@click.group(no_args_is_help=False)
 def report() -> None:
     """Report on deliverables and questions, as Markdown, or as JSON with --json.
 
@@ -33,9 +35,8 @@ def report() -> None:
 def daily(settings: Settings, day: str | None) -> None:
     """Report on one day."""
     begin = _day(day) if day is not None else date.today()
-    _report(
-        settings, {"period": "daily", **_span(begin, begin + timedelta(days=1))}, f"{begin:%A, %d %B %Y}", f"{begin}"
-    )
+    after = begin + timedelta(days=1)
+    _report(settings, {"period": "daily", **_span(begin, after)}, f"{begin:%A, %d %B %Y}", f"{begin}")
 
 
 @report.command()
@@ -74,7 +75,10 @@ def _day(given: str, what: str = "date") -> date:
     try:
         if len(given) != len("YYYY-MM-DD"):
             raise ValueError
-        return date.fromisoformat(given)
+        found = date.fromisoformat(given)
+        if not _FIRST <= found < _END:
+            raise ValueError
+        return found
     except ValueError as error:
         wanted = "YYYY-MM-DD" if what == "date" else "YYYY-MM"
         shown = given if what == "date" else given.removesuffix("-01")

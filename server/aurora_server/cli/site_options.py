@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from aurora_server.cli.numbers import Finite
+
 if TYPE_CHECKING:
     from aurora_protocol.manifest.client.cache import ManifestCache
     from aurora_protocol.manifest.client.transport import Policy
@@ -17,7 +19,7 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 _TIMEOUT = click.option(
     "--timeout",
     metavar="SECONDS",
-    type=click.FloatRange(min=0.1, max=600),
+    type=Finite(min=0.1, max=600),
     default=30.0,
     show_default=True,
     help="Give up after so long, redirects included.",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import sys
 from typing import Any
 
 from aurora_protocol import SiteError
@@ -15,7 +14,9 @@ from aurora_protocol.manifest.client.transport import Reply
 from aurora_protocol.manifest.findings import Finding
 from aurora_protocol.manifest.model import Capability, Manifest
 from aurora_protocol.manifest.model import string as string_at
+from aurora_protocol.manifest.rules.places import IGNORE
 from aurora_protocol.manifest.scanner import parse
+from aurora_server.cli import output
 from aurora_server.cli.output import Style
 from aurora_server.cli.words import count, plain, plain_lines, shorten, size
 
@@ -27,7 +28,7 @@ _SHOWN_LINES = 400
 
 def print_document(value: Any) -> None:
     """Print one JSON document. Keys stay as they are: most of them are a site's."""
-    print(json.dumps(_finite(value), ensure_ascii=False, indent=2 if sys.stdout.isatty() else None))
+    output.print_document(_finite(value))
 
 
 def _finite(value: Any) -> Any:
@@ -162,6 +163,8 @@ def _capability_lines(capability: Capability, style: Style) -> list[str]:
     required = {each.value for each in capability.required}
     shown = []
     for name, member in capability.properties.items():
+        if name == IGNORE:
+            continue
         kind = string_at(member.value, "type")
         shown.append(f"{plain(name)}{'*' if name in required else ''}: {plain(str(kind.value)) if kind else 'any'}")
     if shown:
@@ -228,11 +231,11 @@ def body_value(reply: Reply) -> Any:
     return text
 
 
-def reply_lines(reply: Reply, method: str, style: Style) -> list[str]:
-    """A site's answer: status, state, body."""
+def reply_lines(reply: Reply, style: Style) -> list[str]:
+    """A site's answer: what was asked last, status, state, body."""
     color = "green" if reply.fine else "red"
     said = style.colored(f"{reply.status} {reply.reason}".strip(), color)
-    lines = [f"{method} {plain(reply.url)}  {said}", *state_lines(reply.header("aura-state"), style)]
+    lines = [f"{reply.method} {plain(reply.url)}  {said}", *state_lines(reply.header("aura-state"), style)]
     value = body_value(reply)
     if value is None and reply.body:
         lines.append(style.dim(f"{size(len(reply.body))} of {plain(reply.media_type) or 'an unnamed type'}"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import stat
 from collections.abc import Mapping
@@ -67,12 +68,20 @@ def read_document(path: Path, *, required: bool, named_by: str = "--config") -> 
     if len(content) > MAX_CONFIG_BYTES:
         raise SettingsError(f"{path} is larger than 1 MiB, which no configuration needs")
     try:
-        document = json.loads(content or b"{}", parse_constant=_no_number)
+        document = json.loads(content or b"{}", parse_constant=_no_number, parse_float=finite)
     except (ValueError, RecursionError) as error:
         raise SettingsError(f"{path} is not valid JSON: {error}") from error
     if not isinstance(document, dict):
         raise SettingsError(f"{path} must hold a JSON object")
     return document
+
+
+def finite(text: str) -> float:
+    """Python's number for one of JSON. Raises ValueError for one like 1e999, which would be infinity."""
+    number = float(text)
+    if not math.isfinite(number):
+        raise ValueError(f"{text[:40]} is too large a number")
+    return number
 
 
 def _no_number(name: str) -> float:

@@ -10,7 +10,7 @@ from typing import Any
 
 import aurora_schemas
 from aurora_server.configuration import schema
-from aurora_server.configuration.documents import Document, SettingsError
+from aurora_server.configuration.documents import Document, SettingsError, finite
 from aurora_server.configuration.writing import change
 from aurora_server.settings import settings_of
 
@@ -39,9 +39,16 @@ def parsed(name: str, text: str) -> Any:
     if "string" in kinds or ("enum" in said and not kinds):
         return text
     try:
-        return json.loads(text, parse_constant=lambda _: text)
+        return json.loads(text, parse_constant=lambda _: text, parse_float=lambda said: _finite(name, said))
     except (ValueError, RecursionError):
         return [each.strip() for each in text.split(",") if each.strip()] if "array" in kinds else text
+
+
+def _finite(name: str, text: str) -> float:
+    try:
+        return finite(text)
+    except ValueError as error:
+        raise SettingsError(f"{name} cannot be that: {error}") from error
 
 
 def put(path: Path, home: Path, changes: Sequence[Change], *, of_workspace: bool = False) -> None:

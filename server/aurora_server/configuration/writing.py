@@ -45,7 +45,10 @@ def change(path: Path, home: Path, how: Callable[[dict[str, Any]], dict[str, Any
 
 
 def _replace(path: Path, document: dict[str, Any]) -> None:
-    text = json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+    try:
+        text = json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    except ValueError as error:
+        raise SettingsError(f"{path}: nothing was changed: it would hold a number that JSON does not have") from error
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".new")
     try:

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
 from aurora_protocol import SiteError
+from aurora_protocol.manifest.document import Object
+from aurora_protocol.manifest.model import Capability
 from aurora_protocol.manifest.pointers import PointerError, from_pointer, to_pointer
+from aurora_protocol.manifest.rules.places import IGNORE
 from aurora_protocol.manifest.scanner import parse
 
 if TYPE_CHECKING:
@@ -48,21 +53,21 @@ def misfits(parameters: Any, arguments: dict[str, Any]) -> list[Misfit]:
 
     Raises SiteError when `parameters` is itself no usable schema. References are never fetched from anywhere.
     """
-    from jsonschema import Draft7Validator, FormatChecker
     from jsonschema.exceptions import SchemaError
-    from referencing import Registry
     from referencing.exceptions import Unresolvable
+
+    from aurora_protocol.manifest.client.dialect import validator_of
 
     if parameters is None:
         return []
-    registry: Registry[Any] = Registry()
     try:
-        Draft7Validator.check_schema(parameters)
-        validator = Draft7Validator(parameters, format_checker=FormatChecker(), registry=registry)
-        errors = list(islice(validator.iter_errors(arguments), _MAX_ERRORS))
+        errors = list(islice(validator_of(parameters).iter_errors(arguments), _MAX_ERRORS))
     except SchemaError as error:
         raise SiteError(f"the manifest's parameters are no JSON Schema: {error.message[:200]}") from error
-    except (Unresolvable, RecursionError, re.error, ArithmeticError) as error:
+    except Unresolvable as error:
+        place = f"#{anchor}" if (anchor := getattr(error, "anchor", "")) else error.ref
+        raise SiteError(f"the manifest's parameters refer to what they do not have: {place[:200]}") from error
+    except (RecursionError, re.error, ArithmeticError) as error:
         raise SiteError(f"the manifest's parameters cannot be checked against: {type(error).__name__}") from error
     return [_misfit(error) for error in sorted(errors, key=lambda each: [str(step) for step in each.absolute_path])]
 
@@ -78,7 +83,7 @@ def _misfit(error: ValidationError) -> Misfit:
         case "enum":
             message = f"must be one of {', '.join(map(str, expected[:20]))}"
         case "pattern":
-            message = f"must match {expected}"
+            message = f"must match {getattr(expected, 'written', expected)}"
         case "format":
             message = f"must be a valid {expected}"
         case "minimum" | "maximum" | "minLength" | "maxLength" | "minItems" | "maxItems" as rule:
@@ -116,23 +121,47 @@ def lookup(arguments: Any, pointer: str) -> tuple[bool, Any]:
     return True, value
 
 
+def mapping_of(capability: Capability) -> dict[str, Any]:
+    """`parameterMapping`, without the member that silences rules in it."""
+    return _without_ignore(capability.mapping)
+
+
+def location_of(capability: Capability) -> dict[str, Any]:
+    """`parameterLocation`, without the member that silences rules in it."""
+    return _without_ignore(capability.location)
+
+
+def _without_ignore(node: Object | None) -> dict[str, Any]:
+    return {name: value for name, value in node.value.items() if name != IGNORE} if node else {}
+
+
 def mapped(mapping: dict[str, Any], arguments: dict[str, Any]) -> dict[str, Any]:
     """The values to send by the names they are sent under; what has no argument is left out. Raises SiteError."""
     found = {}
     for name, pointer in mapping.items():
-        try:
+        with _telling_of(name):
             present, value = lookup(arguments, pointer) if isinstance(pointer, str) else (False, None)
-        except PointerError as error:
-            raise SiteError(f"the manifest maps {name} to no argument: {error}") from error
         if present:
             found[name] = value
     return found
 
 
 def unused(mapping: dict[str, Any], arguments: dict[str, Any]) -> list[str]:
-    """The arguments that nothing in the mapping reads; the empty pointer reads all of them. Raises PointerError."""
-    steps = [from_pointer(pointer) for pointer in mapping.values() if isinstance(pointer, str)]
+    """The arguments that nothing in the mapping reads; the empty pointer reads all of them. Raises SiteError."""
+    steps = []
+    for name, pointer in mapping.items():
+        with _telling_of(name):
+            steps.append(from_pointer(pointer) if isinstance(pointer, str) else None)
     if () in steps:
         return []
-    first = {path[0] for path in steps}
+    first = {path[0] for path in steps if path}
     return [name for name in arguments if name not in first]
+
+
+@contextmanager
+def _telling_of(name: str) -> Iterator[None]:
+    """Raise SiteError for a pointer that is none: to the rules that is a warning, and the manifest is valid."""
+    try:
+        yield
+    except PointerError as error:
+        raise SiteError(f"the manifest maps {name} to no argument: {error}") from error

@@ -11,10 +11,13 @@ from urllib.parse import quote, urlencode
 from msgspec import Struct
 
 from aurora_protocol import Blocked, SiteError
-from aurora_protocol.manifest.client.arguments import mapped
+from aurora_protocol.manifest.client.arguments import location_of, lookup, mapped, mapping_of
+from aurora_protocol.manifest.client.caution import MASK
+from aurora_protocol.manifest.client.hiding import Hiding, secret_texts
 from aurora_protocol.manifest.client.origins import MAX_URL, Origin, origin_of, parse_url
 from aurora_protocol.manifest.client.transport import Request
 from aurora_protocol.manifest.model import Capability, Manifest
+from aurora_protocol.manifest.pointers import from_pointer, to_pointer
 from aurora_protocol.manifest.templates import Expression, Template
 
 if TYPE_CHECKING:
@@ -29,16 +32,23 @@ _NOT_BY_ARGUMENT = frozenset(
 _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _DOTS = re.compile(r"(?:\.|%2[eE]){1,2}")
 _IN_PATH = ("", "+", "/")
+_MARK = "\ue000"
+"""Stands for a mask while a template is expanded: one character, which no `{name:1}` shortens, and no site's own."""
 
 
 class Call(Struct, frozen=True):
-    """A request ready to send, and under which names its values travel: path and query in the URL, body, headers."""
+    """A request ready to send, and what people may see of it: its URL and its body with secret values masked.
+
+    `secret_headers` are in lower case; `secrets` are the hidden values as texts, as a site may send them back.
+    """
 
     capability: str
     request: Request
-    url_values: Mapping[str, Any]
     body: Mapping[str, Any] | None
-    header_names: tuple[str, ...]
+    shown_url: str
+    shown_body: Mapping[str, Any] | None
+    secret_headers: frozenset[str]
+    secrets: frozenset[str]
 
 
 def find_capability(manifest: Manifest, name: str) -> Capability:
@@ -58,7 +68,8 @@ def build_call(capability: Capability, origin: Origin, arguments: dict[str, Any]
     """The request that calls `capability` on the site at `origin`. Raises SiteError or Blocked.
 
     The template takes the variables it names; what remains goes where `parameterLocation` says, and else where
-    `encoding` says: into a JSON body or the query (without an encoding, GET and DELETE use the query).
+    `encoding` says: into a JSON body or the query (without an encoding, GET and DELETE use the query). An argument
+    that the path needs and nobody gave is its schema's `default`; every other default is the site's to know.
     """
     method = str(capability.method.value) if capability.method else ""
     template = capability.template
@@ -66,18 +77,18 @@ def build_call(capability: Capability, origin: Origin, arguments: dict[str, Any]
         raise SiteError(f"{capability.name}: its action has no method of {', '.join(METHODS)}, or no urlTemplate")
     if template.mistakes:
         raise SiteError(f"{capability.name}: its urlTemplate is no URI template: {template.mistakes[0].message}")
-    mapping = capability.mapping.value if capability.mapping else {}
+    mapping = mapping_of(capability)
     values = mapped(mapping, arguments)
     _require_json(capability.name, arguments)
     for variable in template.variables:  # a variable the mapping forgot is taken for the argument of its name
         if variable.name not in mapping and variable.name in arguments:
             values[variable.name] = arguments[variable.name]
+    values |= _defaults(capability, template, mapping, arguments, values)
     places = _places(capability, template, values, method)
-    in_url = {name: value for name, value in values.items() if places[name] == "template"}
-    query = [pair for name, value in values.items() if places[name] == "query" for pair in _pairs(name, value)]
+    shown = _shown(capability, mapping, values)
     headers = [(name, _header(name, value)) for name, value in values.items() if places[name] == "header"]
     body = {name: value for name, value in values.items() if places[name] == "body"}
-    url = _url(capability.name, template, in_url, query, origin)
+    url = _url(capability.name, template, values, places, origin)
     wants_body = bool(body) or (_encoding(capability, method) == "json" and bool(mapping) and method in ("POST", "PUT"))
     content = json.dumps(body, ensure_ascii=False, allow_nan=False).encode("utf-8") if wants_body else None
     if content is not None:
@@ -85,10 +96,69 @@ def build_call(capability: Capability, origin: Origin, arguments: dict[str, Any]
     return Call(
         capability.name,
         Request(method, str(url), tuple(headers), content),
-        {**in_url, **dict(query)},
         body if wants_body else None,
-        tuple(name for name, place in places.items() if place == "header"),
+        _shown_url(capability.name, template, shown, places, origin) if shown != values else str(url),
+        {name: shown[name] for name in body} if wants_body else None,
+        frozenset(name.lower() for name, place in places.items() if place == "header" and shown[name] != values[name]),
+        frozenset(text for name, value in values.items() for text in secret_texts(value, shown[name])),
     )
+
+
+def _shown(capability: Capability, mapping: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
+    """The values without what is secret by a name or by its schema."""
+    hiding = Hiding(capability.parameters.value if capability.parameters else None)
+    return {name: hiding.sent(name, value, mapping.get(name, to_pointer((name,)))) for name, value in values.items()}
+
+
+def _shown_url(
+    name: str, template: Template, shown: Mapping[str, Any], places: Mapping[str, str], origin: Origin
+) -> str:
+    """The URL with masks: expanded with them, since encoding, prefixes and lists leave little of a value to look for.
+
+    Where a mask makes no URL of this site, as in `https://example.com{+path}`, all but the site is hidden.
+    """
+    try:
+        url = _url(name, template, _marked(shown), places, origin)
+    except (SiteError, Blocked):
+        return f"{origin}/{MASK}"
+    return str(url).replace(quote(_MARK), MASK).replace(_MARK, MASK)
+
+
+def _marked(shown: Any) -> Any:
+    if isinstance(shown, Mapping):
+        return {name: _marked(each) for name, each in shown.items()}
+    if isinstance(shown, list):
+        return [_marked(each) for each in shown]
+    return _MARK if shown == MASK else shown
+
+
+def _defaults(
+    capability: Capability,
+    template: Template,
+    mapping: Mapping[str, Any],
+    arguments: Mapping[str, Any],
+    values: Mapping[str, Any],
+) -> dict[str, Any]:
+    """What fills the variables of the path that have no value, by the `default` of the parameter they come from."""
+    needed = [each.name for one in template.expressions if _needed(template, one) for each in one.variables]
+    found = {}
+    for name in needed:
+        pointer = mapping.get(name, to_pointer((name,)))
+        steps = from_pointer(pointer) if name not in values and isinstance(pointer, str) else ()
+        if not steps or steps[0] in arguments or steps[0] not in capability.properties:
+            continue
+        schema = capability.properties[steps[0]].value.value
+        if isinstance(schema, dict) and "default" in schema:
+            there, value = lookup({steps[0]: schema["default"]}, pointer)
+            if there:
+                found[name] = value
+    _require_json(capability.name, found)
+    return found
+
+
+def _needed(template: Template, expression: Expression) -> bool:
+    """Whether an expression leaves a gap in the path where it has no value."""
+    return expression.operator in ("", "+") and "?" not in template.text[: expression.start]
 
 
 def _require_json(name: str, arguments: dict[str, Any]) -> None:
@@ -108,7 +178,7 @@ def _encoding(capability: Capability, method: str) -> str:
 
 
 def _places(capability: Capability, template: Template, values: dict[str, Any], method: str) -> dict[str, str]:
-    stated = capability.location.value if capability.location else {}
+    stated = location_of(capability)
     variables = {variable.name for variable in template.variables}
     rest = "body" if _encoding(capability, method) == "json" else "query"
     places = {}
@@ -124,10 +194,12 @@ def _places(capability: Capability, template: Template, values: dict[str, Any], 
     return places
 
 
-def _url(name: str, template: Template, values: dict[str, Any], query: list[tuple[str, str]], origin: Origin) -> URL:
+def _url(name: str, template: Template, sent: Mapping[str, Any], places: Mapping[str, str], origin: Origin) -> URL:
     import uritemplate
     from httpx2 import InvalidURL
 
+    values = {each: value for each, value in sent.items() if places[each] == "template"}
+    query = [pair for each, value in sent.items() if places[each] == "query" for pair in _pairs(each, value)]
     for expression in template.expressions:
         _require_path_values(name, template, expression, values)
     plain = {variable: _expandable(variable, value) for variable, value in values.items()}

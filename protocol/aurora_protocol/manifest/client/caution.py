@@ -41,7 +41,13 @@ def secret(name: str, schema: Any = None) -> bool:
     if isinstance(schema, Mapping) and (schema.get("format") == "password" or schema.get("writeOnly") is True):
         return True
     parts = words(name)
+    if parts and not _counts(schema):
+        parts.append(parts[-1].removesuffix("s"))  # a list of tokens, not a limit for them
     return any(part in _SECRET for part in parts) or ("key" in parts and ("api" in parts or "private" in parts))
+
+
+def _counts(schema: Any) -> bool:
+    return isinstance(schema, Mapping) and schema.get("type") in ("integer", "number")
 
 
 def password(name: str, schema: Any = None) -> bool:
@@ -52,15 +58,3 @@ def password(name: str, schema: Any = None) -> bool:
         if schema.get("type") not in (None, "string"):
             return False
     return any(part in _PASSWORD for part in words(name))
-
-
-def masked(value: Any, properties: Mapping[str, Any]) -> Any:
-    """`value` with what is secret by name or schema replaced, all the way down."""
-    if isinstance(value, Mapping):
-        return {
-            name: MASK if secret(name, properties.get(name)) and each is not None else masked(each, {})
-            for name, each in value.items()
-        }
-    if isinstance(value, list):
-        return [masked(each, {}) for each in value]
-    return value

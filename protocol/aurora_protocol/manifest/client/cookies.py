@@ -4,14 +4,27 @@ from __future__ import annotations
 
 import hashlib
 import re
-from http.cookiejar import CookieJar, LoadError, MozillaCookieJar
+from http.cookiejar import Cookie, CookieJar, DefaultCookiePolicy, LoadError, MozillaCookieJar
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from aurora_protocol import SiteError
-from aurora_protocol.manifest.client.origins import Origin
+from aurora_protocol.manifest.client.origins import Origin, origin_of, parse_url
 from aurora_protocol.manifest.client.private_files import make_private, write_private
 
+if TYPE_CHECKING:
+    from urllib.request import Request
+
 MAX_JAR = 1024 * 1024
+_LOCALHOST, _AS_PYTHON_HAS_IT = "localhost", "localhost.local"
+"""What everybody calls it in a jar, and `http.cookiejar`, which ends every name without a dot in `.local`."""
+
+
+class _Policy(DefaultCookiePolicy):
+    """Sends `Secure` cookies to this machine over http as well, as browsers and curl do: nobody is on the way."""
+
+    def return_ok_secure(self, cookie: Cookie, request: Request) -> bool:
+        return super().return_ok_secure(cookie, request) or origin_of(parse_url(request.get_full_url())).loopback
 
 
 class Jar:
@@ -19,7 +32,7 @@ class Jar:
 
     def __init__(self, file: Path) -> None:
         self.file = file
-        self._jar = MozillaCookieJar(str(file))
+        self._jar = MozillaCookieJar(str(file), policy=_Policy())
 
     @classmethod
     def of(cls, home: Path, origin: Origin) -> Jar:
@@ -35,6 +48,7 @@ class Jar:
                 raise SiteError(f"{self.file}: larger than {MAX_JAR:,} bytes; delete it and log in again")
             if self.file.stat().st_size:
                 self._jar.load(ignore_discard=True)
+                self._rename(_LOCALHOST, _AS_PYTHON_HAS_IT)
         except FileNotFoundError:
             return self._jar
         except (LoadError, UnicodeDecodeError, ValueError) as error:
@@ -49,6 +63,12 @@ class Jar:
         make_private(self.file.parent)
         write_private(self.file, self._text().encode("utf-8"))
 
+    def _rename(self, domain: str, other: str) -> None:
+        for each in [each for each in self._jar if each.domain == domain]:
+            self._jar.clear(domain, each.path, each.name)
+            each.domain = other
+            self._jar.set_cookie(each)
+
     def _text(self) -> str:
         """The Netscape format: `MozillaCookieJar.save` would write a file others can read first."""
         lines = ["# Netscape HTTP Cookie File"]
@@ -57,7 +77,8 @@ class Jar:
             prefix = "#HttpOnly_" if each.has_nonstandard_attr("HttpOnly") else ""
             name, value = (each.name, each.value) if each.value is not None else ("", each.name)
             expires = str(each.expires) if each.expires is not None else ""
-            fields = (prefix + each.domain, flags[0], each.path, flags[1], expires, name, value)
+            domain = _LOCALHOST if each.domain == _AS_PYTHON_HAS_IT else each.domain
+            fields = (prefix + domain, flags[0], each.path, flags[1], expires, name, value)
             if not any("\t" in field for field in fields):  # the format has no way to write one
                 lines.append("\t".join(fields))
         return "\n".join(lines) + "\n"

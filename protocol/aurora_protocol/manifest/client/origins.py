@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 WELL_KNOWN = "/.well-known/aura.json"
 MAX_URL = 8_192
+MAX_PORT = 65_535
 _PORTS = {"http": 80, "https": 443}
 
 
@@ -52,6 +53,8 @@ def parse_url(text: str) -> URL:
         raise SiteError(f"{shown}: not a URL ({error}); use one like https://example.com") from error
     if url.scheme not in _PORTS or not url.host:
         raise SiteError(f"{shown}: not an http or https URL; use one like https://example.com")
+    if url.port is not None and not 1 <= url.port <= MAX_PORT:
+        raise SiteError(f"{url.host}: there is no port {url.port}; ports go from 1 to {MAX_PORT}")
     if url.userinfo:
         raise SiteError(f"{url.host}: name no user and password in the URL; use --token, or log in by a capability")
     return url

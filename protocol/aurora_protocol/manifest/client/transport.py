@@ -47,7 +47,10 @@ class Request(Struct, frozen=True):
 
 
 class Reply(Struct, frozen=True):
-    """What came back: header names in lower case, in the order they came; the body decoded and perhaps `cut`."""
+    """What came back: header names in lower case, in the order they came; the body decoded and perhaps `cut`.
+
+    `method` is what was sent last, to `url`: a redirect can change it.
+    """
 
     url: str
     status: int
@@ -56,6 +59,7 @@ class Reply(Struct, frozen=True):
     took_ms: float
     cut: str = ""
     redirects: tuple[str, ...] = ()
+    method: str = "GET"
 
     @property
     def origin(self) -> Origin:
@@ -142,7 +146,14 @@ async def _follow(
                 body, cut = await _body(response, policy)
                 spent = 1000 * (time.monotonic() - started)
                 return Reply(
-                    request.url, response.status_code, _headers(response), body, spent, cut, redirects=tuple(passed)
+                    request.url,
+                    response.status_code,
+                    _headers(response),
+                    body,
+                    spent,
+                    cut,
+                    tuple(passed),
+                    request.method,
                 )
         finally:
             await response.aclose()
@@ -162,7 +173,8 @@ def _check_redirect(first: Origin, source: URL, target: URL, policy: Policy) -> 
 
 
 def _redirected(request: Request, status: int, target: URL) -> Request:
-    if status in _KEEP_METHOD or request.method == "GET":
+    """The next request: 303 asks for a GET, 301 and 302 turn a POST alone into one (RFC 9110 §15.4.2–4)."""
+    if request.method == "GET" or status in _KEEP_METHOD or (status != 303 and request.method != "POST"):
         return Request(request.method, str(target), request.headers, request.body)
     headers = tuple(each for each in request.headers if each[0].lower() != "content-type")
     return Request("GET", str(target), headers)

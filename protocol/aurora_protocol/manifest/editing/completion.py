@@ -13,12 +13,13 @@ from aurora_protocol.manifest.editing.offers import NEW, Kind, Offer, Where
 from aurora_protocol.manifest.editing.skeletons import NAME, member_tree
 from aurora_protocol.manifest.editing.snippets import Hole, Writer
 from aurora_protocol.manifest.editing.style import indent_unit, line_end
-from aurora_protocol.manifest.editing.variables import candidates, is_variable, slot_at
+from aurora_protocol.manifest.editing.variables import candidates, slot_at
 from aurora_protocol.manifest.edits import spelt
 from aurora_protocol.manifest.findings import Edit
 from aurora_protocol.manifest.model import Manifest
 from aurora_protocol.manifest.schema import manifest_schema
 from aurora_protocol.manifest.shape import Shape
+from aurora_protocol.manifest.templates import is_variable
 from aurora_protocol.manifest.violations import SchemaCheck
 from aurora_protocol.manifest.wording import sendable
 

@@ -7,10 +7,11 @@ A parameter goes by two kinds of names: the argument's, in `parameters` and in p
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterator
 from typing import Literal
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from aurora_protocol.manifest.document import Document, Scalar
 from aurora_protocol.manifest.editing.parameters import (
@@ -25,10 +26,9 @@ from aurora_protocol.manifest.editing.parameters import (
     resources_of,
     schema_parts,
 )
-from aurora_protocol.manifest.editing.variables import is_variable
 from aurora_protocol.manifest.findings import Edit
 from aurora_protocol.manifest.model import Capability, Manifest, Resource, members, string, value, within
-from aurora_protocol.manifest.templates import Template
+from aurora_protocol.manifest.templates import Template, is_variable
 from aurora_protocol.manifest.wording import quoted
 
 Role = Literal["capability", "id", "use", "property", "required", "mapping", "pointer", "location", "variable"]
@@ -51,19 +51,24 @@ class Occurrence(Struct, frozen=True, order=True):
 
 
 class Named(Struct, frozen=True):
-    """What stands at a cursor: a name, the mention it is in, and all mentions in the order of the text."""
+    """What stands at a cursor: a name, the mention it is in, and all mentions in the order of the text.
+
+    `around` is where the capability begins and ends whose parameter it is; None where it is no single one's.
+    """
 
     kind: Literal["capability", "parameter"]
     name: str
     here: Occurrence
     occurrences: tuple[Occurrence, ...]
     taken: frozenset[str]
+    around: tuple[int, int] | None = None
 
     @property
     def definitions(self) -> list[Occurrence]:
         """Where the name is defined: where the schema has it, else where the mapping introduces it."""
+        start, end = self.around or (0, sys.maxsize)
         for role in _DEFINING:
-            found = [each for each in self.occurrences if each.role == role]
+            found = [each for each in self.occurrences if each.role == role and start <= each.start < end]
             if found:
                 return found
         return []
@@ -151,32 +156,68 @@ def _in_resource(manifest: Manifest, resource: Resource, offset: int) -> Named |
     pattern = resource.uri_pattern
     if pattern is None or not pattern.start <= offset <= pattern.end:
         return None
-    ids = dict.fromkeys(str(each.capability_id.value) for each in resource.operations if each.capability_id)
-    called = [manifest.capabilities[each] for each in ids if each in manifest.capabilities]
-    return _parameter_named(manifest, called, offset, resource)
+    return _parameter_named(manifest, _called(manifest, resource), offset, resource)
 
 
 # Parameters
 
 
+def _called(manifest: Manifest, resource: Resource) -> list[Capability]:
+    """The capabilities a resource uses, each once."""
+    ids = dict.fromkeys(str(each.capability_id.value) for each in resource.operations if each.capability_id)
+    return [manifest.capabilities[each] for each in ids if each in manifest.capabilities]
+
+
 def _parameter_named(
     manifest: Manifest, capabilities: list[Capability], offset: int, resource: Resource | None = None
 ) -> Named | None:
-    """The parameter named at `offset`, in all of `capabilities` (several, where they share a `uriPattern`)."""
+    """The parameter named at `offset` in one of `capabilities`, or in the `uriPattern` they share.
+
+    A variable of a `uriPattern` is one name in all capabilities of the resource whose templates have it.
+    """
     document = manifest.document
     own = list(_in_pattern(document, resource)) if resource else []
-    sites = [*own, *(site for each in capabilities for site in _sites(manifest, each))]
-    here = next((each for each in sites if each.mention.start <= offset <= each.mention.end), None)
-    if here is None:
+    for capability in [None, *capabilities]:
+        sites = _sites(manifest, capability) if capability else own
+        here = next((each for each in sites if each.mention.start <= offset <= each.mention.end), None)
+        if here is not None:
+            break
+    else:
         return None
     name = here.names if isinstance(here.names, str) else here.names[-1]
     found = {each.mention for each in own if each.names == here.names}
     taken: set[str] = set()
-    for capability in capabilities:
-        meant = _same(capability, here.names)
-        found |= {each.mention for each in _sites(manifest, capability) if each.names in meant}
-        taken |= _taken(capability, meant)
-    return _named("parameter", name, offset, list(found), frozenset(taken))
+    first = [capability] if capability else [each for each in capabilities if name in _variables(each)]
+    for each, meant in _sharing(manifest, first, here.names):
+        found |= {site.mention for site in _sites(manifest, each) if site.names in meant}
+        taken |= _taken(each, meant)
+    named = _named("parameter", name, offset, list(found), frozenset(taken))
+    if named is None or capability is None:
+        return named
+    return structs.replace(named, around=(capability.node.start, capability.node.end))
+
+
+def _sharing(
+    manifest: Manifest, capabilities: list[Capability], names: Path | str
+) -> list[tuple[Capability, set[Path | str]]]:
+    """The capabilities with those that share the name by a `uriPattern`, and what each of them calls it."""
+    found = {id(each): (each, _same(each, names)) for each in capabilities}
+    pending = list(found.values())
+    while pending:
+        capability, meant = pending.pop()
+        for resource in resources_of(manifest, capability.name):
+            pattern = pattern_of(resource)
+            words = {each.name for each in pattern.variables} & meant if pattern else set()
+            for other in _called(manifest, resource) if words else ():
+                shared = words & _variables(other)
+                if shared and id(other) not in found:
+                    found[id(other)] = (other, set().union(*(_same(other, word) for word in shared)))
+                    pending.append(found[id(other)])
+    return list(found.values())
+
+
+def _variables(capability: Capability) -> set[Path | str]:
+    return {each.name for each in capability.template.variables} if capability.template else set()
 
 
 def _same(capability: Capability, names: Path | str) -> set[Path | str]:

@@ -16,13 +16,7 @@ _BEFORE = re.compile(r"[\w.%]*\Z")
 _AFTER = re.compile(r"[\w.%]*")
 _EXPRESSION = re.compile(r"\{([^{}]*)\}")
 _NAME = re.compile(r"[\w.%]+")
-_WHOLE_NAME = re.compile(r"(?:[A-Za-z0-9_]|%[0-9A-Fa-f]{2})(?:\.?(?:[A-Za-z0-9_]|%[0-9A-Fa-f]{2}))*")
 _LONGEST_NAME = 200
-
-
-def is_variable(name: str) -> bool:
-    """Whether a name can stand between braces as it is (RFC 6570 §2.3)."""
-    return _WHOLE_NAME.fullmatch(name) is not None
 
 
 class Slot(Struct, frozen=True):

@@ -10,10 +10,10 @@ from aurora_protocol.manifest.edits import adding_item, adding_member, spelt, wr
 from aurora_protocol.manifest.findings import Edit, Fix
 from aurora_protocol.manifest.model import Capability, members, value, within
 from aurora_protocol.manifest.pointers import PointerError, from_pointer, to_pointer
-from aurora_protocol.manifest.rules.places import GUESSES, IGNORE, first_steps, reach
+from aurora_protocol.manifest.rules.places import GUESSES, IGNORE, first_steps, mistaken, reach
 from aurora_protocol.manifest.rules.registry import Found, Path, at, at_name, capability_rule
 from aurora_protocol.manifest.spelling import Guesses
-from aurora_protocol.manifest.templates import placed
+from aurora_protocol.manifest.templates import is_variable, placed
 from aurora_protocol.manifest.wording import described, quoted
 
 _LONE_TILDE = re.compile(r"~(?![01])")
@@ -38,15 +38,18 @@ def variable_unmapped(capability: Capability, document: Document) -> Iterator[Fo
     variables = placed(capability.template)
     if variables.keys() <= mapping.value.keys():
         return
-    guesses, free = Guesses(GUESSES), [each for each in mapping.value if each not in variables]
+    lookalikes = mistaken(capability)
     for name, (_, variable, _) in variables.items():
         if name in mapping.value:
             continue
         start, end = within(document, node, variable.start, variable.start + len(name))
-        meant = None if name in capability.properties else guesses.closest(name, free, "names")
+        meant = lookalikes.get(name)
         advice = f"; did you mean {quoted(meant)}?" if meant else ""
         fix: Fix | None
-        if meant:
+        if meant and not is_variable(meant):
+            advice = f"; did you mean {quoted(meant)}, which no template can name?"
+            fix = _renamed_key(capability, meant, name)
+        elif meant:
             fix = Fix(f"Rename to {quoted(meant)}", (Edit(start, end, spelt(meant)[1:-1]),))
         else:
             fix = _mapping_fix(capability, document, name) if name in capability.properties else None
@@ -250,6 +253,12 @@ def _unmapped(capability: Capability) -> list[str]:
 
 def _mapping_fix(capability: Capability, document: Document, name: str) -> Fix | None:
     return adding_member(document, capability.mapping, name, to_pointer((name,)), f"Map {quoted(name)}")
+
+
+def _renamed_key(capability: Capability, old: str, new: str) -> Fix:
+    """Give a mapped name another one, also where it is placed."""
+    named = [each for node in (capability.mapping, capability.location) for each in members(node) if each.name == old]
+    return Fix(f"Map {quoted(new)}", tuple(Edit(each.name_start, each.name_end, spelt(new)) for each in named))
 
 
 def _as_pointer(text: str) -> str:

@@ -10,6 +10,8 @@ from msgspec import Struct
 from aurora_protocol.manifest.document import Array, Object
 from aurora_protocol.manifest.glance import is_array
 from aurora_protocol.manifest.model import Capability, obj, value
+from aurora_protocol.manifest.spelling import Guesses
+from aurora_protocol.manifest.templates import placed
 
 IGNORE = "x-aurora-ignore"
 
@@ -83,3 +85,20 @@ def types_of_variable(capability: Capability, name: str) -> frozenset[str]:
 def first_steps(capability: Capability) -> set[str]:
     """The names of the parameters that the mapping uses, in whole or in part; "" when it uses all arguments at once."""
     return {each.steps[0] if each.steps else "" for each in capability.mapped.values() if each.steps is not None}
+
+
+def mistaken(capability: Capability) -> dict[str, str]:
+    """The variables of `urlTemplate` that are not mapped, with the mapped name each seems to stand for.
+
+    A variable that is itself the name of a parameter stands for that.
+    """
+    mapped = capability.mapping.value if capability.mapping else {}
+    variables = placed(capability.template)
+    guesses, free = Guesses(GUESSES), [each for each in mapped if each not in variables and each != IGNORE]
+    found = {}
+    for name in variables:
+        if name not in mapped and name not in capability.properties:
+            meant = guesses.closest(name, free, "names")
+            if meant:
+                found[name] = meant
+    return found

@@ -8,7 +8,7 @@ from aurora_protocol.manifest.document import Document, Scalar
 from aurora_protocol.manifest.edits import adding_member, renaming, writing
 from aurora_protocol.manifest.glance import Glance
 from aurora_protocol.manifest.model import Capability, members
-from aurora_protocol.manifest.rules.places import GUESSES, IGNORE
+from aurora_protocol.manifest.rules.places import GUESSES, IGNORE, mistaken
 from aurora_protocol.manifest.rules.registry import Found, at, at_name, capability_rule
 from aurora_protocol.manifest.spelling import Guesses
 from aurora_protocol.manifest.templates import placed
@@ -57,9 +57,12 @@ def goes_nowhere(capability: Capability, document: Document) -> Iterator[Found]:
         return
     variables = placed(template)
     located = capability.location.value if capability.location else {}
+    lookalikes: set[str] | None = None
     for member in members(capability.mapping):
         if member.name not in variables and member.name not in located and member.name != IGNORE:
-            fix = adding_member(document, action, "encoding", "query")
+            # One that a variable was to name has its place, as soon as both are called the same.
+            lookalikes = lookalikes if lookalikes is not None else {*mistaken(capability).values()}
+            fix = None if member.name in lookalikes else adding_member(document, action, "encoding", "query")
             message = f'{quoted(member.name)} is never sent: it is not in the URL template and there is no "encoding"'
             yield at_name(member, message, (*capability.path, "action", "parameterMapping", member.name), fix)
 
