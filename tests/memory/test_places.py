@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from aurora_memory.recall import recall, understand
 from aurora_memory.recall.places import Place, places_in
@@ -89,6 +90,23 @@ async def test_a_name_in_a_file_comes_before_that_name_elsewhere(store: Store) -
 
 async def test_a_line_means_the_smallest_chunk_around_it(store: Store) -> None:
     assert (await found(store, "src/auth.py:12"))[0] == "src/auth.py:AuthService.login"
+
+
+async def test_what_is_around_a_line_follows_far_behind_the_smallest_chunk(store: Store) -> None:
+    path = "src/shop.py"
+    shop = replace(chunk(path, "shop", "src shop py", kind="class"), line_end=40)
+    sell = replace(chunk(path, "shop.sell", "take the money", line=10, kind="method"), line_end=30)
+    count = chunk(path, "shop.sell.count", "one two three", line=20)
+    rest = replace(chunk(path, "<module>", "src shop py", kind="module"), line_end=60)
+    await store.write([file(path, shop, sell, count, rest)])
+    for line, wanted in ((22, count), (12, sell), (2, shop), (50, rest)):
+        first, *others = [hit for hit in await recall(store.read, f"{path}:{line}", 10, NOW) if hit.chunk.path == path]
+        assert (first.chunk.name, round(first.score, 2)) == (wanted.name, 1.0), line
+        assert all(hit.strength < first.strength - 10 for hit in others), line
+        assert {"shop", "shop.sell", "shop.sell.count", "<module>"} == {
+            first.chunk.name,
+            *(hit.chunk.name for hit in others),
+        }
 
 
 async def test_names_are_still_names(store: Store) -> None:

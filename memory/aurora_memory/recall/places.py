@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from msgspec import Struct
 
@@ -14,6 +14,9 @@ from aurora_memory.chunks import MODULE_NAME
 from aurora_memory.store.reading import ChunkView, Sketch
 
 MAX_PLACES = 4
+AROUND = 0.1
+"""How exactly a line means what is around the chunk that it stands in."""
+
 MAX_ID = 1000
 MAX_WORD = 300
 """Characters; longer words are no paths that people spell."""
@@ -68,14 +71,47 @@ def within(place: Place, path: str) -> bool:
     return path == place.path or path.endswith(f"/{place.path}")
 
 
-def standing_at(places: Sequence[Place], chunk: Sketch | ChunkView) -> float:
-    """How exactly a chunk is what a place means, in [0, 1]; 0 where none means it."""
-    return max((_exactness(place, chunk) for place in places if within(place, chunk.path)), default=0.0)
+def standing_at(places: Sequence[Place], chunks: Collection[Sketch | ChunkView]) -> dict[int, float]:
+    """How exactly chunks (by row id) are what a place means, in (0, 1]; those that none means are left out.
+
+    A line means the smallest chunk that holds it; those around it stand far behind, the larger the farther. A file's
+    remainder, whose lines go around its definitions, is only meant where nothing else holds the line.
+    """
+    found: dict[int, float] = {}
+    for place in places:
+        of_file: dict[str, list[Sketch | ChunkView]] = {}
+        for chunk in chunks:
+            if within(place, chunk.path):
+                of_file.setdefault(chunk.path, []).append(chunk)
+        for there in of_file.values():
+            for chunk, exactness in _around(place.line, there) if _is_line(place) else _called(place, there):
+                found[chunk.id] = max(exactness, found.get(chunk.id, 0.0))
+    return found
 
 
 def meant(places: Sequence[Place], chunks: Collection[ChunkView]) -> list[ChunkView]:
     """Of the chunks of those files, the ones that a place means."""
-    return [chunk for chunk in chunks if standing_at(places, chunk) > 0.0]
+    standing = standing_at(places, chunks)
+    return [chunk for chunk in chunks if chunk.id in standing]
+
+
+def _is_line(place: Place) -> bool:
+    return place.name is None and place.line is not None
+
+
+def _around(line: int | None, chunks: Iterable[Sketch | ChunkView]) -> Iterator[tuple[Sketch | ChunkView, float]]:
+    """The chunks of one file that hold a line, the smallest first."""
+    holding = [chunk for chunk in chunks if line is not None and chunk.line_start <= line <= chunk.line_end]
+    holding.sort(key=lambda chunk: (chunk.name == MODULE_NAME, chunk.line_end - chunk.line_start, -len(chunk.name)))
+    for farther, chunk in enumerate(holding):
+        yield chunk, AROUND / farther if farther else 1.0
+
+
+def _called(place: Place, chunks: Iterable[Sketch | ChunkView]) -> Iterator[tuple[Sketch | ChunkView, float]]:
+    for chunk in chunks:
+        exactness = _exactness(place, chunk)
+        if exactness:
+            yield chunk, exactness
 
 
 def _exactness(place: Place, chunk: Sketch | ChunkView) -> float:
@@ -85,8 +121,4 @@ def _exactness(place: Place, chunk: Sketch | ChunkView) -> float:
         if place.is_id:
             return 0.0
         return 0.8 if chunk.name.lower().endswith((f".{place.name.lower()}", place.name.lower())) else 0.0
-    if place.line is not None:
-        if not chunk.line_start <= place.line <= chunk.line_end:
-            return 0.0
-        return 0.8 if chunk.name == MODULE_NAME else 0.8 + 0.2 / (1 + chunk.line_end - chunk.line_start)
     return 0.9

@@ -13,7 +13,7 @@ from aurora_memory.recall.folding import content_terms, fold
 from aurora_memory.recall.fusion import fuse
 from aurora_memory.recall.places import meant
 from aurora_memory.recall.question import Question, understand
-from aurora_memory.recall.ranking import WEIGHTS, Hit, Signals, name_bonus
+from aurora_memory.recall.ranking import WEIGHTS, Hit, Signals
 from aurora_memory.recall.spreading import HUB, Spread
 from aurora_memory.recall.weighing import Found, weighed
 from aurora_memory.store.reading import ChunkView, PartView, Reader
@@ -94,7 +94,7 @@ async def recall(
     enough = len(chunks) if near else limit + FOLDED
     hits = await weighed(reader, question, chunks, found, spread, episodes, now, weights, enough)
     if near:
-        named = [hit.chunk.id for hit in hits if question.by_name and name_bonus(hit.chunk, question) > 0]
+        named = [hit.chunk.id for hit in hits if question.by_name and hit.named > 0]
         hits = fuse(hits, near, by_words, named)
     return await _told(reader, hits, limit, question, found, spread)
 
