@@ -8,10 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from msgspec import UNSET, Struct
+from msgspec.structs import replace
 
 from aurora_memory.lifespans.policies import Policies
 from aurora_memory.recall import Focus, Hit, Question, recall, understand
 from aurora_memory.recall.logs import recall_logs
+from aurora_memory.recall.places import below
 from aurora_memory.recall.reasoning import recall_reasoning, weigh_reasoning
 from aurora_memory.recall.recalling import STORED
 from aurora_memory.store.reading import Reader
@@ -51,6 +53,7 @@ class Recalling:
     async def answer(self, params: RecallParams, focus: Focus | None, pending: int) -> Answer:
         """Rank what memory holds. `focus` is primed; `pending` files are not indexed yet, which a hint may say."""
         reader, now = self._reader, time.time()
+        params = self._from_root(params)
         question = understand(params.query)
         near = await self._near(params, question)
         at, hits, callers = await reader.at_once(self._hits(params, question, focus, near, now))
@@ -71,11 +74,15 @@ class Recalling:
 
     async def with_texts(self, params: RecallParams) -> list[tuple[Hit, Text]]:
         """The best mix that fits `budget_tokens`, best first, each with what is delivered of it."""
+        params = self._from_root(params)
         question = understand(params.query)
         near = await self._near(params, question)
         _, hits, _ = await self._reader.at_once(self._hits(params, question, None, near, time.time()))
         budget = params.budget_tokens or 0
         return list(zip(*await within_budget(self._root, self._reader, hits, budget, params.limit), strict=True))
+
+    def _from_root(self, params: RecallParams) -> RecallParams:
+        return replace(params, query=below(str(self._root), params.query))
 
     async def _near(self, params: RecallParams, question: Question) -> Sequence[tuple[int, float]]:
         """What is near by meaning, where a model tells and chunks that have one are asked for."""

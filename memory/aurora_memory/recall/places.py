@@ -1,6 +1,7 @@
 """Places that a query names: files, definitions and lines in them, and ids as people see them. Pure.
 
-`auth.py`, `src/auth.py:login`, `src/auth.py:45`, `code:src/auth.py:login:45-78`, `know:README.md:Shop.Prices`.
+`auth.py`, `src/auth.py:login`, `src/auth.py:45`, `code:src/auth.py:login:45-78`, `know:README.md:Shop.Prices`. Also as
+tools print them: `src/auth.ts(45,7)`, `src/auth.ts#L45-L78`, `File "src/auth.py", line 45`.
 """
 
 from __future__ import annotations
@@ -23,24 +24,40 @@ MAX_WORD = 300
 
 _ID = re.compile(r"(code|know):([^:]+):(.+?)(?::(\d+)-(\d+))?")
 _PLACE = re.compile(r"(?:\./)?([^\s:]*/[^\s:]*[^\s:/]|[^\s:/]*\.[A-Za-z]\w{0,11})(?::([^\s:][^\s]*))?")
-_LINES = re.compile(r"(\d{1,9})(?:[-:]\d{1,9})?")
+_LINES = re.compile(r"(\d{1,9})(?:[-:]\d{1,9})*")
+_OTHERWISE = re.compile(r"([^:#]+?)(?:#L(\d{1,9})(?:C\d+)?(?:-L?\d+(?:C\d+)?)?|\((\d{1,9})(?:,\d+){0,3}\)?)")
+"""A line in a path, as web pages spell it and as compilers do."""
+_TRACED = re.compile(r'\bFile "([^"\n]{1,300})", line (\d{1,9})(?:, in [\w.<>]+)?')
+_AROUND_WORDS = "`'\",;()?!"
 
 
 class Place(Struct, frozen=True):
     """A file by the end of its path, and what is meant in it: a name, a 1-based line, or all of it.
 
-    `is_id` says that nothing else is meant: it was spelled as an id.
+    `is_id` says that nothing else is meant: it was spelled as an id; `may_be_call` that it can be read as code.
     """
 
     path: str
     name: str | None = None
     line: int | None = None
     is_id: bool = False
+    may_be_call: bool = False
 
     @property
     def is_certain(self) -> bool:
-        """Whether its spelling can mean nothing but a place; `read/write` and `AuthService.login` may be words."""
+        """Whether its spelling can mean nothing but a place: `read/write`, `AuthService.login`, `Math.max(2,3)` may be
+        words.
+        """
+        if self.may_be_call:
+            return False
         return self.is_id or self.name is not None or self.line is not None or ("/" in self.path and "." in self.path)
+
+
+def below(root: str, query: str) -> str:
+    """The query with files below `root`, an absolute path, spelled from there: `/home/me/shop/src/a.py:3`."""
+    if f"{root}/" not in query:
+        return query
+    return re.sub(rf"(?<![^\s`'\"(])(?:file://)?{re.escape(root)}/(?=[^\s/])", "", query)
 
 
 def places_in(query: str) -> tuple[tuple[Place, ...], str]:
@@ -52,18 +69,34 @@ def places_in(query: str) -> tuple[tuple[Place, ...], str]:
         line = int(whole[4]) if whole[4] else None
         return (Place(whole[2], whole[3], line, is_id=True),), ""
     found: list[Place] = []
+    for traced in _TRACED.finditer(query):
+        if len(found) < MAX_PLACES:
+            found.append(Place(traced[1].removeprefix("/"), None, int(traced[2])))
+            query = query.replace(traced[0], " ", 1)
     words: list[str] = []
     for word in query.split():
-        match = _PLACE.fullmatch(word.strip("`'\",;()?!")) if len(word) <= MAX_WORD else None
-        if match is None or len(found) == MAX_PLACES:
-            words.append(word)
-            continue
-        path, inner = match[1].removeprefix("/"), match[2]
-        lines = _LINES.fullmatch(inner) if inner else None
-        found.append(Place(path, None if lines else inner, int(lines[1]) if lines else None))
-        if not found[-1].is_certain:
+        place = _place(word.strip(_AROUND_WORDS)) if len(word) <= MAX_WORD and len(found) < MAX_PLACES else None
+        if place is not None:
+            found.append(place)
+        if place is None or not place.is_certain:
             words.append(word)
     return tuple(found), " ".join(words)
+
+
+def _place(word: str) -> Place | None:
+    otherwise = _OTHERWISE.fullmatch(word.rstrip(":)"))
+    if otherwise is not None:
+        match = _PLACE.fullmatch(otherwise[1])
+        if match is None:
+            return None
+        path = match[1].removeprefix("/")
+        return Place(path, None, int(otherwise[2] or otherwise[3]), may_be_call=not otherwise[2] and "/" not in path)
+    match = _PLACE.fullmatch(word) or _PLACE.fullmatch(word.rstrip(":"))
+    if match is None:
+        return None
+    path, inner = match[1].removeprefix("/"), match[2]
+    lines = _LINES.fullmatch(inner.rstrip(":")) if inner else None
+    return Place(path, None if lines else inner, int(lines[1]) if lines else None)
 
 
 def within(place: Place, path: str) -> bool:
