@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,7 +21,7 @@ from aurora_memory.store.reading import Reader
 from aurora_protocol.methods import Recalled, RecallParams, SeenLog
 from aurora_server import answers
 from aurora_server.evidence import evidence_of
-from aurora_server.texts import Text, texts, within_budget
+from aurora_server.texts import Text, file_text, texts, within_budget
 
 if TYPE_CHECKING:
     from aurora_indexer.embedding.embedder import Embedder
@@ -113,7 +114,9 @@ class Recalling:
             if row is not None and (types is None or "reas" in types):
                 return at, await weigh_reasoning(reader, [row], now, question.terms, policies=self._policies), {}
         if types is None or types & STORED:
-            hits += await recall(reader, params.query, depth, now, focus, types, near=near)
+            hits += await recall(
+                reader, params.query, depth, now, focus, types, near=near, read=partial(file_text, self._root)
+            )
         if (types is None or "reas" in types) and not (hits and question.is_id):
             hits += await recall_reasoning(reader, params.query, depth, now, self._policies)
         hits = sorted(hits, key=lambda hit: -hit.strength)[:depth]

@@ -130,24 +130,32 @@ def is_test(path: str) -> bool:
     return _TEST_PATH.search(path) is not None
 
 
-def kind_signals(chunk: Sketch | ChunkView, question: Question) -> tuple[float, float, float, float]:
-    """(type-like, module remainder, document, test): what ranks behind functions of the source."""
+def kind_signals(
+    chunk: Sketch | ChunkView, question: Question, *, declares: bool = False
+) -> tuple[float, float, float, float]:
+    """(type-like, module remainder, document, test): what ranks behind functions of the source.
+
+    A remainder that declares what the question names stands for that, not for a remainder.
+    """
     kind = chunk.kind
     test = 1.0 if not question.about_tests and is_test(chunk.path) else 0.0
     document = 1.0 if kind in KNOWLEDGE_KINDS else 0.0
     if chunk.name == MODULE_NAME:
-        return 0.0, 1.0, document, test
+        return 0.0, 0.0 if declares else 1.0, document, test
     return 0.0 if document or kind in _CALLED else 1.0, 0.0, document, test
 
 
-def name_bonus(chunk: Sketch | ChunkView, question: Question, standing: float = 0.0) -> float:
+def name_bonus(
+    chunk: Sketch | ChunkView, question: Question, standing: float = 0.0, *, declares: bool = False
+) -> float:
     """What a chunk gets for its name or place being spelled in the query: the exact spelling before any other case.
 
-    `standing` is how exactly it is what a place in the query means. Of names, those of the top level come first.
+    `standing` is how exactly it is what a place in the query means, `declares` that it is a remainder which declares a
+    name of the query. Of names, those of the top level come first.
     """
     if not question.identifiers and not standing:
         return 0.0
-    best = 0.0
+    best = 1.0 if declares else 0.0
     name = chunk.name
     if _last_name(name) in _last_names(question.identifiers):  # which hardly any chunk is called
         for wanted in question.identifiers:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from msgspec.structs import astuple
@@ -53,8 +53,12 @@ async def weighed(
     now: float,
     weights: Signals = WEIGHTS,
     enough: int | None = None,
+    declaring: Collection[int] = (),
 ) -> list[Hit]:
-    """The `enough` best of the chunks, best first; where it is None all of them (whole chunks), in the order given."""
+    """The `enough` best of the chunks, best first; where it is None all of them (whole chunks), in the order given.
+
+    `declaring` are the remainders (row ids) that declare what the question names.
+    """
     ids = [chunk.id for chunk in chunks]
     accesses: Mapping[int, Sequence[float]] = {}
     boosts: Mapping[int, float] = {}
@@ -94,9 +98,9 @@ async def weighed(
             boost,
             level - decay,
             learned,
-            *kind_signals(chunk, question),
+            *kind_signals(chunk, question, declares=chunk_id in declaring),
         )
-        named = name_bonus(chunk, question, standing.get(chunk_id, 0.0))
+        named = name_bonus(chunk, question, standing.get(chunk_id, 0.0), declares=chunk_id in declaring)
         strongest.append((amount(signals, named, plain_weights), n, named, terms, signals))
     if enough is not None:
         strongest.sort(key=lambda each: (-each[0], chunks[each[1]].path, chunks[each[1]].line_start))
