@@ -125,12 +125,13 @@ async def test_a_constant_is_found_where_it_is_declared(store: Store) -> None:
     assert (await found(store, "where is limits.MAX_ROWS defined"))[0].chunk.id == first.chunk.id
 
 
-async def test_only_names_of_code_are_looked_for(store: Store) -> None:
+async def test_only_a_query_of_names_looks_for_them(store: Store) -> None:
     read: list[str] = []
     await found(store, "the max of all rows", read)
     await found(store, "max rows", read)
+    await found(store, "raise MAX_ROWS when the disk is full", read)
     await found(store, "known", read)
-    assert read == [], "nothing is a name of code, or a definition is called so"
+    assert read == [], "more than a name is asked for, or a definition is called so"
     assert not any(hit.named for hit in await found(store, "max_rows")), "spelled otherwise"
 
 

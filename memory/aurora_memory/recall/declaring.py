@@ -1,7 +1,8 @@
 """Where a constant or a variable of a file's top level is declared: no chunk is called so, a remainder holds its line.
 
 The index does not tell a declaration from a use. So the few remainders in which the name stands are read when it is
-asked for: only where it is spelled like a name of code and no definition is called so.
+asked for: only where the query is nothing but names and no definition is called so. Other questions that spell such a
+name are rather about the functions that use it.
 """
 
 from __future__ import annotations

@@ -63,8 +63,8 @@ async def recall(
 
     `types` are those asked for, `code` and `know`; both where it is None. Reasoning has a recall of its own.
     `near` are the chunks (row ids) that an embedding finds nearest to the question, best first, each with its
-    similarity; that ranking is fused with the one of words, relations and history. With `read` a constant is found
-    where it is declared.
+    similarity; that ranking is fused with the one of words, relations and history. With `read` a constant that
+    the query names, and asks nothing else of, is found where it is declared.
     Awaits nothing but the reader, so that it can run in one go on the reader's thread.
     """
     question = understand(query)
@@ -81,7 +81,7 @@ async def recall(
     placed = await _placed(reader, question, exact)
     alone = bool(placed) and question.is_id
     declared: dict[int, tuple[ChunkView, int]] = {}
-    if read is not None and question.identifiers and not question.is_id:
+    if read is not None and question.by_name and not question.is_id:
         declared = await declaring(reader, question, exact, parts, entries, read)
     if alone:
         found, exact = {}, []
