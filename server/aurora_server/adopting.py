@@ -52,9 +52,22 @@ class Adoption:
         await self._store.remember("offered", str(offer.path))
         return offer
 
+    async def git_root(self) -> str | None:
+        """The repository's first commit, as it is kept; asked of git anew where the repository does not have that one.
+
+        A folder whose `.git` was made anew holds another repository. Where git cannot tell, what is kept stays.
+        """
+        known = await self._store.read.fact("git_root")
+        if known is not None and await git.answer(self._root, ["cat-file", "-t", known]) is not None:
+            return known
+        found = await git.root_commit(self._root)
+        if found is not None and found != known:
+            await self._store.remember("git_root", found)
+        return found or known
+
     async def others(self) -> list[MemoryFile]:
         """Every other memory file there is, those of this repository first."""
-        mine = await self._git_root()
+        mine = await self.git_root()
         found = await asyncio.to_thread(memory_files, self._store.path.parent)
         others = [each for each in found if each.path != self._store.path]
         return sorted(others, key=lambda each: not (mine and each.git_root == mine))
@@ -64,7 +77,7 @@ class Adoption:
         await asyncio.wait({self._looking})
         if named is not None:
             return await self._named(named)
-        mine = await self._git_root()
+        mine = await self.git_root()
         fitting = [each for each in await self.others() if mine and each.git_root == mine and each.learned]
         left = [each for each in fitting if each.left]
         if len(left) == 1:
@@ -109,7 +122,7 @@ class Adoption:
 
     async def _look(self) -> None:
         try:
-            mine = await self._git_root()
+            mine = await self.git_root()
             counts = await self._store.counts()
             if not mine or counts.accesses or await self._store.read.has_reasoning():
                 return
@@ -119,15 +132,6 @@ class Adoption:
                     return
         except MemoryError_ as error:
             logger.warning("older memory not looked for", extra={"root": str(self._root), "error": str(error)})
-
-    async def _git_root(self) -> str | None:
-        """The repository's first commit, asked of git once and kept: it never changes."""
-        known = await self._store.read.fact("git_root")
-        if known is None:
-            known = await git.root_commit(self._root)
-            if known is not None:
-                await self._store.remember("git_root", known)
-        return known
 
 
 def _same_file(one: Path, other: Path) -> bool:

@@ -12,7 +12,7 @@ from aurora_memory.occurrences import unpacked
 from aurora_memory.recall import Hit
 from aurora_memory.recall.episodes import Episode
 from aurora_memory.recall.question import Question
-from aurora_memory.recall.ranking import WEIGHTS, Nearness, Signals, name_bonus, strength
+from aurora_memory.recall.ranking import WEIGHTS, Nearness, Signals, strength
 from aurora_memory.store.history import Commits
 from aurora_memory.store.reading import ChunkView, PartView, Reader
 from aurora_protocol.methods import Evidence, Lesson, Lines, Match, Reach, Remembered, Signal, Similarity
@@ -44,7 +44,7 @@ async def evidence_of(reader: Reader, hits: Sequence[Hit], question: Question | 
             reached=_reached(hit, sources),
             episodes=[_remembered(each) for each in hit.episodes],
             learned=[_lesson(each) for each in learned.get(hit.chunk.id, ())[:LESSONS]],
-            signals=signals(hit, question) if question is not None else [],
+            signals=signals(hit) if question is not None else [],
             semantic=_near(hit.nearness),
             focus=Lines(line_start=hit.focus[0], line_end=hit.focus[1]),
         )
@@ -52,7 +52,7 @@ async def evidence_of(reader: Reader, hits: Sequence[Hit], question: Question | 
     ]
 
 
-def signals(hit: Hit, question: Question, weights: Signals = WEIGHTS) -> list[Signal]:
+def signals(hit: Hit, weights: Signals = WEIGHTS) -> list[Signal]:
     """What speaks for a hit and against it, largest first.
 
     Beside the signals: its name being spelled in the question, a run that went only partly well, and the place that
@@ -66,8 +66,7 @@ def signals(hit: Hit, question: Question, weights: Signals = WEIGHTS) -> list[Si
     if hit.chunk.kind == REASONING:
         found.append(_signal("partial success", rest, 1.0))
     else:
-        named = name_bonus(hit.chunk, question)
-        found += [_signal("named", named, 1.0), _signal("fusion", rest - named, 1.0)]
+        found += [_signal("named", hit.named, 1.0), _signal("fusion", rest - hit.named, 1.0)]
     return sorted((each for each in found if each.contribution), key=lambda each: -abs(each.contribution))
 
 

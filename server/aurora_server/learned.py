@@ -35,6 +35,7 @@ class LearnedMemory:
 
     async def export(self, path: Path) -> MemoryExportResult:
         """Write what was learned here to a file of JSON lines (`aurora_memory.exchange`)."""
+        await self._adoption.git_root()  # which the header says
         done = await self._store.export_learned(path, self._root.name or str(self._root))
         return MemoryExportResult(workspace=str(self._root), path=str(path), lines=done.lines)
 
@@ -47,7 +48,7 @@ class LearnedMemory:
 
     async def others(self) -> list[OtherMemory]:
         """Every other memory file there is, those of this repository first."""
-        mine = await self._store.read.fact("git_root")
+        mine = await self._adoption.git_root()
         return [
             OtherMemory(
                 path=str(each.path),
@@ -69,7 +70,7 @@ class LearnedMemory:
 
     async def _taken_in(self, done: Imported) -> MemoryImportResult:
         self._more_came()
-        mine, theirs = await self._store.read.fact("git_root"), done.header.git_root
+        mine, theirs = await self._adoption.git_root(), done.header.git_root
         return MemoryImportResult(
             workspace=str(self._root),
             source=done.header.workspace,

@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from msgspec import UNSET, Struct
+from msgspec.structs import replace
 
 from aurora_memory.lifespans.policies import Policies
 from aurora_memory.recall import Focus, Hit, Question, recall, understand
 from aurora_memory.recall.logs import recall_logs
+from aurora_memory.recall.places import below
 from aurora_memory.recall.reasoning import recall_reasoning, weigh_reasoning
 from aurora_memory.recall.recalling import STORED
 from aurora_memory.store.reading import Reader
 from aurora_protocol.methods import Recalled, RecallParams, SeenLog
 from aurora_server import answers
 from aurora_server.evidence import evidence_of
-from aurora_server.texts import Text, texts, within_budget
+from aurora_server.texts import Text, file_text, texts, within_budget
 
 if TYPE_CHECKING:
     from aurora_indexer.embedding.embedder import Embedder
@@ -51,6 +54,7 @@ class Recalling:
     async def answer(self, params: RecallParams, focus: Focus | None, pending: int) -> Answer:
         """Rank what memory holds. `focus` is primed; `pending` files are not indexed yet, which a hint may say."""
         reader, now = self._reader, time.time()
+        params = self._from_root(params)
         question = understand(params.query)
         near = await self._near(params, question)
         at, hits, callers = await reader.at_once(self._hits(params, question, focus, near, now))
@@ -71,11 +75,15 @@ class Recalling:
 
     async def with_texts(self, params: RecallParams) -> list[tuple[Hit, Text]]:
         """The best mix that fits `budget_tokens`, best first, each with what is delivered of it."""
+        params = self._from_root(params)
         question = understand(params.query)
         near = await self._near(params, question)
         _, hits, _ = await self._reader.at_once(self._hits(params, question, None, near, time.time()))
         budget = params.budget_tokens or 0
         return list(zip(*await within_budget(self._root, self._reader, hits, budget, params.limit), strict=True))
+
+    def _from_root(self, params: RecallParams) -> RecallParams:
+        return replace(params, query=below(str(self._root), params.query))
 
     async def _near(self, params: RecallParams, question: Question) -> Sequence[tuple[int, float]]:
         """What is near by meaning, where a model tells and chunks that have one are asked for."""
@@ -106,7 +114,9 @@ class Recalling:
             if row is not None and (types is None or "reas" in types):
                 return at, await weigh_reasoning(reader, [row], now, question.terms, policies=self._policies), {}
         if types is None or types & STORED:
-            hits += await recall(reader, params.query, depth, now, focus, types, near=near)
+            hits += await recall(
+                reader, params.query, depth, now, focus, types, near=near, read=partial(file_text, self._root)
+            )
         if (types is None or "reas" in types) and not (hits and question.is_id):
             hits += await recall_reasoning(reader, params.query, depth, now, self._policies)
         hits = sorted(hits, key=lambda hit: -hit.strength)[:depth]

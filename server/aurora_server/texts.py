@@ -51,7 +51,7 @@ async def within_budget(
 
 async def raw_text(root: Path, chunk: ChunkView) -> str:
     """A chunk's lines as they stand, with all it holds; empty where its file cannot be read."""
-    lines = await asyncio.to_thread(_file_lines, root, chunk.path)
+    lines = (await asyncio.to_thread(file_text, root, chunk.path)).split("\n")
     return "\n".join(lines[chunk.line_start - 1 : chunk.line_end])
 
 
@@ -94,7 +94,8 @@ def _read(
             found.append((hit, ([(0, line) for line in chunk.docstring.split("\n")], 0)))
             continue
         if chunk.path not in files:
-            files[chunk.path] = _file_lines(root, chunk.path)
+            text = file_text(root, chunk.path)
+            files[chunk.path] = text.split("\n") if text else []
         lines = files[chunk.path]
         header = header_line(chunk, lines) if lines else chunk.line_start
         found.append((hit, (own_lines(chunk, lines, around.get(chunk.path, ())), header)))
@@ -129,9 +130,10 @@ def _numbers(lines: Sequence[Line]) -> list[int]:
     return [number for number, _ in lines]
 
 
-def _file_lines(root: Path, path: str) -> list[str]:
+def file_text(root: Path, path: str) -> str:
+    """A file as it stands now; "" where it cannot be read. Blocks."""
     try:
         source = read_prefix(os.fspath(root / path), MAX_CONTENT_FILE)
     except (OSError, IndexerError):  # gone, unreadable, or a pipe by now
-        return []
-    return source.decode("utf-8", "replace").removeprefix("\ufeff").split("\n")
+        return ""
+    return source.decode("utf-8", "replace").removeprefix("\ufeff")

@@ -13,6 +13,7 @@ import os
 import tempfile
 import time
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -23,6 +24,7 @@ from aurora_indexer.embedding.model_process import ModelProcess
 from aurora_memory.recall import Hit, recall
 from aurora_memory.recall.ranking import WEIGHTS, Signals
 from aurora_memory.store import Store
+from aurora_server.texts import file_text
 from tests.benchmarks import measures
 from tests.benchmarks.baselines import Functions, Ranker, bm25, ripgrep
 from tests.benchmarks.corpus import package
@@ -80,15 +82,16 @@ def database_of(root: Path, home: Path) -> Path:
 
 
 async def ask(
-    database: Path, cases: Sequence[Case], now: float, weights: Signals = WEIGHTS
+    root: Path, database: Path, cases: Sequence[Case], now: float, weights: Signals = WEIGHTS
 ) -> tuple[list[list[Hit]], list[float]]:
     """Recall for every question; also the seconds each took."""
     store = await Store.open(database)
+    read = partial(file_text, root)
     try:
         hits, seconds = [], []
         for case in cases:
             begun = time.perf_counter()
-            hits.append(await recall(store.read, case.question, DEPTH, now, weights=weights))
+            hits.append(await recall(store.read, case.question, DEPTH, now, weights=weights, read=read))
             seconds.append(time.perf_counter() - begun)
         return hits, seconds
     finally:
@@ -141,12 +144,12 @@ def measure(kind: str, root: Path, cases: list[Case], database: Path, model: str
         if rank is not None
     }
     now = time.time()
-    hits, seconds = asyncio.run(ask(database, cases, now))
+    hits, seconds = asyncio.run(ask(root, database, cases, now))
     tokens = sum(hit.chunk.tokens for found in hits for hit in found)
     scores["AURORA"] = scored(cases, [functions_in(found) for found in hits], tokens)
     if kind == "commit":
         off = msgspec.structs.replace(WEIGHTS, **dict.fromkeys(ACTIVATION, 0.0))
-        hits, _ = asyncio.run(ask(database, cases, now, off))
+        hits, _ = asyncio.run(ask(root, database, cases, now, off))
         scores["AURORA, activation off"] = scored(cases, [functions_in(found) for found in hits])
     if model is not None:
         hits, alone, fused_seconds = asyncio.run(ask_model(root, database, cases, now, model))

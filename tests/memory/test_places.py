@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from aurora_memory.recall import recall, understand
-from aurora_memory.recall.places import Place, places_in
+from aurora_memory.recall.places import Place, below, places_in
 from aurora_memory.store import Store
 from tests.memory.building import chunk, file
 
@@ -27,6 +28,14 @@ NOW = 1_800_000_000.0
         ("where is `src/auth.py:45`?", [Place("src/auth.py", None, 45)], "where is"),
         ("src/auth.py:45-78", [Place("src/auth.py", None, 45)], ""),
         ("src/auth.py:45:7", [Place("src/auth.py", None, 45)], ""),
+        ("src/auth.py:45:", [Place("src/auth.py", None, 45)], ""),
+        ("why src/auth.ts(45,7):", [Place("src/auth.ts", None, 45)], "why"),
+        ("app/(shop)/page.tsx(45)", [Place("app/(shop)/page.tsx", None, 45)], ""),
+        ("src/auth.ts#L45", [Place("src/auth.ts", None, 45)], ""),
+        ("src/auth.ts#L45-L78", [Place("src/auth.ts", None, 45)], ""),
+        ("src/auth.ts#L45C2-L78C9", [Place("src/auth.ts", None, 45)], ""),
+        ('File "src/my auth.py", line 45, in login', [Place("src/my auth.py", None, 45)], ""),
+        ("Math.max(2,3)", [Place("Math.max", None, 2, may_be_call=True)], "Math.max(2,3)"),
         ("code:src/auth.py:login", [Place("src/auth.py", "login", None, True)], ""),
         ("code:src/auth.py:A.login:45-78", [Place("src/auth.py", "A.login", 45, True)], ""),
         ("know:README.md:Shop.All the prices", [Place("README.md", "Shop.All the prices", None, True)], ""),
@@ -42,13 +51,30 @@ def test_places_are_told_from_words(query: str, places: list[Place], rest: str) 
     assert places_in(query) == (tuple(places), rest)
 
 
+def test_paths_below_the_root_are_spelled_from_it() -> None:
+    for query in ("/w/shop/src/a.py:3", "file:///w/shop/src/a.py:3"):
+        assert below("/w/shop", query) == "src/a.py:3"
+    assert below("/w/shop", "where is `/w/shop/a.py` in /w/shop/b.py?") == "where is `a.py` in b.py?"
+    for query in ("/w/shopping/a.py", "/v/w/shop/a.py", "/w/shop", "a question"):
+        assert below("/w/shop", query) == query
+
+
 @given(st.text(st.sampled_from("ab./:-1 code"), max_size=200) | st.text(max_size=200))
 def test_any_text_is_a_query(query: str) -> None:
     understand(query)
 
 
 def test_hostile_queries_cost_little() -> None:
-    for query in ("/" * 16_000, "a/" * 8_000, ":" * 16_000, "code:" + ":" * 16_000, "." * 16_000, "a.b/ " * 3_000):
+    for query in (
+        "/" * 16_000,
+        "a/" * 8_000,
+        ":" * 16_000,
+        "code:" + ":" * 16_000,
+        'File "' * 3_000,
+        "a(1" * 90,
+        "." * 16_000,
+        "a.b/ " * 3_000,
+    ):
         understand(query)
 
 
@@ -89,6 +115,23 @@ async def test_a_name_in_a_file_comes_before_that_name_elsewhere(store: Store) -
 
 async def test_a_line_means_the_smallest_chunk_around_it(store: Store) -> None:
     assert (await found(store, "src/auth.py:12"))[0] == "src/auth.py:AuthService.login"
+
+
+async def test_what_is_around_a_line_follows_far_behind_the_smallest_chunk(store: Store) -> None:
+    path = "src/shop.py"
+    shop = replace(chunk(path, "shop", "src shop py", kind="class"), line_end=40)
+    sell = replace(chunk(path, "shop.sell", "take the money", line=10, kind="method"), line_end=30)
+    count = chunk(path, "shop.sell.count", "one two three", line=20)
+    rest = replace(chunk(path, "<module>", "src shop py", kind="module"), line_end=60)
+    await store.write([file(path, shop, sell, count, rest)])
+    for line, wanted in ((22, count), (12, sell), (2, shop), (50, rest)):
+        first, *others = [hit for hit in await recall(store.read, f"{path}:{line}", 10, NOW) if hit.chunk.path == path]
+        assert (first.chunk.name, round(first.score, 2)) == (wanted.name, 1.0), line
+        assert all(hit.strength < first.strength - 10 for hit in others), line
+        assert {"shop", "shop.sell", "shop.sell.count", "<module>"} == {
+            first.chunk.name,
+            *(hit.chunk.name for hit in others),
+        }
 
 
 async def test_names_are_still_names(store: Store) -> None:

@@ -13,7 +13,7 @@ import pytest
 from aurora_memory import MemoryError_, StoreCorrupt, StoreTooNew
 from aurora_memory.chunks import Import
 from aurora_memory.recall import recall
-from aurora_memory.store import FileStat, SkippedFile, Store
+from aurora_memory.store import FileStat, IndexedFile, SkippedFile, Store
 from tests.memory.building import chunk, file
 
 
@@ -93,6 +93,75 @@ async def test_two_functions_may_swap_names(store: Store) -> None:
 async def test_overloads_are_chunks_of_their_own(store: Store) -> None:
     await store.write([file("a.py", chunk("a.py", "f", "int"), chunk("a.py", "f", "str", line=9, ordinal=1))])
     assert len(await store.read.by_name("a.py", "f")) == 2
+
+
+def overloads(*bodies: str) -> IndexedFile:
+    chunks = (chunk("a.py", "f", body, line=10 * n, ordinal=n) for n, body in enumerate(bodies))
+    return file("a.py", *chunks)
+
+
+async def rows(store: Store) -> list[int]:
+    return [view.id for view in await store.read.by_name("a.py", "f")]
+
+
+async def test_an_overload_before_the_others_takes_nothing_of_theirs(store: Store) -> None:
+    await store.write([overloads("of an int", "of a str")])
+    of_int, of_str = await rows(store)
+    written = await store.write([overloads("of utf8", "of an int", "of a str")])
+    assert (written.added, written.shifted, written.rewritten, written.vanished) == (1, 2, 0, 0)
+    of_utf8, *others = await rows(store)
+    assert others == [of_int, of_str]
+    written = await store.write([overloads("of utf8", "of an int", "of a str")])
+    assert (written.unchanged, written.shifted) == (3, 0), "what was shifted is known by its new place"
+    await store.write([overloads("of a str", "of an int", "of utf8")])
+    assert await rows(store) == [of_str, of_int, of_utf8]
+
+
+async def test_an_overload_that_is_edited_is_known_by_its_neighbours(store: Store) -> None:
+    await store.write([overloads("of an int", "of a str")])
+    of_int, of_str = await rows(store)
+    await store.write([overloads("of utf8", "of an int", "something else altogether")])
+    assert (await rows(store))[1:] == [of_int, of_str]
+    words = "check the password against the hash and issue a token"
+    await store.write([overloads(words, "count the days of a month")])
+    checks, counts = await rows(store)
+    await store.write([overloads("of utf8", f"{words} today", "count the days of a month, then of a year")])
+    assert (await rows(store))[1:] == [checks, counts], "where the neighbours leave a choice, by its words"
+
+
+async def test_a_function_that_comes_back_is_not_taken_for_its_copy_elsewhere_too(store: Store) -> None:
+    await store.write([file("a.py", chunk("a.py", "f", "a body of its own"))])
+    await store.record_accesses([await only(store, "a.py", "f")], "soar", 1000.0)
+    await store.write([file("a.py")])
+    await store.write([file(path, chunk(path, "f", "a body of its own")) for path in ("b.py", "a.py")])
+    assert await only(store, "a.py", "f") != await only(store, "b.py", "f")
+
+
+async def test_an_overload_that_goes_and_comes_back_has_its_history(store: Store) -> None:
+    await store.write([overloads("of an int", "of a str")])
+    of_int, of_str = await rows(store)
+    await store.record_accesses([of_int, of_str], "soar", 1000.0)
+    await store.write([overloads("of a str")])
+    assert await rows(store) == [of_str]
+    await store.write([overloads("of an int", "of a str")])
+    assert await rows(store) == [of_int, of_str]
+    await store.write([overloads("of a str")])
+    await store.write([overloads("of an int")])
+    await store.write([overloads("of a str", "of utf8", "of an int")])
+    found = await rows(store)
+    assert (found[0], found[2]) == (of_str, of_int)
+    assert await store.read.accesses(found) == {of_int: [1000.0], of_str: [1000.0]}
+
+
+async def test_a_function_that_moves_into_a_class_keeps_its_history(store: Store) -> None:
+    body = "check the password against the hash and issue a signed token for the session"
+    await store.write([file("a.py", chunk("a.py", "login", body))])
+    login = await only(store, "a.py", "login")
+    service = chunk("a.py", "Service", "all of it", kind="class")
+    await store.write([file("a.py", service, chunk("a.py", "Service.login", body, kind="method", line=2))])
+    assert await only(store, "a.py", "Service.login") == login
+    await store.write([file("a.py", service, chunk("a.py", "login", body + " today", line=9))])
+    assert await only(store, "a.py", "login") == login, "moved and edited at once"
 
 
 async def test_a_skipped_file_leaves_recall_and_is_remembered(store: Store) -> None:

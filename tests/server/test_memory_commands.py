@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -342,3 +343,32 @@ def test_a_clone_beside_a_living_one_adopts_only_what_is_named(
     assert histories(home, clone) == histories(home, repository) == (1, [PATTERN])
     mine = aurora(home, repository, "memory", "adopt", "--from", str(path))
     assert mine.returncode == 2 and "already" in mine.stderr
+
+
+def test_a_repository_that_was_made_anew_is_the_one_that_is_told_of(
+    daemon: Daemon, home: Path, repository: Path, tmp_path: Path
+) -> None:
+    told(home, repository, "index")
+    learn(home, repository, 1)
+    exported = tmp_path / "memory.jsonl"
+    shutil.rmtree(repository / ".git")
+    told(home, repository, "memory", "export", str(exported))
+    assert root_of(exported), "what was known stays where git knows nothing"
+    before = root_of(exported)
+    git(repository, "init", "-q")
+    git(repository, "add", ".")
+    git(repository, "commit", "-q", "-m", "first, again")
+    clone = tmp_path / "clone"
+    git(tmp_path, "clone", "-q", str(repository), str(clone))
+    told(home, repository, "memory", "export", str(exported))
+    assert root_of(exported) not in ("", before)
+    assert told(home, clone, "memory", "import", str(exported))["same_repository"] is True
+    assert OFFER not in aurora(home, clone, "index").stderr
+    repository.rename(tmp_path / "moved")
+    assert aurora(home, tmp_path / "moved", "memory", "adopt").returncode == 0
+
+
+def root_of(exported: Path) -> str:
+    """The first commit that an export's header names."""
+    with exported.open(encoding="utf-8") as lines:
+        return str(json.loads(next(lines))["git_root"])

@@ -204,6 +204,28 @@ def test_places_and_ids(wire: Wire) -> None:
     assert [one["name"] for one in recall(wire, "code:csv_report.py:serialize")] == ["serialize"]
 
 
+def test_a_line_is_understood_as_tools_spell_it(wire: Wire, root: Path) -> None:
+    for query in (
+        "csv_report.py:15",
+        f"{root}/csv_report.py:15",
+        "csv_report.py(15,3)",
+        "csv_report.py#L15-L17",
+    ):
+        first = recall(wire, query)[0]
+        assert (first["file"], first["name"], round(first["score"], 2)) == ("csv_report.py", "serialize", 1.0), query
+
+
+def test_the_command_line_understands_what_it_prints_in_a_folder(daemon: Daemon, root: Path) -> None:
+    environment = {**os.environ, "AURORA_HOME": str(daemon.address.log.parents[1])}
+    below = root / "notes"
+    below.mkdir()
+    for query in ("serialize", "../yaml_report.py:15"):
+        program = [str(Path(sys.executable).with_name("aur")), "mem", query]
+        done = subprocess.run(program, cwd=below, env=environment, capture_output=True, text=True, timeout=60)
+        assert "../yaml_report.py:15" in done.stdout, done
+    assert " 1  ../yaml_report.py:15" in done.stdout
+
+
 def test_the_command_line_shows_code_with_line_numbers(daemon: Daemon, root: Path) -> None:
     environment = {**os.environ, "AURORA_HOME": str(daemon.address.log.parents[1])}
     program = [str(Path(sys.executable).with_name("aur")), "mem"]

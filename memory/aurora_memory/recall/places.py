@@ -1,12 +1,13 @@
 """Places that a query names: files, definitions and lines in them, and ids as people see them. Pure.
 
-`auth.py`, `src/auth.py:login`, `src/auth.py:45`, `code:src/auth.py:login:45-78`, `know:README.md:Shop.Prices`.
+`auth.py`, `src/auth.py:login`, `src/auth.py:45`, `code:src/auth.py:login:45-78`, `know:README.md:Shop.Prices`. Also as
+tools print them: `src/auth.ts(45,7)`, `src/auth.ts#L45-L78`, `File "src/auth.py", line 45`.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from msgspec import Struct
 
@@ -14,30 +15,49 @@ from aurora_memory.chunks import MODULE_NAME
 from aurora_memory.store.reading import ChunkView, Sketch
 
 MAX_PLACES = 4
+AROUND = 0.1
+"""How exactly a line means what is around the chunk that it stands in."""
+
 MAX_ID = 1000
 MAX_WORD = 300
 """Characters; longer words are no paths that people spell."""
 
 _ID = re.compile(r"(code|know):([^:]+):(.+?)(?::(\d+)-(\d+))?")
 _PLACE = re.compile(r"(?:\./)?([^\s:]*/[^\s:]*[^\s:/]|[^\s:/]*\.[A-Za-z]\w{0,11})(?::([^\s:][^\s]*))?")
-_LINES = re.compile(r"(\d{1,9})(?:[-:]\d{1,9})?")
+_LINES = re.compile(r"(\d{1,9})(?:[-:]\d{1,9})*")
+_OTHERWISE = re.compile(r"([^:#]+?)(?:#L(\d{1,9})(?:C\d+)?(?:-L?\d+(?:C\d+)?)?|\((\d{1,9})(?:,\d+){0,3}\)?)")
+"""A line in a path, as web pages spell it and as compilers do."""
+_TRACED = re.compile(r'\bFile "([^"\n]{1,300})", line (\d{1,9})(?:, in [\w.<>]+)?')
+_AROUND_WORDS = "`'\",;()?!"
 
 
 class Place(Struct, frozen=True):
     """A file by the end of its path, and what is meant in it: a name, a 1-based line, or all of it.
 
-    `is_id` says that nothing else is meant: it was spelled as an id.
+    `is_id` says that nothing else is meant: it was spelled as an id; `may_be_call` that it can be read as code.
     """
 
     path: str
     name: str | None = None
     line: int | None = None
     is_id: bool = False
+    may_be_call: bool = False
 
     @property
     def is_certain(self) -> bool:
-        """Whether its spelling can mean nothing but a place; `read/write` and `AuthService.login` may be words."""
+        """Whether its spelling can mean nothing but a place: `read/write`, `AuthService.login`, `Math.max(2,3)` may be
+        words.
+        """
+        if self.may_be_call:
+            return False
         return self.is_id or self.name is not None or self.line is not None or ("/" in self.path and "." in self.path)
+
+
+def below(root: str, query: str) -> str:
+    """The query with files below `root`, an absolute path, spelled from there: `/home/me/shop/src/a.py:3`."""
+    if f"{root}/" not in query:
+        return query
+    return re.sub(rf"(?<![^\s`'\"(])(?:file://)?{re.escape(root)}/(?=[^\s/])", "", query)
 
 
 def places_in(query: str) -> tuple[tuple[Place, ...], str]:
@@ -49,18 +69,34 @@ def places_in(query: str) -> tuple[tuple[Place, ...], str]:
         line = int(whole[4]) if whole[4] else None
         return (Place(whole[2], whole[3], line, is_id=True),), ""
     found: list[Place] = []
+    for traced in _TRACED.finditer(query):
+        if len(found) < MAX_PLACES:
+            found.append(Place(traced[1].removeprefix("/"), None, int(traced[2])))
+            query = query.replace(traced[0], " ", 1)
     words: list[str] = []
     for word in query.split():
-        match = _PLACE.fullmatch(word.strip("`'\",;()?!")) if len(word) <= MAX_WORD else None
-        if match is None or len(found) == MAX_PLACES:
-            words.append(word)
-            continue
-        path, inner = match[1].removeprefix("/"), match[2]
-        lines = _LINES.fullmatch(inner) if inner else None
-        found.append(Place(path, None if lines else inner, int(lines[1]) if lines else None))
-        if not found[-1].is_certain:
+        place = _place(word.strip(_AROUND_WORDS)) if len(word) <= MAX_WORD and len(found) < MAX_PLACES else None
+        if place is not None:
+            found.append(place)
+        if place is None or not place.is_certain:
             words.append(word)
     return tuple(found), " ".join(words)
+
+
+def _place(word: str) -> Place | None:
+    otherwise = _OTHERWISE.fullmatch(word.rstrip(":)"))
+    if otherwise is not None:
+        match = _PLACE.fullmatch(otherwise[1])
+        if match is None:
+            return None
+        path = match[1].removeprefix("/")
+        return Place(path, None, int(otherwise[2] or otherwise[3]), may_be_call=not otherwise[2] and "/" not in path)
+    match = _PLACE.fullmatch(word) or _PLACE.fullmatch(word.rstrip(":"))
+    if match is None:
+        return None
+    path, inner = match[1].removeprefix("/"), match[2]
+    lines = _LINES.fullmatch(inner.rstrip(":")) if inner else None
+    return Place(path, None if lines else inner, int(lines[1]) if lines else None)
 
 
 def within(place: Place, path: str) -> bool:
@@ -68,14 +104,47 @@ def within(place: Place, path: str) -> bool:
     return path == place.path or path.endswith(f"/{place.path}")
 
 
-def standing_at(places: Sequence[Place], chunk: Sketch | ChunkView) -> float:
-    """How exactly a chunk is what a place means, in [0, 1]; 0 where none means it."""
-    return max((_exactness(place, chunk) for place in places if within(place, chunk.path)), default=0.0)
+def standing_at(places: Sequence[Place], chunks: Collection[Sketch | ChunkView]) -> dict[int, float]:
+    """How exactly chunks (by row id) are what a place means, in (0, 1]; those that none means are left out.
+
+    A line means the smallest chunk that holds it; those around it stand far behind, the larger the farther. A file's
+    remainder, whose lines go around its definitions, is only meant where nothing else holds the line.
+    """
+    found: dict[int, float] = {}
+    for place in places:
+        of_file: dict[str, list[Sketch | ChunkView]] = {}
+        for chunk in chunks:
+            if within(place, chunk.path):
+                of_file.setdefault(chunk.path, []).append(chunk)
+        for there in of_file.values():
+            for chunk, exactness in _around(place.line, there) if _is_line(place) else _called(place, there):
+                found[chunk.id] = max(exactness, found.get(chunk.id, 0.0))
+    return found
 
 
 def meant(places: Sequence[Place], chunks: Collection[ChunkView]) -> list[ChunkView]:
     """Of the chunks of those files, the ones that a place means."""
-    return [chunk for chunk in chunks if standing_at(places, chunk) > 0.0]
+    standing = standing_at(places, chunks)
+    return [chunk for chunk in chunks if chunk.id in standing]
+
+
+def _is_line(place: Place) -> bool:
+    return place.name is None and place.line is not None
+
+
+def _around(line: int | None, chunks: Iterable[Sketch | ChunkView]) -> Iterator[tuple[Sketch | ChunkView, float]]:
+    """The chunks of one file that hold a line, the smallest first."""
+    holding = [chunk for chunk in chunks if line is not None and chunk.line_start <= line <= chunk.line_end]
+    holding.sort(key=lambda chunk: (chunk.name == MODULE_NAME, chunk.line_end - chunk.line_start, -len(chunk.name)))
+    for farther, chunk in enumerate(holding):
+        yield chunk, AROUND / farther if farther else 1.0
+
+
+def _called(place: Place, chunks: Iterable[Sketch | ChunkView]) -> Iterator[tuple[Sketch | ChunkView, float]]:
+    for chunk in chunks:
+        exactness = _exactness(place, chunk)
+        if exactness:
+            yield chunk, exactness
 
 
 def _exactness(place: Place, chunk: Sketch | ChunkView) -> float:
@@ -85,8 +154,4 @@ def _exactness(place: Place, chunk: Sketch | ChunkView) -> float:
         if place.is_id:
             return 0.0
         return 0.8 if chunk.name.lower().endswith((f".{place.name.lower()}", place.name.lower())) else 0.0
-    if place.line is not None:
-        if not chunk.line_start <= place.line <= chunk.line_end:
-            return 0.0
-        return 0.8 if chunk.name == MODULE_NAME else 0.8 + 0.2 / (1 + chunk.line_end - chunk.line_start)
     return 0.9

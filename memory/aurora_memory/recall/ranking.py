@@ -17,7 +17,6 @@ from msgspec.structs import astuple
 from aurora_memory.activation import Activation
 from aurora_memory.chunks import KNOWLEDGE_KINDS, MODULE_NAME
 from aurora_memory.recall.episodes import Episode
-from aurora_memory.recall.places import standing_at
 from aurora_memory.recall.question import Question
 from aurora_memory.recall.spreading import Step
 from aurora_memory.store.reading import ChunkView, Sketch
@@ -89,7 +88,8 @@ class Hit(Struct, frozen=True):
     """One recalled chunk. Times are Unix seconds; `focus` are the lines of its best-matching part.
 
     `path` is the strongest way activation spread to it, `episodes` the commits that speak for it; `similar` are
-    near-duplicates that were folded into it; `nearness` is there where a model was asked and finds it near.
+    near-duplicates that were folded into it; `nearness` is there where a model was asked and finds it near. `named` is
+    what of its strength it has for being spelled in the query.
     """
 
     chunk: ChunkView
@@ -101,6 +101,7 @@ class Hit(Struct, frozen=True):
     matched: tuple[str, ...]
     history: tuple[float, ...]
     strength: float = 0.0
+    named: float = 0.0
     signals: Signals = Signals()
     path: tuple[Step, ...] = ()
     episodes: tuple[Episode, ...] = ()
@@ -129,21 +130,32 @@ def is_test(path: str) -> bool:
     return _TEST_PATH.search(path) is not None
 
 
-def kind_signals(chunk: Sketch | ChunkView, question: Question) -> tuple[float, float, float, float]:
-    """(type-like, module remainder, document, test): what ranks behind functions of the source."""
+def kind_signals(
+    chunk: Sketch | ChunkView, question: Question, *, declares: bool = False
+) -> tuple[float, float, float, float]:
+    """(type-like, module remainder, document, test): what ranks behind functions of the source.
+
+    A remainder that declares what the question names stands for that, not for a remainder.
+    """
     kind = chunk.kind
     test = 1.0 if not question.about_tests and is_test(chunk.path) else 0.0
     document = 1.0 if kind in KNOWLEDGE_KINDS else 0.0
     if chunk.name == MODULE_NAME:
-        return 0.0, 1.0, document, test
+        return 0.0, 0.0 if declares else 1.0, document, test
     return 0.0 if document or kind in _CALLED else 1.0, 0.0, document, test
 
 
-def name_bonus(chunk: Sketch | ChunkView, question: Question) -> float:
-    """What a chunk gets for its name or place being spelled in the query: the exact spelling before any other case."""
-    if not question.identifiers and not question.places:
+def name_bonus(
+    chunk: Sketch | ChunkView, question: Question, standing: float = 0.0, *, declares: bool = False
+) -> float:
+    """What a chunk gets for its name or place being spelled in the query: the exact spelling before any other case.
+
+    `standing` is how exactly it is what a place in the query means, `declares` that it is a remainder which declares a
+    name of the query. Of names, those of the top level come first.
+    """
+    if not question.identifiers and not standing:
         return 0.0
-    best = 0.0
+    best = 1.0 if declares else 0.0
     name = chunk.name
     if _last_name(name) in _last_names(question.identifiers):  # which hardly any chunk is called
         for wanted in question.identifiers:
@@ -152,11 +164,9 @@ def name_bonus(chunk: Sketch | ChunkView, question: Question) -> float:
                 bonus = 0.8 * _spelled(name.lower(), wanted.lower())
             if bonus > best:
                 best = bonus
-    if question.places:
-        best += standing_at(question.places, chunk)
-    if best and question.by_name:
-        return NAMED * best + (1.0 if chunk.parent is None else 0.0)
-    return MENTIONED * best
+    if question.by_name:
+        return NAMED * (best + standing) + (1.0 if best and chunk.parent is None else 0.0)
+    return MENTIONED * (best + standing)
 
 
 @lru_cache(maxsize=64)

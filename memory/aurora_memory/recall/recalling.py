@@ -8,12 +8,13 @@ import msgspec
 from msgspec import Struct
 
 from aurora_memory.chunks import CHUNK_TYPES, type_of
+from aurora_memory.recall.declaring import ReadText, declaring
 from aurora_memory.recall.episodes import COMMITS, Primed, prime, telling
 from aurora_memory.recall.folding import content_terms, fold
 from aurora_memory.recall.fusion import fuse
 from aurora_memory.recall.places import meant
 from aurora_memory.recall.question import Question, understand
-from aurora_memory.recall.ranking import WEIGHTS, Hit, Signals, name_bonus
+from aurora_memory.recall.ranking import WEIGHTS, Hit, Signals
 from aurora_memory.recall.spreading import HUB, Spread
 from aurora_memory.recall.weighing import Found, weighed
 from aurora_memory.store.reading import ChunkView, PartView, Reader
@@ -56,12 +57,14 @@ async def recall(
     types: Collection[str] | None = None,
     weights: Signals = WEIGHTS,
     near: Sequence[tuple[int, float]] = (),
+    read: ReadText | None = None,
 ) -> list[Hit]:
     """The `limit` most useful chunks of files for a query, best first, none repeated. `now` is Unix seconds.
 
     `types` are those asked for, `code` and `know`; both where it is None. Reasoning has a recall of its own.
     `near` are the chunks (row ids) that an embedding finds nearest to the question, best first, each with its
-    similarity; that ranking is fused with the one of words, relations and history.
+    similarity; that ranking is fused with the one of words, relations and history. With `read` a constant that
+    the query names, and asks nothing else of, is found where it is declared.
     Awaits nothing but the reader, so that it can run in one go on the reader's thread.
     """
     question = understand(query)
@@ -77,9 +80,12 @@ async def recall(
     exact = await reader.named(question.identifiers) if question.identifiers else []
     placed = await _placed(reader, question, exact)
     alone = bool(placed) and question.is_id
+    declared: dict[int, tuple[ChunkView, int]] = {}
+    if read is not None and question.by_name and not question.is_id:
+        declared = await declaring(reader, question, exact, parts, entries, read)
     if alone:
         found, exact = {}, []
-    exact = [*placed, *exact]
+    exact = [*placed, *exact, *(chunk for chunk, _ in declared.values())]
     episodes = await _episodes(reader, question)
     spread, primed = await _spread(reader, _sources(found, exact, focus))
     remembered = sorted(episodes, key=lambda chunk: -episodes[chunk].amount)[:REMEMBERED]
@@ -92,11 +98,12 @@ async def recall(
     wanted = STORED if types is None else STORED & frozenset(types)
     chunks = [chunk for chunk in await reader.sketches(ids) if type_of(chunk.kind) in wanted]
     enough = len(chunks) if near else limit + FOLDED
-    hits = await weighed(reader, question, chunks, found, spread, episodes, now, weights, enough)
+    hits = await weighed(reader, question, chunks, found, spread, episodes, now, weights, enough, declared)
     if near:
-        named = [hit.chunk.id for hit in hits if question.by_name and name_bonus(hit.chunk, question) > 0]
+        named = [hit.chunk.id for hit in hits if question.by_name and hit.named > 0]
         hits = fuse(hits, near, by_words, named)
-    return await _told(reader, hits, limit, question, found, spread)
+    told = await _told(reader, hits, limit, question, found, spread)
+    return [_at_line(hit, declared[hit.chunk.id][1]) if hit.chunk.id in declared else hit for hit in told]
 
 
 async def weigh(reader: Reader, chunks: Sequence[ChunkView], now: float) -> list[Hit]:
@@ -117,6 +124,10 @@ async def _placed(reader: Reader, question: Question, exact: Sequence[ChunkView]
         for path in await reader.files_like(place.path, PLACED_FILES):
             found += meant([place], await reader.chunks_of(path))[:PLACED_CHUNKS]
     return found
+
+
+def _at_line(hit: Hit, line: int) -> Hit:
+    return msgspec.structs.replace(hit, focus=(line, line))
 
 
 def _by_chunk(matches: Matches) -> dict[int, Found]:

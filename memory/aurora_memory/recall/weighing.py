@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from msgspec.structs import astuple
@@ -11,6 +11,7 @@ from msgspec.structs import astuple
 from aurora_memory.activation import Activation, context_boost, decay_penalty
 from aurora_memory.recall.episodes import Primed
 from aurora_memory.recall.histories import histories_of, levels_of, modified_at
+from aurora_memory.recall.places import standing_at
 from aurora_memory.recall.question import Question
 from aurora_memory.recall.ranking import WEIGHTS, Hit, Signals, amount, kind_signals, name_bonus, score
 from aurora_memory.recall.spreading import Spread
@@ -52,8 +53,12 @@ async def weighed(
     now: float,
     weights: Signals = WEIGHTS,
     enough: int | None = None,
+    declaring: Collection[int] = (),
 ) -> list[Hit]:
-    """The `enough` best of the chunks, best first; where it is None all of them (whole chunks), in the order given."""
+    """The `enough` best of the chunks, best first; where it is None all of them (whole chunks), in the order given.
+
+    `declaring` are the remainders (row ids) that declare what the question names.
+    """
     ids = [chunk.id for chunk in chunks]
     accesses: Mapping[int, Sequence[float]] = {}
     boosts: Mapping[int, float] = {}
@@ -69,8 +74,9 @@ async def weighed(
         if chunk.id in episodes:
             by_file[chunk.path] = max(episodes[chunk.id].amount, by_file.get(chunk.path, 0.0))
     # For each of many chunks plain values only; what is shown of a few is made of them below.
-    strongest: list[tuple[float, int, _Terms, _Signals]] = []
+    strongest: list[tuple[float, int, float, _Terms, _Signals]] = []
     plain_weights, amounts, most = astuple(weights), spread.amounts, weighing.context_boost_max
+    standing = standing_at(question.places, chunks) if question.places else {}
     forgetful = enough is not None and weighing.retrieval_threshold is not None
     for n, (chunk, history, level) in enumerate(zip(chunks, histories, levels, strict=True)):
         chunk_id = chunk.id
@@ -92,15 +98,16 @@ async def weighed(
             boost,
             level - decay,
             learned,
-            *kind_signals(chunk, question),
+            *kind_signals(chunk, question, declares=chunk_id in declaring),
         )
-        strongest.append((amount(signals, name_bonus(chunk, question), plain_weights), n, terms, signals))
+        named = name_bonus(chunk, question, standing.get(chunk_id, 0.0), declares=chunk_id in declaring)
+        strongest.append((amount(signals, named, plain_weights), n, named, terms, signals))
     if enough is not None:
         strongest.sort(key=lambda each: (-each[0], chunks[each[1]].path, chunks[each[1]].line_start))
     best = strongest[:enough]
-    whole = await reader.chunks([ids[n] for _, n, _, _ in best]) if enough is not None else {}
+    whole = await reader.chunks([ids[n] for _, n, *_ in best]) if enough is not None else {}
     hits: list[Hit] = []
-    for total, n, terms, signals in best:
+    for total, n, named, terms, signals in best:
         given = chunks[n]
         shown = given if isinstance(given, ChunkView) else whole.get(given.id)
         if shown is None:  # gone since it was weighed
@@ -111,6 +118,7 @@ async def weighed(
                 chunk=shown,
                 score=round(score(total), 6),
                 strength=total,
+                named=named,
                 activation=Activation(*terms),
                 last_used=used[-1] if used else None,
                 last_modified=modified_at(shown, commits, mtimes),

@@ -185,6 +185,12 @@ class Reader(LearnedReading, LogReading, LifespanReading, EmbeddingReading, Deli
         )
         return {row[0]: ChunkView(*row) for row in rows}
 
+    async def remainders(self) -> list[int]:
+        """The row ids of all files' remainders."""
+        return [
+            row[0] for row in await self._lasting("SELECT id FROM chunks WHERE kind = 'module' AND gone_at IS NULL")
+        ]
+
     async def sketches(self, ids: Sequence[int]) -> list[Sketch]:
         """As `chunks`, in the order of their ids: for ranking many of which few are shown."""
         rows = await self._rows(

@@ -13,7 +13,8 @@ from aurora_memory.chunks import CHUNK_TYPES, CodeChunk, type_of
 from aurora_memory.occurrences import terms_in
 from aurora_memory.store import learned, postings
 from aurora_memory.store.history import forget_chunks
-from aurora_memory.store.plan import FilePlan, StoredChunk, claim_orphans, plan_file
+from aurora_memory.store.namesakes import StoredChunk
+from aurora_memory.store.plan import FilePlan, claim_orphans, plan_file
 from aurora_memory.store.rows import (
     CHUNK_COLUMNS,
     MAX_PARTS,
@@ -34,6 +35,7 @@ _STORED = (
 )
 _PLACES = ", ".join("?" * (CHUNK_COLUMNS.count(",") + 1))
 _SET_COLUMNS = ", ".join(f"{column.strip()} = ?" for column in CHUNK_COLUMNS.split(","))
+_Pair = tuple[StoredChunk, CodeChunk]
 _REFERRERS = 2000
 """How many chunks that mention a new name are looked at again; beyond that the name is too common to mean one thing."""
 
@@ -91,14 +93,11 @@ async def _apply(
     shifted = [pair for plan in plans for pair in plan.shifted]
     rewritten = [pair for plan in plans for pair in plan.rewritten]
     added = [chunk for plan in plans for chunk in plan.added]
+    await _park(db, shifted, rewritten, [each for plan in plans for each in plan.displaced])
     if shifted:
         await _shift(db, shifted)
     if rewritten:
         await _forget_words(db, [old for old, _ in rewritten])
-        # Names may swap places in one save; park them first so that no two rows hold one key meanwhile.
-        await db.executemany(
-            "UPDATE chunks SET name = '#' || id, ordinal = 0 WHERE id = ?", [(old.id,) for old, _ in rewritten]
-        )
         await db.executemany(
             f"UPDATE chunks SET {_SET_COLUMNS}, gone_at = NULL, changed_at = coalesce(?, changed_at) WHERE id = ?",
             [(*chunk_values(chunk), changed_at, old.id) for old, chunk in rewritten],
@@ -208,11 +207,35 @@ async def _forget_words(db: aiosqlite.Connection, chunks: Sequence[StoredChunk])
     await db.executemany("DELETE FROM refs WHERE chunk_id = ?", [(old.id,) for old in chunks])
 
 
-async def _shift(db: aiosqlite.Connection, pairs: Sequence[tuple[StoredChunk, CodeChunk]]) -> None:
-    """Move chunks' lines; their words and history stay untouched."""
+async def _park(
+    db: aiosqlite.Connection,
+    shifted: Sequence[_Pair],
+    rewritten: Sequence[_Pair],
+    displaced: Sequence[tuple[StoredChunk, int]],
+) -> None:
+    """Names and ordinals may swap places in one save: put them aside first, so that no two rows hold one key meanwhile.
+
+    What is gone and stands where another comes to stays aside, behind all of its name.
+    """
+    await db.executemany("UPDATE chunks SET ordinal = ? WHERE id = ?", [(free, old.id) for old, free in displaced])
+    await db.executemany(
+        "UPDATE chunks SET ordinal = -id WHERE id = ?",
+        [(old.id,) for old, chunk in shifted if old.ordinal != chunk.ordinal],
+    )
+    await db.executemany(
+        "UPDATE chunks SET name = '#' || id, ordinal = 0 WHERE id = ?", [(old.id,) for old, _ in rewritten]
+    )
+
+
+async def _shift(db: aiosqlite.Connection, pairs: Sequence[_Pair]) -> None:
+    """Move chunks' lines and ordinals; their words and history stay untouched."""
     await db.executemany(
         "UPDATE chunks SET line_start = ?, line_end = ? WHERE id = ?",
         [(chunk.line_start, chunk.line_end, old.id) for old, chunk in pairs],
+    )
+    await db.executemany(
+        "UPDATE chunks SET ordinal = ? WHERE id = ?",
+        [(chunk.ordinal, old.id) for old, chunk in pairs if old.ordinal != chunk.ordinal],
     )
     numbers: dict[int, list[int]] = {}
     for start in range(0, len(pairs), 500):

@@ -15,6 +15,7 @@ from aurora_server.cli.output import print_json, style_of
 from aurora_server.cli.recall_view import recall_lines
 from aurora_server.cli.session import open_session
 from aurora_server.cli.settings import Settings
+from aurora_server.cli.typed_places import from_root
 
 RECALL = "aurora/recall"  # spelled here as well as in aurora_protocol.methods, which costs msgspec's import
 ANSWER_WITHIN = 60.0
@@ -54,13 +55,14 @@ def mem(
     text = " ".join(query).strip()
     if not text:
         raise click.UsageError("the query is empty", click.get_current_context())
+    root = settings.workspace
+    text = from_root(text, settings.here, root)
     params: dict[str, Any] = {"query": text, "limit": limit, "includeContent": content, "explain": explain}
     params |= {"everywhere": everywhere}
     if types:
         params["types"] = list(dict.fromkeys(types))
     if budget is not None:
         params["budgetTokens"] = budget
-    root = settings.workspace
     with open_session(settings, root) as client:
         reply = recall(client, params, root, settings)
     if settings.json:
