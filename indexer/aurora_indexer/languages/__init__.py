@@ -10,6 +10,7 @@ A query file names what it captures, and nothing else in the indexer knows a gra
 - `@name`, `@qualifier`, `@body`: belong to the innermost definition or scope around them. The signature ends where the
   body starts. A qualifier is put before the name (`Repo` in `func (r *Repo) Find`).
 - `@fields`: the name and the body are this node's fields of these names, as far as none was captured before it.
+- `@valued`, `.member` and `.outer` as above, `.default`, `.field`: a definition or a scope by its value (values.py).
 - `@wrapper`: `export`, `template<…>`, decorators' node: its one definition starts and ends where it does.
 - `@comment`, `@attribute`: belong to the definition directly below them.
 - `@doc`: a string that documents the definition whose body, or the file, it starts; `@doc.inner`: a comment that
@@ -17,7 +18,8 @@ A query file names what it captures, and nothing else in the indexer knows a gra
 - `@call`, `@component`, `@inherits`: names in use; `@receiver`: what a `@call` of a last name only is called on.
 - `@branch`, `@loop`: counted. `@import`: one import statement, read by `read_imports`; `@trivia`: not worth a chunk.
 
-A first line `; inherits: c, jsx` puts those query files before this one. A pattern starts best at what it captures: one
+A first line `; inherits: c, jsx` puts those query files before this one; a second one, `; (a) there: (b) (c)`, puts
+other nodes in place of one in them. A pattern starts best at what it captures: one
 that waits for a child anywhere in a block is kept for every block that is open.
 """
 
@@ -245,7 +247,10 @@ def mistakes(name: str) -> Query:
 
 def _query_text(name: str) -> str:
     text = Path(__file__).with_name(f"{name}.scm").read_text(encoding="utf-8")
-    first = text.partition("\n")[0]
+    first, second, *_ = text.split("\n", 2)
     if not first.startswith("; inherits:"):
         return text
-    return "\n".join([_query_text(part.strip()) for part in first.removeprefix("; inherits:").split(",")] + [text])
+    inherited = "\n".join([_query_text(part.strip()) for part in first.removeprefix("; inherits:").split(",")])
+    if replaced := re.fullmatch(r"; (\(\w+\)) there: (.+)", second):
+        inherited = inherited.replace(replaced[1], replaced[2])
+    return f"{inherited}\n{text}"

@@ -1,0 +1,77 @@
+"""What is a definition, under which name and on which lines, where a language has more than one way to write it."""
+
+from __future__ import annotations
+
+from aurora_indexer.parse import parse_file
+
+
+def listed(path: str, source: str) -> list[str]:
+    """The chunks of a source but for the module's: kind, name, lines and signature."""
+    return [
+        f"{c.kind} {c.name} {c.line_start}-{c.line_end}: {c.signature}"
+        for c in parse_file(path, source.encode()).chunks
+        if c.kind != "module"
+    ]
+
+
+CASTS = """\
+// Loads.
+export const load = (async ({ params }) => {
+  return params;
+}) satisfies PageLoad;
+export const actions = {
+  login: async () => {},
+  async logout() {},
+  onClick: ((event) => {}) as unknown as Handler,
+  nested: { deep() {} } as const,
+} as const satisfies Actions;
+const Made = (class { run() {} }) as Constructor;
+exports.first = (function () {}) as Handler;
+class Page {
+  handler = ((event) => {}) as Handler;
+}
+export default { setup() {} } satisfies Component;
+"""
+
+
+def test_a_cast_changes_nothing_of_what_a_value_is() -> None:
+    assert listed("a.ts", CASTS) == [
+        "function load 1-4: export const load = async ({ params }) =>",
+        "method actions.login 6-6: login: async () =>",
+        "method actions.logout 7-7: async logout()",
+        "method actions.onClick 8-8: onClick: (event) =>",
+        "method actions.nested.deep 9-9: deep()",
+        "class Made 11-11: const Made = class",
+        "method Made.run 11-11: run()",
+        "function first 12-12: exports.first = function ()",
+        "class Page 13-15: class Page",
+        "method Page.handler 14-14: handler = (event) =>",
+        "method setup 16-16: setup()",
+    ]
+    assert parse_file("a.ts", CASTS.encode()).chunks[1].docstring == "Loads."
+
+
+def test_nor_do_brackets() -> None:
+    source = (
+        "const first = (function () {});\n"
+        "const second = /** @type {Handler} */ ((event) => {});\n"
+        "const held = ({ member() {} });\n"
+        "class Page { handler = (() => {}); }\n"
+        "export default (() => {});\n"
+    )
+    assert listed("a.js", source) == [
+        "function first 1-1: const first = function ()",
+        "function second 2-2: const second = (event) =>",
+        "method held.member 3-3: member()",
+        "class Page 4-4: class Page",
+        "method Page.handler 4-4: handler = () =>",
+        "function default 5-5: export default () =>",
+    ]
+
+
+def test_what_is_called_at_once_or_only_has_a_function_in_it_is_none() -> None:
+    source = (
+        "const result = (() => 1)() as number;\nconst either = (ready ? () => 1 : null);\n"
+        "function outer() {\n  other.field = (1 + 2);\n  other.made = { member() {} };\n}\n"
+    )
+    assert listed("a.ts", source) == ["function outer 3-6: function outer()", "method outer.member 5-5: member()"]
