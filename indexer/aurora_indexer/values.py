@@ -1,7 +1,7 @@
 """A definition that is a value under a name, `const f = () => …`, is of the kind that its value is.
 
-The value may stand in brackets or be told a type, `((…) => …) as Handler`: that changes nothing of what it is. It may do
-so at any depth, which a query cannot say. So a grammar's node types are named here, and nowhere else but in `.scm` files.
+The value may stand in brackets or be told a type, `((…) => …) as Handler`: that changes nothing of what it is. It may
+do so at any depth, which a query cannot say. So a grammar's node types are named here, besides the `.scm` files.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ LABELS: dict[str, dict[str, str]] = {
 
 
 def value_of(node: Node) -> tuple[Node, Node, str]:
-    """The value of a definition as written, what is in its brackets and casts, and what that is (`""`: nothing here)."""
+    """The value of a definition as written, what is in its brackets and casts, and what that is, or nothing."""
     written = value = node.child_by_field_name("value") or node.child_by_field_name("right") or node
     while value.type in _AROUND and (inner := [child for child in value.named_children if child.type != "comment"]):
         value = inner[0]

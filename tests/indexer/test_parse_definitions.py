@@ -75,3 +75,51 @@ def test_what_is_called_at_once_or_only_has_a_function_in_it_is_none() -> None:
         "function outer() {\n  other.field = (1 + 2);\n  other.made = { member() {} };\n}\n"
     )
     assert listed("a.ts", source) == ["function outer 3-6: function outer()", "method outer.member 5-5: member()"]
+
+
+def test_an_operator_of_angle_brackets_is_a_name() -> None:
+    source = "class Version\n  def <=>(other) 0 end\n  def <<(part) part end\n  def self.<=>(a) 1 end\nend\n"
+    assert [line.split(":")[0] for line in listed("a.rb", source)] == [
+        "class Version 1-5",
+        "method Version.<=> 2-2",
+        "method Version.<< 3-3",
+        "method Version.<=> 4-4",
+    ]
+
+
+RUBY = """\
+class Account
+  # About secret.
+  private def secret
+    1
+  end
+
+  # About add.
+  sig { params(amount: Integer).returns(Integer) }
+  def add(amount)
+    amount
+  end
+
+  # About both.
+  sig do
+    void
+  end
+  memoize def both
+  end
+
+  # About something else.
+  signal { void }
+  def apart = 1
+end
+"""
+
+
+def test_ruby_comments_reach_across_what_a_definition_is_given_to_and_its_sig() -> None:
+    assert listed("a.rb", RUBY)[1:] == [
+        "method Account.secret 2-5: private def secret",
+        "method Account.add 7-11: def add(amount)",
+        "method Account.both 13-18: memoize def both",
+        "method Account.apart 22-22: def apart",
+    ]
+    docs = [chunk.docstring for chunk in parse_file("a.rb", RUBY.encode()).chunks[1:]]
+    assert docs == ["About secret.", "About add.", "About both.", ""]
