@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import time
+
+import pytest
+
+from aurora_indexer.macros import hidden
 from aurora_indexer.parse import parse_file
 
 
@@ -123,3 +128,50 @@ def test_ruby_comments_reach_across_what_a_definition_is_given_to_and_its_sig() 
     ]
     docs = [chunk.docstring for chunk in parse_file("a.rb", RUBY.encode()).chunks[1:]]
     assert docs == ["About secret.", "About add.", "About both.", ""]
+
+
+MACROS = """\
+MYLIB_BEGIN_NAMESPACE
+
+// About Widget.
+class MYLIB_EXPORT Widget final : public Base {
+ public:
+  int size() const { return 1; }
+};
+struct DEPRECATED("use Widget") MYLIB_EXPORT Old {
+  int size() { return 2; }
+};
+template <> class MYLIB_EXPORT Hash<Old> { int of() { return 3; } };
+enum class MYLIB_EXPORT Colour : int { Red };
+class PLAIN final { int size() { return 4; } };
+struct STAT found{1, 2};
+MYLIB_END_NAMESPACE
+"""
+
+
+@pytest.mark.parametrize("path", ["a.cpp", "a.h"])
+def test_a_macro_before_a_class_is_none_of_its_business(path: str) -> None:
+    assert listed(path, MACROS) == [
+        "class Widget 3-7: class MYLIB_EXPORT Widget final : public Base",
+        "method Widget.size 6-6: int size() const",
+        'struct Old 8-10: struct DEPRECATED("use Widget") MYLIB_EXPORT Old',
+        "method Old.size 9-9: int size()",
+        "class Hash 11-11: template <> class MYLIB_EXPORT Hash<Old>",
+        "method Hash.of 11-11: int of()",
+        "enum Colour 12-12: enum class MYLIB_EXPORT Colour : int",
+        "class PLAIN 13-13: class PLAIN final",
+        "method PLAIN.size 13-13: int size()",
+    ]
+
+
+@pytest.mark.parametrize(
+    "piece", ["class AAA ", "class AAA(", "class AAA n<", "struct AAA n{", "A_NAMESPACE_", "ss   "]
+)
+def test_looking_for_macros_takes_no_longer_than_the_source_is(piece: str) -> None:
+    def seconds(times: int) -> float:
+        source = (piece * times).encode()
+        start = time.process_time()
+        hidden(source)
+        return time.process_time() - start
+
+    assert seconds(100_000) < 30 * (min(seconds(10_000) for _ in range(3)) + 0.001)

@@ -33,7 +33,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from aurora_indexer import IndexerError, imports
+from aurora_indexer import IndexerError, imports, macros
 from aurora_memory.chunks import Import
 
 if TYPE_CHECKING:
@@ -67,6 +67,8 @@ class Language(Struct, frozen=True):
     """A regular expression between the segments of a qualified name as written."""
     unqualified: str = r"(?!)"
     """What to drop from a qualifier: the segments matched say nothing about where a name belongs."""
+    hidden: Callable[[bytes], bytes] | None = None
+    """Makes of a source what its grammar gets to see, byte for byte as long."""
     really: tuple[str, str] | None = None
     """A regular expression and the language that a file is in when its source matches (C headers in C++)."""
 
@@ -163,6 +165,7 @@ LANGUAGES: tuple[Language, ...] = (
         name="c",
         suffixes=(".c", ".h"),
         read_imports=imports.c,
+        hidden=macros.hidden,
         words=_C_WORDS,
         separator=r"::",
         really=(
@@ -175,6 +178,7 @@ LANGUAGES: tuple[Language, ...] = (
         name="cpp",
         suffixes=(".cc", ".cpp", ".cxx", ".hpp", ".hh", ".hxx", ".h++", ".c++"),
         read_imports=imports.c,
+        hidden=macros.hidden,
         words=_C_WORDS
         | _words(
             "class constexpr delete explicit final friend mutable namespace new noexcept nullptr operator"
