@@ -113,7 +113,7 @@ def outline(language: Language, source: bytes, bare: bytes, captures: Captures) 
     events, brackets = _events(captures)
     regions, file_doc = _sweep(events, bare)
     definitions = _named(language, source, regions, brackets)
-    leads = Leads(source, captures)
+    leads = Leads(source, bare, captures)
     _attach(definitions, leads)
     scopes = [(r.start, r.end, r.path) for r in regions if r.kind == "scope" and r.path]
     return Outline(definitions, scopes, _file_docs(captures, leads, file_doc))

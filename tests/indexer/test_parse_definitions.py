@@ -175,3 +175,28 @@ def test_looking_for_macros_takes_no_longer_than_the_source_is(piece: str) -> No
         return time.process_time() - start
 
     assert seconds(100_000) < 30 * (min(seconds(10_000) for _ in range(3)) + 0.001)
+
+
+@pytest.mark.parametrize(
+    ("path", "source", "expected"),
+    [
+        ("a.rs", "/// Docs.\n#[inline] #[cold] // hot\npub fn run() {}\n", "function run 1-3: pub fn run()"),
+        ("a.rs", "fn before() {} // Docs.\nfn run() {}\n", "function run 2-2: fn run()"),
+        (
+            "A.java",
+            "class A {\n  /** Docs. */\n  @Override // why\n  @Deprecated /* when */\n  public void run() {}\n}\n",
+            "method A.run 2-5: public void run()",
+        ),
+        (
+            "a.ts",
+            "class A {\n  /** Docs. */\n  @Listener('click') // on click\n  @Bound()\n  run() {}\n}\n",
+            "method A.run 2-5: run()",
+        ),
+        ("a.ts", "class A {\n  @Input() x = 1; // Docs.\n  run() {}\n}\n", "method A.run 3-3: run()"),
+        ("a.py", "# Docs.\n@first  # why\n# between\n@second\nclass A: pass\n", "class A 1-5: class A"),
+    ],
+)
+def test_a_comment_that_ends_an_attributes_line_cuts_nothing_off(path: str, source: str, expected: str) -> None:
+    assert listed(path, source)[-1] == expected
+    docstring = parse_file(path, source.encode()).chunks[-1].docstring
+    assert docstring == ("Docs." if "1-" in expected or "2-5" in expected else "")
