@@ -200,3 +200,26 @@ def test_a_comment_that_ends_an_attributes_line_cuts_nothing_off(path: str, sour
     assert listed(path, source)[-1] == expected
     docstring = parse_file(path, source.encode()).chunks[-1].docstring
     assert docstring == ("Docs." if "1-" in expected or "2-5" in expected else "")
+
+
+@pytest.mark.parametrize(
+    ("source", "language"),
+    [
+        (
+            "struct Vec {\n  Vec() : x(0) {}\n  float dot(const Vec& o) const { return x * o.x; }\n};\n",
+            "cpp",
+        ),
+        ("struct A : B {\n};\n", "cpp"),
+        ("struct A {\n  virtual void f();\n};\n", "cpp"),
+        ("struct A {\n  ~A() { close(); }\n};\n", "cpp"),
+        ("struct A {\n  bool operator==(A other);\n};\n", "cpp"),
+        ("#include <vector>\nint f();\n", "cpp"),
+        ("std::string f();\n", "cpp"),
+        ("/*\nclass of things\n*/\nint f(void); // std::string\n", "c"),
+        ('/* const A & */\nchar *s = "\\"std::string";\n#include <stdio.h>\n', "c"),
+        ("#ifdef __cplusplus\n#include <cstddef>\n#endif\nint f(const int *x);\n", "c"),
+        ("int operator = 1;\nint x = a &\n  ~f();\nconst int y = z & 1;\n", "c"),
+    ],
+)
+def test_a_header_is_what_its_code_tells(source: str, language: str) -> None:
+    assert parse_file("a.h", source.encode()).language == language

@@ -33,7 +33,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from aurora_indexer import IndexerError, imports, macros
+from aurora_indexer import IndexerError, headers, imports, macros
 from aurora_memory.chunks import Import
 
 if TYPE_CHECKING:
@@ -69,8 +69,8 @@ class Language(Struct, frozen=True):
     """What to drop from a qualifier: the segments matched say nothing about where a name belongs."""
     hidden: Callable[[bytes], bytes] | None = None
     """Makes of a source what its grammar gets to see, byte for byte as long."""
-    really: tuple[str, str] | None = None
-    """A regular expression and the language that a file is in when its source matches (C headers in C++)."""
+    really: tuple[Callable[[bytes], bool], str] | None = None
+    """What tells a source that is in another language, and that language (C headers in C++)."""
 
 
 class Compiled(Struct, frozen=True):
@@ -168,11 +168,7 @@ LANGUAGES: tuple[Language, ...] = (
         hidden=macros.hidden,
         words=_C_WORDS,
         separator=r"::",
-        really=(
-            r"(?m)^[ \t]*(?:class[ \t]+\w+[^;\n]*$|(?:inline[ \t]+)?namespace\b|template[ \t]*<"
-            r"|using[ \t]+\w+|(?:public|private|protected)[ \t]*:)",
-            "cpp",
-        ),
+        really=(headers.is_cpp, "cpp"),
     ),
     Language(
         name="cpp",
@@ -222,8 +218,8 @@ def for_source(language: Language, source: bytes) -> Language:
     """Tell the language a source is really in, where the file's name leaves it open."""
     if language.really is None:
         return language
-    pattern, other = language.really
-    return _BY_NAME[other] if re.search(pattern.encode(), source) else language
+    is_other, other = language.really
+    return _BY_NAME[other] if is_other(source) else language
 
 
 @cache
