@@ -42,6 +42,9 @@ class Chunker:
         source = self._source
         text = source[start:end]
         header = self._bare[definition.head : definition.header_end]
+        if definition.bracket[1]:
+            low, high = definition.bracket
+            header = self._bare[definition.head : low] + self._bare[high : definition.header_end]
         if definition.written not in header:  # `typedef struct { … } name`
             header += b" " + definition.written
         return self._chunk(

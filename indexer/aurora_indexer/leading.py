@@ -14,10 +14,11 @@ _MAX_GAP = 400
 
 
 class Leads:
-    """Comments and attributes, to be found from what is below them."""
+    """Comments and attributes, to be found from what is below them. `bare` is the source with comments blanked."""
 
-    def __init__(self, source: bytes, captures: Captures) -> None:
+    def __init__(self, source: bytes, bare: bytes, captures: Captures) -> None:
         self._source = source
+        self._bare = bare
         comments = [node.byte_range for node in captures.get("comment", ())]
         attributes = [node.byte_range for node in captures.get("attribute", ())]
         self._leads = sorted([(s, e, True) for s, e in comments] + [(s, e, False) for s, e in attributes])
@@ -27,7 +28,8 @@ class Leads:
     def above(self, start: int, floor: int) -> tuple[int, list[Span]]:
         """Where the comments and attributes directly above `start` begin, and which of them are comments.
 
-        Nothing before `floor` is taken, nor a comment that ends a line of code, nor one with a blank line below it.
+        Nothing before `floor` is taken, nor a comment that ends a line of code, nor one with a blank line below it. One
+        that ends an attribute's line goes with it, and documents nothing.
         """
         source = self._source
         docs: list[Span] = []
@@ -47,6 +49,10 @@ class Leads:
                 break
             if is_comment:
                 lead_column = self._column(lead_start)
+                if lead_column < 0 and (attribute := self._attribute_before(at, lead_start)) >= floor:
+                    start = attribute
+                    at -= 1
+                    continue
                 if lead_column < 0 or (column >= 0 and lead_column != column):
                     break
                 docs.append((lead_start, lead_end))
@@ -55,13 +61,20 @@ class Leads:
         return start, docs
 
     def after_attributes(self, start: int) -> int:
-        """Skip the attributes that `start` begins with."""
-        source = self._source
+        """Skip the attributes that `start` begins with, and comments after them."""
+        source = self._bare
         while (end := self._attribute_ends.get(start)) is not None:
             start = end
             while start < len(source) and source[start] in b" \t\r\n":
                 start += 1
         return start
+
+    def _attribute_before(self, at: int, comment: int) -> int:
+        """Where the lead of an index starts, if it is an attribute with nothing up to a comment on its line, or -1."""
+        if at < 0:
+            return -1
+        start, end, is_comment = self._leads[at]
+        return -1 if is_comment or end > comment or self._source[end:comment].strip(b" \t") else start
 
     def _column(self, start: int) -> int:
         """Bytes of white space before `start` on its line, or -1 where something else comes first."""

@@ -13,6 +13,7 @@ from tree_sitter import Node
 
 from aurora_indexer.languages import CLASS_LIKE, Language
 from aurora_indexer.leading import Captures, Leads, Span
+from aurora_indexer.values import LABELS, value_of
 from aurora_memory.chunks import ChunkKind
 
 MAX_NESTING = 48
@@ -28,7 +29,8 @@ _HOLDERS = CLASS_LIKE | {"members"}
 _FUNCTIONS = frozenset({"function", "method", "macro"})
 
 # Ranks order captures of equal span: what is around comes first. A body may be no more than the definition in it.
-_WRAPPER, _BODY, _DEFINITION, _SCOPE, _MEMBERS, _NAME, _QUALIFIER, _FIELDS, _DOC = range(9)
+# What is unnamed is what stands before a value that is no definition: nothing there is a name.
+_UNNAMED, _WRAPPER, _BODY, _DEFINITION, _SCOPE, _MEMBERS, _NAME, _QUALIFIER, _FIELDS, _DOC = range(10)
 
 _GENERICS = re.compile(r"<[^<>]*>")
 _OPERATOR = re.compile(r"(?:(.*)::)?(operator\b.*)")
@@ -58,6 +60,8 @@ class Definition(Struct, eq=False):
     """Where the signature starts: after leading comments, before `export`."""
     header_end: int
     """Where the signature ends: at the body."""
+    bracket: Span = (0, 0)
+    """What the signature leaves out: brackets that the value opens with."""
     floor: int = 0
     """What is before this, inside of the definition, does not belong to a definition within."""
     written: bytes = b""
@@ -88,6 +92,10 @@ class _Region(Struct, eq=False):
     definition: Definition | None = None
 
 
+_Event = tuple[int, int, int, int, Node, str]
+"""Start, minus end, rank, serial number, node and label of a capture: they sort as the source has them."""
+
+
 class Outline(Struct, eq=False):
     """The definitions of a file in source order, and what documents the file itself."""
 
@@ -102,24 +110,27 @@ def outline(language: Language, source: bytes, bare: bytes, captures: Captures) 
 
     `bare` is the source with its comments blanked, byte for byte.
     """
-    regions, file_doc = _sweep(captures, bare)
-    definitions = _named(language, source, regions)
-    leads = Leads(source, captures)
+    events, brackets = _events(captures)
+    regions, file_doc = _sweep(events, bare)
+    definitions = _named(language, source, regions, brackets)
+    leads = Leads(source, bare, captures)
     _attach(definitions, leads)
     scopes = [(r.start, r.end, r.path) for r in regions if r.kind == "scope" and r.path]
     return Outline(definitions, scopes, _file_docs(captures, leads, file_doc))
 
 
-def _sweep(captures: Captures, bare: bytes) -> tuple[list[_Region], Span | None]:
-    events = _events(captures)
+def _sweep(events: list[_Event], bare: bytes) -> tuple[list[_Region], Span | None]:
     regions: list[_Region] = []
     top: _Region | None = None
     wrappers: list[Span] = []
+    unnamed = 0
     file_doc: Span | None = None
     for start, negative_end, rank, _, node, label in events:
         end = -negative_end
         while top is not None and top.end <= start:
             top = top.around
+        if start < unnamed and rank in (_NAME, _QUALIFIER, _FIELDS):
+            continue
         if rank == _NAME:
             if top is not None and top.name is None:
                 top.name = node
@@ -140,6 +151,8 @@ def _sweep(captures: Captures, bare: bytes) -> tuple[list[_Region], Span | None]
                     top.doc = (start, end)
             elif file_doc is None and not bare[:start].strip():
                 file_doc = (start, end)
+        elif rank == _UNNAMED:
+            unnamed = end
         elif rank == _WRAPPER:
             wrappers.append((start, end))
         else:
@@ -173,15 +186,20 @@ def _wrapped(wrappers: list[Span], start: int, end: int, bare: bytes) -> Span | 
     return None
 
 
-def _events(captures: Captures) -> list[tuple[int, int, int, int, Node, str]]:
-    events: list[tuple[int, int, int, int, Node, str]] = []
+def _events(captures: Captures) -> tuple[list[_Event], dict[Span, Span]]:
+    """What opens, names and ends definitions, in order; and the brackets around values, by what is defined by them."""
+    events: list[_Event] = []
+    brackets: dict[Span, Span] = {}
     serial = 0
 
-    def add(label: str, rank: int) -> None:
+    def add_node(label: str, rank: int, node: Node, end: int) -> None:
         nonlocal serial
+        events.append((node.start_byte, -end, rank, serial, node, label))
+        serial += 1
+
+    def add(label: str, rank: int) -> None:
         for node in captures.get(label, ()):
-            events.append((node.start_byte, -node.end_byte, rank, serial, node, label))
-            serial += 1
+            add_node(label, rank, node, node.end_byte)
 
     for kind in _KINDS:
         for label in (kind, f"{kind}.outer", f"{kind}.member"):
@@ -195,11 +213,25 @@ def _events(captures: Captures) -> list[tuple[int, int, int, int, Node, str]]:
     add("fields", _FIELDS)
     add("body", _BODY)
     add("doc", _DOC)
+    for valued, labels in LABELS.items():
+        for node in captures.get(valued, ()):
+            written, value, is_a = value_of(node)
+            label = labels.get(is_a, "")
+            if label:
+                add_node(label, _DEFINITION, node, node.end_byte)
+            else:
+                add_node("", _UNNAMED, node, written.start_byte)
+            if is_a == "members":
+                add_node("members", _MEMBERS, value, value.end_byte)
+            elif is_a:
+                add_node("fields", _FIELDS, value, value.end_byte)
+            if value.start_byte > written.start_byte:
+                brackets[node.byte_range] = (written.start_byte, value.start_byte)
     events.sort()
-    return events
+    return events, brackets
 
 
-def _named(language: Language, source: bytes, regions: list[_Region]) -> list[Definition]:
+def _named(language: Language, source: bytes, regions: list[_Region], brackets: dict[Span, Span]) -> list[Definition]:
     definitions: list[Definition] = []
     namespaces: set[str] = set()
     unqualified = re.compile(language.unqualified)
@@ -243,6 +275,7 @@ def _named(language: Language, source: bytes, regions: list[_Region]) -> list[De
             end=end,
             head=start,
             header_end=region.body if region.body >= 0 else end,
+            bracket=brackets.get((region.start, region.end), (0, 0)),
             floor=region.name.end_byte if region.body < 0 else min(region.name.end_byte, region.body),
             written=written.rsplit(b"::", 1)[-1],
             name=path,
@@ -280,6 +313,8 @@ def _flat(written: bytes) -> str:
 
 
 def _without_generics(text: str) -> str:
+    if not any(map(str.isalpha, text)):  # an operator, as Ruby's `<=>`
+        return text
     while "<" in text and (shorter := _GENERICS.sub("", text)) != text:
         text = shorter
     return text.replace(" ", "")

@@ -292,7 +292,7 @@ def test_docstrings(name: str, qualified: str, docstring: str) -> None:
         ("ring.c", "ring_push", "r.ops.flush alloc MIN"),
         ("matrix.cpp", "math.dense.Matrix", "^Base ^detail.Storage"),
         ("matrix.cpp", "math.dense.Matrix.find", "std.sort data_.begin data_.end Node"),
-        ("account.rb", "Bank.Account", "^Base.Record ^Comparable include attr_reader private"),
+        ("account.rb", "Bank.Account", "^Base.Record ^Comparable include attr_reader"),
         ("account.rb", "Bank.Account.deposit", "@ledger.add amount.zero? done? puts log.warn"),
         ("board.tsx", "Board", "use items.map item.render shapes.Grid Cell"),
         ("board.tsx", "Board.handle", "shapes.draw"),

@@ -10,6 +10,7 @@ A query file names what it captures, and nothing else in the indexer knows a gra
 - `@name`, `@qualifier`, `@body`: belong to the innermost definition or scope around them. The signature ends where the
   body starts. A qualifier is put before the name (`Repo` in `func (r *Repo) Find`).
 - `@fields`: the name and the body are this node's fields of these names, as far as none was captured before it.
+- `@valued`, `.member` and `.outer` as above, `.default`, `.field`: a definition or a scope by its value (values.py).
 - `@wrapper`: `export`, `template<…>`, decorators' node: its one definition starts and ends where it does.
 - `@comment`, `@attribute`: belong to the definition directly below them.
 - `@doc`: a string that documents the definition whose body, or the file, it starts; `@doc.inner`: a comment that
@@ -17,7 +18,8 @@ A query file names what it captures, and nothing else in the indexer knows a gra
 - `@call`, `@component`, `@inherits`: names in use; `@receiver`: what a `@call` of a last name only is called on.
 - `@branch`, `@loop`: counted. `@import`: one import statement, read by `read_imports`; `@trivia`: not worth a chunk.
 
-A first line `; inherits: c, jsx` puts those query files before this one. A pattern starts best at what it captures: one
+A first line `; inherits: c, jsx` puts those query files before this one; a second one, `; (a) there: (b) (c)`, puts
+other nodes in place of one in them. A pattern starts best at what it captures: one
 that waits for a child anywhere in a block is kept for every block that is open.
 """
 
@@ -31,7 +33,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from aurora_indexer import IndexerError, imports
+from aurora_indexer import IndexerError, headers, imports, macros
 from aurora_memory.chunks import Import
 
 if TYPE_CHECKING:
@@ -65,8 +67,10 @@ class Language(Struct, frozen=True):
     """A regular expression between the segments of a qualified name as written."""
     unqualified: str = r"(?!)"
     """What to drop from a qualifier: the segments matched say nothing about where a name belongs."""
-    really: tuple[str, str] | None = None
-    """A regular expression and the language that a file is in when its source matches (C headers in C++)."""
+    hidden: Callable[[bytes], bytes] | None = None
+    """Makes of a source what its grammar gets to see, byte for byte as long."""
+    really: tuple[Callable[[bytes], bool], str] | None = None
+    """What tells a source that is in another language, and that language (C headers in C++)."""
 
 
 class Compiled(Struct, frozen=True):
@@ -161,18 +165,16 @@ LANGUAGES: tuple[Language, ...] = (
         name="c",
         suffixes=(".c", ".h"),
         read_imports=imports.c,
+        hidden=macros.hidden,
         words=_C_WORDS,
         separator=r"::",
-        really=(
-            r"(?m)^[ \t]*(?:class[ \t]+\w+[^;\n]*$|(?:inline[ \t]+)?namespace\b|template[ \t]*<"
-            r"|using[ \t]+\w+|(?:public|private|protected)[ \t]*:)",
-            "cpp",
-        ),
+        really=(headers.is_cpp, "cpp"),
     ),
     Language(
         name="cpp",
         suffixes=(".cc", ".cpp", ".cxx", ".hpp", ".hh", ".hxx", ".h++", ".c++"),
         read_imports=imports.c,
+        hidden=macros.hidden,
         words=_C_WORDS
         | _words(
             "class constexpr delete explicit final friend mutable namespace new noexcept nullptr operator"
@@ -216,8 +218,8 @@ def for_source(language: Language, source: bytes) -> Language:
     """Tell the language a source is really in, where the file's name leaves it open."""
     if language.really is None:
         return language
-    pattern, other = language.really
-    return _BY_NAME[other] if re.search(pattern.encode(), source) else language
+    is_other, other = language.really
+    return _BY_NAME[other] if is_other(source) else language
 
 
 @cache
@@ -245,7 +247,10 @@ def mistakes(name: str) -> Query:
 
 def _query_text(name: str) -> str:
     text = Path(__file__).with_name(f"{name}.scm").read_text(encoding="utf-8")
-    first = text.partition("\n")[0]
+    first, second, *_ = text.split("\n", 2)
     if not first.startswith("; inherits:"):
         return text
-    return "\n".join([_query_text(part.strip()) for part in first.removeprefix("; inherits:").split(",")] + [text])
+    inherited = "\n".join([_query_text(part.strip()) for part in first.removeprefix("; inherits:").split(",")])
+    if replaced := re.fullmatch(r"; (\(\w+\)) there: (.+)", second):
+        inherited = inherited.replace(replaced[1], replaced[2])
+    return f"{inherited}\n{text}"

@@ -12,13 +12,14 @@
 
 ; const f = () => …, const f = function …, const C = class …
 (variable_declarator name: (identifier) @name value: [
-  (arrow_function) (function_expression) (generator_function)
-] @fields) @function
-(variable_declarator name: (identifier) @name value: (class) @fields) @class
+  (arrow_function) (function_expression) (generator_function) (class) (object) (parenthesized_expression)
+]) @valued
 ([(lexical_declaration . (variable_declarator value: [
-    (arrow_function) (function_expression) (generator_function) (class) (call_expression)]))
+    (arrow_function) (function_expression) (generator_function) (class) (call_expression)
+    (parenthesized_expression)]))
   (variable_declaration . (variable_declarator value: [
-    (arrow_function) (function_expression) (generator_function) (class) (call_expression)]))] @wrapper)
+    (arrow_function) (function_expression) (generator_function) (class) (call_expression)
+    (parenthesized_expression)]))] @wrapper)
 
 ; const C = memo(() => …), const C = React.memo(forwardRef(function …))
 (variable_declarator
@@ -31,31 +32,25 @@
   (#match? @_factory "^(React\\.)?(memo|forwardRef|useCallback|lazy|observer|debounce|throttle)\\b")) @function.outer
 
 ; obj = { method() {}, arrow: () => {} }, register({ method() {} }), export default { … }
-(variable_declarator name: (identifier) @name value: (object) @members) @scope
 (variable_declarator name: (identifier) @name value: (_ . function: (_) arguments: (arguments (object) @members))) @scope
-(export_statement value: (object) @members)
 (export_statement value: (_ . function: (_) arguments: (arguments . (object) @members)))
-(assignment_expression left: (member_expression) right: (object) @members)
-(pair key: [(property_identifier) (string)] @name value: (object) @members) @scope.member
 (pair key: [(property_identifier) (string)] @name value: [
-  (arrow_function) (function_expression) (generator_function)
-] @fields) @method.member
+  (arrow_function) (function_expression) (generator_function) (object) (parenthesized_expression)
+]) @valued.member
 
 ; exports.f = function …, Klass.prototype.f = () => …
 (assignment_expression
   left: (_ . object: (_) @qualifier property: (_) @name)
-  right: [(arrow_function) (function_expression) (generator_function)] @fields) @function.outer
-(assignment_expression
-  left: (_ . object: (_) @qualifier property: (_) @name)
-  right: (class) @fields) @class.outer
+  right: [
+    (arrow_function) (function_expression) (generator_function) (class) (object) (parenthesized_expression)
+  ]) @valued.outer
 (expression_statement . (assignment_expression right: [
-  (arrow_function) (function_expression) (generator_function) (class)])) @wrapper
+  (arrow_function) (function_expression) (generator_function) (class) (parenthesized_expression)])) @wrapper
 
 ; export default function () {}, export default () => …, export default class {}
 (export_statement "default" @name value: [
-  (arrow_function) (function_expression) (generator_function)
-] @fields) @function
-(export_statement "default" @name value: (class) @fields) @class
+  (arrow_function) (function_expression) (generator_function) (class) (object) (parenthesized_expression)
+]) @valued.default
 (export_statement declaration: (_)) @wrapper
 
 (comment) @comment

@@ -17,6 +17,10 @@
     block: (do_block body: (_) @body))
   (#any-of? @_factory "Struct" "Class" "Data" "Module")) @class
 
+; private def …, and Sorbet's sig { … } above. `_` is a call, as in ecmascript.scm: naming it takes long to compile.
+(_ arguments: (_ . [(method) (singleton_method)])) @wrapper
+(_ . method: (identifier) @_sig block: (_ body: (_)) (#eq? @_sig "sig")) @attribute
+
 (comment) @comment
 
 (call receiver: [(identifier) (constant) (self) (scope_resolution) (instance_variable)] @receiver)

@@ -1,4 +1,5 @@
 ; inherits: ecmascript
+; (parenthesized_expression) there: (parenthesized_expression) (as_expression) (satisfies_expression)
 ; Captures are explained in languages/__init__.py.
 
 (abstract_class_declaration) @class @fields
@@ -7,7 +8,9 @@
 (enum_declaration) @enum @fields
 (internal_module name: (_) @name body: (_) @body) @namespace
 (module name: (_) @name body: (_) @body) @namespace
-(public_field_definition value: [(arrow_function) (function_expression)] @fields) @method @fields
+(public_field_definition value: [
+  (arrow_function) (function_expression) (parenthesized_expression) (as_expression) (satisfies_expression)
+]) @valued.field @fields
 
 (ambient_declaration [
   (class_declaration) (abstract_class_declaration) (interface_declaration) (type_alias_declaration)
