@@ -258,3 +258,27 @@ def test_names_in_declarators_and_of_what_macros_define() -> None:
         "function rows 2-2: int (*rows(void))[3]",
         "function bracketed 3-3: int (bracketed)(int x)",
     ]
+
+
+def test_a_declaration_without_a_body_is_a_definition_unless_it_only_adds_to_one() -> None:
+    source = (
+        "/** Reads. */\nexport declare function read(path: string): Config;\n"
+        "abstract class A {\n  /** Its area. */\n  abstract area(): number;\n}\n"
+        "function over(a: string): void;\nfunction over(a: any) {}\n"
+    )
+    assert listed("a.d.ts", source) == [
+        "function read 1-2: export declare function read(path: string): Config",
+        "class A 3-6: abstract class A",
+        "method A.area 4-5: abstract area(): number",
+        "function over 8-8: function over(a: any)",
+    ]
+    assert listed("a.rs", "trait Shape {\n    /// Area.\n    fn area(&self) -> f64;\n}\n") == [
+        "trait Shape 1-4: trait Shape",
+        "method Shape.area 2-3: fn area(&self) -> f64",
+    ]
+
+
+def test_rust_methods_are_of_whatever_type_they_are_for() -> None:
+    types = {"[X]": "[X]", "(A, B)": "(A,B)", "dyn Foo": "Foo", "[T; 4]": "[T; 4]", "()": "()", "*const X": "X"}
+    for written, name in types.items():
+        assert listed("a.rs", f"impl T for {written} {{ fn a() {{}} }}\n") == [f"method {name}.a 1-1: fn a()"]
