@@ -11,6 +11,7 @@
     ])
   ])
 ])
+
 (struct_specifier name: (_) @name body: (_) @body) @struct
 (union_specifier name: (_) @name body: (_) @body) @struct
 (enum_specifier name: (_) @name body: (_) @body) @enum

@@ -7,6 +7,7 @@
 (function_definition (field_initializer_list) @body)
 (function_definition declarator: (pointer_declarator declarator:
   (reference_declarator (function_declarator declarator: (_) @name))))
+
 (class_specifier name: (_) @name body: (_) @body) @class
 (namespace_definition name: (_) @name body: (_) @body) @namespace
 (alias_declaration name: (type_identifier) @name) @type
