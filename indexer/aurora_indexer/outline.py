@@ -11,6 +11,7 @@ import re
 from msgspec import Struct, field
 from tree_sitter import Node
 
+from aurora_indexer import naming
 from aurora_indexer.languages import CLASS_LIKE, Language
 from aurora_indexer.leading import Captures, Leads, Span
 from aurora_indexer.values import LABELS, value_of
@@ -18,9 +19,6 @@ from aurora_memory.chunks import ChunkKind
 
 MAX_NESTING = 48
 """Definitions nested deeper belong to the text around them: hashing each with all it holds would cost the square."""
-
-MAX_SEGMENT = 200
-"""Characters of one segment of a qualified name."""
 
 _KINDS: tuple[ChunkKind, ...] = (
     "class", "interface", "struct", "trait", "enum", "namespace", "macro", "method", "function", "type",
@@ -30,11 +28,10 @@ _FUNCTIONS = frozenset({"function", "method", "macro"})
 
 # Ranks order captures of equal span: what is around comes first. A body may be no more than the definition in it.
 # What is unnamed is what stands before a value that is no definition: nothing there is a name.
-_UNNAMED, _WRAPPER, _BODY, _DEFINITION, _SCOPE, _MEMBERS, _NAME, _QUALIFIER, _FIELDS, _DOC = range(10)
+(
+    _UNNAMED, _WRAPPER, _BODY, _DEFINITION, _SCOPE, _MEMBERS, _NAME, _QUALIFIER, _FIELDS, _DOC
+) = range(10)  # fmt: skip
 
-_GENERICS = re.compile(r"<[^<>]*>")
-_OPERATOR = re.compile(r"(?:(.*)::)?(operator\b.*)")
-_CONVERSION = re.compile(r"(?<=\w)\s*\(\).*$")
 _BEFORE_WRAPPED = re.compile(rb"[\s\w*]{0,100}")
 _AFTER_WRAPPED = re.compile(rb"[\s\w;*,]{0,200}")
 
@@ -242,16 +239,25 @@ def _named(language: Language, source: bytes, regions: list[_Region], brackets: 
         region.path = outer_path
         if around is not None:
             region.definition = around.definition
+        if region.name is None and region.kind == "function":
+            region.name = naming.declared_function(region.node)
         if region.name is None or not region.kind or region.kind == "members":
             continue
         written = source[region.name.start_byte : region.name.end_byte]
-        segments = _segments(written, separator)
+        if written[:1] == b"(":
+            name = naming.declared(region.name)
+            written = source[name.start_byte : name.end_byte]
+        segments = naming.segments(written, separator)
+        if region.kind == "function" and written.isupper() and not _is_class_like(language, around):
+            segments = naming.of_macro(region.node, written, source) or segments
         if not segments:
             continue
         parent = outer_path
         qualified = False
         if region.qualifier is not None:
-            qualifier = unqualified.sub("", _flat(source[region.qualifier.start_byte : region.qualifier.end_byte]))
+            qualifier = unqualified.sub(
+                "", naming.flat(source[region.qualifier.start_byte : region.qualifier.end_byte])
+            )
             qualified = bool(qualifier)
             parent = _joined(parent, qualifier)
         if len(segments) > 1:
@@ -292,32 +298,6 @@ def _is_class_like(language: Language, around: _Region | None) -> bool:
     while around is not None and around.kind in ("", "members"):
         around = around.around
     return around is not None and (around.kind in language.class_like or around.kind == "scope")
-
-
-def _segments(written: bytes, separator: re.Pattern[str]) -> list[str]:
-    text = _flat(written)
-    if text.isidentifier():
-        return [text[:MAX_SEGMENT]]
-    if text[:1] in "\"'`[":
-        # A quoted or computed key is one segment, whatever is in it.
-        segments = [text.strip("\"'`")]
-    elif operator := _OPERATOR.fullmatch(text):
-        segments = [*_without_generics(operator[1] or "").split("::"), _CONVERSION.sub("", operator[2])]
-    else:
-        segments = separator.split(_without_generics(text))
-    return [segment[:MAX_SEGMENT] for segment in segments if segment]
-
-
-def _flat(written: bytes) -> str:
-    return " ".join(written[: 8 * MAX_SEGMENT].decode("utf-8", "replace").split())
-
-
-def _without_generics(text: str) -> str:
-    if not any(map(str.isalpha, text)):  # an operator, as Ruby's `<=>`
-        return text
-    while "<" in text and (shorter := _GENERICS.sub("", text)) != text:
-        text = shorter
-    return text.replace(" ", "")
 
 
 def _joined(parent: str, name: str) -> str:

@@ -223,3 +223,62 @@ def test_a_comment_that_ends_an_attributes_line_cuts_nothing_off(path: str, sour
 )
 def test_a_header_is_what_its_code_tells(source: str, language: str) -> None:
     assert parse_file("a.h", source.encode()).language == language
+
+
+NAMES = """\
+TEST(ParserTest, RejectsEmptyInput) { parse(""); }
+BOOST_AUTO_TEST_CASE(accepts) {}
+SYSCALL_DEFINE3(read, unsigned int, fd, char *, buf) { return 1; }
+PLAIN(int size) { return size; }
+class XML { XML(Node) {} int operator()(int x) const { return x; } operator bool() const { return true; } };
+void (*signal(int sig, void (*handler)(int)))(int) { return 0; }
+int (*rows(void))[3] { return 0; }
+int (bracketed)(int x) { return x; }
+"""
+
+
+def test_names_in_declarators_and_of_what_macros_define() -> None:
+    found = [line.split(":")[0] for line in listed("a.cpp", NAMES)]
+    assert found == [
+        "function ParserTest.RejectsEmptyInput 1-1",
+        "function accepts 2-2",
+        "function read 3-3",
+        "function PLAIN 4-4",
+        "class XML 5-5",
+        "method XML.XML 5-5",
+        "method XML.operator() 5-5",
+        "method XML.operator bool 5-5",
+        "function signal 6-6",
+        "function rows 7-7",
+        "function bracketed 8-8",
+    ]
+    assert listed("a.cpp", NAMES)[0].endswith(": TEST(ParserTest, RejectsEmptyInput)")
+    assert listed("a.c", NAMES.split("true; } };\n")[1]) == [
+        "function signal 1-1: void (*signal(int sig, void (*handler)(int)))(int)",
+        "function rows 2-2: int (*rows(void))[3]",
+        "function bracketed 3-3: int (bracketed)(int x)",
+    ]
+
+
+def test_a_declaration_without_a_body_is_a_definition_unless_it_only_adds_to_one() -> None:
+    source = (
+        "/** Reads. */\nexport declare function read(path: string): Config;\n"
+        "abstract class A {\n  /** Its area. */\n  abstract area(): number;\n}\n"
+        "function over(a: string): void;\nfunction over(a: any) {}\n"
+    )
+    assert listed("a.d.ts", source) == [
+        "function read 1-2: export declare function read(path: string): Config",
+        "class A 3-6: abstract class A",
+        "method A.area 4-5: abstract area(): number",
+        "function over 8-8: function over(a: any)",
+    ]
+    assert listed("a.rs", "trait Shape {\n    /// Area.\n    fn area(&self) -> f64;\n}\n") == [
+        "trait Shape 1-4: trait Shape",
+        "method Shape.area 2-3: fn area(&self) -> f64",
+    ]
+
+
+def test_rust_methods_are_of_whatever_type_they_are_for() -> None:
+    types = {"[X]": "[X]", "(A, B)": "(A,B)", "dyn Foo": "Foo", "[T; 4]": "[T; 4]", "()": "()", "*const X": "X"}
+    for written, name in types.items():
+        assert listed("a.rs", f"impl T for {written} {{ fn a() {{}} }}\n") == [f"method {name}.a 1-1: fn a()"]

@@ -68,6 +68,7 @@ EXPECTED = {
         method Panel.close 46-48
         method Panel.open 50-50
         class Shape 53-53
+        method Shape.area 53-53
         interface Closable 54-54
         type Mode 55-55
         enum Level 56-56
@@ -156,6 +157,7 @@ EXPECTED = {
         function area 5-5
         function walk 6-8
         class Repo 9-9
+        method Repo.find 9-9
         method Repo.save 9-9
     """,
     "store.rs": """
@@ -163,6 +165,7 @@ EXPECTED = {
         struct Store 8-12
         struct Id 14-14
         trait Keep 16-20
+        method Keep.keep 18-18
         method Keep.keep_all 19-19
         method Store.new 25-29
         method Store.fmt 33-36

@@ -2,6 +2,7 @@
 
 (function_item name: (identifier) @name) @function
 (function_item body: (_) @body)
+(function_signature_item name: (identifier) @name) @function
 (struct_item name: (type_identifier) @name) @struct
 (struct_item body: (field_declaration_list) @body)
 (union_item name: (type_identifier) @name body: (_) @body) @struct
@@ -18,6 +19,9 @@
   (scoped_type_identifier) @name
   (generic_type type: (_) @name)
   (reference_type type: (_) @name)
+  (pointer_type type: (_) @name)
+  (dynamic_type trait: (_) @name)
+  [(array_type) (tuple_type) (unit_type) (function_type)] @name
 ]) @scope
 (impl_item trait: (_) @inherits)
 (trait_item bounds: (trait_bounds [(type_identifier) (scoped_type_identifier) (generic_type)] @inherits))

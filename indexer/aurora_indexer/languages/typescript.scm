@@ -3,6 +3,8 @@
 ; Captures are explained in languages/__init__.py.
 
 (abstract_class_declaration) @class @fields
+(abstract_method_signature) @method.member @fields
+(ambient_declaration (function_signature) @function @fields)
 (interface_declaration) @interface @fields
 (type_alias_declaration) @type @fields
 (enum_declaration) @enum @fields
@@ -14,7 +16,7 @@
 
 (ambient_declaration [
   (class_declaration) (abstract_class_declaration) (interface_declaration) (type_alias_declaration)
-  (enum_declaration) (internal_module) (module)
+  (enum_declaration) (internal_module) (module) (function_signature)
 ]) @wrapper
 (expression_statement . (internal_module)) @wrapper
 
