@@ -40,6 +40,9 @@ HERE_SECONDS = 0.25
 HISTORY_PATIENCE = 0.2
 """Seconds that who asked for an index waits for git's history too: the first answer knows it, if files are few."""
 
+CHUNKING = "2"
+"""By which rules files become chunks. Another number looks into every file anew, once: raise it with those rules."""
+
 RETRY_SECONDS = 2.0
 MANY_FILES = 100
 """From so many parsed files on, a run was a bulk write."""
@@ -289,9 +292,14 @@ class Indexer:
         seen = {file.path for file in found.files}
         removed = [path for path in known if path not in seen] + [path for path in skips if path not in seen]
         stats = known | {path: stat for path, (_, _, stat) in skips.items()}
-        changed = [file for file in found.files if not _same(file, stats.get(file.path))]
+        outdated = await self._store.read.fact("chunking") != CHUNKING
+        changed = [file for file in found.files if outdated or not _same(file, stats.get(file.path))]
         unchanged = len(found.files) - len(changed)
-        summary = await self._take_in(changed, removed, known, first_time=not known, edited=edited)
+        hashes = {} if outdated else known
+        by_hand = edited and not (known and outdated)
+        summary = await self._take_in(changed, removed, hashes, first_time=not known, edited=by_hand)
+        if outdated:
+            await self._store.remember("chunking", CHUNKING)
         return structs.replace(summary, unchanged=summary.unchanged + unchanged)
 
     async def _refresh(self, paths: Sequence[str]) -> Summary:

@@ -194,6 +194,25 @@ def _indexed(product: Product, root: Path) -> list[dict[str, Any]]:
     return [entry for entry in runs if entry.get("root") == str(root)]
 
 
+def test_a_memory_made_by_older_rules_of_chunking_is_looked_through_anew_once(product: Product, root: Path) -> None:
+    with product.session(root) as client:
+        files = client.request("aurora/index")["files"]
+    product.aurora("daemon", "stop", cwd=root)
+    (memory,) = [path for path in product.databases() if _is_memory_of(path, root)]
+    with closing(sqlite3.connect(memory)) as db, db:
+        assert db.execute("UPDATE facts SET value = '0' WHERE key = 'chunking'").rowcount == 1
+        db.execute("UPDATE chunks SET body_hash = x'00', kind = 'class' WHERE name = 'third_function'")
+        db.execute(
+            "INSERT INTO accesses (chunk_id, at, kind) SELECT id, 1.0, 'used' FROM chunks WHERE name = 'third_function'"
+        )
+    found = product.json("index", cwd=root)
+    assert (found["parsed_files"], found["unchanged_files"]) == (files, 0)
+    again = product.json("mem", "third_function", cwd=root)["results"][0]
+    assert (again["kind"], again["last_used"]) == ("function", "1970-01-01T00:00:01Z"), "what was learned stays"
+    product.aurora("daemon", "stop", cwd=root)
+    assert product.json("index", cwd=root)["parsed_files"] == 0
+
+
 def test_changes_made_while_the_daemon_was_down_are_found(product: Product, root: Path) -> None:
     with product.session(root) as client:
         client.request("aurora/index")
