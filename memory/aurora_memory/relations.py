@@ -61,6 +61,7 @@ class Catalogue:
         self._known_modules: dict[tuple[str, str], list[str]] = {}
         self._known_endings: dict[tuple[str, str, bool], set[str]] = {}
         self._places: dict[str, tuple[str, str, str]] = {}
+        self._headings: dict[str, dict[str, Definition]] = {}
         self._by_path: dict[str, list[Definition]] = {}
         self._families: list[str] = []
         for definition in definitions:
@@ -95,6 +96,14 @@ class Catalogue:
     def in_file(self, path: str, name: str) -> Sequence[Definition]:
         """The definitions of that simple name in one file."""
         return self._placed.get((path, name), ())
+
+    def headed(self, path: str, fragment: str) -> Definition | None:
+        """The first definition of a file with that heading, else what stands for the file; None for an unknown file."""
+        here = self._headings.get(path)
+        if here is None:
+            here = self._headings[path] = {_letters(each.leaf): each for each in reversed(self.of_file(path))}
+        wanted = _letters(fragment)
+        return (here.get(wanted) if wanted else None) or stands_for_file(self.of_file(path))
 
     def imported(self, module: str, importer: str, name: str, language: str) -> list[Definition]:
         """The definitions of `name` in the files that `module`, as written in `importer`, can be."""
@@ -142,52 +151,107 @@ def family(language: str) -> str:
     return FAMILIES.get(language, language)
 
 
-def bindings(imports: Sequence[Import]) -> dict[str, Import]:
-    """What each name that a file imports is bound to."""
-    return {bound_name(entry): entry for entry in imports}
+class Scope:
+    """One file's view of the catalogue: what the names that its chunks use can mean. `imports` are the file's."""
 
+    def __init__(self, path: str, language: str, imports: Sequence[Import], catalogue: Catalogue) -> None:
+        self._path = path
+        self._language = language
+        self._imports = imports
+        self._catalogue = catalogue
+        self._bindings = {bound_name(entry): entry for entry in imports}
+        self._names = catalogue.names(language)
+        self._has_submodules = family(language) != "ecmascript"
+        self._known: dict[tuple[str, str], list[Definition]] = {}
 
-def resolve(
-    source: Definition, references: Sequence[Reference], bindings: Mapping[str, Import], catalogue: Catalogue
-) -> list[Relation]:
-    """Resolve one chunk's references; `bindings` are those of its file."""
-    strongest: dict[tuple[RelationKind, int], float] = {}
-    names = catalogue.names(source.language)
-    for reference in references:
-        kind: RelationKind
-        if reference.kind == "calls" or reference.kind == "inherits":
-            if reference.name not in names and reference.name not in bindings:
-                continue  # most names in use are defined elsewhere
-            kind, targets = reference.kind, _targets(source, reference, bindings, catalogue)
-        else:
-            meant = _mentioned(source, reference, catalogue)
-            kind, targets = "mentions", [(meant, MENTION_WEIGHT)] if meant else []
-        for target, weight in targets:
-            if target.id != source.id:
-                key: tuple[RelationKind, int] = (kind, target.id)
-                strongest[key] = max(weight, strongest.get(key, 0.0))
-    return [Relation(source.id, kind, to_id, weight) for (kind, to_id), weight in strongest.items()]
+    def resolve(self, source: Definition, references: Iterable[Reference]) -> list[Relation]:
+        """Resolve the references of one chunk of the file."""
+        strongest: dict[tuple[RelationKind, int], float] = {}
+        names, bindings = self._names, self._bindings
+        for reference in references:
+            kind: RelationKind
+            if reference.kind == "calls" or reference.kind == "inherits":
+                if reference.name not in names and reference.name not in bindings:
+                    continue  # most names in use are defined elsewhere
+                kind, targets = reference.kind, self._targets(source, reference)
+            else:
+                meant = _mentioned(source, reference, self._catalogue)
+                kind, targets = "mentions", [(meant, MENTION_WEIGHT)] if meant else []
+            for target, weight in targets:
+                if target.id != source.id:
+                    key: tuple[RelationKind, int] = (kind, target.id)
+                    if weight > strongest.get(key, 0.0):
+                        strongest[key] = weight
+        return [Relation(source.id, kind, to_id, weight) for (kind, to_id), weight in strongest.items()]
 
+    def resolve_imports(self, source: Definition) -> list[Relation]:
+        """The chunks that the file imports by name, as relations of `source`, the chunk that stands for it."""
+        found = {
+            target.id
+            for entry in self._imports
+            if entry.name
+            for target in self._catalogue.imported(entry.module, self._path, entry.name, self._language)
+            if target.parent is None and target.id != source.id
+        }
+        return [Relation(source.id, "imports", to_id, 1.0) for to_id in sorted(found)]
 
-def resolve_imports(source: Definition, imports: Sequence[Import], catalogue: Catalogue) -> list[Relation]:
-    """The chunks a file imports by name, as relations of the chunk that stands for the file."""
-    found = {
-        target.id
-        for entry in imports
-        if entry.name
-        for target in catalogue.imported(entry.module, source.path, entry.name, source.language)
-        if target.parent is None and target.id != source.id
-    }
-    return [Relation(source.id, "imports", to_id, 1.0) for to_id in sorted(found)]
+    def _targets(self, source: Definition, reference: Reference) -> list[tuple[Definition, float]]:
+        head = reference.qualifier
+        if head:
+            head = head.partition(".")[0].partition("::")[0]
+        bound = head or reference.name
+        entry = self._bindings.get(bound)
+        name = entry.name if entry is not None and not head and entry.name else reference.name
+        candidates = self._names.get(name)
+        if not candidates:
+            return []
+        here = self._catalogue.in_file(self._path, name)
+        if head in SELF_NAMES:
+            own_class = source.name if source.kind == "class" else source.parent
+            own = [found for found in here if found.parent == own_class]
+            if own:
+                return [(own[0], 1.0)]
+        elif here and not head:
+            visible = [found for found in here if _visible(found, source)]
+            if visible:
+                return [(max(visible, key=lambda found: len(found.parent or "")), 1.0)]
+        if entry is not None:
+            imported = self._known.get((bound, name))
+            if imported is None:
+                imported = self._known[bound, name] = self._imported(entry, name)
+            # What is imported but not found here comes from outside the workspace.
+            return [(found, 1.0 / len(imported)) for found in imported[:AMBIGUITY_LIMIT]]
+        if head and len(candidates) <= 20 * AMBIGUITY_LIMIT:
+            nested = f".{head}"
+            typed = [
+                found
+                for found in candidates
+                if (parent := found.parent) and (parent == head or parent.endswith(nested))
+            ]
+            if typed:
+                return [(found, 1.0 / len(typed)) for found in typed[:AMBIGUITY_LIMIT]]
+        if len(candidates) > AMBIGUITY_LIMIT:
+            return [(found, 0.3 / len(here)) for found in here] if 0 < len(here) <= AMBIGUITY_LIMIT else []
+        return [(found, 0.6 / len(candidates)) for found in candidates]
+
+    def _imported(self, entry: Import, name: str) -> list[Definition]:
+        """What an imported name can mean: in the submodule it names, else in the module, else in the class it names."""
+        imported = self._catalogue.imported
+        if entry.name and self._has_submodules:
+            module = _join(entry.module, entry.name)
+            if found := imported(module, self._path, name, self._language):
+                return found
+        if found := imported(entry.module, self._path, name, self._language):
+            return found
+        if not entry.name:
+            return []
+        return [found for found in self._names.get(name, ()) if found.parent == entry.name]
 
 
 def _mentioned(source: Definition, reference: Reference, catalogue: Catalogue) -> Definition | None:
     """The one definition that a document's name or link can mean: in its own file, in code, in other documents."""
     if reference.kind == "links":
-        linked = catalogue.of_file(reference.qualifier)
-        wanted = _letters(reference.name)
-        headed = [found for found in linked if wanted and _letters(found.leaf) == wanted]
-        return headed[0] if headed else stands_for_file(linked)
+        return catalogue.headed(reference.qualifier, reference.name)
     found = [each for each in catalogue.anywhere(reference.name) if each.kind not in ("module", "section")]
     if reference.qualifier:
         around = re.split(r"\.|::", reference.qualifier)[-1]
@@ -205,54 +269,7 @@ def _mentioned(source: Definition, reference: Reference, catalogue: Catalogue) -
 
 def _letters(text: str) -> str:
     """What is left of a heading, and of the link to it, when spelling rules are put aside."""
-    return "".join(letter for letter in text.lower() if letter.isalnum())
-
-
-def _targets(
-    source: Definition, reference: Reference, bindings: Mapping[str, Import], catalogue: Catalogue
-) -> list[tuple[Definition, float]]:
-    head = reference.qualifier
-    if head:
-        head = head.partition(".")[0].partition("::")[0]
-    entry = bindings.get(head or reference.name)
-    name = entry.name if entry is not None and not head and entry.name else reference.name
-    candidates = catalogue.names(source.language).get(name)
-    if not candidates:
-        return []
-    here = catalogue.in_file(source.path, name)
-    if head in SELF_NAMES:
-        own_class = source.name if source.kind == "class" else source.parent
-        own = [found for found in here if found.parent == own_class]
-        if own:
-            return [(own[0], 1.0)]
-    elif not head:
-        visible = [found for found in here if _visible(found, source)]
-        if visible:
-            return [(max(visible, key=lambda found: len(found.parent or "")), 1.0)]
-    if entry is not None:
-        imported = _imported(entry, source, name, catalogue)
-        # What is imported but not found here comes from outside the workspace.
-        return [(found, 1.0 / len(imported)) for found in imported[:AMBIGUITY_LIMIT]]
-    if head and len(candidates) <= 20 * AMBIGUITY_LIMIT:
-        typed = [found for found in candidates if found.parent and found.parent.rsplit(".", 1)[-1] == head]
-        if typed:
-            return [(found, 1.0 / len(typed)) for found in typed[:AMBIGUITY_LIMIT]]
-    if len(candidates) > AMBIGUITY_LIMIT:
-        return [(found, 0.3 / len(here)) for found in here] if 0 < len(here) <= AMBIGUITY_LIMIT else []
-    return [(found, 0.6 / len(candidates)) for found in candidates]
-
-
-def _imported(entry: Import, source: Definition, name: str, catalogue: Catalogue) -> list[Definition]:
-    """What an imported name can mean: in the submodule it names, else in the module, else in the class it names."""
-    if entry.name:
-        module = _join(entry.module, entry.name)
-        if found := catalogue.imported(module, source.path, name, source.language):
-            return found
-    if found := catalogue.imported(entry.module, source.path, name, source.language):
-        return found
-    if not entry.name:
-        return []
-    return [found for found in catalogue.names(source.language).get(name, ()) if found.parent == entry.name]
+    return "".join(filter(str.isalnum, text.lower()))
 
 
 def _visible(found: Definition, source: Definition) -> bool:
@@ -268,7 +285,8 @@ def bound_name(entry: Import) -> str:
         return entry.alias
     if entry.name:
         return entry.name
-    return _segments(entry.module)[-1] if _segments(entry.module) else entry.module
+    segments = _segments(entry.module)
+    return segments[-1] if segments else entry.module
 
 
 def _join(module: str, name: str) -> str:

@@ -14,27 +14,63 @@ import Stemmer
 
 _WORD = re.compile(r"[^\W_]\w*")
 _PIECE = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\da-zA-Z_]+")
-_stemmer = Stemmer.Stemmer("english", 0)  # no cache of its own: ours holds whole words
+_stem = Stemmer.Stemmer("english", 0).stemWord  # no cache of its own: ours are bounded
 
 MAX_WORD = 80
 """Longer words are data (base64, hashes, minified code), not names."""
 
 
+_MAX_STEMS = 30_000
+"""Pieces of identifiers whose stems are remembered; few occur in many identifiers."""
+
+
+class _Stems(dict[str, str]):
+    """The stems of the pieces met so far."""
+
+    def __missing__(self, piece: str) -> str:
+        if len(self) >= _MAX_STEMS:
+            self.clear()
+        stem: str = _stem(piece)
+        self[piece] = stem
+        return stem
+
+
+_stem_of = _Stems().__getitem__
+
+
 @lru_cache(maxsize=65536)
 def split_word(word: str) -> tuple[str, ...]:
     """Split one identifier into lower-case pieces, followed by the joined whole where there is more than one."""
-    pieces = tuple(piece.lower() for piece in _PIECE.findall(word))
-    if len(pieces) < 2:
-        return pieces
-    joined = "".join(pieces)
-    letters_then_digits = len(pieces) == 2 and pieces[1].isdigit()
-    return (*pieces[:1], joined) if letters_then_digits else (*pieces, joined)
+    pieces = _pieces(word)
+    if len(pieces) > 1:
+        pieces.append(_joined(pieces))
+    return tuple(pieces)
 
 
 @lru_cache(maxsize=65536)
 def stem_word(word: str) -> tuple[str, ...]:
     """Split one identifier as `split_word` does, each piece stemmed."""
-    return tuple(_stemmer.stemWords(split_word(word)))
+    return _stemmed(word)
+
+
+def _pieces(word: str) -> list[str]:
+    return list(map(str.lower, _PIECE.findall(word)))
+
+
+def _joined(pieces: list[str]) -> str:
+    """Two pieces or more as one word; of letters and a number behind them, only the letters stay as a piece."""
+    joined = "".join(pieces)
+    if len(pieces) == 2 and pieces[1].isdigit():
+        del pieces[1]
+    return joined
+
+
+def _stemmed(word: str) -> tuple[str, ...]:
+    pieces = _pieces(word)
+    if len(pieces) < 2:
+        return tuple(map(_stem_of, pieces))
+    joined = _stem(_joined(pieces))
+    return (*map(_stem_of, pieces), joined)
 
 
 def words(text: str) -> list[str]:
@@ -61,5 +97,5 @@ def plain_terms(word: str) -> tuple[str, ...]:
     if len(word) > MAX_WORD:
         return ()
     if word.isalpha() and word.islower():
-        return (_stemmer.stemWord(word),)
-    return stem_word(word)
+        return (_stem_of(word),)
+    return _stemmed(word)  # who counts words remembers them itself

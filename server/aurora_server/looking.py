@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TypeVar
 
 from aurora_memory.chunks import MODULE_NAME, CodeChunk, Import, Reference, type_of
-from aurora_memory.relations import Catalogue, Definition, Relation, bindings, resolve
+from aurora_memory.relations import Catalogue, Definition, Relation, Scope
 from aurora_memory.store.reading import ChunkView, Reader
 
 Chunk = TypeVar("Chunk", CodeChunk, ChunkView)
@@ -55,13 +55,14 @@ async def chunk_at(
         if other != name:
             definitions += await reader.definitions(other)
     source = _as_definition(path, around, chunks)
-    edges = resolve(source, [Reference("calls", name, qualifier)], bindings(imports), Catalogue(definitions))
-    return await _best(reader, edges)
+    scope = Scope(path, source.language, imports, Catalogue(definitions))
+    return await _best(reader, scope.resolve(source, [Reference("calls", name, qualifier)]))
 
 
 async def _meant(reader: Reader, source: Definition, mention: Reference) -> ChunkView | None:
     """The stored chunk that a name in a document means."""
-    return await _best(reader, resolve(source, [mention], {}, Catalogue(await reader.definitions(mention.name))))
+    scope = Scope(source.path, source.language, (), Catalogue(await reader.definitions(mention.name)))
+    return await _best(reader, scope.resolve(source, [mention]))
 
 
 async def _best(reader: Reader, edges: Sequence[Relation]) -> ChunkView | None:

@@ -3,7 +3,7 @@
 import pytest
 
 from aurora_memory.chunks import Import, Reference
-from aurora_memory.relations import Catalogue, Definition, Relation, bindings, resolve
+from aurora_memory.relations import Catalogue, Definition, Relation, Scope
 
 
 def definition(number: int, path: str, name: str, kind: str = "function", language: str = "python") -> Definition:
@@ -12,7 +12,8 @@ def definition(number: int, path: str, name: str, kind: str = "function", langua
 
 
 def targets(source: Definition, reference: Reference, imports: list[Import], *others: Definition) -> list[int]:
-    return sorted(edge.to_id for edge in resolve(source, [reference], bindings(imports), Catalogue([source, *others])))
+    scope = Scope(source.path, source.language, imports, Catalogue([source, *others]))
+    return sorted(edge.to_id for edge in scope.resolve(source, [reference]))
 
 
 def test_self_means_the_same_class() -> None:
@@ -141,5 +142,6 @@ MENTIONS = [
 )
 def test_documents_mention_what_is_not_ambiguous(source: int, reference: Reference, target: int | None) -> None:
     by_id = {each.id: each for each in MENTIONS}
-    edges = resolve(by_id[source], [reference], {}, Catalogue(MENTIONS))
+    scope = Scope(by_id[source].path, by_id[source].language, (), Catalogue(MENTIONS))
+    edges = scope.resolve(by_id[source], [reference])
     assert edges == ([] if target is None else [Relation(source, "mentions", target, 0.3)])

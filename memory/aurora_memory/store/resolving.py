@@ -12,7 +12,7 @@ import aiosqlite
 from msgspec.structs import astuple
 
 from aurora_memory.chunks import Import, Reference, ReferenceKind
-from aurora_memory.relations import Catalogue, Definition, Relation, bindings, resolve, resolve_imports, stands_for_file
+from aurora_memory.relations import Catalogue, Definition, Relation, Scope, stands_for_file
 from aurora_memory.store.rows import decode_imports
 
 _DEFINITION = (
@@ -101,16 +101,18 @@ def _edges(
     references: dict[int, list[Reference]] = {}
     for chunk_id, kind, name, qualifier in mentioned:
         references.setdefault(chunk_id, []).append(Reference(cast("ReferenceKind", kind), name, qualifier))
-    bound = {path: bindings(entries) for path, entries in imports.items()}
     for path, of_file in groupby(sorted(sources, key=lambda source: source.path), key=lambda source: source.path):
         mates = catalogue.of_file(path)
         around = {mate.name: mate.id for mate in reversed(mates)}
         speaker = stands_for_file(mates)
+        scope: Scope | None = None
         for source in of_file:
+            if scope is None:
+                scope = Scope(path, source.language, imports.get(path, ()), catalogue)
             parent = around.get(source.parent) if source.parent is not None else None
             if parent is not None and parent != source.id:
                 edges.append(Relation(parent, "contains", source.id, 1.0))
-            edges.extend(resolve(source, references.get(source.id, ()), bound.get(path, {}), catalogue))
+            edges.extend(scope.resolve(source, references.get(source.id, ())))
             if speaker is not None and source.id == speaker.id:
-                edges.extend(resolve_imports(source, imports.get(path, ()), catalogue))
+                edges.extend(scope.resolve_imports(source))
     return sorted(map(astuple, edges))
