@@ -12,7 +12,7 @@ from aurora_memory.store import FileStat, IndexedFile, SkippedFile, Store
 
 BATCH_CHUNKS = 1500
 BATCH_SECONDS = 1.0
-LAST_REPLIES = 48
+LAST_REPLIES = 16
 """So many before the end what is there is written: little is left then that everybody waits for."""
 
 UNREAD = FileStat(-1, -1)

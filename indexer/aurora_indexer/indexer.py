@@ -218,6 +218,11 @@ class Indexer:
                 summary = await self._once(wanted)
             if waiters and self._history is not None and summary.parsed <= MANY_FILES:
                 await asyncio.wait({self._history}, timeout=HISTORY_PATIENCE)
+            for future, _ in waiters:
+                if not future.done():
+                    future.set_result(summary)
+            if summary.parsed > MANY_FILES:
+                await self._store.tidy()  # or recall would read through a write-ahead log as large as the index
         except asyncio.CancelledError:
             for future, _ in waiters:
                 future.cancel()
@@ -233,9 +238,6 @@ class Indexer:
         finally:
             self._sweeping = None
             self._tell(None)
-        for future, _ in waiters:
-            if not future.done():
-                future.set_result(summary)
 
     async def _give_up(self, wanted: _Wanted, waiters: list[_Waiter], error: Exception) -> None:
         """Say what happened to all who wait, and try the same again a little later."""
@@ -259,8 +261,6 @@ class Indexer:
         else:
             summary = await self._refresh(sorted(wanted.paths))
         await self._resolve()
-        if summary.parsed > MANY_FILES:
-            await self._store.tidy()  # or recall would read through a write-ahead log as large as the index
         self.counts = await self._store.counts()
         self.state, self.last_error, self.pending = "ready", None, len(self._wanted.paths)
         if summary.parsed or summary.removed or not self._first.is_set():

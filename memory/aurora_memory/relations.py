@@ -63,6 +63,7 @@ class Catalogue:
         self._places: dict[str, tuple[str, str, str]] = {}
         self._headings: dict[str, dict[str, Definition]] = {}
         self._by_path: dict[str, list[Definition]] = {}
+        self._by_id: dict[int, Definition] = {}
         self._families: list[str] = []
         for definition in definitions:
             path, leaf = definition.path, definition.leaf
@@ -88,6 +89,13 @@ class Catalogue:
     def anywhere(self, name: str) -> list[Definition]:
         """Every definition of that simple name, whatever its language."""
         return [found for known in self._families for found in self._named[known].get(name, ())]
+
+    def with_ids(self, ids: Iterable[int]) -> list[Definition]:
+        """The definitions of these chunks, as far as they are known here."""
+        known = self._by_id
+        if not known:
+            known.update({each.id: each for mates in self._by_path.values() for each in mates})
+        return [known[each] for each in ids if each in known]
 
     def of_file(self, path: str) -> Sequence[Definition]:
         """The definitions of one file, as far as they are known here, in the order they were given."""

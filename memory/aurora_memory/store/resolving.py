@@ -41,14 +41,25 @@ async def whole_catalogue(db: aiosqlite.Connection) -> Catalogue:
     return await asyncio.to_thread(lambda: Catalogue(Definition(*row) for row in rows))
 
 
-async def resolve_some(db: aiosqlite.Connection, catalogue: Catalogue | None) -> int:
-    """Resolve a batch of waiting chunks inside the caller's transaction; returns how many still wait."""
+async def any_edges(db: aiosqlite.Connection) -> bool:
+    """Whether there is any relation yet."""
+    return bool(list(await db.execute_fetchall("SELECT 1 FROM relations LIMIT 1")))
+
+
+async def resolve_some(db: aiosqlite.Connection, catalogue: Catalogue | None, *, had_edges: bool) -> int:
+    """Resolve a batch of waiting chunks inside the caller's transaction; returns how many still wait.
+
+    `had_edges` false: none of the waiting chunks was resolved before, so there is nothing to take back.
+    """
     waiting = await db.execute_fetchall("SELECT chunk_id FROM unresolved ORDER BY chunk_id LIMIT ?", (BATCH,))
     ids = [int(row[0]) for row in waiting]
     if not ids:
         return 0
     marks = ", ".join("?" * len(ids))
-    sources = [Definition(*row) for row in await db.execute_fetchall(f"{_DEFINITION} AND id IN ({marks})", ids)]
+    if catalogue is None:
+        sources = [Definition(*row) for row in await db.execute_fetchall(f"{_DEFINITION} AND id IN ({marks})", ids)]
+    else:
+        sources = catalogue.with_ids(ids)
     mentioned = list(
         await db.execute_fetchall(f"SELECT chunk_id, kind, name, qualifier FROM refs WHERE chunk_id IN ({marks})", ids)
     )
@@ -70,7 +81,6 @@ async def resolve_some(db: aiosqlite.Connection, catalogue: Catalogue | None) ->
         others = [*await _definitions(db, sorted(wanted)), *await _definitions(db, linked, "path")]
         known = Catalogue({**ours, **{other.id: other for other in others}}.values())
     edges = await asyncio.to_thread(_edges, sources, mentioned, imports, known)
-    had_edges = list(await db.execute_fetchall("SELECT 1 FROM relations LIMIT 1"))
     if had_edges:
         each = [(chunk_id,) for chunk_id in ids]
         await db.executemany("DELETE FROM relations WHERE from_id = ? AND kind NOT IN ('contains', 'used')", each)

@@ -131,9 +131,10 @@ class Store(Maintained):
             waiting = await resolving.waiting_chunks(self._writer)
             many = waiting > resolving.MANY
             catalogue = await resolving.whole_catalogue(self._writer) if many else None
+            had_edges = await resolving.any_edges(self._writer)
         while waiting:
             async with self._transaction() as db:
-                waiting = await resolving.resolve_some(db, catalogue)
+                waiting = await resolving.resolve_some(db, catalogue, had_edges=had_edges)
             tell(waiting)
 
     async def remember(self, key: str, value: str) -> None:
