@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 WORKSPACE ?= .
 QUERY ?= where is a file split into chunks
 
-.PHONY: run test e2e e2e-vscode vsix vsix-bundled check bench bench-recall bench-scale bench-manifest bench-deliverables bench-soar clean
+.PHONY: run test e2e e2e-vscode vsix vsix-bundled check bench bench-cold bench-recall bench-scale bench-manifest bench-deliverables bench-soar clean
 
 $(VENV)/.run: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -38,6 +38,9 @@ check: $(VENV)/.dev
 
 bench: $(VENV)/.dev
 	$(BIN)/python -m tests.benchmarks
+
+bench-cold: $(VENV)/.dev
+	$(BIN)/python -m tests.benchmarks.cold $(REPOS)
 
 bench-recall: $(VENV)/.dev
 	$(BIN)/python -m tests.benchmarks.recall_quality $(REPOS)
