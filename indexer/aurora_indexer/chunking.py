@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import cache
+from itertools import accumulate
 from posixpath import basename, splitext
 
 from tree_sitter import Node
@@ -21,6 +22,9 @@ from aurora_memory.chunks import MODULE_NAME, ChunkKind, CodeChunk, Part
 _NOTHING = WHITE_SPACE + b";,{}()"
 """What may be left between definitions without being code."""
 
+_BLOCK = 512
+"""Bytes whose line breaks are counted together."""
+
 
 class Chunker:
     """Makes the chunks of one file. `bare` is its source with the comments blanked, byte for byte."""
@@ -35,7 +39,8 @@ class Chunker:
         self._ordinals: dict[str, int] = {}
         self._stem = basename(without_suffix)
         self._keywords = _keywords(language)
-        self._counted = (0, 1)
+        blocks = range(0, len(source), _BLOCK)
+        self._breaks_before = [0, *accumulate([source.count(b"\n", at, at + _BLOCK) for at in blocks])]
 
     def definition(self, definition: Definition, uses: Uses) -> CodeChunk:
         """Make the chunk of a definition."""
@@ -172,10 +177,8 @@ class Chunker:
 
     def _line(self, position: int) -> int:
         """The 1-based line of a byte position; a line break belongs to the line it ends."""
-        at, line = self._counted  # from the last one asked for, which is near
-        line += self._source.count(b"\n", at, position) - self._source.count(b"\n", position, at)
-        self._counted = (position, line)
-        return line
+        block = position // _BLOCK
+        return 1 + self._breaks_before[block] + self._source.count(b"\n", block * _BLOCK, position)
 
 
 def blanked(text: bytes, spans: Iterable[Span]) -> bytes:
