@@ -19,11 +19,18 @@ for _field in FIELD_BITS:
     SHIFTS[_field] = sum(FIELD_BITS[earlier] for earlier in SHIFTS)
 LIMITS: dict[Field, int] = {field: (1 << bits) - 1 for field, bits in FIELD_BITS.items()}
 
+_VALUES = {field: tuple(count << SHIFTS[field] for count in range(limit + 1)) for field, limit in LIMITS.items()}
+"""Each count up to the limit, packed."""
+
 
 def packed(field: Field, counts: Mapping[str, int]) -> dict[str, int]:
     """Counts of one field's terms, packed."""
-    shift, limit = SHIFTS[field], LIMITS[field]
-    return {term: (count if count < limit else limit) << shift for term, count in counts.items()}
+    values = _VALUES[field]
+    limit, most = LIMITS[field], values[-1]
+    found = dict(counts)  # of its full size at once: one that grows is filled anew each time
+    for term, count in counts.items():
+        found[term] = values[count] if count < limit else most
+    return found
 
 
 def add_field(found: dict[str, int], field: Field, counts: Mapping[str, int]) -> None:
