@@ -33,12 +33,14 @@ def packed(field: Field, counts: Mapping[str, int]) -> dict[str, int]:
     return found
 
 
-def add_field(found: dict[str, int], field: Field, counts: Mapping[str, int]) -> None:
-    """Put one field's counts, of which `found` has none yet, among others."""
-    shift, limit = SHIFTS[field], LIMITS[field]
+def add_terms(found: dict[str, int], field: Field, terms: Iterable[str]) -> None:
+    """Count the terms of one field among others."""
+    one, most = 1 << SHIFTS[field], LIMITS[field] << SHIFTS[field]
     get = found.get
-    for term, count in counts.items():
-        found[term] = get(term, 0) | (count if count < limit else limit) << shift
+    for term in terms:
+        value = get(term, 0)
+        if value & most != most:
+            found[term] = value + one
 
 
 def together(fields: Iterable[Mapping[str, int]]) -> dict[str, int]:
