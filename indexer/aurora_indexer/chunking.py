@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import cache
-from pathlib import PurePosixPath
+from itertools import accumulate
+from posixpath import basename, splitext
 
 from tree_sitter import Node
 
@@ -18,7 +19,11 @@ from aurora_indexer.split import is_long, split
 from aurora_indexer.uses import Uses
 from aurora_memory.chunks import MODULE_NAME, ChunkKind, CodeChunk, Part
 
-_BRACKETS = b";,{}()"
+_NOTHING = WHITE_SPACE + b";,{}()"
+"""What may be left between definitions without being code."""
+
+_BLOCK = 512
+"""Bytes whose line breaks are counted together."""
 
 
 class Chunker:
@@ -29,12 +34,13 @@ class Chunker:
         self._language = language
         self._source = source
         self._bare = bare
-        pure = PurePosixPath(path)
-        self._path_terms = packed_path(str(pure.with_suffix("")))
+        without_suffix = splitext(path)[0]
+        self._path_terms = packed_path(without_suffix)
         self._ordinals: dict[str, int] = {}
-        self._stem = pure.stem
+        self._stem = basename(without_suffix)
         self._keywords = _keywords(language)
-        self._counted = (0, 1)
+        blocks = range(0, len(source), _BLOCK)
+        self._breaks_before = [0, *accumulate([source.count(b"\n", at, at + _BLOCK) for at in blocks])]
 
     def definition(self, definition: Definition, uses: Uses) -> CodeChunk:
         """Make the chunk of a definition."""
@@ -66,14 +72,17 @@ class Chunker:
     ) -> CodeChunk | None:
         """Make the chunk of what is left between definitions, if that is more than imports, comments and trivia."""
         docstring = self._docstring(docs)
-        left = blanked(blanked(self._bare, top_level), trivia)
-        code = blanked(blanked(left, imports), docs.spans).translate(None, WHITE_SPACE + _BRACKETS)
-        if not docstring and not code:
-            return None
-        text = blanked(self._source, top_level)
-        start, end = _extent(left, WHITE_SPACE + _BRACKETS)
+        bare = self._bare
+        trivia = sorted([*top_level, *trivia])
+        if not docstring:
+            around = _between(sorted([*trivia, *imports, *docs.spans]), 0, len(bare))
+            if not any(bare[low:high].strip(_NOTHING) for low, high in around):
+                return None
+        left = _between(trivia, 0, len(bare))
+        start, end = _told(bare, left)
         if docs.spans:
             start, end = min(start, docs.spans[0][0]), max(end, docs.spans[-1][1])
+        shape = b"".join([bare[low:high] for low, high in left])
         return self._chunk(
             name=MODULE_NAME,
             kind="module",
@@ -83,8 +92,8 @@ class Chunker:
             excluded=[*docs.spans, *top_level],
             docstring=docstring,
             heading="",
-            hashes=(body_hash(text[start:end]), shape_hash(left, b"")),
-            tokens=summary.estimated_tokens(text[start:end]),
+            hashes=(body_hash(blanked(self._source, top_level)[start:end]), shape_hash(shape, b"")),
+            tokens=0,  # a module's text holds other chunks: `with_own_tokens` counts it
             uses=uses,
         )
 
@@ -168,10 +177,8 @@ class Chunker:
 
     def _line(self, position: int) -> int:
         """The 1-based line of a byte position; a line break belongs to the line it ends."""
-        at, line = self._counted  # from the last one asked for, which is near
-        line += self._source.count(b"\n", at, position) - self._source.count(b"\n", position, at)
-        self._counted = (position, line)
-        return line
+        block = position // _BLOCK
+        return 1 + self._breaks_before[block] + self._source.count(b"\n", block * _BLOCK, position)
 
 
 def blanked(text: bytes, spans: Iterable[Span]) -> bytes:
@@ -194,19 +201,38 @@ def blanked(text: bytes, spans: Iterable[Span]) -> bytes:
 def _without(text: bytes, start: int, end: int, spans: list[Span]) -> bytes:
     if not spans:
         return text[start:end]
-    pieces: list[bytes] = []
-    for low, high in sorted(spans):
+    return b"\n".join([text[low:high] for low, high in _between(sorted(spans), start, end)])
+
+
+def _between(spans: Iterable[Span], start: int, end: int) -> list[Span]:
+    """What is left from `start` to `end` without the spans; they are sorted and may overlap."""
+    left: list[Span] = []
+    for low, high in spans:
         if low > start:
-            pieces.append(text[start:low])
+            left.append((start, low))
         start = max(start, high)
-    pieces.append(text[start:end])
-    return b"\n".join(pieces)
+    left.append((start, end))
+    return left
 
 
-def _extent(text: bytes, nothing: bytes = WHITE_SPACE) -> Span:
+def _told(text: bytes, spans: list[Span]) -> Span:
+    """First and last byte (exclusive) of the spans that are more than white space and brackets; else the text's end."""
+    start = end = len(text)
+    for low, high in spans:
+        if piece := text[low:high].lstrip(_NOTHING):
+            start = high - len(piece)
+            break
+    for low, high in reversed(spans):
+        if piece := text[low:high].rstrip(_NOTHING):
+            end = low + len(piece)
+            break
+    return start, end
+
+
+def _extent(text: bytes) -> Span:
     """First and last byte (exclusive) that are not white space."""
-    start = len(text) - len(text.lstrip(nothing))
-    return start, max(len(text.rstrip(nothing)), start)
+    start = len(text) - len(text.lstrip(WHITE_SPACE))
+    return start, max(len(text.rstrip(WHITE_SPACE)), start)
 
 
 @cache

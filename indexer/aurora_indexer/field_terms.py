@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
 from itertools import chain, islice
 
 from aurora_memory.tokens import MAX_WORD, plain_terms, terms
@@ -36,14 +35,9 @@ class _SplitWords(dict[bytes, tuple[str, ...]]):
 _terms_of = _SplitWords().__getitem__
 
 
-def names_terms(names: Iterable[str]) -> dict[str, int]:
-    """Count the terms of names."""
-    return text_terms(" ".join(names).encode("utf-8", "replace"))
-
-
-def all_terms(text: str) -> dict[str, int]:
-    """Count the terms of a short text (a path, a signature)."""
-    return text_terms(text.encode("utf-8", "replace"))
+def every_term(text: bytes) -> list[str]:
+    """The terms of a short text (a path, a signature, names) in order, with repeats."""
+    return list(chain.from_iterable(map(_terms_of, text.translate(_SPACED).split())))
 
 
 def text_terms(text: bytes) -> dict[str, int]:

@@ -16,8 +16,8 @@ _MAX_REMEMBERED = 50_000
 
 _GENERICS = re.compile(r"<[^<>]*>|\[[^\[\]]*\]$")
 _ARROWS = re.compile(r"\s*(?:::|->|\?\.|!\.|&\.|\.)\s*")
-_PLAIN = re.compile(r"(?:([\w$@#]+(?:\.[\w$@#]+)*)\.)?([\w$#]+[?!]?)")
-_LAST = re.compile(r"([\w$#]+[?!]?)$")
+_PLAIN = re.compile(r"((?:[\w$@#]++\.)*)([\w$#]++[?!]?)")
+_LAST_BACKWARDS = re.compile(r"\n?([?!]?[\w$#]+)")
 
 
 class _Read(dict[bytes, Reference | None]):
@@ -44,13 +44,16 @@ class _Read(dict[bytes, Reference | None]):
 def reference(kind: ReferenceKind, written: bytes) -> Reference | None:
     """Read one name in use: `ns::Klass<T>::make` is name `make`, qualifier `ns.Klass`; `f(x).go` has no qualifier."""
     text = written.decode("utf-8", "replace").strip().lstrip("*&")
-    while (shorter := _GENERICS.sub("", text)) != text:
-        text = shorter
-    text = _ARROWS.sub(".", text)
-    if match := _PLAIN.fullmatch(text):
-        return Reference(kind, match[2], match[1] or "")
-    if match := _LAST.search(text):
-        return Reference(kind, match[1])
+    match = _PLAIN.fullmatch(text)  # as most are written
+    if match is None:
+        while ("<" in text or "]" in text) and (shorter := _GENERICS.sub("", text)) != text:
+            text = shorter
+        if "(" not in text:
+            match = _PLAIN.fullmatch(_ARROWS.sub(".", text))
+    if match:
+        return Reference(kind, match[2], match[1][:-1])
+    if last := _LAST_BACKWARDS.match(text[::-1]):
+        return Reference(kind, last[1][::-1])
     return None
 
 

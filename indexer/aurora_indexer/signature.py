@@ -10,8 +10,9 @@ MAX_DOCSTRING = 2000
 _RAW = 4 * MAX_DOCSTRING
 """Bytes of a docstring worth looking at, before white space and markers are gone."""
 
-_AFTER_BRACKET = re.compile(r"(?<=[(\[]) | (?=[)\]])")
-_TRAILING_COMMA = re.compile(r", ?(?=[)\]])")
+_IN_BRACKETS = (("( ", "("), ("[ ", "["), (" )", ")"), (" ]", "]"), (",)", ")"), (",]", "]"))
+"""What a header of several lines has too much once it is one."""
+
 _QUOTES = re.compile(r"[a-zA-Z]{0,2}(\"\"\"|'''|\"|')")
 _ADJACENT = re.compile(r"(\"\"\"|'''|\"|')\s+[a-zA-Z]{0,2}(?:\"\"\"|'''|\"|')")
 _MARKER = re.compile(r"(?:/\*[*!]?|//[/!]?|\*(?!/)|#+!?|=begin|=end)\s?")
@@ -29,7 +30,8 @@ def signature(header: bytes) -> str:
     if text.endswith((" end", " do", ";end")):
         text = text[:-3].rstrip(" ;")
     if "( " in text or " )" in text or "[ " in text or " ]" in text:
-        text = _TRAILING_COMMA.sub("", _AFTER_BRACKET.sub("", text))
+        for written, wanted in _IN_BRACKETS:
+            text = text.replace(written, wanted)
     return text if len(text) <= MAX_SIGNATURE else text[: MAX_SIGNATURE - 1] + "…"
 
 

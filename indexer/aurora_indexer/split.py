@@ -77,10 +77,11 @@ class _Weights(Sequence[int]):
 
 def _parts(starts: list[int], text: bytes, offset: int, weights: Sequence[int]) -> list[Span]:
     limit = max(MAX_PART, 2 * weights[-1] // MAX_PARTS)
-    cuts = _merged(starts, weights, offset, limit)
+    before = [weights[start - offset] for start in starts]
+    cuts = _merged(starts, before, weights[-1], limit)
     while len(cuts) > MAX_PARTS:
         limit = limit * 3 // 2
-        cuts = _merged(starts, weights, offset, limit)
+        cuts = _merged(starts, before, weights[-1], limit)
     ends = [*cuts[1:], offset + len(text)]
     return list(zip(cuts, ends, strict=True))
 
@@ -95,12 +96,11 @@ def _unit_starts(node: Node, text: bytes, offset: int, weights: Sequence[int]) -
         current = todo.pop()
         start, end = current.byte_range
         low, high = min(max(start - offset, 0), last), min(max(end - offset, 0), last)
-        weight = weights[high] - weights[low]
-        if weight == 0:
+        if low == high or text[low:high].isspace():
             continue
         if start > starts[-1]:
             starts.append(start)
-        if weight <= MAX_PART:
+        if high - low <= MAX_PART or weights[high] - weights[low] <= MAX_PART:
             continue
         if 0 < current.child_count <= _MAX_ENTERED - entered:
             children = current.children
@@ -127,15 +127,17 @@ def _line_starts(text: bytes, low: int, high: int, offset: int, weights: Sequenc
     return starts
 
 
-def _merged(starts: list[int], weights: Sequence[int], offset: int, limit: int) -> list[int]:
-    """Keep the starts that begin a new part, so that each part but the last is as full as the pieces allow."""
+def _merged(starts: list[int], before: list[int], whole: int, limit: int) -> list[int]:
+    """Keep the starts that begin a new part, so that each part but the last is as full as the pieces allow.
+
+    `before` weighs what stands before each start, `whole` everything.
+    """
     cuts = [starts[0]]
-    ends = [*starts[1:], offset + len(weights) - 1]
-    for start, end in zip(starts, ends, strict=True):
-        before = weights[start - offset] - weights[cuts[-1] - offset]
-        together = weights[end - offset] - weights[cuts[-1] - offset]
-        if together > limit and before >= limit // _TINY:
+    begun = before[0]
+    for start, low, high in zip(starts, before, [*before[1:], whole], strict=True):
+        if high - begun > limit and low - begun >= limit // _TINY:
             cuts.append(start)
-    if len(cuts) > 1 and weights[-1] - weights[cuts[-1] - offset] < limit // _TINY:
+            begun = low
+    if len(cuts) > 1 and whole - begun < limit // _TINY:
         cuts.pop()
     return cuts

@@ -51,16 +51,23 @@ class Keywords:
         sentence = docstring[:_SENTENCE]
         if len(docstring) > 40:
             sentence = sentence.partition("\n\n")[0].partition(". ")[0]
-        for text, weight in ((own, 4.0), (sentence, 2.0), (outer, 1.5), (signature, 1.0)):
-            for word in chain.from_iterable(map(telling, find(text))):
-                scores[word] = scores.get(word, 0.0) + weight
+        for word in telling(own):
+            scores[word] = scores.get(word, 0.0) + 4.0
+        if sentence:
+            for word in chain.from_iterable(map(telling, find(sentence))):
+                scores[word] = scores.get(word, 0.0) + 2.0
+        if outer:
+            for word in telling(outer):
+                scores[word] = scores.get(word, 0.0) + 1.5
+        for word in chain.from_iterable(map(telling, find(signature))):
+            scores[word] = scores.get(word, 0.0) + 1.0
         if len(scores) < MAX_KEYWORDS and len(docstring) > len(sentence):
             rest = find(docstring, len(sentence), len(sentence) + _SENTENCE)
             for word in chain.from_iterable(map(telling, rest)):
                 scores[word] = scores.get(word, 0.0) + 0.5
         if len(scores) < MIN_KEYWORDS:
             for text in more:
-                for word in chain.from_iterable(map(telling, find(text))):
+                for word in telling(text):
                     scores[word] = scores.get(word, 0.0) + 0.25
                 if len(scores) >= MAX_KEYWORDS:
                     break
@@ -68,19 +75,27 @@ class Keywords:
 
 
 class _Telling(dict[str, tuple[str, ...]]):
-    """The words of an identifier that may be keywords."""
+    """The words of a name, or of any short text, that may be keywords."""
 
     def __init__(self, silent: frozenset[str]) -> None:
         self._silent = silent
 
-    def __missing__(self, identifier: str) -> tuple[str, ...]:
-        pieces = split_word(identifier) if len(identifier) <= MAX_WORD else ()
+    def __missing__(self, text: str) -> tuple[str, ...]:
         found = tuple(
-            word
-            for word in (pieces[:-1] if len(pieces) > 1 else pieces)
-            if len(word) >= 3 and word not in self._silent and word.isalpha()
+            [
+                word
+                for identifier in _WORD.findall(text)
+                if len(identifier) <= MAX_WORD
+                for word in _pieces(identifier)
+                if len(word) >= 3 and word not in self._silent and word.isalpha()
+            ]
         )
         if len(self) >= _MAX_REMEMBERED:
             self.clear()
-        self[identifier] = found
+        self[text] = found
         return found
+
+
+def _pieces(identifier: str) -> tuple[str, ...]:
+    pieces = split_word(identifier)
+    return pieces[:-1] if len(pieces) > 1 else pieces

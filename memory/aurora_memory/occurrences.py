@@ -19,19 +19,28 @@ for _field in FIELD_BITS:
     SHIFTS[_field] = sum(FIELD_BITS[earlier] for earlier in SHIFTS)
 LIMITS: dict[Field, int] = {field: (1 << bits) - 1 for field, bits in FIELD_BITS.items()}
 
+_VALUES = {field: tuple(count << SHIFTS[field] for count in range(limit + 1)) for field, limit in LIMITS.items()}
+"""Each count up to the limit, packed."""
+
 
 def packed(field: Field, counts: Mapping[str, int]) -> dict[str, int]:
     """Counts of one field's terms, packed."""
-    shift, limit = SHIFTS[field], LIMITS[field]
-    return {term: (count if count < limit else limit) << shift for term, count in counts.items()}
-
-
-def add_field(found: dict[str, int], field: Field, counts: Mapping[str, int]) -> None:
-    """Put one field's counts, of which `found` has none yet, among others."""
-    shift, limit = SHIFTS[field], LIMITS[field]
-    get = found.get
+    values = _VALUES[field]
+    limit, most = LIMITS[field], values[-1]
+    found = dict(counts)  # of its full size at once: one that grows is filled anew each time
     for term, count in counts.items():
-        found[term] = get(term, 0) | (count if count < limit else limit) << shift
+        found[term] = values[count] if count < limit else most
+    return found
+
+
+def add_terms(found: dict[str, int], field: Field, terms: Iterable[str]) -> None:
+    """Count the terms of one field among others."""
+    one, most = 1 << SHIFTS[field], LIMITS[field] << SHIFTS[field]
+    get = found.get
+    for term in terms:
+        value = get(term, 0)
+        if value & most != most:
+            found[term] = value + one
 
 
 def together(fields: Iterable[Mapping[str, int]]) -> dict[str, int]:
