@@ -30,7 +30,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from functools import cache
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -209,9 +209,11 @@ _SHEBANG = re.compile(rb"#![ \t]*(?:\S*/)?([\w.+-]+)(?:[ \t]+-\S+)*(?:[ \t]+([\w
 
 def for_path(path: str, first_line: bytes = b"") -> Language | None:
     """Tell the language of a file from its name, or from a `#!` line where the name has no suffix."""
-    pure = PurePosixPath(path)
-    found = _BY_FILE_NAME.get(pure.name) or _BY_SUFFIX.get(pure.suffix.lower())
-    if found or pure.suffix or not first_line.startswith(b"#!"):
+    name = path[path.rfind("/") + 1 :]
+    dot = name.rfind(".")
+    suffix = name[dot:] if 0 < dot < len(name) - 1 else ""
+    found = _BY_FILE_NAME.get(name) or _BY_SUFFIX.get(suffix.lower())
+    if found or suffix or not first_line.startswith(b"#!"):
         return found
     match = _SHEBANG.match(first_line)
     if match is None:
