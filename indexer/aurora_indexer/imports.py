@@ -21,6 +21,9 @@ _ES_REQUIRE = re.compile(
 )
 _ES_BRACES = re.compile(r"\{([^}]*)\}?", re.S)
 _ES_NAMESPACE = re.compile(r"\*\s*(?:as\s+([\w$]+))?")
+_ES_KEYWORD = re.compile(r"^(?:import|export)\b\s*(?:type\b(?!\s*(?:,|$)))?")
+_ES_TYPE = re.compile(r"^\s*type\s+(?!as\b)")
+_ES_NAME = re.compile(r"[\w$]+")
 _GO = re.compile(r"""(?:([\w.]+)\s*)?(["`])([^"`\n]+)\2""")
 _JAVA = re.compile(r"import\s+(?:static\s+)?([\w.\s]+?)\s*(\.\s*\*)?\s*;?\s*$")
 _INCLUDE = re.compile(r"""#\s*(?:include(?:_next)?|import)\s*[<"]([^>"\n]+)""")
@@ -52,7 +55,7 @@ def ecmascript(text: str) -> list[Import]:
     module = source[2]
     clause = text[: source.start()].strip()
     exporting = clause.startswith("export")
-    clause = re.sub(r"^(?:import|export)\b\s*(?:type\b(?!\s*(?:,|$)))?", "", clause).strip()
+    clause = _ES_KEYWORD.sub("", clause).strip()
     braces = _ES_BRACES.search(clause)
     if braces:
         clause = clause[: braces.start()] + clause[braces.end() :]
@@ -62,10 +65,10 @@ def ecmascript(text: str) -> list[Import]:
         found.append(Import(module, "*" if exporting and not namespace[1] else "", namespace[1] or ""))
         clause = clause[: namespace.start()]
     default = clause.strip(" ,\n\t=")
-    if re.fullmatch(r"[\w$]+", default):
+    if _ES_NAME.fullmatch(default):
         found.insert(0, Import(module, "default", default))
     for item in braces[1].split(",") if braces else ():
-        name, alias = _aliased(re.sub(r"^\s*type\s+(?!as\b)", "", item))
+        name, alias = _aliased(_ES_TYPE.sub("", item))
         if name:
             found.append(Import(module, name, alias))
     return found or [Import(module)]

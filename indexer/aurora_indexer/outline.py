@@ -32,6 +32,19 @@ _FUNCTIONS = frozenset({"function", "method", "macro"})
     _UNNAMED, _WRAPPER, _BODY, _DEFINITION, _SCOPE, _MEMBERS, _NAME, _QUALIFIER, _FIELDS, _DOC
 ) = range(10)  # fmt: skip
 
+_RANKS = {f"{kind}{condition}": _DEFINITION for kind in _KINDS for condition in ("", ".outer", ".member")} | {
+    "scope": _SCOPE,
+    "scope.member": _SCOPE,
+    "members": _MEMBERS,
+    "wrapper": _WRAPPER,
+    "name": _NAME,
+    "qualifier": _QUALIFIER,
+    "fields": _FIELDS,
+    "body": _BODY,
+    "doc": _DOC,
+}
+"""What captures are in the outline; of two of the same span and rank the label that is first here counts."""
+
 _BEFORE_WRAPPED = re.compile(rb"[\s\w*]{0,100}")
 _AFTER_WRAPPED = re.compile(rb"[\s\w;*,]{0,200}")
 
@@ -187,41 +200,25 @@ def _events(captures: Captures) -> tuple[list[_Event], dict[Span, Span]]:
     """What opens, names and ends definitions, in order; and the brackets around values, by what is defined by them."""
     events: list[_Event] = []
     brackets: dict[Span, Span] = {}
-    serial = 0
 
-    def add_node(label: str, rank: int, node: Node, end: int) -> None:
-        nonlocal serial
-        events.append((node.start_byte, -end, rank, serial, node, label))
-        serial += 1
+    def add(label: str, rank: int, node: Node, end: int) -> None:
+        events.append((node.start_byte, -end, rank, len(events), node, label))
 
-    def add(label: str, rank: int) -> None:
+    for label, rank in _RANKS.items():
         for node in captures.get(label, ()):
-            add_node(label, rank, node, node.end_byte)
-
-    for kind in _KINDS:
-        for label in (kind, f"{kind}.outer", f"{kind}.member"):
-            add(label, _DEFINITION)
-    add("scope", _SCOPE)
-    add("scope.member", _SCOPE)
-    add("members", _MEMBERS)
-    add("wrapper", _WRAPPER)
-    add("name", _NAME)
-    add("qualifier", _QUALIFIER)
-    add("fields", _FIELDS)
-    add("body", _BODY)
-    add("doc", _DOC)
+            add(label, rank, node, node.end_byte)
     for valued, labels in LABELS.items():
         for node in captures.get(valued, ()):
             written, value, is_a = value_of(node)
             label = labels.get(is_a, "")
             if label:
-                add_node(label, _DEFINITION, node, node.end_byte)
+                add(label, _DEFINITION, node, node.end_byte)
             else:
-                add_node("", _UNNAMED, node, written.start_byte)
+                add("", _UNNAMED, node, written.start_byte)
             if is_a == "members":
-                add_node("members", _MEMBERS, value, value.end_byte)
+                add("members", _MEMBERS, value, value.end_byte)
             elif is_a:
-                add_node("fields", _FIELDS, value, value.end_byte)
+                add("fields", _FIELDS, value, value.end_byte)
             if value.start_byte > written.start_byte:
                 brackets[node.byte_range] = (written.start_byte, value.start_byte)
     events.sort()

@@ -57,6 +57,8 @@ def parse_file(path: str, source: bytes, seconds: float = PARSE_SECONDS) -> Pars
     root = _tree(compiled.grammar, seen, path, deadline).root_node
     hopeless = root.has_error and _is_hopeless(root)
     captures = {} if hopeless else _cursor(compiled.query).captures(root)
+    if language.refine:
+        language.refine(compiled.grammar, source, captures)
     bare = blanked(source, _spans(captures, "comment"))
     found = outline(language, source, bare, captures)
     uses, module_uses = uses_of(source, captures, found)

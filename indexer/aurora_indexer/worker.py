@@ -6,7 +6,6 @@ being parsed, and where a parser holds the interpreter, the kernel's parent-deat
 
 from __future__ import annotations
 
-import argparse
 import gc
 import os
 import queue
@@ -30,9 +29,14 @@ from aurora_indexer.messages import (
 
 
 def serve(parse_one: Parse, arguments: list[str]) -> None:
-    """Answer requests until stdin ends. `arguments`: `--nice N --file-seconds S --parent PID`."""
+    """Answer requests until stdin ends.
+
+    `arguments`: `--nice N`, `--file-seconds S` (end this process when one file takes longer), `--parent PID` (end it
+    when its parent is not this one).
+    """
     options = _options(arguments)
-    detach(options.nice, options.parent)
+    detach(options.get("--nice", 0), options.get("--parent", 0))
+    file_seconds = options.get("--file-seconds", 0)
     requests, replies = claim_pipes()
     pending: queue.SimpleQueue[ParseRequest] = queue.SimpleQueue()
     gc.freeze()
@@ -42,18 +46,15 @@ def serve(parse_one: Parse, arguments: list[str]) -> None:
     while True:
         request = pending.get()
         for item in request.items:
-            _alarm(options.file_seconds)
+            _alarm(file_seconds)
             reply = answer(request.root, item, request.max_file_bytes, parse_one)
             _alarm(0)
             _send(replies, reply)
 
 
-def _options(arguments: list[str]) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="aurora_indexer.worker", description="Parse files for the daemon.")
-    parser.add_argument("--nice", type=int, default=0)
-    parser.add_argument("--file-seconds", type=int, default=0, help="end this process when one file takes longer")
-    parser.add_argument("--parent", type=int, default=0, help="end this process when its parent is not this one")
-    return parser.parse_args(arguments)
+def _options(arguments: list[str]) -> dict[str, int]:
+    # Read by hand: every worker would take longer to load argparse than to read them all.
+    return dict(zip(arguments[::2], map(int, arguments[1::2]), strict=True))
 
 
 def _read_requests(requests: BinaryIO, pending: queue.SimpleQueue[ParseRequest]) -> None:

@@ -1,5 +1,4 @@
 ; inherits: ecmascript
-; (parenthesized_expression) there: (parenthesized_expression) (as_expression) (satisfies_expression)
 ; Captures are explained in languages/__init__.py.
 
 (abstract_class_declaration) @class @fields
@@ -10,9 +9,7 @@
 (enum_declaration) @enum @fields
 (internal_module name: (_) @name body: (_) @body) @namespace
 (module name: (_) @name body: (_) @body) @namespace
-(public_field_definition value: [
-  (arrow_function) (function_expression) (parenthesized_expression) (as_expression) (satisfies_expression)
-]) @valued.field @fields
+(public_field_definition) @property
 
 (ambient_declaration [
   (class_declaration) (abstract_class_declaration) (interface_declaration) (type_alias_declaration)
