@@ -123,8 +123,11 @@ def by_content(path: str, source: bytes) -> Skip | None:
 
 def _marked_line(source: bytes) -> int:
     """The line of the comments a file begins with that says it is generated; 0 for none."""
+    head = source[:GENERATED_HEAD]
+    if b"generated" not in head.lower():
+        return 0
     block_end = b""
-    for number, line in enumerate(source[:GENERATED_HEAD].split(b"\n")[:GENERATED_LINES], 1):
+    for number, line in enumerate(head.split(b"\n")[:GENERATED_LINES], 1):
         text = line.removeprefix(b"\xef\xbb\xbf").strip()
         if not block_end and text and not text.startswith(_COMMENT_STARTS):
             return 0

@@ -7,7 +7,7 @@ their suffixes with files that are no documents: their content decides.
 from __future__ import annotations
 
 import re
-from pathlib import PurePosixPath
+from posixpath import splitext
 
 from msgspec import Struct
 
@@ -70,9 +70,9 @@ def may_hold_a_schema(source: bytes) -> bool:
 
 def tags_of(path: str) -> tuple[str, ...]:
     """What a document's place says of its purpose: `adr` and `decision`, `convention`, `changelog`."""
-    pure = PurePosixPath(path.lower())
+    *folders, name = path.lower().split("/")
     found: list[str] = []
-    if _DECISION_FOLDERS.intersection(pure.parts[:-1]) or _DECISION_FILE.match(pure.name):
+    if _DECISION_FOLDERS.intersection(folders) or _DECISION_FILE.match(name):
         found += ["adr", "decision"]
-    tag = _TAG_OF_STEM.get(pure.stem)
+    tag = _TAG_OF_STEM.get(splitext(name)[0])
     return (*found, tag) if tag else tuple(found)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Sequence
-from pathlib import PurePosixPath
+from itertools import accumulate
+from posixpath import basename, splitext
 
 from msgspec import Struct
 
@@ -50,18 +51,14 @@ class Builder:
     """Makes the chunks of one document; `language` is the name that its format goes by."""
 
     def __init__(self, path: str, language: str, text: str) -> None:
-        pure = PurePosixPath(path)
+        without_suffix = splitext(path)[0]
         self._path = path
         self._language = language
         self._text = text
         self._tags = tags_of(path)
-        self._stem = pure.stem
-        self._path_terms = packed_path(str(pure.with_suffix("")))
-        self._line_starts = [0]
-        at = text.find("\n")
-        while at >= 0:
-            self._line_starts.append(at + 1)
-            at = text.find("\n", at + 1)
+        self._stem = basename(without_suffix)
+        self._path_terms = packed_path(without_suffix)
+        self._line_starts = list(accumulate([len(line) + 1 for line in text.split("\n")], initial=0))
         self._ordinals: dict[str, int] = {}
         self.chunks: list[CodeChunk] = []
 

@@ -30,14 +30,24 @@ _SHORTEST_NAME = 3
 
 def plain(text: str) -> str:
     """The words of a line as a reader sees them: links by their text, no marks, no tags."""
-    text = _LINK.sub(r"\1", text)
-    text = _LINK_TO_NAME.sub(r"\1", _ROLE.sub("", text))
-    return " ".join(_EMPHASIS.sub("", _TAG.sub("", _HEADING_ID.sub("", text))).split())
+    if "[" in text:
+        text = _LINK.sub(r"\1", text)
+    if ":`" in text:
+        text = _ROLE.sub("", text)
+    if "[" in text:
+        text = _LINK_TO_NAME.sub(r"\1", text)
+    if "{#" in text:
+        text = _HEADING_ID.sub("", text)
+    if "<" in text:
+        text = _TAG.sub("", text)
+    if "`" in text or "*" in text or "_" in text or "~~" in text:
+        text = _EMPHASIS.sub("", text)
+    return " ".join(text.split())
 
 
 def references(text: str, path: str) -> Iterator[Reference]:
     """What a passage of the document at `path` refers to: identifiers in code marks, files of the workspace."""
-    for match in _CODE.finditer(text):
+    for match in _CODE.finditer(text) if "`" in text else ():
         code = match[2].strip()
         if name := _NAME.fullmatch(code):
             *around, last = _JOINTS.split(name[1])
@@ -45,7 +55,7 @@ def references(text: str, path: str) -> Iterator[Reference]:
                 yield Reference("mentions", last, ".".join(around))
         elif _PATH.fullmatch(code):
             yield Reference("links", "", code)
-    for match in _LINK.finditer(text):
+    for match in _LINK.finditer(text) if "](" in text else ():
         if target := within(match[2], path):
             yield target
 
