@@ -42,6 +42,8 @@ def plan_file(
 
     `terms` holds body terms of stored chunks by id, where they were loaded, for renames that also edited the body.
     """
+    if not stored:
+        return FilePlan([], [], list(parsed), [], 0, [])
     namesakes = match_names(stored, parsed, terms)
     shifted: list[tuple[StoredChunk, CodeChunk]] = []
     rewritten: list[tuple[StoredChunk, CodeChunk]] = []
