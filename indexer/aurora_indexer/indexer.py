@@ -15,17 +15,17 @@ from pathlib import Path
 
 from msgspec import Struct, structs
 
-from aurora_indexer import IndexerError, git
+from aurora_indexer import IndexerError
 from aurora_indexer.answering import answer, parse_source
 from aurora_indexer.batches import Batches
 from aurora_indexer.history import learn_history
-from aurora_indexer.ignore import IgnoreRules
 from aurora_indexer.messages import Failed, Parsed, Reply, WorkItem
 from aurora_indexer.pool import WorkerPool
 from aurora_indexer.runs import IndexProgress, State, Summary, Touched
 from aurora_indexer.scan import FoundFile, Limits, ScanResult, find_file, scan
 from aurora_indexer.skips import Skip
-from aurora_indexer.watch import Changes, Watcher
+from aurora_indexer.watch import Changes
+from aurora_indexer.watched_root import WatchedRoot
 from aurora_memory import MemoryError_
 from aurora_memory.chunks import ParsedFile
 from aurora_memory.store import Counts, FileStat, Store
@@ -86,8 +86,7 @@ class Indexer:
         self._store = store
         self._pool = pool
         self._settings = settings
-        self._rules = IgnoreRules(root)
-        self._watcher: Watcher | None = None
+        self._watched = WatchedRoot(root, settings.debounce, self._on_changes)
         self._wanted = _Wanted(set(), everything=True, edited=False)
         self._wake = asyncio.Event()
         self._waiters: list[_Waiter] = []
@@ -97,7 +96,6 @@ class Indexer:
         self._current: list[Callable[[IndexProgress], None]] = []
         self._task: asyncio.Task[None] | None = None
         self._history: asyncio.Task[None] | None = None
-        self._identity: tuple[int, int] | None = None
         self._first = asyncio.Event()
         self.between_runs = asyncio.Lock()
         """Held while a run is under way; who holds it may change under the indexer what it goes by."""
@@ -105,12 +103,12 @@ class Indexer:
     @property
     def watching(self) -> str:
         """How changes are noticed: `inotify`, `fsevents`, `polling`, or `off` until the watch is up."""
-        return self._watcher.mode if self._watcher else "off"
+        return self._watched.mode
 
     @property
     def warning(self) -> str | None:
         """What the watcher could not do, if anything."""
-        return self._watcher.warning if self._watcher else None
+        return self._watched.warning
 
     def start(self) -> None:
         """Begin: first a sweep over everything, then whatever changes."""
@@ -122,7 +120,7 @@ class Indexer:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-        await self._stop_watching()
+        await self._watched.stop()
         for future, _ in self._waiters:
             future.cancel()
 
@@ -198,18 +196,10 @@ class Indexer:
             if time.monotonic() >= due:
                 self._wanted.everything = True
                 return
-            identity = await asyncio.to_thread(_identity, self.root)
-            # A folder made in another's place may get its inode number: the watch on the old one is off then.
-            orphaned = identity is not None and self._watcher is not None and self._watcher.mode == "off"
-            if orphaned or identity != self._identity:
-                await self._stop_watching()
+            if await self._watched.was_replaced():
+                await self._watched.stop()
                 self._wanted.everything = True
                 return
-
-    async def _stop_watching(self) -> None:
-        watcher, self._watcher = self._watcher, None
-        if watcher is not None:
-            await asyncio.to_thread(watcher.stop)
 
     async def _attempt(self, wanted: _Wanted, waiters: list[_Waiter]) -> None:
         self._sweeping = waiters if wanted.everything else None
@@ -256,7 +246,7 @@ class Indexer:
                 self._pool.warm()  # they load while the files are being found
             self.state = "scanning"
             self._tell(IndexProgress(0, 0, 0, "scanning"))
-            await self._watch()
+            await self._watched.start()
             summary = await self._sweep(wanted.edited)
         else:
             summary = await self._refresh(sorted(wanted.paths))
@@ -285,7 +275,7 @@ class Indexer:
 
     async def _sweep(self, edited: bool) -> Summary:
         """Compare every file's stat with what memory knows; look into those that differ."""
-        found = await asyncio.to_thread(scan, self.root, self._settings.limits, self._rules)
+        found = await asyncio.to_thread(scan, self.root, self._settings.limits, self._watched.rules)
         known = await self._store.read.files()
         skips = await self._store.read.skips()
         self.last_scan = found
@@ -305,7 +295,7 @@ class Indexer:
     async def _refresh(self, paths: Sequence[str]) -> Summary:
         """Look at some files only; a folder among them stands for the files memory has below it."""
         found = await asyncio.to_thread(
-            lambda: [(path, find_file(self._rules, path, self._settings.limits)) for path in paths]
+            lambda: [(path, find_file(self._watched.rules, path, self._settings.limits)) for path in paths]
         )
         known = await self._store.read.files_at(paths)
         changed = [file for _, file in found if not isinstance(file, Skip) and not _same(file, known.get(file.path))]
@@ -377,24 +367,6 @@ class Indexer:
     async def _resolve(self) -> None:
         await self._store.resolve(lambda waiting: self._tell(IndexProgress(0, waiting, 0, "linking")))
 
-    async def _watch(self) -> None:
-        if self._watcher is not None:
-            return
-        self._identity = await asyncio.to_thread(_identity, self.root)
-        excludes = await git.excludes_file()
-        self._rules = IgnoreRules(self.root, global_excludes=excludes)
-        watcher = Watcher(
-            self.root,
-            self._on_changes,
-            asyncio.get_running_loop(),
-            debounce=self._settings.debounce,
-            rules=self._rules,
-        )
-        await asyncio.to_thread(watcher.start)
-        self._watcher = watcher
-        if watcher.warning:
-            logger.warning("watching", extra={"root": str(self.root), "warning": watcher.warning})
-
     def _on_changes(self, changes: Changes) -> None:
         if changes.overflow or changes.git_head_changed:
             self._wanted.everything = True
@@ -407,15 +379,6 @@ class Indexer:
         if progress is not None:
             for waiting in self._current:
                 waiting(progress)
-
-
-def _identity(root: Path) -> tuple[int, int] | None:
-    """What tells a folder from one made in its place; watches stay with the old one."""
-    try:
-        status = root.stat()
-    except OSError:
-        return None
-    return status.st_dev, status.st_ino
 
 
 def _parse_here(path: str, source: bytes) -> ParsedFile | None:
