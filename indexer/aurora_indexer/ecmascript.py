@@ -28,6 +28,7 @@ _METHODS = _VALUES - {"generator_function", "class", "object"}
 _WRAPPED = _VALUES - {"object"} | {"call_expression"}
 _FUNCTIONS = frozenset({"arrow_function", "function_expression"})
 _NAMES = frozenset({"identifier", "member_expression"})
+_STRINGS = frozenset({"string", "template_string"})
 _DECLARATIONS = frozenset({"lexical_declaration", "variable_declaration"})
 _FACTORY = re.compile(rb"(?:React\.)?(?:memo|forwardRef|useCallback|lazy|observer|debounce|throttle)\b")
 
@@ -45,8 +46,7 @@ def refine(grammar: Grammar, source: bytes, captures: Captures) -> None:
     refiner.made(captures.pop("made", []))
     for node in captures.pop("awaited", []):
         captures.setdefault("call", []).extend([child for child in node.named_children if child.type in _NAMES])
-    if dynamic := captures.pop("dynamic", []):
-        captures["import.inner"] = [call for node in dynamic if (call := node.parent) is not None]
+    refiner.imported(captures.pop("dynamic", []))
 
 
 @cache
@@ -57,7 +57,7 @@ def _field_ids(grammar: Grammar) -> dict[str, int]:
 
 
 def _first(node: Node) -> Node | None:
-    return node.named_children[0] if node.named_child_count else None
+    return node.named_child(0) if node.named_child_count else None
 
 
 class _Refiner:
@@ -94,9 +94,9 @@ class _Refiner:
         return name if name is not None and name.type == "identifier" else None
 
     def _declared_call(self, node: Node, call: Node) -> None:
-        written = self._source[call.start_byte : call.end_byte]
-        is_made = _FACTORY.match(written)
-        if not is_made and b"{" not in written:
+        start, end = call.start_byte, call.end_byte
+        is_made = _FACTORY.match(self._source, start, end)
+        if not is_made and self._source.find(b"{", start, end) < 0:
             return
         arguments = call.child_by_field_id(self._arguments)
         inside = arguments.named_children if arguments is not None else []
@@ -199,10 +199,23 @@ class _Refiner:
             if constructor is not None and constructor.type in _NAMES:
                 self._add("call", constructor)
 
+    def imported(self, nodes: list[Node]) -> None:
+        """`import("m")`; one of anything but a string is not read, however much it holds."""
+        for node in nodes:
+            call = node.parent
+            arguments = call.child_by_field_id(self._arguments) if call is not None else None
+            inside = arguments.named_children if arguments is not None else []
+            first = next((child for child in inside if child.type != "comment"), None)
+            if call is not None and first is not None and first.type in _STRINGS:
+                self._add("import.inner", call)
+
     def required(self, functions: list[Node]) -> None:
         """`require("m")` as a statement, `const m = require("m")`, `const { f } = require("m").inner`."""
         for function in functions:
-            if self._source[function.start_byte : function.end_byte] != b"require" or (call := function.parent) is None:
+            start, end = function.start_byte, function.end_byte
+            if end - start != len(b"require") or not self._source.startswith(b"require", start):
+                continue
+            if (call := function.parent) is None:
                 continue
             arguments = call.child_by_field_id(self._arguments)
             first = _first(arguments) if arguments is not None else None

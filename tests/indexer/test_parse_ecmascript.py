@@ -61,11 +61,15 @@ def test_all_ways_to_require() -> None:
 
 
 def test_exports_and_dynamic_imports_are_imports() -> None:
-    source = 'export { a as b } from "./a"\nexport * from "./c"\nexport { d }\nlet e = import("./e")\n'
+    source = (
+        'export { a as b } from "./a"\nexport * from "./c"\nexport { d }\nlet e = import("./e")\n'
+        'f(import(/* webpackChunkName: "g" */ `./g`), import(h), import(i("j")), import())\n'
+    )
     assert parse_file("a.ts", source.encode()).imports == (
         Import("./a", "a", "b"),
         Import("./c", "*"),
         Import("./e"),
+        Import("./g"),
     )
 
 
