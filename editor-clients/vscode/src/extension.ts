@@ -124,6 +124,7 @@ export function activate(context: vscode.ExtensionContext): void {
     budget,
     dashboard,
     vscode.workspace.registerTextDocumentContentProvider(PAGE_SCHEME, pages),
+    vscode.workspace.onDidOpenTextDocument((document) => pages.catchUp(document)),
     vscode.workspace.registerFileSystemProvider(SCHEMA_SCHEME, schemas, { isReadonly: true }),
     vscode.window.registerTreeDataProvider("aurora.deliverables", view),
     vscode.window.registerTreeDataProvider("aurora.memory", memory),
