@@ -20,6 +20,7 @@ import msgspec
 from msgspec import Struct
 
 from aurora_memory.chunks import Part
+from aurora_memory.store.inserting import insert_rows
 
 BLOCK_BITS = 12
 BLOCK = 1 << BLOCK_BITS
@@ -59,16 +60,17 @@ async def add(db: aiosqlite.Connection, parts: Sequence[NewPart]) -> None:
     rows = await db.execute_fetchall("SELECT block, length(parts) FROM blocks ORDER BY block DESC LIMIT 1")
     first = next((block * BLOCK + size // ROW_SIZE for block, size in rows), 0)
     made = await asyncio.to_thread(_rows, first, parts)
-    await db.executemany("INSERT INTO parts VALUES (?, ?, ?, ?, ?)", made.parts)
+    await insert_rows(db, "INSERT INTO parts", made.parts)
     await db.executemany(
         """INSERT INTO blocks (block, parts) VALUES (?, ?)
            ON CONFLICT (block) DO UPDATE SET parts = CAST(parts || excluded.parts AS BLOB)""",
         made.blocks,
     )
-    await db.executemany(
-        """INSERT INTO postings VALUES (?, ?, ?)
-           ON CONFLICT (block, term) DO UPDATE SET entries = CAST(entries || excluded.entries AS BLOB)""",
+    await insert_rows(
+        db,
+        "INSERT INTO postings",
         made.postings,
+        "ON CONFLICT (block, term) DO UPDATE SET entries = CAST(entries || excluded.entries AS BLOB)",
     )
 
 

@@ -13,6 +13,7 @@ from msgspec.structs import astuple
 
 from aurora_memory.chunks import Import, Reference, ReferenceKind
 from aurora_memory.relations import Catalogue, Definition, Relation, Scope, stands_for_file
+from aurora_memory.store.inserting import insert_rows
 from aurora_memory.store.rows import decode_imports
 
 _DEFINITION = (
@@ -85,7 +86,7 @@ async def resolve_some(db: aiosqlite.Connection, catalogue: Catalogue | None, *,
         each = [(chunk_id,) for chunk_id in ids]
         await db.executemany("DELETE FROM relations WHERE from_id = ? AND kind NOT IN ('contains', 'used')", each)
         await db.executemany("DELETE FROM relations WHERE to_id = ? AND kind = 'contains'", each)
-    await db.executemany("INSERT OR REPLACE INTO relations VALUES (?, ?, ?, ?)", edges)
+    await insert_rows(db, "INSERT OR IGNORE INTO relations", edges)
     await db.execute(f"DELETE FROM unresolved WHERE chunk_id IN ({marks})", ids)
     return await waiting_chunks(db)
 
@@ -125,4 +126,5 @@ def _edges(
             edges.extend(scope.resolve(source, references.get(source.id, ())))
             if speaker is not None and source.id == speaker.id:
                 edges.extend(scope.resolve_imports(source))
-    return sorted(map(astuple, edges))
+    # The last of equal ones is that of the largest weight.
+    return list({row[:3]: row for row in sorted(map(astuple, edges))}.values())

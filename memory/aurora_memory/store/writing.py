@@ -13,6 +13,7 @@ from aurora_memory.chunks import CHUNK_TYPES, CodeChunk, type_of
 from aurora_memory.occurrences import terms_in
 from aurora_memory.store import learned, postings
 from aurora_memory.store.history import forget_chunks
+from aurora_memory.store.inserting import insert_rows
 from aurora_memory.store.namesakes import StoredChunk
 from aurora_memory.store.plan import FilePlan, claim_orphans, plan_file
 from aurora_memory.store.rows import (
@@ -33,7 +34,6 @@ _STORED = (
     "SELECT id, path, name, ordinal, kind, parent, line_start, line_end, body_hash, shape_hash, part_count, "
     "gone_at IS NOT NULL FROM chunks"
 )
-_PLACES = ", ".join("?" * (CHUNK_COLUMNS.count(",") + 1))
 _SET_COLUMNS = ", ".join(f"{column.strip()} = ?" for column in CHUNK_COLUMNS.split(","))
 _Pair = tuple[StoredChunk, CodeChunk]
 _REFERRERS = 2000
@@ -108,8 +108,9 @@ async def _apply(
     numbered = [(old.id, chunk) for old, chunk in rewritten]
     inserts = list(enumerate(added, start=first))
     rows = await asyncio.to_thread(prepare, [*numbered, *inserts])
-    await db.executemany(
-        f"INSERT INTO chunks (id, {CHUNK_COLUMNS}, changed_at) VALUES (?, {_PLACES}, ?)",
+    await insert_rows(
+        db,
+        f"INSERT INTO chunks (id, {CHUNK_COLUMNS}, changed_at)",
         [(*row, changed_at) for row in rows.chunks[len(numbered) :]],
     )
     file_ids = await _file_ids(db, {chunk.path for _, chunk in [*numbered, *inserts]})
@@ -121,10 +122,8 @@ async def _apply(
             for part in chunk.parts[:MAX_PARTS]
         ],
     )
-    await db.executemany("INSERT OR IGNORE INTO refs VALUES (?, ?, ?, ?)", rows.refs)
-    await db.executemany(
-        "INSERT OR IGNORE INTO unresolved VALUES (?)", [(chunk_id,) for chunk_id, _ in [*numbered, *inserts]]
-    )
+    await insert_rows(db, "INSERT OR IGNORE INTO refs", rows.refs)
+    await insert_rows(db, "INSERT OR IGNORE INTO unresolved", [(chunk_id,) for chunk_id, _ in [*numbered, *inserts]])
     if not first_time:
         # What others call stays where it is when only its body changed.
         moved = [new for old, new in rewritten if old.gone or (old.path, old.name) != (new.path, new.name)]
