@@ -58,7 +58,8 @@ export class Pages implements vscode.TextDocumentContentProvider {
   async show(uri: vscode.Uri, beside = false): Promise<void> {
     // From a page the next one opens in its column, not in a third one.
     const aside = beside && vscode.window.activeTextEditor !== undefined;
-    this.whole.set(uri.toString(), this.texts.get(uri.toString()) ?? "");
+    const shown = this.texts.get(uri.toString());
+    if (shown !== undefined) this.whole.set(uri.toString(), shown);
     try {
       await vscode.commands.executeCommand(aside ? "markdown.showPreviewToSide" : "markdown.showPreview", uri);
     } catch {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import chain
-from typing import Any
+from typing import Any, Literal
 
 import aiosqlite
 
@@ -12,21 +12,30 @@ _VALUES = 900
 """Values of one statement: fewer than any SQLite takes."""
 
 
-async def insert_rows(db: aiosqlite.Connection, into: str, rows: Sequence[Sequence[Any]], otherwise: str = "") -> None:
-    """Insert rows of equal length: `into` is what stands before `VALUES`, `otherwise` what stands behind it.
+async def insert_rows(
+    db: aiosqlite.Connection,
+    into: str,
+    rows: Sequence[Sequence[Any]],
+    *,
+    conflict: Literal["FAIL", "IGNORE"] = "FAIL",
+    upsert: str = "",
+) -> None:
+    """Insert rows of equal length inside the caller's transaction, which undoes what was inserted before one fails.
 
-    A statement takes as many rows as it can. One row each would cost SQLite half as much again, and its thread would
-    hand the interpreter over, and wait for it, with every row.
+    `into` is the table and its columns. A statement takes as many rows as it can: with one row each, SQLite's thread
+    would hand the interpreter over, and wait for it, every time. By default (ABORT) SQLite would keep a journal of each
+    such statement, to undo it alone, and be slower than row by row.
     """
     if not rows:
         return
+    insert = f"INSERT OR {conflict} INTO {into}"
     one = f"({', '.join('?' * len(rows[0]))})"
     at_once = _VALUES // len(rows[0])
     whole = len(rows) - len(rows) % at_once
     if whole:
         values = ", ".join([one] * at_once)
-        await db.executemany(f"{into} VALUES {values} {otherwise}", _together(rows[:whole], at_once))
-    await db.executemany(f"{into} VALUES {one} {otherwise}", rows[whole:])
+        await db.executemany(f"{insert} VALUES {values} {upsert}", _together(rows[:whole], at_once))
+    await db.executemany(f"{insert} VALUES {one} {upsert}", rows[whole:])
 
 
 def _together(rows: Sequence[Sequence[Any]], at_once: int) -> Iterator[tuple[Any, ...]]:

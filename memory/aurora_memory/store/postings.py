@@ -60,7 +60,7 @@ async def add(db: aiosqlite.Connection, parts: Sequence[NewPart]) -> None:
     rows = await db.execute_fetchall("SELECT block, length(parts) FROM blocks ORDER BY block DESC LIMIT 1")
     first = next((block * BLOCK + size // ROW_SIZE for block, size in rows), 0)
     made = await asyncio.to_thread(_rows, first, parts)
-    await insert_rows(db, "INSERT INTO parts", made.parts)
+    await insert_rows(db, "parts", made.parts)
     await db.executemany(
         """INSERT INTO blocks (block, parts) VALUES (?, ?)
            ON CONFLICT (block) DO UPDATE SET parts = CAST(parts || excluded.parts AS BLOB)""",
@@ -68,9 +68,9 @@ async def add(db: aiosqlite.Connection, parts: Sequence[NewPart]) -> None:
     )
     await insert_rows(
         db,
-        "INSERT INTO postings",
+        "postings",
         made.postings,
-        "ON CONFLICT (block, term) DO UPDATE SET entries = CAST(entries || excluded.entries AS BLOB)",
+        upsert="ON CONFLICT (block, term) DO UPDATE SET entries = CAST(entries || excluded.entries AS BLOB)",
     )
 
 

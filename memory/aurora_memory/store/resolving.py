@@ -42,15 +42,10 @@ async def whole_catalogue(db: aiosqlite.Connection) -> Catalogue:
     return await asyncio.to_thread(lambda: Catalogue(Definition(*row) for row in rows))
 
 
-async def any_edges(db: aiosqlite.Connection) -> bool:
-    """Whether there is any relation yet."""
-    return bool(list(await db.execute_fetchall("SELECT 1 FROM relations LIMIT 1")))
-
-
-async def resolve_some(db: aiosqlite.Connection, catalogue: Catalogue | None, *, had_edges: bool) -> int:
+async def resolve_some(db: aiosqlite.Connection, catalogue: Catalogue | None) -> int:
     """Resolve a batch of waiting chunks inside the caller's transaction; returns how many still wait.
 
-    `had_edges` false: none of the waiting chunks was resolved before, so there is nothing to take back.
+    `catalogue` is the whole one, as long as no chunk was written since it was loaded.
     """
     waiting = await db.execute_fetchall("SELECT chunk_id FROM unresolved ORDER BY chunk_id LIMIT ?", (BATCH,))
     ids = [int(row[0]) for row in waiting]
@@ -82,11 +77,9 @@ async def resolve_some(db: aiosqlite.Connection, catalogue: Catalogue | None, *,
         others = [*await _definitions(db, sorted(wanted)), *await _definitions(db, linked, "path")]
         known = Catalogue({**ours, **{other.id: other for other in others}}.values())
     edges = await asyncio.to_thread(_edges, sources, mentioned, imports, known)
-    if had_edges:
-        each = [(chunk_id,) for chunk_id in ids]
-        await db.executemany("DELETE FROM relations WHERE from_id = ? AND kind NOT IN ('contains', 'used')", each)
-        await db.executemany("DELETE FROM relations WHERE to_id = ? AND kind = 'contains'", each)
-    await insert_rows(db, "INSERT OR IGNORE INTO relations", edges)
+    await db.execute(f"DELETE FROM relations WHERE from_id IN ({marks}) AND kind NOT IN ('contains', 'used')", ids)
+    await db.execute(f"DELETE FROM relations WHERE to_id IN ({marks}) AND kind = 'contains'", ids)
+    await insert_rows(db, "relations", edges, conflict="IGNORE")
     await db.execute(f"DELETE FROM unresolved WHERE chunk_id IN ({marks})", ids)
     return await waiting_chunks(db)
 
@@ -112,19 +105,17 @@ def _edges(
     references: dict[int, list[Reference]] = {}
     for chunk_id, kind, name, qualifier in mentioned:
         references.setdefault(chunk_id, []).append(Reference(cast("ReferenceKind", kind), name, qualifier))
-    for path, of_file in groupby(sorted(sources, key=lambda source: source.path), key=lambda source: source.path):
+    for path, group in groupby(sorted(sources, key=lambda source: source.path), key=lambda source: source.path):
+        of_file = list(group)
         mates = catalogue.of_file(path)
         around = {mate.name: mate.id for mate in reversed(mates)}
         speaker = stands_for_file(mates)
-        scope: Scope | None = None
+        scope = Scope(path, of_file[0].language, imports.get(path, ()), catalogue)
         for source in of_file:
-            if scope is None:
-                scope = Scope(path, source.language, imports.get(path, ()), catalogue)
             parent = around.get(source.parent) if source.parent is not None else None
             if parent is not None and parent != source.id:
                 edges.append(Relation(parent, "contains", source.id, 1.0))
             edges.extend(scope.resolve(source, references.get(source.id, ())))
             if speaker is not None and source.id == speaker.id:
                 edges.extend(scope.resolve_imports(source))
-    # The last of equal ones is that of the largest weight.
-    return list({row[:3]: row for row in sorted(map(astuple, edges))}.values())
+    return sorted(map(astuple, edges))

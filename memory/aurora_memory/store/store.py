@@ -126,15 +126,17 @@ class Store(Maintained):
             )
 
     async def resolve(self, tell: Callable[[int], None] = lambda _: None) -> None:
-        """Turn the references of new and changed chunks into relations; `tell` hears how many chunks still wait."""
+        """Turn the references of new and changed chunks into relations; `tell` hears how many chunks still wait.
+
+        Nobody writes chunks meanwhile: who does, the indexer, resolves them afterwards.
+        """
         async with self._turn:
             waiting = await resolving.waiting_chunks(self._writer)
             many = waiting > resolving.MANY
             catalogue = await resolving.whole_catalogue(self._writer) if many else None
-            had_edges = await resolving.any_edges(self._writer)
         while waiting:
             async with self._transaction() as db:
-                waiting = await resolving.resolve_some(db, catalogue, had_edges=had_edges)
+                waiting = await resolving.resolve_some(db, catalogue)
             tell(waiting)
 
     async def remember(self, key: str, value: str) -> None:

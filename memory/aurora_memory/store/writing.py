@@ -110,7 +110,7 @@ async def _apply(
     rows = await asyncio.to_thread(prepare, [*numbered, *inserts])
     await insert_rows(
         db,
-        f"INSERT INTO chunks (id, {CHUNK_COLUMNS}, changed_at)",
+        f"chunks (id, {CHUNK_COLUMNS}, changed_at)",
         [(*row, changed_at) for row in rows.chunks[len(numbered) :]],
     )
     file_ids = await _file_ids(db, {chunk.path for _, chunk in [*numbered, *inserts]})
@@ -122,8 +122,9 @@ async def _apply(
             for part in chunk.parts[:MAX_PARTS]
         ],
     )
-    await insert_rows(db, "INSERT OR IGNORE INTO refs", rows.refs)
-    await insert_rows(db, "INSERT OR IGNORE INTO unresolved", [(chunk_id,) for chunk_id, _ in [*numbered, *inserts]])
+    await insert_rows(db, "refs", rows.refs, conflict="IGNORE")
+    waiting = [(chunk_id,) for chunk_id, _ in [*numbered, *inserts]]
+    await insert_rows(db, "unresolved", waiting, conflict="IGNORE")
     if not first_time:
         # What others call stays where it is when only its body changed.
         moved = [new for old, new in rewritten if old.gone or (old.path, old.name) != (new.path, new.name)]
