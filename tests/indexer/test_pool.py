@@ -18,6 +18,7 @@ import pytest
 from aurora_indexer import WorkerLost
 from aurora_indexer.messages import Failed, Parsed, Reply, Skipped, Unchanged, WorkItem, content_hash
 from aurora_indexer.pool import PoolClosed, WorkerPool, _Work
+from tests.processes import lives
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="kills by signal")
 
@@ -101,17 +102,10 @@ async def collect(pool: WorkerPool, root: Path, items: Sequence[WorkItem]) -> di
 async def gone(pids: Sequence[int], seconds: float = 30.0) -> bool:
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
-        if not any(alive(pid) for pid in pids):
+        if not any(lives(pid) for pid in pids):
             return True
         await asyncio.sleep(0.02)
     return False
-
-
-def alive(pid: int) -> bool:
-    try:
-        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
-    except psutil.NoSuchProcess:
-        return False
 
 
 async def test_the_real_worker_parses_and_tells_stat_and_hash(tmp_path: Path) -> None:
@@ -404,7 +398,7 @@ async def test_control_c_in_the_terminal_is_the_daemons_business(setting: Settin
     pid = pool.pids[0]
     os.kill(pid, signal.SIGINT)
     await asyncio.sleep(0.2)
-    assert alive(pid)
+    assert lives(pid)
     assert len(await collect(pool, setting.root, setting.many(2))) == 2
     assert pool.pids == [pid]
 

@@ -11,12 +11,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import psutil
 import pytest
 
 from aurora_protocol.address import Address
 from aurora_protocol.framing import Decoder, encode
 from tests.fake_daemon import FakeDaemon
+from tests.processes import lives
 
 
 @pytest.fixture
@@ -129,7 +129,7 @@ def test_the_bridge_goes_when_its_editor_is_killed(daemon: FakeDaemon, tmp_path:
     editor.kill()
     editor.wait()
     for _ in range(100):
-        if not psutil.pid_exists(bridge) or psutil.Process(bridge).status() == psutil.STATUS_ZOMBIE:
+        if not lives(bridge):
             break
         threading.Event().wait(0.05)
     else:

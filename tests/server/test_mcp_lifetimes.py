@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import Any
 
 import mcp_types as types
-import psutil
 import pytest
 from mcp.shared.exceptions import MCPError
 
 from tests.orchestration.llm.loopback import Request
 from tests.orchestration.soar.minds import Mind
+from tests.processes import lives
 from tests.server.agents import COMMAND, agent, environment, raw, said
 from tests.server.asking import MEDIUM, TWO, asked, workspace
 from tests.server.daemons import Daemon, until
@@ -176,10 +176,10 @@ def test_it_ends_with_its_parent_even_where_standard_input_stays_open(tmp_path: 
         assert parent.stdout is not None
         pid = int(parent.stdout.readline())
         time.sleep(2.5)  # it has begun to serve
-        assert psutil.pid_exists(pid)
+        assert lives(pid)
         parent.kill()
         parent.wait(30)
-        until(lambda: not _lives(pid), 60.0, "it ends after its parent")
+        until(lambda: not lives(pid), 60.0, "it ends after its parent")
     finally:
         parent.kill()
         assert parent.stdout is not None
@@ -291,10 +291,3 @@ def test_a_client_that_forgets_to_say_that_it_is_initialized_is_served(tmp_path:
         client.ask(1, "initialize", protocolVersion="2024-11-05", capabilities={}, clientInfo=who)
         assert client.ask(2, "tools/list")["result"]["tools"]
         assert "result" in client.ask(3, "tools/call", name="aurora_recall", arguments={"query": "expand"})
-
-
-def _lives(pid: int) -> bool:
-    try:
-        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
-    except psutil.NoSuchProcess:
-        return False

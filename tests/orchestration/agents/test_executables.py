@@ -11,7 +11,6 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-import psutil
 import pytest
 
 from aurora_orchestration.agents.executors.running import Executors
@@ -30,6 +29,7 @@ from tests.orchestration.agents.programs import (
     TASK,
     program,
 )
+from tests.processes import lives
 
 ENVIRON = {**os.environ, "ANTHROPIC_API_KEY": "sk-ant-secret", "AURORA_HOME": "/h", "PATH": f".:{os.environ['PATH']}"}
 
@@ -46,8 +46,8 @@ async def run(agent: Agent, tmp_path: Path, ask: Callable[..., object] = ask_nob
 async def gone(*pids: int) -> None:
     """Wait until none of these is alive."""
     until = time.monotonic() + 10
-    while alive := [pid for pid in pids if psutil.pid_exists(pid) and psutil.Process(pid).status() != "zombie"]:
-        assert time.monotonic() < until, [psutil.Process(pid).cmdline() for pid in alive]
+    while alive := [pid for pid in pids if lives(pid)]:
+        assert time.monotonic() < until, alive
         await asyncio.sleep(0.02)
 
 
@@ -109,7 +109,7 @@ async def test_a_cancelled_program_is_gone_before_the_cancelling_is_over(tmp_pat
     running.cancel()
     with pytest.raises(asyncio.CancelledError):
         await running
-    assert [pid for pid in pids if psutil.pid_exists(pid) and psutil.Process(pid).status() != "zombie"] == []
+    assert [pid for pid in pids if lives(pid)] == []
 
 
 DAEMON = """

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import psutil
 import pytest
 
 from aurora_orchestration.llm.models import open_models
@@ -30,6 +29,7 @@ from aurora_orchestration.soar.route import route
 from tests.orchestration.agents.programs import FORKS_AND_HANGS, program
 from tests.orchestration.agents.test_executables import FAMILY, executors, written
 from tests.orchestration.llm.loopback import LoopbackProvider, Request
+from tests.processes import lives
 
 WORK, JUDGE = "You work on one subgoal", "hard to impress"
 FOUND = {
@@ -228,7 +228,7 @@ async def test_cancelling_ends_every_agent(tmp_path: Path) -> None:
     running.cancel()
     with pytest.raises(asyncio.CancelledError):
         await running
-    assert [pid for pid in pids if psutil.pid_exists(pid) and psutil.Process(pid).status() != "zombie"] == []
+    assert [pid for pid in pids if lives(pid)] == []
 
 
 async def test_what_agents_say_stands_in_prompts_as_data_without_secrets(
