@@ -14,7 +14,7 @@ from typing import Any
 
 from aurora_protocol import FrameError
 from aurora_protocol.address import Address, Info, write_info
-from aurora_protocol.framing import Decoder, encode
+from aurora_protocol.frames import Decoder, encode
 
 Handler = Callable[["Session", dict[str, Any]], Any]
 """Takes the session and the request's params; what it returns is the result, an Exception becomes an error."""

@@ -11,10 +11,10 @@ from collections.abc import Mapping, Sequence
 from math import log
 from typing import Any
 
+from aurora_manifest.client.consent import destructive
+from aurora_manifest.model import Capability, Manifest
 from aurora_memory.tokens import terms
 from aurora_orchestration.guardrails.redaction import redact
-from aurora_protocol.manifest.client.caution import destructive
-from aurora_protocol.manifest.model import Capability, Manifest
 
 ROOM = 80_000
 """Characters of JSON that all capabilities together may take: some 20,000 tokens."""

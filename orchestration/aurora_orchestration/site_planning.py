@@ -13,12 +13,12 @@ from typing import Any
 
 from msgspec import Struct
 
+from aurora_manifest.model import Manifest
 from aurora_orchestration.guardrails.redaction import redact
 from aurora_orchestration.llm.asking import Ask, Llm
 from aurora_orchestration.llm.structured import ask_for
 from aurora_orchestration.site_offers import nearest
 from aurora_orchestration.site_plans import MAX_STEPS, Patience, SitePlan, misfits_of
-from aurora_protocol.manifest.model import Manifest
 
 _MAX_TOLD = 20
 _MAX_ERROR = 4_000

@@ -9,12 +9,12 @@ from typing import Annotated, Any
 
 from msgspec import Meta, Struct
 
+from aurora_manifest.client.arguments import Misfit, lookup, misfits
+from aurora_manifest.client.consent import password, secret
+from aurora_manifest.model import Capability, Manifest
+from aurora_manifest.pointers import PointerError, from_pointer
 from aurora_orchestration.guardrails.redaction import REDACTED
 from aurora_protocol import SiteError
-from aurora_protocol.manifest.client.arguments import Misfit, lookup, misfits
-from aurora_protocol.manifest.client.caution import password, secret
-from aurora_protocol.manifest.model import Capability, Manifest
-from aurora_protocol.manifest.pointers import PointerError, from_pointer
 
 MAX_STEPS = 10
 MAX_VALUE = 100_000

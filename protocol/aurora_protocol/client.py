@@ -16,7 +16,7 @@ from typing import Any
 from aurora_protocol import DaemonUnreachable, FrameError, RequestFailed
 from aurora_protocol.address import Address
 from aurora_protocol.connection import open_connection
-from aurora_protocol.framing import Decoder, encode
+from aurora_protocol.frames import Decoder, encode
 from aurora_protocol.version import __version__
 
 METHOD_NOT_FOUND = -32601

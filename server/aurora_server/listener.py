@@ -14,7 +14,7 @@ import time
 from typing import TYPE_CHECKING, cast
 
 from aurora_protocol.connection import peer_user
-from aurora_protocol.framing import encode
+from aurora_protocol.frames import encode
 from aurora_server.core import Core
 from aurora_server.endpoint import Endpoint
 

@@ -12,7 +12,7 @@ from aurora_orchestration.soar.claims import shown, usable
 from aurora_orchestration.soar.model import SubgoalResult, Verification
 from aurora_orchestration.soar.run import RunRecord
 from aurora_orchestration.soar.stages import Stage
-from aurora_protocol.queries import (
+from aurora_protocol.query_methods import (
     PhaseTime,
     QueryCheck,
     QueryClaim,

@@ -12,7 +12,7 @@ import time
 from typing import Protocol
 
 from aurora_protocol import FrameError
-from aurora_protocol.framing import Decoder, encode
+from aurora_protocol.frames import Decoder, encode
 from aurora_server.converter import get_ready_for
 from aurora_server.core import Core
 from aurora_server.decoding import BadJson, decode

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from aurora_protocol.address import in_home
-from aurora_protocol.queries import QueryParams, QueryResult
+from aurora_protocol.query_methods import QueryParams, QueryResult
 from aurora_server.trust import Trust
 
 if TYPE_CHECKING:

@@ -40,7 +40,7 @@ from aurora_orchestration.soar.verify import verify
 from aurora_orchestration.soar.verify_synthesis import verify_synthesis
 from aurora_orchestration.soar.workbench import Workbench
 from aurora_protocol import typed
-from aurora_protocol.queries import (
+from aurora_protocol.query_methods import (
     AssessResult,
     DecomposeParams,
     LearnParams,

@@ -8,8 +8,8 @@ import time
 from pathlib import Path
 from typing import Any
 
+from aurora_manifest.check import Checker, check
 from aurora_protocol.client import Client
-from aurora_protocol.manifest.check import Checker, check
 from tests.benchmarks import measures
 from tests.manifests import manifest
 

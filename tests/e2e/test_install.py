@@ -18,7 +18,7 @@ import psutil
 import pytest
 
 from aurora_protocol.client import Client
-from aurora_protocol.framing import Decoder, encode
+from aurora_protocol.frames import Decoder, encode
 from tests.e2e.product import Product, eventually
 from tests.e2e.repositories import large
 

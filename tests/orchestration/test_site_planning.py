@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 
+from aurora_manifest.model import Manifest
+from aurora_manifest.scanner import parse
 from aurora_orchestration.llm.asking import Ask, BadReply, Reply
 from aurora_orchestration.site_offers import MAX_SCHEMA, ROOM, nearest
 from aurora_orchestration.site_planning import Planned, plan_calls
 from aurora_orchestration.site_plans import Argument, SitePlan, Step, arguments_of, described, misfits_of
 from aurora_protocol import SiteError
-from aurora_protocol.manifest.model import Manifest
-from aurora_protocol.manifest.scanner import parse
 
 
 def manifest(**capabilities: dict[str, Any]) -> Manifest:

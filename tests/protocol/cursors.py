@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from aurora_protocol.manifest.editing.completion import Proposal, complete
-from aurora_protocol.manifest.findings import Edit
-from aurora_protocol.manifest.fixing import edited
-from aurora_protocol.manifest.model import Manifest
-from aurora_protocol.manifest.scanner import parse
+from aurora_manifest.editing.completion import Proposal, complete
+from aurora_manifest.findings import Edit
+from aurora_manifest.fix_all import edited
+from aurora_manifest.model import Manifest
+from aurora_manifest.scanner import parse
 
 
 def marked(text: str) -> tuple[Manifest, int]:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aurora_protocol import FrameError
-from aurora_protocol.framing import MAX_FRAME, MAX_HEADERS, Decoder, encode
+from aurora_protocol.frames import MAX_FRAME, MAX_HEADERS, Decoder, encode
 
 
 @given(st.lists(st.binary(max_size=200), max_size=8), st.lists(st.integers(1, 40), min_size=1, max_size=20))

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from aurora_protocol.manifest.check import check, is_manifest
-from aurora_protocol.manifest.findings import MAX_FINDINGS, Finding
-from aurora_protocol.manifest.scanner import parse
-from aurora_protocol.manifest.violations import SchemaCheck
+from aurora_manifest.check import check, is_manifest
+from aurora_manifest.findings import MAX_FINDINGS, Finding
+from aurora_manifest.scanner import parse
+from aurora_manifest.violations import SchemaCheck
 from aurora_protocol.positions import LineIndex, Pos, Range
 from tests.manifests import manifest, reference_manifests
 
@@ -228,7 +228,7 @@ def test_only_files_of_that_name_are_manifests() -> None:
 
 def test_a_valid_manifest_costs_no_import_of_jsonschema() -> None:
     script = (
-        "import sys; from aurora_protocol.manifest.check import check; assert check(sys.stdin.read()) == [];"
+        "import sys; from aurora_manifest.check import check; assert check(sys.stdin.read()) == [];"
         "assert 'jsonschema' not in sys.modules; assert check('{}'); assert 'jsonschema' in sys.modules"
     )
     subprocess.run([sys.executable, "-c", script], input=TEXT, text=True, encoding="utf-8", check=True, timeout=60)

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from aurora_protocol.manifest.check import Checker, CheckStopped, check, check_document
-from aurora_protocol.manifest.document import Object
-from aurora_protocol.manifest.model import Capability, Manifest
-from aurora_protocol.manifest.rules import registry
-from aurora_protocol.manifest.rules.ordinary import is_ordinary
-from aurora_protocol.manifest.scanner import parse
+from aurora_manifest.check import Checker, CheckStopped, check, check_document
+from aurora_manifest.document import Object
+from aurora_manifest.model import Capability, Manifest
+from aurora_manifest.rules import registry
+from aurora_manifest.rules.fast_accept import is_ordinary
+from aurora_manifest.scanner import parse
 from tests.manifests import manifest, mutated, reference_manifests
 from tests.protocol.rule_cases import BASE
 
@@ -79,9 +79,9 @@ def test_only_the_edited_capability_is_checked_again(monkeypatch: pytest.MonkeyP
     looked_at: list[str] = []
     asked: list[object] = []
     rules = registry.ask
-    monkeypatch.setattr("aurora_protocol.manifest.known.is_ordinary", lambda part: bool(looked_at.append(part.name)))
+    monkeypatch.setattr("aurora_manifest.capability_facts.is_ordinary", lambda part: bool(looked_at.append(part.name)))
     monkeypatch.setattr(
-        "aurora_protocol.manifest.check.ask",
+        "aurora_manifest.check.ask",
         lambda some, *subject: (asked.append(subject[0]), rules(some, *subject))[1],
     )
     at = text.index('"Does something', text.index('"note_149": {')) + 1
@@ -115,7 +115,7 @@ def test_a_glance_at_plain_values_hides_nothing(seed: int, monkeypatch: pytest.M
     chance = random.Random(seed)
     texts = [json.dumps(mutated(base, chance), indent=2) for base in (BASE, RICH, manifest(4)) for _ in range(5)]
     found = [check(text) for text in texts]
-    monkeypatch.setattr("aurora_protocol.manifest.known.is_ordinary", lambda part: False)
+    monkeypatch.setattr("aurora_manifest.capability_facts.is_ordinary", lambda part: False)
     assert found == [check(text) for text in texts], "what is ordinary"
     monkeypatch.setattr(Capability, "glance", None)
     assert found == [check(text) for text in texts], "what a glance tells"

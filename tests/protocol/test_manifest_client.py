@@ -12,16 +12,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from aurora_manifest.client.arguments import lookup, misfits, read_arguments, unused
+from aurora_manifest.client.cache import fresh_until
+from aurora_manifest.client.consent import destructive, secret
+from aurora_manifest.client.cookies import Jar
+from aurora_manifest.client.origins import Origin, manifest_url, origin_of, parse_url
+from aurora_manifest.client.request import Call, build_call
+from aurora_manifest.client.state import MAX_HEADER, read_state
+from aurora_manifest.model import Capability, Manifest
+from aurora_manifest.scanner import parse
 from aurora_protocol import Blocked, SiteError
-from aurora_protocol.manifest.client.arguments import lookup, misfits, read_arguments, unused
-from aurora_protocol.manifest.client.cache import fresh_until
-from aurora_protocol.manifest.client.calling import Call, build_call
-from aurora_protocol.manifest.client.caution import destructive, secret
-from aurora_protocol.manifest.client.cookies import Jar
-from aurora_protocol.manifest.client.origins import Origin, manifest_url, origin_of, parse_url
-from aurora_protocol.manifest.client.state import MAX_HEADER, read_state
-from aurora_protocol.manifest.model import Capability, Manifest
-from aurora_protocol.manifest.scanner import parse
 
 SITE = Origin("https", "example.com", 443)
 

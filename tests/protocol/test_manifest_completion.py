@@ -6,10 +6,10 @@ import json
 
 import pytest
 
-from aurora_protocol.manifest.check import check
-from aurora_protocol.manifest.editing.completion import complete_by_schema
-from aurora_protocol.manifest.kind_checks import schema_of
-from aurora_protocol.manifest.kinds import CONFIGURATION
+from aurora_manifest.check import check
+from aurora_manifest.editing.completion import complete_by_schema
+from aurora_manifest.kind_checks import schema_of
+from aurora_manifest.kinds import CONFIGURATION
 from tests.protocol.cursors import chosen, labels, marked, proposals
 
 

@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aurora_protocol.manifest.ahead import is_sound
-from aurora_protocol.manifest.document import Array, Broken, Document, Node, Object, Scalar
-from aurora_protocol.manifest.pointers import PointerError, from_pointer, to_pointer
-from aurora_protocol.manifest.reading import MAX_DEPTH, MAX_NODES
-from aurora_protocol.manifest.scanner import Scan, parse
+from aurora_manifest.bulk_parse import is_sound
+from aurora_manifest.document import Array, Broken, Document, Node, Object, Scalar
+from aurora_manifest.pointers import PointerError, from_pointer, to_pointer
+from aurora_manifest.scan_state import MAX_DEPTH, MAX_NODES
+from aurora_manifest.scanner import Scan, parse
 from tests.manifests import damaged, manifest
 
 JSON = st.recursive(

@@ -10,22 +10,22 @@ from itertools import pairwise
 import msgspec
 import pytest
 
-from aurora_protocol.manifest.check import check, check_document
-from aurora_protocol.manifest.editing.actions import actions, fix_all_edits
-from aurora_protocol.manifest.editing.completion import complete
-from aurora_protocol.manifest.editing.cursor import cursor_at
-from aurora_protocol.manifest.editing.examples import example_of, example_value
-from aurora_protocol.manifest.editing.hover import hover_at
-from aurora_protocol.manifest.editing.layout import MAX_EDITS, Style, laid_out
-from aurora_protocol.manifest.editing.lenses import hints, lenses
-from aurora_protocol.manifest.editing.links import links
-from aurora_protocol.manifest.editing.occurrences import named_at
-from aurora_protocol.manifest.editing.outline import outline
-from aurora_protocol.manifest.editing.spans import folds, selections
-from aurora_protocol.manifest.fixing import edited
-from aurora_protocol.manifest.model import Manifest
-from aurora_protocol.manifest.rules import documentation
-from aurora_protocol.manifest.scanner import parse
+from aurora_manifest.check import check, check_document
+from aurora_manifest.editing.actions import actions, fix_all_edits
+from aurora_manifest.editing.completion import complete
+from aurora_manifest.editing.cursor import cursor_at
+from aurora_manifest.editing.examples import example_of, example_value
+from aurora_manifest.editing.hover import hover_at
+from aurora_manifest.editing.layout import MAX_EDITS, Style, laid_out
+from aurora_manifest.editing.lenses import hints, lenses
+from aurora_manifest.editing.links import links
+from aurora_manifest.editing.occurrences import named_at
+from aurora_manifest.editing.outline import outline
+from aurora_manifest.editing.spans import folds, selections
+from aurora_manifest.fix_all import edited
+from aurora_manifest.model import Manifest
+from aurora_manifest.rules import documentation
+from aurora_manifest.scanner import parse
 from aurora_protocol.positions import LineIndex
 from tests.manifests import damaged, manifest
 from tests.protocol.cursors import marked

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from aurora_protocol.manifest.findings import Finding
-from aurora_protocol.manifest.kind_checks import check_text, schema_of
-from aurora_protocol.manifest.kinds import (
+from aurora_manifest.findings import Finding
+from aurora_manifest.kind_checks import check_text, schema_of
+from aurora_manifest.kinds import (
     AGENTS,
     CONFIGURATION,
     DELIVERABLE,
@@ -22,7 +22,7 @@ from aurora_protocol.manifest.kinds import (
     DocumentKind,
     kind_of,
 )
-from aurora_protocol.manifest.scanner import parse
+from aurora_manifest.scanner import parse
 from tests.manifests import damaged, manifest, mutated
 
 STATE = {"change_id": "add-dark-mode", "status": "executing", "started_at": "2026-02-26T10:00:00Z"}
@@ -65,9 +65,9 @@ def test_files_are_known_by_name_and_folder(path: str, kind: DocumentKind | None
 
 
 def test_knowing_them_imports_no_checks() -> None:
-    code = "import sys, aurora_protocol.manifest.kinds; print(*sys.modules)"
+    code = "import sys, aurora_manifest.kinds; print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
-    assert not {"jsonschema", "aurora_schemas", "aurora_protocol.manifest.scanner"} & set(loaded)
+    assert not {"jsonschema", "aurora_schemas", "aurora_manifest.scanner"} & set(loaded)
 
 
 def only(text: str, kind: DocumentKind) -> Finding:

@@ -6,10 +6,10 @@ import json
 
 import pytest
 
-from aurora_protocol.manifest.editing.occurrences import CannotRename, Named, named_at, renamed
-from aurora_protocol.manifest.fixing import edited
-from aurora_protocol.manifest.model import Manifest
-from aurora_protocol.manifest.scanner import parse
+from aurora_manifest.editing.occurrences import CannotRename, Named, named_at, renamed
+from aurora_manifest.fix_all import edited
+from aurora_manifest.model import Manifest
+from aurora_manifest.scanner import parse
 from tests.manifests import reference_manifests
 from tests.protocol.cursors import marked
 

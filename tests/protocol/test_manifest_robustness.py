@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aurora_protocol.manifest.check import check
+from aurora_manifest.check import check
 from tests.manifests import damaged, manifest, mutated, reference_manifests
 from tests.protocol.rule_cases import BASE, patched, spelt, update, url
 

@@ -12,12 +12,12 @@ from urllib.request import url2pathname
 
 import pytest
 
-from aurora_protocol.manifest.check import check, unknown_rules
-from aurora_protocol.manifest.findings import Finding
-from aurora_protocol.manifest.rules import RuleInfo, catalogue, documentation, link, page
-from aurora_protocol.manifest.rules.page import FILE
-from aurora_protocol.manifest.scanner import parse
-from aurora_protocol.manifest.violations import SchemaCheck
+from aurora_manifest.check import check, unknown_rules
+from aurora_manifest.findings import Finding
+from aurora_manifest.rules import RuleInfo, catalogue, documentation, link, page
+from aurora_manifest.rules.page import FILE
+from aurora_manifest.scanner import parse
+from aurora_manifest.violations import SchemaCheck
 from tests.manifests import SHARED, reference_manifests
 from tests.protocol.rule_cases import BASE, CASES, FINE, Case, around, patched, spelt
 
@@ -126,7 +126,7 @@ def test_a_rule_lets_pass_what_is_fine(rule: str) -> None:
 
 def test_the_page_is_up_to_date_and_links_lead_to_its_sections() -> None:
     text = FILE.read_text(encoding="utf-8")
-    assert text == page(), "run: python -m aurora_protocol.manifest.rules"
+    assert text == page(), "run: python -m aurora_manifest.rules"
     for info in catalogue():
         address = urlsplit(link(info.id))
         assert Path(url2pathname(address.path)) == FILE.resolve()
@@ -134,7 +134,7 @@ def test_the_page_is_up_to_date_and_links_lead_to_its_sections() -> None:
 
 
 def test_the_page_can_be_printed() -> None:
-    command = [sys.executable, "-m", "aurora_protocol.manifest.rules", "-"]
+    command = [sys.executable, "-m", "aurora_manifest.rules", "-"]
     done = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", check=True, timeout=60)
     assert done.stdout == page()
 

@@ -11,7 +11,7 @@ import pytest
 from jsonschema import Draft7Validator, Draft202012Validator
 
 import aurora_schemas
-from aurora_protocol.manifest.check import check
+from aurora_manifest.check import check
 from tests.manifests import manifest, mutated, reference_manifests, reference_schema
 
 MUTATIONS = 2000

@@ -16,7 +16,7 @@ from typing import Any
 from aurora_protocol.address import Address
 from aurora_protocol.client import Client
 from aurora_protocol.connection import NobodyThere, open_connection
-from aurora_protocol.framing import Decoder, encode
+from aurora_protocol.frames import Decoder, encode
 
 COMMAND = (sys.executable, "-P", "-m", "aurora_server", "daemon", "run", "--detached")
 

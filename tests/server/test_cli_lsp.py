@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from aurora_protocol.address import Address
-from aurora_protocol.framing import Decoder, encode
+from aurora_protocol.frames import Decoder, encode
 from tests.fake_daemon import FakeDaemon
 from tests.processes import lives
 

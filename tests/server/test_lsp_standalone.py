@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from aurora_protocol.framing import Decoder, encode
+from aurora_protocol.frames import Decoder, encode
 
 COMMAND = (sys.executable, "-P", "-m", "aurora_server", "lsp", "--standalone")
 

@@ -7,8 +7,8 @@ import json
 
 import pytest
 
-from aurora_protocol.manifest.check import CheckStopped, check
-from aurora_protocol.manifest.kinds import MANIFEST
+from aurora_manifest.check import CheckStopped, check
+from aurora_manifest.kinds import MANIFEST
 from aurora_protocol.positions import LineIndex
 from aurora_server.lsp.manifests.reading import Reader, check_in_thread
 from tests.manifests import manifest

@@ -11,7 +11,7 @@ from urllib.parse import unquote, urlsplit
 import pytest
 from jsonschema import Draft7Validator
 
-from aurora_protocol.manifest.rules import catalogue
+from aurora_manifest.rules import catalogue
 from aurora_protocol.positions import LineIndex, Pos
 from tests.server.validating import BAD, make_site, validate
 

@@ -306,6 +306,6 @@ def test_it_imports_neither_the_daemon_nor_the_memory(site: Path) -> None:
     code += "haste.leave = lambda code: print(*sys.modules) or code; main()"
     done = subprocess.run([sys.executable, "-P", "-c", code], cwd=site, capture_output=True, text=True, check=True)
     loaded = set(done.stdout.splitlines()[-1].split())
-    assert "aurora_protocol.manifest.check" in loaded
+    assert "aurora_manifest.check" in loaded
     heavy = {"asyncio", "rich", "pygls", "lsprotocol", "numpy", "jsonschema", "aurora_memory", "aurora_indexer"}
     assert heavy & loaded == set()

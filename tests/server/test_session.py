@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from aurora_protocol.framing import MAX_FRAME
+from aurora_protocol.frames import MAX_FRAME
 from tests.server.daemons import Daemon, Wire
 
 NOT_INITIALIZED, INVALID_REQUEST, NO_METHOD, BAD_PARAMS, PARSE_ERROR = -32002, -32600, -32601, -32602, -32700

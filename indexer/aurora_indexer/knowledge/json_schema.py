@@ -5,8 +5,8 @@ from __future__ import annotations
 from aurora_indexer.knowledge.building import Builder, Piece
 from aurora_indexer.knowledge.looking import documentation, line_start, member, members, referred, string
 from aurora_indexer.knowledge.naming import clean_name
+from aurora_manifest.document import Array, Member, Node, Object, Scalar
 from aurora_memory.chunks import MODULE_NAME, Reference
-from aurora_protocol.manifest.document import Array, Member, Node, Object, Scalar
 
 DEFINITIONS = ("$defs", "definitions")
 

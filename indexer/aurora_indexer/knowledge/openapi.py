@@ -6,8 +6,8 @@ from aurora_indexer.knowledge.building import Builder, Piece
 from aurora_indexer.knowledge.json_schema import add_schema
 from aurora_indexer.knowledge.looking import documentation, line_start, member, members, referred, string
 from aurora_indexer.knowledge.naming import clean_name
+from aurora_manifest.document import Member, Node, Object, Scalar
 from aurora_memory.chunks import MODULE_NAME, Reference
-from aurora_protocol.manifest.document import Member, Node, Object, Scalar
 
 METHODS = frozenset({"get", "put", "post", "delete", "options", "head", "patch", "trace", "query"})
 

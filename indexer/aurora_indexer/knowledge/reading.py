@@ -12,10 +12,10 @@ from aurora_indexer.knowledge.openapi import add_openapi, is_openapi
 from aurora_indexer.knowledge.restructuredtext import add_restructuredtext
 from aurora_indexer.knowledge.sql import add_sql
 from aurora_indexer.knowledge.yaml_document import parse_yaml
+from aurora_manifest.document import Node
+from aurora_manifest.scanner import parse as parse_json
 from aurora_memory.chunks import ParsedFile
 from aurora_memory.own_text import with_own_tokens
-from aurora_protocol.manifest.document import Node
-from aurora_protocol.manifest.scanner import parse as parse_json
 
 _PROSE = {"markdown": add_markdown, "restructuredtext": add_restructuredtext}
 

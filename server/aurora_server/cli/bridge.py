@@ -10,7 +10,7 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from aurora_protocol import DaemonUnreachable, FrameError
-from aurora_protocol.framing import Decoder
+from aurora_protocol.frames import Decoder
 
 FINE, NOT_SHUT_DOWN = 0, 1
 _PIECE = 256 * 1024

@@ -8,11 +8,11 @@ from urllib.parse import quote, quote_plus
 
 import msgspec
 
-from aurora_protocol.manifest.client.calling import Call
-from aurora_protocol.manifest.client.caution import MASK, destructive
-from aurora_protocol.manifest.client.origins import origin_of, parse_url
-from aurora_protocol.manifest.client.transport import Reply, Request
-from aurora_protocol.manifest.model import Capability
+from aurora_manifest.client.consent import MASK, destructive
+from aurora_manifest.client.origins import origin_of, parse_url
+from aurora_manifest.client.request import Call
+from aurora_manifest.client.transport import Reply, Request
+from aurora_manifest.model import Capability
 from aurora_server.cli.output import Style
 from aurora_server.cli.site_view import body_value, reply_lines, state_of
 from aurora_server.cli.words import plain, plain_lines

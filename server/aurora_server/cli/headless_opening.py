@@ -17,7 +17,7 @@ from aurora_orchestration.llm.models import open_models
 from aurora_orchestration.soar.model import AgentResponse, Subgoal, SubgoalResult
 from aurora_orchestration.soar.run import Call, Mode, RunCancelled, RunRecord
 from aurora_protocol.address import in_home
-from aurora_protocol.queries import QUERY
+from aurora_protocol.query_methods import QUERY
 from aurora_server.cli.headless import Wired
 from aurora_server.cli.mem import index_once
 from aurora_server.cli.session import open_session

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import click
 
-from aurora_protocol.manifest.client.calling import find_capability
-from aurora_protocol.manifest.client.fetching import fetch as fetch_manifest
-from aurora_protocol.manifest.client.transport import Policy, preview
+from aurora_manifest.client.fetch import fetch as fetch_manifest
+from aurora_manifest.client.request import find_capability
+from aurora_manifest.client.transport import Policy, preview
 from aurora_server.cli.call_view import answer_lines, preview_document, preview_lines, reply_document
 from aurora_server.cli.errors import FINE, NO
 from aurora_server.cli.manifest_calling import (

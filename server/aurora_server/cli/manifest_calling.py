@@ -11,15 +11,15 @@ from typing import Any, TypeVar
 import click
 import msgspec
 
+from aurora_manifest.client.arguments import MAX_ARGUMENTS, mapping_of, misfits, read_arguments, unused
+from aurora_manifest.client.consent import destructive
+from aurora_manifest.client.cookies import Jar
+from aurora_manifest.client.fetch import Published
+from aurora_manifest.client.origins import Origin
+from aurora_manifest.client.request import Call, build_call
+from aurora_manifest.client.transport import Policy, Reply, send
+from aurora_manifest.model import Capability
 from aurora_protocol import Blocked, SiteError
-from aurora_protocol.manifest.client.arguments import MAX_ARGUMENTS, mapping_of, misfits, read_arguments, unused
-from aurora_protocol.manifest.client.calling import Call, build_call
-from aurora_protocol.manifest.client.caution import destructive
-from aurora_protocol.manifest.client.cookies import Jar
-from aurora_protocol.manifest.client.fetching import Published
-from aurora_protocol.manifest.client.origins import Origin
-from aurora_protocol.manifest.client.transport import Policy, Reply, send
-from aurora_protocol.manifest.model import Capability
 from aurora_server.cli.patience import within
 from aurora_server.cli.settings import Settings
 from aurora_server.cli.words import plain
@@ -116,7 +116,7 @@ def typed(capability: Capability, name: str, values: list[str]) -> Any:
 
 
 def _read(text: str, schema: Any) -> Any:
-    from aurora_protocol.manifest.scanner import parse
+    from aurora_manifest.scanner import parse
 
     if isinstance(schema, dict) and schema.get("type") == "string":
         return text

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import msgspec
 
-from aurora_protocol.manifest.check import check_document
-from aurora_protocol.manifest.document import Document
-from aurora_protocol.manifest.findings import Finding
-from aurora_protocol.manifest.fixing import fix_all
-from aurora_protocol.manifest.model import Manifest
-from aurora_protocol.manifest.scanner import parse
+from aurora_manifest.check import check_document
+from aurora_manifest.document import Document
+from aurora_manifest.findings import Finding
+from aurora_manifest.fix_all import fix_all
+from aurora_manifest.model import Manifest
+from aurora_manifest.scanner import parse
 from aurora_server.cli.manifest_files import (
     STANDARD_INPUT,
     Unreadable,

@@ -9,9 +9,9 @@ from typing import Any
 
 import click
 
+from aurora_manifest.client.fetch import Published
+from aurora_manifest.client.fetch import fetch as fetch_manifest
 from aurora_protocol import ProtocolError
-from aurora_protocol.manifest.client.fetching import Published
-from aurora_protocol.manifest.client.fetching import fetch as fetch_manifest
 from aurora_server.cli.errors import FINE, NO, exit_code, one_line
 from aurora_server.cli.output import style_of
 from aurora_server.cli.settings import Settings

@@ -11,10 +11,10 @@ from pathlib import Path
 import click
 import msgspec
 
+from aurora_manifest.client.fetch import fetch as fetch_manifest
+from aurora_manifest.client.transport import Policy
 from aurora_orchestration.site_planning import Planned, plan_calls
 from aurora_protocol import SiteError
-from aurora_protocol.manifest.client.fetching import fetch as fetch_manifest
-from aurora_protocol.manifest.client.transport import Policy
 from aurora_server.cli.errors import FINE, NO
 from aurora_server.cli.manifest_calling import (
     document_given,

@@ -10,14 +10,14 @@ from typing import Any
 import click
 from msgspec import Struct
 
+from aurora_manifest.client.consent import destructive
+from aurora_manifest.client.cookies import Jar
+from aurora_manifest.client.fetch import Published
+from aurora_manifest.client.request import Call
+from aurora_manifest.client.transport import Policy
+from aurora_manifest.model import Capability
 from aurora_orchestration.site_plans import SitePlan, Step, arguments_of, waits
 from aurora_protocol import Blocked, SiteError
-from aurora_protocol.manifest.client.calling import Call
-from aurora_protocol.manifest.client.caution import destructive
-from aurora_protocol.manifest.client.cookies import Jar
-from aurora_protocol.manifest.client.fetching import Published
-from aurora_protocol.manifest.client.transport import Policy
-from aurora_protocol.manifest.model import Capability
 from aurora_server.cli.call_view import answer_lines, reply_document
 from aurora_server.cli.errors import BLOCKED, FINE, INTERRUPTED, NO
 from aurora_server.cli.manifest_calling import call_with, can_ask, confirm_call, hint_after, send_call, typed

@@ -8,7 +8,7 @@ import sys
 
 import click
 
-from aurora_protocol.manifest.client.fetching import fetch as fetch_manifest
+from aurora_manifest.client.fetch import fetch as fetch_manifest
 from aurora_server.cli.errors import FINE, NO
 from aurora_server.cli.output import style_of
 from aurora_server.cli.settings import Settings

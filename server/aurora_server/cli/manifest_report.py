@@ -7,9 +7,9 @@ from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 
-from aurora_protocol.manifest.findings import Finding, Severity
-from aurora_protocol.manifest.fixing import is_fixable
-from aurora_protocol.manifest.model import Manifest
+from aurora_manifest.findings import Finding, Severity
+from aurora_manifest.fix_all import is_fixable
+from aurora_manifest.model import Manifest
 from aurora_protocol.positions import LineIndex, Range
 from aurora_server.cli.manifest_files import Source
 

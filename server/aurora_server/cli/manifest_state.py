@@ -7,7 +7,7 @@ import sys
 
 import click
 
-from aurora_protocol.manifest.client.state import MAX_HEADER, read_state
+from aurora_manifest.client.state import MAX_HEADER, read_state
 from aurora_server.cli.errors import FINE, NO
 from aurora_server.cli.output import style_of
 from aurora_server.cli.settings import Settings

@@ -11,7 +11,7 @@ from typing import TextIO, get_args
 import click
 import msgspec
 
-from aurora_protocol.manifest.check import unknown_rules
+from aurora_manifest.check import unknown_rules
 from aurora_server.cli.errors import BAD_INPUT, FINE, NO
 from aurora_server.cli.manifest_checking import checks
 from aurora_server.cli.manifest_files import STANDARD_INPUT, WELL_KNOWN, Unreadable
@@ -131,7 +131,7 @@ def _well_known(settings: Settings) -> str:
 
 
 def _print_sarif(checked: Sequence[Checked], unreadable: Sequence[str], root: Path) -> None:
-    from aurora_protocol.manifest.rules import catalogue
+    from aurora_manifest.rules import catalogue
     from aurora_server.cli.sarif import log  # a dozen structs that no other format needs
 
     print_document(msgspec.to_builtins(log(checked, unreadable, catalogue(), root)))

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import partial
 
-from aurora_protocol.manifest.findings import Finding
-from aurora_protocol.manifest.fixing import is_fixable
+from aurora_manifest.findings import Finding
+from aurora_manifest.fix_all import is_fixable
 from aurora_server.cli.code_frame import code_frame
 from aurora_server.cli.manifest_report import Checked, severities, summary
 from aurora_server.cli.output import Style

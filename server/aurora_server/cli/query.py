@@ -19,7 +19,10 @@ from aurora_server.cli.query_view import RunView, run_view
 from aurora_server.cli.session import open_session
 from aurora_server.cli.settings import Settings
 
-QUERY, ASK_USER = "aurora/query", "aurora/askUser"  # spelled here too: aurora_protocol.queries costs msgspec's import
+QUERY, ASK_USER = (
+    "aurora/query",
+    "aurora/askUser",
+)  # spelled here too: aurora_protocol.query_methods costs msgspec's import
 MAX_QUESTION = 200_000
 """Characters that travel; the guardrails allow far less (`guardrails.max_query_length`)."""
 

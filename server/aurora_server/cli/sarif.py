@@ -11,7 +11,7 @@ from urllib.parse import quote
 import msgspec
 from msgspec import Struct
 
-from aurora_protocol.manifest.findings import Finding, Fix, Severity
+from aurora_manifest.findings import Finding, Fix, Severity
 from aurora_protocol.positions import LineIndex
 from aurora_protocol.version import __version__
 from aurora_server.cli.manifest_files import Source

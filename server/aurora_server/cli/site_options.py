@@ -10,8 +10,8 @@ import click
 from aurora_server.cli.numbers import Finite
 
 if TYPE_CHECKING:
-    from aurora_protocol.manifest.client.cache import ManifestCache
-    from aurora_protocol.manifest.client.transport import Policy
+    from aurora_manifest.client.cache import ManifestCache
+    from aurora_manifest.client.transport import Policy
     from aurora_server.cli.settings import Settings
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -38,13 +38,13 @@ def site_options(command: Command) -> Command:
 
 def policy_of(timeout: float, insecure_http: bool, allow_cross_origin: bool) -> Policy:
     """What those options allow on the way to a manifest."""
-    from aurora_protocol.manifest.client.transport import Policy
+    from aurora_manifest.client.transport import Policy
 
     return Policy(timeout=timeout, insecure_http=insecure_http, cross_origin=allow_cross_origin)
 
 
 def cache_of(settings: Settings, no_cache: bool) -> ManifestCache | None:
     """The user's cache of manifests, unless it is not to be used."""
-    from aurora_protocol.manifest.client.cache import ManifestCache
+    from aurora_manifest.client.cache import ManifestCache
 
     return None if no_cache else ManifestCache.of(settings.address.home)

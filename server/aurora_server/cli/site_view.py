@@ -6,16 +6,16 @@ import json
 import math
 from typing import Any
 
+from aurora_manifest.client.consent import destructive
+from aurora_manifest.client.fetch import Published
+from aurora_manifest.client.state import SiteState, read_state
+from aurora_manifest.client.transport import Reply
+from aurora_manifest.findings import Finding
+from aurora_manifest.model import Capability, Manifest
+from aurora_manifest.model import string as string_at
+from aurora_manifest.rules.places import IGNORE
+from aurora_manifest.scanner import parse
 from aurora_protocol import SiteError
-from aurora_protocol.manifest.client.caution import destructive
-from aurora_protocol.manifest.client.fetching import Published
-from aurora_protocol.manifest.client.state import SiteState, read_state
-from aurora_protocol.manifest.client.transport import Reply
-from aurora_protocol.manifest.findings import Finding
-from aurora_protocol.manifest.model import Capability, Manifest
-from aurora_protocol.manifest.model import string as string_at
-from aurora_protocol.manifest.rules.places import IGNORE
-from aurora_protocol.manifest.scanner import parse
 from aurora_server.cli import output
 from aurora_server.cli.output import Style
 from aurora_server.cli.words import count, plain, plain_lines, shorten, size

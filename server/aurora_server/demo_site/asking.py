@@ -7,9 +7,9 @@ from typing import Any
 
 from starlette.requests import ClientDisconnect, Request
 
-from aurora_protocol.manifest.client.arguments import misfits
-from aurora_protocol.manifest.model import Capability
-from aurora_protocol.manifest.scanner import parse
+from aurora_manifest.client.arguments import misfits
+from aurora_manifest.model import Capability
+from aurora_manifest.scanner import parse
 from aurora_server.demo_site.contract import schema_of
 
 MAX_BODY = 64 * 1024

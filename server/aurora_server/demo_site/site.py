@@ -16,7 +16,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
-from aurora_protocol.manifest.model import Capability
+from aurora_manifest.model import Capability
 from aurora_server.demo_site.answering import HANDLERS, Site, Visit
 from aurora_server.demo_site.asking import Refused, read_arguments
 from aurora_server.demo_site.contract import NEEDS_LOGIN, Contract

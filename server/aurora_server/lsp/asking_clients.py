@@ -16,7 +16,7 @@ from aurora_orchestration.llm.asking import BadReply, Unavailable
 from aurora_orchestration.llm.providers.editor import EditorReply
 from aurora_orchestration.soar.asking_users import Declined, Nobody
 from aurora_protocol import typed
-from aurora_protocol.queries import ASK_USER, LANGUAGE_MODEL, LanguageModelResult
+from aurora_protocol.query_methods import ASK_USER, LANGUAGE_MODEL, LanguageModelResult
 
 if TYPE_CHECKING:
     from aurora_server.lsp.server import AuroraServer

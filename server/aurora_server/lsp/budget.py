@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from aurora_protocol.keys import camel_keys
-from aurora_protocol.queries import BUDGET
+from aurora_protocol.query_methods import BUDGET
 
 if TYPE_CHECKING:
     from aurora_server.lsp.server import AuroraServer

@@ -15,7 +15,7 @@ from aurora_server.lsp.documents import Document
 from aurora_server.lsp.manifests.reading import Snapshot, checked, checked_kind, snapshot_of
 
 if TYPE_CHECKING:
-    from aurora_protocol.manifest.findings import Finding
+    from aurora_manifest.findings import Finding
     from aurora_server.lsp.server import AuroraServer
 
 DEBOUNCE = 0.15
@@ -67,7 +67,7 @@ async def _diagnostics(ls: AuroraServer, uri: str) -> list[types.Diagnostic]:
 
 
 def _diagnostic(finding: Finding, snapshot: Snapshot) -> types.Diagnostic:
-    from aurora_protocol.manifest import rules
+    from aurora_manifest import rules
 
     return types.Diagnostic(
         range=snapshot.range(finding.start, finding.end),

@@ -9,7 +9,7 @@ import msgspec
 from lsprotocol import types
 
 from aurora_orchestration.soar.stages import Stage, StageName, Status
-from aurora_protocol.queries import QUERY, QueryParams, QueryResult
+from aurora_protocol.query_methods import QUERY, QueryParams, QueryResult
 from aurora_server.configuration.documents import SettingsError
 from aurora_server.errors import INVALID_PARAMS, REQUEST_CANCELLED, RequestError
 from aurora_server.lsp.asking_clients import SessionModel, SessionUser

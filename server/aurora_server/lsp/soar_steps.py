@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from aurora_protocol.queries import (
+from aurora_protocol.query_methods import (
     ASSESS,
     DECOMPOSE,
     LEARN,

@@ -13,7 +13,7 @@ from typing import Any
 
 from aurora_protocol import DaemonUnreachable, FrameError, RequestFailed
 from aurora_protocol.address import Address
-from aurora_protocol.framing import Decoder, encode
+from aurora_protocol.frames import Decoder, encode
 from aurora_protocol.launch import ensure_daemon
 
 logger = logging.getLogger(__name__)

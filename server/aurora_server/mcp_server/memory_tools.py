@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta
 
-from aurora_protocol import methods, queries
+from aurora_protocol import methods, query_methods
 from aurora_protocol.keys import snake_keys
 from aurora_server.mcp_server.daemon_link import DaemonLink, Heard
 from aurora_server.mcp_server.hits import RecallTold, hits_reply
@@ -111,7 +111,7 @@ async def _explain(link: DaemonLink, given: Explain, _: Heard) -> ToolReply:
 
 
 async def _learn(link: DaemonLink, given: Learn, _: Heard) -> ToolReply:
-    found = await link.request(queries.LEARN, msgspec.to_builtins(given))
+    found = await link.request(query_methods.LEARN, msgspec.to_builtins(given))
     return document_reply(snake_keys(found), DEFAULT_TOKENS)
 
 

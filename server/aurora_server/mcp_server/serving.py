@@ -17,7 +17,7 @@ from mcp.shared.exceptions import MCPError
 from mcp_types.version import is_version_at_least
 from msgspec import Struct, to_builtins
 
-from aurora_protocol import ProtocolError, RequestFailed, methods, queries
+from aurora_protocol import ProtocolError, RequestFailed, methods, query_methods
 from aurora_protocol.address import Address
 from aurora_protocol.version import __version__
 from aurora_server.mcp_server.arguments import BadArguments, given_as, schema_of, unknown_name
@@ -233,7 +233,10 @@ class McpFront:
                 choice = choice_of(self._serving.environ)
                 if choice is not None:
                     options["llm"] = {name: each for name, each in to_builtins(choice).items() if each is not None}
-                answerers = {queries.ASK_USER: self._client.ask_user, queries.LANGUAGE_MODEL: self._client.ask_model}
+                answerers = {
+                    query_methods.ASK_USER: self._client.ask_user,
+                    query_methods.LANGUAGE_MODEL: self._client.ask_model,
+                }
                 self._link = DaemonLink(self._serving.address, root, self._serving.environ, options, answerers)
             return self._link
 

@@ -29,7 +29,7 @@ async def run(
     Raises `AgentError`: not reachable, not allowed, not a 2xx, too large.
     """
     # Here for its weight: 80 ms with httpx2.
-    from aurora_protocol.manifest.client.transport import Policy, Request, send
+    from aurora_manifest.client.transport import Policy, Request, send
 
     headers = [(name, filled(value, environ)) for name, value in agent.headers.items()]
     policy = Policy(timeout=seconds, max_bytes=MAX_REPLY)

@@ -9,7 +9,7 @@ from lsprotocol import types
 from aurora_server.lsp.manifests.reading import Snapshot
 
 if TYPE_CHECKING:
-    from aurora_protocol.manifest.findings import Edit
+    from aurora_manifest.findings import Edit
 
 
 def workspace_edit(client: types.ClientCapabilities, snapshot: Snapshot, edits: list[Edit]) -> types.WorkspaceEdit:

@@ -12,8 +12,8 @@ from aurora_server.lsp.manifests.changes import workspace_edit
 from aurora_server.lsp.manifests.reading import Snapshot, checked
 
 if TYPE_CHECKING:
-    from aurora_protocol.manifest.editing.actions import Action
-    from aurora_protocol.manifest.findings import Finding
+    from aurora_manifest.editing.actions import Action
+    from aurora_manifest.findings import Finding
     from aurora_server.lsp.server import AuroraServer
 
 FIX_ALL = "source.fixAll.aurora"
@@ -38,7 +38,7 @@ async def code_actions(ls: AuroraServer, params: types.CodeActionParams) -> list
 def _actions(
     client: types.ClientCapabilities, snapshot: Snapshot, findings: list[Finding], params: types.CodeActionParams
 ) -> list[types.CodeAction]:
-    from aurora_protocol.manifest.editing.actions import actions, fix_all_edits
+    from aurora_manifest.editing.actions import actions, fix_all_edits
 
     start, end = snapshot.offset(params.range.start), snapshot.offset(params.range.end)
     answers: list[types.CodeAction] = []

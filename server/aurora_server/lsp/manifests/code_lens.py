@@ -19,7 +19,7 @@ async def lenses(snapshot: Snapshot) -> list[types.CodeLens]:
 
 
 def _lenses(snapshot: Snapshot) -> list[types.CodeLens]:
-    from aurora_protocol.manifest.editing.lenses import lenses
+    from aurora_manifest.editing.lenses import lenses
 
     found: list[types.CodeLens] = []
     for each in lenses(snapshot.manifest):

@@ -56,7 +56,7 @@ async def example(ls: AuroraServer, snapshot: Snapshot, which: Which) -> Example
 
 async def uses(ls: AuroraServer, snapshot: Snapshot, which: Which) -> list[types.Location]:
     """Where resources use the capability: answered, and the first one shown where the client can show places."""
-    from aurora_protocol.manifest.editing.occurrences import uses_of
+    from aurora_manifest.editing.occurrences import uses_of
 
     found = [
         types.Location(snapshot.uri, snapshot.range(each.start, each.end))
@@ -74,7 +74,7 @@ async def _show(ls: AuroraServer, shown: types.ShowDocumentParams) -> None:
 
 
 def _example(snapshot: Snapshot, name: str) -> ExampleRequest:
-    from aurora_protocol.manifest.editing.examples import example_of
+    from aurora_manifest.editing.examples import example_of
 
     capability = snapshot.manifest.capabilities.get(name)
     if capability is None:

@@ -12,7 +12,7 @@ from msgspec import Struct
 from aurora_server.lsp.manifests.reading import Snapshot, snapshot_of
 
 if TYPE_CHECKING:
-    from aurora_protocol.manifest.editing.completion import Proposal
+    from aurora_manifest.editing.completion import Proposal
     from aurora_protocol.positions import Range
     from aurora_server.lsp.server import AuroraServer
 
@@ -77,7 +77,7 @@ async def completion(ls: AuroraServer, params: types.CompletionParams) -> Items 
 
 
 def _items(snapshot: Snapshot, offset: int, snippets: bool, adjusts: bool) -> Items:
-    from aurora_protocol.manifest.editing.completion import complete, complete_by_schema
+    from aurora_manifest.editing.completion import complete, complete_by_schema
 
     if snapshot.is_manifest:
         proposals = complete(snapshot.manifest, offset, snippets=snippets)

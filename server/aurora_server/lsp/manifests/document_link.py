@@ -22,7 +22,7 @@ async def document_links(ls: AuroraServer, params: types.DocumentLinkParams) -> 
     snapshot = await manifest_of(ls, params.text_document.uri)
     if snapshot is None:
         return None
-    from aurora_protocol.manifest.editing.links import links
+    from aurora_manifest.editing.links import links
 
     return [
         types.DocumentLink(snapshot.range(each.start, each.end), each.target, each.tooltip)

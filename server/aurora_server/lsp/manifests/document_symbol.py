@@ -10,7 +10,7 @@ from lsprotocol import types
 from aurora_server.lsp.manifests.reading import Snapshot
 
 if TYPE_CHECKING:
-    from aurora_protocol.manifest.editing.outline import Entry
+    from aurora_manifest.editing.outline import Entry
 
 _KINDS = {
     "site": types.SymbolKind.Package,
@@ -31,7 +31,7 @@ async def symbols(snapshot: Snapshot) -> list[types.DocumentSymbol]:
 
 
 def _symbols(snapshot: Snapshot) -> list[types.DocumentSymbol]:
-    from aurora_protocol.manifest.editing.outline import outline
+    from aurora_manifest.editing.outline import outline
 
     return [_symbol(snapshot, each) for each in outline(snapshot.manifest)]
 

@@ -35,7 +35,7 @@ async def folding_ranges(ls: AuroraServer, params: types.FoldingRangeParams) -> 
 
 
 def _ranges(snapshot: Snapshot, limit: int) -> list[types.FoldingRange]:
-    from aurora_protocol.manifest.editing.spans import folds
+    from aurora_manifest.editing.spans import folds
 
     found = folds(snapshot.json, snapshot.index)
     if len(found) > limit:  # the largest matter most

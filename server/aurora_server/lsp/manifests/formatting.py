@@ -36,7 +36,7 @@ async def range_formatting(
 
 
 def _edits(snapshot: Snapshot, options: types.FormattingOptions, part: types.Range | None) -> list[types.TextEdit]:
-    from aurora_protocol.manifest.editing.layout import Style, laid_out
+    from aurora_manifest.editing.layout import Style, laid_out
 
     width = max(1, min(options.tab_size, _WIDEST_TAB))
     final = True if options.insert_final_newline else None

@@ -18,8 +18,8 @@ async def hover(snapshot: Snapshot, position: types.Position, *, markdown: bool)
 
 
 def _hover(snapshot: Snapshot, offset: int, markdown: bool) -> types.Hover | None:
-    from aurora_protocol.manifest import rules
-    from aurora_protocol.manifest.editing.hover import hover_at
+    from aurora_manifest import rules
+    from aurora_manifest.editing.hover import hover_at
 
     found = hover_at(
         snapshot.manifest,

@@ -25,7 +25,7 @@ async def inlay_hints(ls: AuroraServer, params: types.InlayHintParams) -> list[t
 
 
 def _hints(snapshot: Snapshot, part: types.Range) -> list[types.InlayHint]:
-    from aurora_protocol.manifest.editing.lenses import hints
+    from aurora_manifest.editing.lenses import hints
 
     return [
         types.InlayHint(

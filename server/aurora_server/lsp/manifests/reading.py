@@ -11,18 +11,18 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
-from aurora_protocol.manifest.kinds import MANIFEST, DocumentKind, kind_of
-from aurora_protocol.manifest.reading import MAX_BYTES
+from aurora_manifest.kinds import MANIFEST, DocumentKind, kind_of
+from aurora_manifest.scan_state import MAX_BYTES
 from aurora_protocol.positions import Encoding, LineIndex
 from aurora_server.lsp.documents import Document, path_of
 from aurora_server.lsp.ranges import offset_of, range_of
 
 if TYPE_CHECKING:
-    from aurora_protocol.manifest.check import Checker
-    from aurora_protocol.manifest.document import Document as Json
-    from aurora_protocol.manifest.findings import Edit, Finding
-    from aurora_protocol.manifest.model import Manifest
-    from aurora_protocol.manifest.violations import SchemaCheck
+    from aurora_manifest.check import Checker
+    from aurora_manifest.document import Document as Json
+    from aurora_manifest.findings import Edit, Finding
+    from aurora_manifest.model import Manifest
+    from aurora_manifest.violations import SchemaCheck
     from aurora_server.lsp.server import AuroraServer
 
 
@@ -57,14 +57,14 @@ class Snapshot:
     @cached_property
     def manifest(self) -> Manifest:
         """The document as a manifest."""
-        from aurora_protocol.manifest.model import Manifest
+        from aurora_manifest.model import Manifest
 
         return Manifest(self.json)
 
     @cached_property
     def schema(self) -> SchemaCheck:
         """The schema of its kind."""
-        from aurora_protocol.manifest.kind_checks import schema_of
+        from aurora_manifest.kind_checks import schema_of
 
         return schema_of(self.kind, self.json)
 
@@ -94,7 +94,7 @@ class Reader:
     @cached_property
     def _checker(self) -> Checker:
         """Made where a text is read, off the event loop: it brings the rules, which most sessions never need."""
-        from aurora_protocol.manifest.check import Checker
+        from aurora_manifest.check import Checker
 
         return Checker(self._severities)
 
@@ -122,7 +122,7 @@ class Reader:
     def _check(self, snapshot: Snapshot, stopped: Callable[[], bool]) -> list[Finding]:
         if snapshot.is_manifest:
             return self._checker.check(snapshot.json, stopped)
-        from aurora_protocol.manifest.kind_checks import against_schema
+        from aurora_manifest.kind_checks import against_schema
 
         return against_schema(snapshot.json, self.kind)
 

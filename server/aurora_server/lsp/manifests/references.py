@@ -10,7 +10,7 @@ from lsprotocol import types
 from aurora_server.lsp.manifests.reading import Snapshot, manifest_of
 
 if TYPE_CHECKING:
-    from aurora_protocol.manifest.editing.occurrences import Named
+    from aurora_manifest.editing.occurrences import Named
     from aurora_server.lsp.server import AuroraServer
 
 
@@ -64,6 +64,6 @@ async def named_at(ls: AuroraServer, uri: str, position: types.Position) -> tupl
 
 
 def _named(snapshot: Snapshot, offset: int) -> Named | None:
-    from aurora_protocol.manifest.editing.occurrences import named_at
+    from aurora_manifest.editing.occurrences import named_at
 
     return named_at(snapshot.manifest, offset)

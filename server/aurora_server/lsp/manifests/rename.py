@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
-from aurora_protocol.manifest.wording import sendable
+from aurora_manifest.value_text import sendable
 from aurora_server.errors import INVALID_PARAMS, RequestError
 from aurora_server.lsp.manifests.changes import workspace_edit
 from aurora_server.lsp.manifests.references import named_at
@@ -31,7 +31,7 @@ async def prepare_rename(ls: AuroraServer, params: types.PrepareRenameParams) ->
 
 async def rename(ls: AuroraServer, params: types.RenameParams) -> types.WorkspaceEdit | None:
     """The edits that rename. Raises RequestError for a name that is taken or cannot be."""
-    from aurora_protocol.manifest.editing.occurrences import CannotRename, renamed
+    from aurora_manifest.editing.occurrences import CannotRename, renamed
 
     snapshot, named = await named_at(ls, params.text_document.uri, params.position)
     if snapshot is None or named is None:

@@ -27,7 +27,7 @@ async def selection_ranges(ls: AuroraServer, params: types.SelectionRangeParams)
 
 
 def _chain(snapshot: Snapshot, offset: int) -> types.SelectionRange:
-    from aurora_protocol.manifest.editing.spans import selections
+    from aurora_manifest.editing.spans import selections
 
     chain: types.SelectionRange | None = None
     for start, end in reversed(selections(snapshot.json, offset)):

@@ -1,0 +1,198 @@
+"""From the text of a manifest to its findings: the rules, asked one by one (AURA-P "Validation and Tooling")."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from msgspec.structs import replace
+
+from aurora_manifest.capability_facts import MANY, Known, KnownParts
+from aurora_manifest.document import Document, Member
+from aurora_manifest.findings import MAX_FINDINGS, Edit, Finding, Fix, Severity, in_order
+from aurora_manifest.incremental_parse import reparse
+from aurora_manifest.model import Capability, Manifest, Resource
+from aurora_manifest.rules.ignore import without_ignored
+from aurora_manifest.rules.registry import RULES, Rule, Scope, ask
+from aurora_manifest.rules.subject import Part, Subject
+from aurora_manifest.scanner import parse
+from aurora_manifest.schema import manifest_schema
+from aurora_manifest.value_text import alternatives, closest, quoted
+
+__all__ = ["CheckStopped", "Checker", "check", "check_document", "is_manifest", "manifest_schema", "unknown_rules"]
+
+SEVERITIES = ("error", "warning", "info", "hint", "off")
+"""What a rule can be set to."""
+
+_ENOUGH = 3 * MAX_FINDINGS
+"""After so many findings in single capabilities and resources no more are looked for: they would not be listed."""
+
+_FILE_NAME = "aura.json"
+_MISSPELT = "schema-unknown-member"
+
+
+def is_manifest(path: str) -> bool:
+    """Whether a path or file URI names a manifest: the file's name is `aura.json`."""
+    return path.replace("\\", "/").rpartition("/")[2] == _FILE_NAME
+
+
+def check(text: str, *, uri: str = "", severities: Mapping[str, str] = {}) -> list[Finding]:
+    """Everything that is wrong with a manifest, in the order of the text. Never raises, whatever the text.
+
+    `uri` tells where the text is from; no rule looks at it yet. `severities` sets rules to `error`, `warning`, `info`,
+    `hint` or `off`; what it says of unknown rules, or in unknown words, has no effect (`unknown_rules` tells). Takes
+    some 100 ms for a thousand capabilities: call it off the event loop.
+    """
+    return check_document(parse(text), severities=severities)
+
+
+def check_document(document: Document, *, severities: Mapping[str, str] = {}) -> list[Finding]:
+    """As `check`, for a text already parsed."""
+    return Checker(severities).check(document)
+
+
+def unknown_rules(severities: Mapping[str, str]) -> list[str]:
+    """What is wrong with a setting of severities, one sentence each: rules that do not exist, words that are none."""
+    wrong = []
+    for rule in severities:
+        if rule not in RULES:
+            meant = closest(rule, RULES)
+            wrong.append(f"there is no rule {quoted(rule)}" + (f"; did you mean {quoted(meant)}?" if meant else ""))
+    wrong += [
+        f"{quoted(severity)} is not a severity for {quoted(rule)}: use {alternatives(SEVERITIES)}"
+        for rule, severity in severities.items()
+        if severity not in SEVERITIES
+    ]
+    return wrong
+
+
+class CheckStopped(Exception):
+    """Nobody wants to know any more what a check would find."""
+
+
+class Checker:
+    """Checks one manifest again and again as it changes.
+
+    Rules about one capability or resource look at nothing but its text, so their answers are kept with that text and
+    used again while it stays the same. Not for several threads at once.
+    """
+
+    def __init__(self, severities: Mapping[str, str] = {}) -> None:
+        self._severities: dict[str, Severity | None] = {
+            rule: None if severity == "off" else severity  # type: ignore[misc]
+            for rule, severity in severities.items()
+            if severity in SEVERITIES
+        }
+        self._parts = KnownParts()
+        self._sound: Document | None = None
+        self._whole = [*self._rules("text"), *self._rules("manifest")]
+        self._capability = self._rules("capability")
+        self._resource = self._rules("resource")
+        self._part = self._rules("part")
+
+    def read(self, text: str) -> Document:
+        """The text as a document; quick when it differs a little from the last sound one."""
+        document = parse(text) if self._sound is None else reparse(self._sound, text)
+        if not document.problems:
+            self._sound = document
+        return document
+
+    def check(self, document: Document, stopped: Callable[[], bool] = lambda: False) -> list[Finding]:
+        """Everything that is wrong with the document, in the order of the text.
+
+        After an edit inside one capability, a document from `read` takes a small part of the time of a first one.
+        Raises CheckStopped soon after `stopped` tells that nobody waits any more; what was found until then is kept.
+        """
+        if stopped():
+            raise CheckStopped
+        told = self._severities.get(_MISSPELT, "error") == "error"
+        manifest = Manifest(document)
+        parts: list[Capability | Resource] = [*manifest.capabilities.values(), *manifest.resources]
+        known = self._parts.follow(parts, document)
+        subject = Subject(manifest, names_may_explain=told, fine=self._parts.fine())
+        findings = ask(self._whole, subject)
+        findings += ask(self._part, subject.rest, document)
+        findings += self._local(list(zip(parts, known, strict=True)), document, stopped)
+        if not subject.misspelt and not subject.against_schema:
+            self._parts.all_are_fine()
+        return in_order(self._as_set(without_ignored(document, _with_safe_fixes(document, findings))))
+
+    def _rules(self, scope: Scope) -> list[Rule]:
+        return [
+            rule
+            for rule in RULES.values()
+            if rule.info.scope == scope and self._severities.get(rule.info.id, "error") is not None
+        ]
+
+    def _local(
+        self, parts: list[tuple[Capability | Resource, Known]], document: Document, stopped: Callable[[], bool]
+    ) -> list[Finding]:
+        """What the rules say of each part; kept with offsets from where the part begins."""
+        anywhere = self._to_ask_of([each.member for each, known in parts if known.found is None], document)
+        findings: list[Finding] = []
+        for each, known in parts:
+            if len(findings) > _ENOUGH:
+                break
+            base = each.member.name_start
+            if known.found is None:
+                if stopped():
+                    raise CheckStopped
+                found = [] if known.ordinary else ask(self._own(each), each, document)
+                if anywhere:
+                    found += ask(anywhere, Part(each.path[:1], (each.member,)), document)
+                known.found = [_moved(each, -base) for each in found]
+                findings += found
+            elif known.found:
+                findings += [_moved(each, base) for each in known.found]
+        return findings
+
+    def _own(self, each: Capability | Resource) -> list[Rule]:
+        return self._capability if isinstance(each, Capability) else self._resource
+
+    def _to_ask_of(self, parts: list[Member], document: Document) -> list[Rule]:
+        """The rules about parts, without those that surely find nothing in any of many."""
+        if len(parts) < MANY:
+            return self._part
+        text = document.text[min(each.name_start for each in parts) : max(each.value.end for each in parts)]
+        lines = "\n".join(set(text.split("\n")))
+        return [rule for rule in self._part if rule.absent is None or not rule.absent(text, lines)]
+
+    def _as_set(self, findings: list[Finding]) -> list[Finding]:
+        if not self._severities:
+            return findings
+        wanted = []
+        for each in findings:
+            severity = self._severities.get(each.rule, each.severity)
+            if severity is not None:
+                wanted.append(each if severity == each.severity else replace(each, severity=severity))
+        return wanted
+
+
+def _with_safe_fixes(document: Document, findings: list[Finding]) -> list[Finding]:
+    """Without fixes where the text is broken: what is put right there could land in the wrong place.
+
+    Fixes of the broken text itself stay, and those in other capabilities and resources.
+    """
+    broken = {_part_of(document.pointer_at(each.start)) for each in document.problems if each.rule == "json-syntax"}
+    if not broken:
+        return findings
+    return [
+        replace(each, fix=None)
+        if each.fix is not None
+        and not each.rule.startswith("json-")
+        and ("" in broken or _part_of(each.path) in broken)
+        else each
+        for each in findings
+    ]
+
+
+def _part_of(pointer: str) -> str:
+    """The first two steps of a path; nothing when it has fewer."""
+    steps = pointer.split("/")
+    return "/".join(steps[:3]) if len(steps) > 2 else ""
+
+
+def _moved(each: Finding, by: int) -> Finding:
+    fix = each.fix
+    if fix is not None:
+        fix = Fix(fix.title, tuple(Edit(edit.start + by, edit.end + by, edit.text) for edit in fix.edits))
+    return replace(each, start=each.start + by, end=each.end + by, fix=fix)

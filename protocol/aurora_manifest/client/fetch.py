@@ -1,0 +1,110 @@
+"""A site's manifest: from the cache while it is fresh, asked for again when it is not (AURA-P "How It Works", 1)."""
+
+from __future__ import annotations
+
+import time
+from functools import cached_property
+from typing import Literal
+
+from aurora_manifest.check import check_document
+from aurora_manifest.client.cache import Entry, ManifestCache
+from aurora_manifest.client.origins import Origin, manifest_url, origin_of, parse_url
+from aurora_manifest.client.state import HEADER
+from aurora_manifest.client.transport import Policy, Reply, Request, send
+from aurora_manifest.document import Document
+from aurora_manifest.findings import Finding
+from aurora_manifest.model import Manifest
+from aurora_manifest.scanner import parse
+from aurora_protocol import SiteError
+
+Source = Literal["site", "revalidated", "cache"]
+"""Sent by the site just now; kept here and confirmed by the site; kept here and still fresh."""
+
+_JSON = "application/json"
+
+
+class Published:
+    """A manifest as a site publishes it.
+
+    `origin` is where it came from in the end: relative URL templates belong to that site, whatever `site.url` says.
+    """
+
+    def __init__(self, url: str, text: str, headers: dict[str, str], source: Source) -> None:
+        self.url = url
+        self.text = text
+        self.headers = headers
+        self.source = source
+        self.origin: Origin = origin_of(parse_url(url))
+
+    @cached_property
+    def document(self) -> Document:
+        """The text, parsed."""
+        return parse(self.text)
+
+    @cached_property
+    def manifest(self) -> Manifest:
+        """The document by its meaning."""
+        return Manifest(self.document)
+
+    @cached_property
+    def findings(self) -> list[Finding]:
+        """What `check` says of it."""
+        return check_document(self.document)
+
+    @property
+    def valid(self) -> bool:
+        """Whether no finding is an error."""
+        return all(each.severity != "error" for each in self.findings)
+
+    @property
+    def state(self) -> str | None:
+        """The AURA-State header that came with it, still encoded."""
+        return self.headers.get(HEADER)
+
+
+async def fetch(place: str, policy: Policy, *, cache: ManifestCache | None = None, ask: bool = False) -> Published:
+    """Get the manifest of the site at `place` (see `manifest_url`). Raises SiteError or Blocked.
+
+    `ask` asks the site even when the cache has a fresh copy. Redirects are not kept: each is asked for anew.
+    """
+    url = str(manifest_url(place))
+    known = cache.get(url) if cache is not None else None
+    if known is not None and known.fresh(time.time()) and not ask:
+        return _published(known.url, known.body, dict(known.headers), "cache")
+    offered: dict[str, Entry] = {}
+
+    def conditions(target: str) -> dict[str, str]:
+        entry = cache.get(target) if cache is not None else None
+        if entry is None:
+            return {}
+        offered[target] = entry
+        return entry.conditions
+
+    reply = await send(Request("GET", url), policy, conditions=conditions)
+    if reply.status == 304 and reply.url in offered and cache is not None:
+        entry = cache.renewed(offered[reply.url], reply, time.time())
+        return _published(entry.url, entry.body, dict(entry.headers), "revalidated")
+    _require_manifest(reply)
+    published = _published(reply.url, reply.body, dict(reply.headers), "site")
+    if cache is not None:
+        cache.put(reply, time.time())
+    return published
+
+
+def _require_manifest(reply: Reply) -> None:
+    if reply.status != 200:
+        said = f"{reply.status} {reply.reason}".strip()
+        advice = "the site publishes no manifest there" if reply.status in (404, 410) else "the site refused"
+        raise SiteError(f"{reply.url}: {said}; {advice}")
+    kind = reply.media_type
+    if kind != _JSON and not kind.endswith("+json"):
+        told = f"is {kind}" if kind else "names no content type"
+        raise SiteError(f"{reply.url}: {told}, not {_JSON}; serve the manifest as {_JSON}")
+
+
+def _published(url: str, body: bytes, headers: dict[str, str], source: Source) -> Published:
+    try:
+        text = body.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise SiteError(f"{url}: not UTF-8 (byte {error.start} is 0x{body[error.start]:02x})") from error
+    return Published(url, text, headers, source)

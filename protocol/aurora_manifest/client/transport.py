@@ -1,0 +1,236 @@
+"""Requests with bounds: size, time, redirects and origins are checked on the way, whatever the site does."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Mapping
+from http import HTTPStatus
+from http.cookiejar import CookieJar
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from aurora_manifest.client.origins import Origin, origin_of, parse_url, require_safe
+from aurora_manifest.scan_state import MAX_BYTES
+from aurora_protocol import Blocked, SiteError
+from aurora_protocol.version import __version__
+
+if TYPE_CHECKING:
+    from httpx2 import URL, AsyncClient, Response
+
+MAX_REDIRECTS = 5
+_REDIRECTS = frozenset({301, 302, 303, 307, 308})
+_KEEP_METHOD = frozenset({307, 308})
+
+
+class Policy(Struct, frozen=True):
+    """What is allowed on the way. `timeout` is seconds for everything, redirects included.
+
+    `whole` asks for all of the body or an error; without it, what came within the bounds is kept and marked as cut.
+    """
+
+    timeout: float = 30.0
+    max_bytes: int = MAX_BYTES
+    cross_origin: bool = False
+    insecure_http: bool = False
+    whole: bool = True
+
+
+class Request(Struct, frozen=True):
+    """What is sent: header names as they are written, and a body or none."""
+
+    method: str
+    url: str
+    headers: tuple[tuple[str, str], ...] = ()
+    body: bytes | None = None
+
+
+class Reply(Struct, frozen=True):
+    """What came back: header names in lower case, in the order they came; the body decoded and perhaps `cut`.
+
+    `method` is what was sent last, to `url`: a redirect can change it.
+    """
+
+    url: str
+    status: int
+    headers: tuple[tuple[str, str], ...]
+    body: bytes
+    took_ms: float
+    cut: str = ""
+    redirects: tuple[str, ...] = ()
+    method: str = "GET"
+
+    @property
+    def origin(self) -> Origin:
+        """Where it came from in the end."""
+        return origin_of(parse_url(self.url))
+
+    @property
+    def fine(self) -> bool:
+        """Whether the site says that it did as asked."""
+        return 200 <= self.status < 300
+
+    @property
+    def reason(self) -> str:
+        """The status in words, from the registry; what the server writes there is not shown."""
+        try:
+            return HTTPStatus(self.status).phrase
+        except ValueError:
+            return ""
+
+    def header(self, name: str) -> str | None:
+        """The first header of that name, given in lower case."""
+        return next((value for each, value in self.headers if each == name), None)
+
+    @property
+    def media_type(self) -> str:
+        """The content type without its parameters, in lower case."""
+        return (self.header("content-type") or "").partition(";")[0].strip().lower()
+
+
+Conditions = Callable[[str], Mapping[str, str]]
+"""Headers to add for a URL: what a cache knows of it."""
+
+
+async def send(
+    request: Request, policy: Policy, *, cookies: CookieJar | None = None, conditions: Conditions | None = None
+) -> Reply:
+    """Send `request`, following redirects within the rules. Raises SiteError or Blocked.
+
+    `cookies` are sent and are updated from every response. `conditions` are asked again at each redirect.
+    """
+    import httpx2
+
+    started = time.monotonic()
+    url = parse_url(request.url)
+    require_safe(url, insecure=policy.insecure_http)
+    try:
+        async with asyncio.timeout(policy.timeout):
+            async with _client(url, policy, cookies) as client:
+                return await _follow(client, request, policy, conditions or (lambda _: {}), started)
+    except TimeoutError as error:
+        raise SiteError(f"{url}: no full answer within {policy.timeout:g} s; try again, or give --timeout") from error
+    except httpx2.TimeoutException as error:
+        raise SiteError(f"{url}: no answer within {policy.timeout:g} s; try again, or give --timeout") from error
+    except httpx2.ConnectError as error:
+        raise SiteError(f"{origin_of(url)}: cannot be reached ({_said(error)}); is the site up?") from error
+    except httpx2.DecodingError as error:
+        raise SiteError(f"{url}: the answer's content encoding is broken ({_said(error)})") from error
+    except (httpx2.HTTPError, httpx2.InvalidURL) as error:
+        raise SiteError(f"{url}: the site broke off or does not speak HTTP ({_said(error)})") from error
+
+
+async def preview(request: Request, policy: Policy, *, cookies: CookieJar | None = None) -> Request:
+    """The request just as `send` would send it, with every header. Nothing is sent."""
+    url = parse_url(request.url)
+    require_safe(url, insecure=policy.insecure_http)
+    async with _client(url, policy, cookies) as client:
+        built = client.build_request(request.method, request.url, headers=list(request.headers), content=request.body)
+        headers = tuple((name.decode("latin-1"), value.decode("latin-1")) for name, value in built.headers.raw)
+        return Request(built.method, str(built.url), headers, request.body)
+
+
+async def _follow(
+    client: AsyncClient, request: Request, policy: Policy, conditions: Conditions, started: float
+) -> Reply:
+    first = origin_of(parse_url(request.url))
+    passed: list[str] = []
+    while True:
+        headers = [*request.headers, *conditions(request.url).items()]
+        content = client.build_request(request.method, request.url, headers=headers, content=request.body)
+        response = await client.send(content, stream=True)
+        try:
+            target = _target(response)
+            if target is None:
+                body, cut = await _body(response, policy)
+                spent = 1000 * (time.monotonic() - started)
+                return Reply(
+                    request.url,
+                    response.status_code,
+                    _headers(response),
+                    body,
+                    spent,
+                    cut,
+                    tuple(passed),
+                    request.method,
+                )
+        finally:
+            await response.aclose()
+        passed.append(str(target))
+        if len(passed) > MAX_REDIRECTS:
+            raise SiteError(f"{passed[0]}: redirects more than {MAX_REDIRECTS} times, to {target} at last")
+        _check_redirect(first, parse_url(request.url), target, policy)
+        request = _redirected(request, response.status_code, target)
+
+
+def _check_redirect(first: Origin, source: URL, target: URL, policy: Policy) -> None:
+    if source.scheme == "https" and target.scheme == "http":
+        raise Blocked(f"{source}: redirects from https to plain http ({target}); ask the site's owner to mend it")
+    if origin_of(target) != first and not policy.cross_origin:
+        raise Blocked(f"{source}: redirects to another site ({target}); name that one if it is the one you mean")
+    require_safe(target, insecure=policy.insecure_http)
+
+
+def _redirected(request: Request, status: int, target: URL) -> Request:
+    """The next request: 303 asks for a GET, 301 and 302 turn a POST alone into one (RFC 9110 §15.4.2–4)."""
+    if request.method == "GET" or status in _KEEP_METHOD or (status != 303 and request.method != "POST"):
+        return Request(request.method, str(target), request.headers, request.body)
+    headers = tuple(each for each in request.headers if each[0].lower() != "content-type")
+    return Request("GET", str(target), headers)
+
+
+def _target(response: Response) -> URL | None:
+    """Where a redirect leads; None when the response is none."""
+    from httpx2 import InvalidURL
+
+    place = response.headers.get("location")
+    if response.status_code not in _REDIRECTS or place is None:
+        return None
+    try:
+        joined = response.url.join(place)
+    except (InvalidURL, ValueError) as error:
+        raise SiteError(f"{response.url}: redirects to what is no URL ({place[:100]!r})") from error
+    return parse_url(str(joined.copy_with(fragment=None)))
+
+
+async def _body(response: Response, policy: Policy) -> tuple[bytes, str]:
+    """The decoded body, and why it is not whole. httpx2 inflates in pieces of at most 1 MiB, so that a bomb is seen."""
+    parts: list[bytes] = []
+    size = 0
+    try:
+        async with asyncio.timeout(None if policy.whole else policy.timeout / 2):
+            async for part in response.aiter_bytes():
+                size += len(part)
+                if size > policy.max_bytes:
+                    if policy.whole:
+                        raise SiteError(f"{response.url}: the answer is larger than {policy.max_bytes:,} bytes")
+                    parts.append(part[: len(part) - (size - policy.max_bytes)])
+                    return b"".join(parts), f"larger than {policy.max_bytes:,} bytes"
+                parts.append(part)
+    except TimeoutError:
+        if policy.whole:
+            raise
+        return b"".join(parts), "the rest did not come in time"
+    return b"".join(parts), ""
+
+
+def _client(url: URL, policy: Policy, cookies: CookieJar | None) -> AsyncClient:
+    import httpx2
+
+    headers = {"Accept": "application/json, */*;q=0.1", "User-Agent": f"aurora/{__version__}"}
+    return httpx2.AsyncClient(
+        headers=headers,
+        cookies=cookies,
+        timeout=policy.timeout,
+        follow_redirects=False,
+        trust_env=not origin_of(url).loopback,  # a proxy has no way to this machine's own sites
+    )
+
+
+def _headers(response: Response) -> tuple[tuple[str, str], ...]:
+    return tuple((name.lower(), value) for name, value in response.headers.multi_items())
+
+
+def _said(error: Exception) -> str:
+    return str(error) or type(error).__name__

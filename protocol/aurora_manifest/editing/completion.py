@@ -1,0 +1,184 @@
+"""What can be written at a cursor: names, values, capability ids, variables, pointers, whole parts (AURA-P)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+from aurora_manifest.document import Array, Document, Object
+from aurora_manifest.editing import offers
+from aurora_manifest.editing.cursor import Cursor, cursor_at
+from aurora_manifest.editing.offers import NEW, Kind, Offer, Where
+from aurora_manifest.editing.skeletons import NAME, member_tree
+from aurora_manifest.editing.snippets import Hole, Writer
+from aurora_manifest.editing.style import indent_unit, line_end
+from aurora_manifest.editing.variables import candidates, slot_at
+from aurora_manifest.edits import spelt
+from aurora_manifest.findings import Edit
+from aurora_manifest.model import Manifest
+from aurora_manifest.schema import manifest_schema
+from aurora_manifest.shape import Shape
+from aurora_manifest.templates import is_variable
+from aurora_manifest.value_text import sendable
+from aurora_manifest.violations import SchemaCheck
+
+_TEMPLATES = (("urlTemplate",), ("uriPattern",))
+
+
+class Proposal(Struct, frozen=True):
+    """One thing to write. `text` replaces `start` to `end`; it is a snippet where `snippet` says so.
+
+    `filter` is what the user's typing is compared with. `more` are edits elsewhere that go with it: a missing comma.
+    """
+
+    label: str
+    kind: Kind
+    text: str
+    start: int
+    end: int
+    filter: str
+    snippet: bool = False
+    detail: str = ""
+    documentation: str = ""
+    more: tuple[Edit, ...] = ()
+
+
+def complete(manifest: Manifest, offset: int, *, snippets: bool = True) -> list[Proposal]:
+    """What can be written at `offset`, the most likely first. `snippets` tells whether the client can fill in holes."""
+    cursor = cursor_at(manifest.document, offset)
+    if cursor is None:
+        return []
+    if cursor.document is not manifest.document:
+        manifest = Manifest(cursor.document)
+    where = Where(manifest, cursor)
+    if cursor.role == "value" and cursor.place[-1:] in _TEMPLATES and _in_string(cursor):
+        variables = list(_variables(where))
+        if variables:
+            return variables
+    return _written(where, manifest_schema(), snippets)
+
+
+def complete_by_schema(document: Document, schema: SchemaCheck, offset: int, *, snippets: bool) -> list[Proposal]:
+    """As `complete`, for a document that is no manifest: names and values that its schema tells."""
+    cursor = cursor_at(document, offset)
+    return _written(Where(Manifest(cursor.document), cursor), schema, snippets) if cursor else []
+
+
+def _written(where: Where, schema: SchemaCheck, snippets: bool) -> list[Proposal]:
+    cursor, text = where.cursor, where.cursor.document.text
+    unit, end = indent_unit(text), line_end(text)
+    if cursor.role == "value":
+        found = sorted(_values(where, schema), key=lambda each: each.rank)
+        return [_value(cursor, each, Writer(unit, end, snippets=snippets), snippets) for each in _once(found)]
+    if not isinstance(cursor.container, Object):
+        return []
+    taken = {each.name for each in cursor.container.members if each is not cursor.member}
+    if cursor.member is not None and cursor.typed in ("", cursor.member.name):
+        taken.add("")  # a name that is just being begun is in the mapping, but no parameter
+    found = sorted(_names(where, schema), key=lambda each: each.rank)
+    wanted = [each for each in _once(found) if each.label not in taken]
+    return [_name(cursor, each, Writer(unit, end, snippets=snippets), snippets) for each in wanted]
+
+
+def _names(where: Where, schema: SchemaCheck) -> Iterator[Offer]:
+    if schema is manifest_schema():
+        yield from offers.names(where)
+    path = where.cursor.path
+    shape = schema.shapes.along(path)
+    for name, inner in shape.members.items() if shape else ():
+        needed = shape is not None and name in shape.needed
+        tree = member_tree(where.manifest, path, name, inner, where.capability, where.resource)
+        rank = 2 if needed else 4 if inner.kinds else 9
+        yield Offer(name, tree, "member", rank, "required" if needed else "optional", inner.description)
+
+
+def _values(where: Where, schema: SchemaCheck) -> Iterator[Offer]:
+    cursor, path = where.cursor, where.cursor.place
+    is_manifest = schema is manifest_schema()
+    if is_manifest:
+        yield from offers.values(where, path)
+    if cursor.container is None:
+        label = "manifest" if is_manifest else "document"
+        tree = member_tree(where.manifest, (), "", schema.shapes.root, None, None)
+        yield Offer(label, tree, "snippet", detail="all of it")
+        return
+    shape = schema.shapes.along((*path, 0) if isinstance(cursor.container, Array) else path)
+    if shape is not None:
+        yield from _by_shape(where, shape)
+
+
+def _by_shape(where: Where, shape: Shape) -> Iterator[Offer]:
+    cursor, words = where.cursor, shape.description
+    for choice in shape.choices:
+        yield Offer(str(choice), choice, "choice", 2, documentation=words)
+    if shape.choices:
+        return
+    if "boolean" in shape.kinds:
+        for choice in ("true", "false"):
+            yield Offer(choice, Hole(choice, bare=True), "choice", 3, documentation=words)
+    more = "object" in shape.kinds or "array" in shape.kinds
+    if more and cursor.member is not None and not _in_string(cursor):
+        name = cursor.member.name
+        tree = member_tree(where.manifest, cursor.path, name, shape, where.capability, where.resource)
+        yield Offer("[…]" if shape.kinds == ("array",) else "{…}", tree, "snippet", 4, documentation=words)
+
+
+def _variables(where: Where) -> Iterator[Proposal]:
+    slot = slot_at(where.cursor)
+    for each in candidates(where) if slot else ():
+        if slot is not None and each.name not in slot.used and is_variable(each.name):
+            text = each.name if slot.closed else f"{each.name}}}"
+            yield Proposal(
+                each.name, "variable", text, slot.start, slot.end, each.name,
+                detail=sendable(each.detail), documentation=sendable(each.documentation),
+            )  # fmt: skip
+
+
+def _once(found: list[Offer]) -> list[Offer]:
+    """Each label once: a better rank comes before."""
+    first: dict[str, Offer] = {}
+    for each in found:
+        first.setdefault(each.label, each)
+    return list(first.values())
+
+
+# From an offer to the text that is put in
+
+
+def _name(cursor: Cursor, offer: Offer, writer: Writer, snippets: bool) -> Proposal:
+    name = spelt(offer.label)
+    if cursor.colon_after:
+        return _proposal(cursor, offer, name, name, snippet=False)
+    shown = writer.value(Hole(offer.label, link=NAME)) if offer.label in NEW else writer.text(name)
+    return _proposal(cursor, offer, f"{shown}: {writer.value(offer.tree)}", name, snippet=snippets)
+
+
+def _value(cursor: Cursor, offer: Offer, writer: Writer, snippets: bool) -> Proposal:
+    typed = spelt(offer.label) if isinstance(offer.tree, str) else offer.label
+    text = writer.value(offer.tree)
+    if cursor.document.text[cursor.start - 1 : cursor.start] == ":":
+        text = f" {text}"
+    return _proposal(cursor, offer, text, typed, snippet=snippets)
+
+
+def _proposal(cursor: Cursor, offer: Offer, text: str, typed: str, *, snippet: bool) -> Proposal:
+    more = (Edit(cursor.comma_at, cursor.comma_at, ","),) if cursor.comma_at is not None else ()
+    # Editors compare this with what stands in the range, which begins with the quote once one is typed.
+    compared = typed if _in_string(cursor) else typed.strip('"')
+    return Proposal(
+        sendable(offer.label),
+        offer.kind,
+        f"{text}," if cursor.comma_after else text,
+        cursor.start,
+        cursor.end,
+        sendable(compared),
+        snippet,
+        sendable(offer.detail),
+        sendable(offer.documentation),
+        more,
+    )
+
+
+def _in_string(cursor: Cursor) -> bool:
+    return cursor.document.text[cursor.start : cursor.start + 1] == '"'

@@ -1,0 +1,55 @@
+"""What an editor shows beside the text: who uses a capability, and the address its template expands to."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from aurora_manifest.editing.examples import example_of
+from aurora_manifest.editing.parameters import resources_of
+from aurora_manifest.model import Manifest, members
+from aurora_manifest.value_text import sendable
+
+MAX_HINTS = 200
+"""Hints in one answer: clients ask for what is on the screen."""
+
+
+class Lens(Struct, frozen=True):
+    """Above a capability: its name, where that stands, and how many resources use it."""
+
+    capability: str
+    start: int
+    end: int
+    resources: int
+    can_be_called: bool
+
+
+class Hint(Struct, frozen=True):
+    """Text to show right behind an offset."""
+
+    offset: int
+    text: str
+    tooltip: str
+
+
+def lenses(manifest: Manifest) -> list[Lens]:
+    """One lens for each capability, in the order of the text."""
+    found = []
+    for member in members(manifest.capabilities_node):
+        capability = manifest.capabilities[member.name]
+        used = len(resources_of(manifest, member.name))
+        callable_ = capability.member is member and capability.method is not None and capability.template is not None
+        found.append(Lens(sendable(member.name), member.name_start, member.name_end, used, callable_))
+    return found
+
+
+def hints(manifest: Manifest, start: int, end: int) -> list[Hint]:
+    """Behind each `urlTemplate` between two offsets, the address an example call would have."""
+    found: list[Hint] = []
+    for capability in manifest.capabilities.values():
+        template = capability.url_template
+        if template is None or template.end < start or template.start > end or len(found) >= MAX_HINTS:
+            continue
+        example = example_of(manifest, capability)
+        if example.url and example.url != template.value:
+            found.append(Hint(template.end, f"→ {example.url}", example.text))
+    return found

@@ -1,0 +1,140 @@
+"""Reads a text again after an edit: what did not change is taken over, with its places moved."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+from aurora_manifest.document import Array, Broken, Document, Member, Node, Object, Scalar
+from aurora_manifest.lazy import Later
+from aurora_manifest.scan_state import MAX_DEPTH, MAX_NODES
+from aurora_manifest.scanner import parse, too_large
+
+_LEVELS = 2
+"""How deep to look for the value the edit is in: a capability is two levels down."""
+
+_BLOCK = 16 * 1024
+_Part = TypeVar("_Part", bound=Member | Node)
+
+
+def reparse(before: Document, text: str) -> Document:
+    """As `parse(text)`, but quick where the text differs from a sound `before` inside one capability or the like.
+
+    Plain values of what did not change are the very same objects as before: `is` tells that they did not. `before`
+    stays as it is.
+    """
+    if before.text == text:
+        return before
+    root = before.root
+    if before.problems or not isinstance(root, Object) or too_large(text):
+        return parse(text)
+    start, end, by = _difference(before.text, text)
+    way = _way_to(root, start, end)
+    if not way:
+        return parse(text)
+    old = way[-1][0].members[way[-1][1]].value
+    piece = text[old.start : old.end + by]
+    if piece.count("{") + piece.count("[") > MAX_DEPTH - _LEVELS:
+        return parse(text)
+    part = parse(piece)
+    new = part.root
+    if part.problems or type(new) is not type(old) or new is None or new.end != len(piece):
+        return parse(text)
+    nodes = before.nodes + part.nodes
+    if nodes > MAX_NODES:
+        return parse(text)
+    node: Node = moved(new, old.start)
+    for around, index in reversed(way):
+        node = _with(around, index, node, by)
+    return Document(text, node, (), nodes)
+
+
+def _difference(before: str, after: str) -> tuple[int, int, int]:
+    """Where the texts begin to differ, where the difference ends in the first, and how much longer the second is."""
+    most = min(len(before), len(after))
+    start = _alike(most, lambda low, high: before[low:high] == after[low:high])
+    ends = len(before), len(after)
+    behind = _alike(
+        most - start,
+        lambda low, high: before[ends[0] - high : ends[0] - low] == after[ends[1] - high : ends[1] - low],
+    )
+    return start, len(before) - behind, len(after) - len(before)
+
+
+def _alike(most: int, same: Callable[[int, int], bool]) -> int:
+    """How many characters are alike, `most` at most; `same` compares those from one number of them to another."""
+    low = 0
+    while low + _BLOCK <= most and same(low, low + _BLOCK):
+        low += _BLOCK
+    high = min(most, low + _BLOCK)
+    while low < high:
+        middle = (low + high + 1) // 2
+        if same(low, middle):
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+def _way_to(root: Object, start: int, end: int) -> list[tuple[Object, int]]:
+    """The members to go down to the object or array that the whole difference is inside of."""
+    way: list[tuple[Object, int]] = []
+    node: Node = root
+    while isinstance(node, Object) and len(way) < _LEVELS:
+        index = node.index_at(start)
+        if index < 0:
+            break
+        value = node.members[index].value
+        if not isinstance(value, Object | Array) or not (value.start < start and end < value.end):
+            break
+        way.append((node, index))
+        node = value
+    return way
+
+
+def _with(around: Object, index: int, node: Node, by: int) -> Object:
+    """The object with another value for one member, and what follows moved."""
+    this = around.members[index]
+    members = [*around.members[:index], Member(this.name, this.name_start, this.name_end, node)]
+    later = around.members[index + 1 :]
+    members += [_moved_member(each, by) for each in later] if by else later
+    return Object(around.start, around.end + by, {**around.value, this.name: node.value}, members, {})
+
+
+class Moved(Later[_Part]):
+    """Members or items at another place: most are never looked at between two edits."""
+
+    __slots__ = ("_by", "_origin")
+
+    def __init__(self, origin: Sequence[_Part], by: int) -> None:
+        super().__init__()
+        if isinstance(origin, Moved) and origin.made is None:
+            by += origin._by
+            origin = origin._origin
+        self._origin: Sequence[_Part] = origin
+        self._by: int = by
+
+    def make(self) -> list[_Part]:
+        return [_moved_part(each, self._by) for each in self._origin]
+
+    def __len__(self) -> int:
+        return len(self._origin)
+
+
+def _moved_part(each: _Part, by: int) -> _Part:
+    return _moved_member(each, by) if type(each) is Member else moved(each, by)  # type: ignore[return-value, arg-type]
+
+
+def moved(node: Node, by: int) -> Node:
+    """The same node at another place; plain values are shared."""
+    if isinstance(node, Scalar):
+        return Scalar(node.start + by, node.end + by, node.value)
+    if isinstance(node, Object):
+        return Object(node.start + by, node.end + by, node.value, Moved(node.members, by), {}, node.broken)
+    if isinstance(node, Array):
+        return Array(node.start + by, node.end + by, node.value, Moved(node.items, by), node.broken)
+    return Broken(node.start + by, node.end + by)
+
+
+def _moved_member(each: Member, by: int) -> Member:
+    return Member(each.name, each.name_start + by, each.name_end + by, moved(each.value, by))

@@ -1,0 +1,66 @@
+"""Checking documents of every kind: the schema of each, and what is wrong with a text by it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+
+from msgspec.structs import replace
+
+import aurora_schemas
+from aurora_manifest.check import check, manifest_schema
+from aurora_manifest.document import Document, Object
+from aurora_manifest.edits import renaming
+from aurora_manifest.findings import Finding, in_order
+from aurora_manifest.kinds import DELIVERABLE, DELIVERABLE_STATE, MANIFEST, METRICS_OUTPUT, DocumentKind
+from aurora_manifest.misspellings import Guesses, Misspelt, misspelt_members
+from aurora_manifest.model import Manifest
+from aurora_manifest.rules.registry import RULES, ask
+from aurora_manifest.rules.subject import Subject
+from aurora_manifest.scanner import parse
+from aurora_manifest.violations import SchemaCheck
+
+
+def schema_of(kind: DocumentKind, document: Document | None = None) -> SchemaCheck:
+    """The check against the schema of a kind, with the shapes that hover and completion read.
+
+    For a `deliverable`, `document` tells which schema: whoever has `metrics` or `schema_version` is metrics.
+    """
+    if kind is MANIFEST:
+        return manifest_schema()
+    if kind is DELIVERABLE:
+        root = document.root if document else None
+        final = isinstance(root, Object) and not root.value.keys().isdisjoint(
+            ("metrics", "schema_version", "completed_at")
+        )
+        kind = METRICS_OUTPUT if final else DELIVERABLE_STATE
+    return _schema(kind)
+
+
+def check_text(text: str, kind: DocumentKind, *, uri: str = "", severities: Mapping[str, str] = {}) -> list[Finding]:
+    """Everything that is wrong with a document of any kind, in the order of the text. Never raises, whatever the text.
+
+    Of documents that are no manifests that is what is wrong with them as JSON and by their schema. `severities` is
+    about manifests only.
+    """
+    return check(text, uri=uri, severities=severities) if kind is MANIFEST else against_schema(parse(text), kind)
+
+
+def against_schema(document: Document, kind: DocumentKind) -> list[Finding]:
+    """What is wrong with a document as JSON and by the schema of its kind, in the order of the text."""
+    subject, schema = Subject(Manifest(document)), schema_of(kind, document)
+    misspelt = list(misspelt_members(document, schema.shapes.root, Guesses()))
+    findings = ask([rule for rule in RULES.values() if rule.info.scope == "text"], subject)
+    findings += (_with_fix(each) for each in misspelt)
+    findings += schema.findings(document, frozenset(each.explains for each in misspelt if each.explains))
+    return in_order(findings)
+
+
+def _with_fix(misspelt: Misspelt) -> Finding:
+    found = misspelt.finding
+    return replace(found, fix=renaming(found.start, found.end, misspelt.meant)) if misspelt.meant else found
+
+
+@cache
+def _schema(kind: DocumentKind) -> SchemaCheck:
+    return SchemaCheck(aurora_schemas.load(kind.name), kind.noun)

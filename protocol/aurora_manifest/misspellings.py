@@ -1,0 +1,109 @@
+"""Members the schema does not know but that are spelt much like ones it does."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Container, Hashable, Iterator
+
+from msgspec import Struct
+
+from aurora_manifest.bulk_parse import is_sound
+from aurora_manifest.document import Array, Broken, Document, Member, Object, Scalar
+from aurora_manifest.findings import Finding, finding
+from aurora_manifest.shape import Shape
+from aurora_manifest.value_text import closest, quoted
+
+_COMPARISONS = 20_000
+_CONTAINERS = (Object, Array)
+_LIKELY = 0.75
+_LIKELY_IF_MISSING = 0.6
+
+
+class Guesses:
+    """Guesses at what a name was meant to be, within a bound on the comparisons they may cost per document."""
+
+    def __init__(self, comparisons: int = _COMPARISONS) -> None:
+        self._left = comparisons
+        self._made: dict[tuple[Hashable, str], str | None] = {}
+
+    def closest(self, name: str, known: Collection[str], kind: Hashable, at_least: float = _LIKELY) -> str | None:
+        """The known name that `name` seems to stand for; None when there is none or the bound is reached.
+
+        `kind` stands for the set of known names: asked again for the same kind and name, the answer is the same.
+        """
+        key = (kind, name)
+        if key not in self._made:
+            if self._left < len(known):
+                return None
+            self._left -= len(known)
+            self._made[key] = closest(name, known, at_least)
+        return self._made[key]
+
+
+class Misspelt(Struct, frozen=True):
+    """A finding about a name, what it was meant to be, and what it accounts for.
+
+    `explains` is (start of object, name) of the required member that is missing because of it.
+    """
+
+    finding: Finding
+    meant: str | None
+    explains: tuple[int, str] | None
+
+
+def misspelt_members(
+    document: Document, shape: Shape, guesses: Guesses, fine: Container[int] = ()
+) -> Iterator[Misspelt]:
+    """`schema-unknown-member`: a name close to one the schema knows, and, in a closed object, any unknown name.
+
+    An error where the object is closed or the known member is required and missing; a warning elsewhere, since
+    manifests may have members of their own (AURA-P "FAQ"). `fine` holds the `id` of plain objects known to have none.
+    """
+    pending = [(document.root, shape)]
+    while pending:
+        node, shape = pending.pop()
+        if isinstance(node, Array):
+            if shape.items is not None:
+                pending.extend((item, shape.items) for item in node.items if isinstance(item, _CONTAINERS))
+        elif isinstance(node, Object) and id(node.value) not in fine:
+            if is_sound(node) and shape.knows(node.value):
+                continue
+            known, others = shape.members, shape.others
+            named = bool(known or shape.closed) and others is None and not node.value.keys() <= known.keys()
+            for member in node.members:
+                value = member.value
+                if not named and type(value) is Scalar:
+                    continue
+                inner = known.get(member.name)
+                if inner is None:
+                    if named and not isinstance(value, Broken):
+                        yield from _about(document, node, member, shape, guesses)
+                    inner = others
+                if inner is not None and isinstance(value, _CONTAINERS) and id(value.value) not in fine:
+                    pending.append((value, inner))
+
+
+def _about(document: Document, node: Object, member: Member, shape: Shape, guesses: Guesses) -> Iterator[Misspelt]:
+    name = member.name
+    if name.startswith("x-") and not shape.closed:
+        return
+    missing = tuple(sorted(each for each in shape.needed if each not in node.value))
+    needed = guesses.closest(name, missing, missing, _LIKELY_IF_MISSING)
+    meant = needed or guesses.closest(name, shape.members.keys(), shape)
+    if meant in node.value:
+        meant = None
+    if meant is None and not shape.closed:
+        return
+    advice = f"; did you mean {quoted(meant)}?" if meant else ""
+    start, end = member.name_start, member.name_end
+    yield Misspelt(
+        finding(
+            "schema-unknown-member",
+            f"{quoted(name)} is not a member here{advice}",
+            document.pointer_at(start),
+            start,
+            end,
+            "error" if shape.closed or needed else "warning",
+        ),
+        meant,
+        (node.start, needed) if needed else None,
+    )

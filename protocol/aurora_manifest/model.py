@@ -1,0 +1,318 @@
+"""A manifest's parts by what they mean: capabilities, resources, and who uses what (AURA-P "Core Concepts").
+
+A view of a `Document`: every part keeps its node, so that rules and editors know the exact place. What is missing or of
+another type is None or empty here; saying so is the schema's affair.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
+from itertools import islice
+from typing import Any, Generic, TypeVar, cast, overload
+
+from msgspec import Struct
+
+from aurora_manifest.bulk_parse import is_sound
+from aurora_manifest.document import Array, Document, Member, Node, Object, Scalar
+from aurora_manifest.fast_skip import Glance
+from aurora_manifest.pointers import PointerError, from_pointer
+from aurora_manifest.subschemas import Subschema, subschemas
+from aurora_manifest.templates import Template, parse_template
+
+_Of = TypeVar("_Of")
+_Result = TypeVar("_Result")
+_ESCAPE = re.compile(r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|.)|.", re.DOTALL)
+
+
+class _Once(Generic[_Of, _Result]):
+    """As `cached_property`, without the lock that Python 3.11 takes for each one: a manifest has ten thousand."""
+
+    def __init__(self, look: Callable[[_Of], _Result]) -> None:
+        self._look = look
+        self._name = look.__name__
+        self.__doc__ = look.__doc__
+
+    @overload
+    def __get__(self, instance: None, owner: type[_Of]) -> _Once[_Of, _Result]: ...
+    @overload
+    def __get__(self, instance: _Of, owner: type[_Of]) -> _Result: ...
+    def __get__(self, instance: _Of | None, owner: type[_Of]) -> _Result | _Once[_Of, _Result]:
+        if instance is None:
+            return self
+        found = instance.__dict__[self._name] = self._look(instance)
+        return found
+
+
+class Mapped(Struct, frozen=True, gc=False):
+    """A member of `parameterMapping`: its pointer as written, and the steps; None when it is no JSON Pointer."""
+
+    member: Member
+    pointer: str
+    steps: tuple[str, ...] | None
+
+
+class Capability:
+    """One member of `capabilities`. `sound` tells that its text is known to be well-formed, with no name twice."""
+
+    def __init__(self, member: Member, *, sound: bool = False) -> None:
+        self.sound = sound
+        self.member = member
+        self.name = member.name
+        self.node = member.value
+
+    @_Once
+    def glance(self) -> Glance | None:
+        """Its plain values, which tell most rules that they have nothing to say; None where they may mislead."""
+        return Glance(self.node.value) if self.sound and isinstance(self.node, Object) else None
+
+    @_Once
+    def id(self) -> Scalar | None:
+        """Its `id`."""
+        return string(self.node, "id")
+
+    @_Once
+    def description(self) -> Scalar | None:
+        """Its `description`."""
+        return string(self.node, "description")
+
+    @_Once
+    def parameters(self) -> Object | None:
+        """The schema of its arguments."""
+        return obj(self.node, "parameters")
+
+    @_Once
+    def action(self) -> Object | None:
+        """How it is called."""
+        return obj(self.node, "action")
+
+    @_Once
+    def method(self) -> Scalar | None:
+        """The HTTP method."""
+        return string(self.action, "method")
+
+    @_Once
+    def url_template(self) -> Scalar | None:
+        """Where the request goes, as written."""
+        return string(self.action, "urlTemplate")
+
+    @_Once
+    def encoding(self) -> Scalar | None:
+        """How arguments travel that have no other place."""
+        return string(self.action, "encoding")
+
+    @_Once
+    def mapping(self) -> Object | None:
+        """`parameterMapping`: where the template's variables come from."""
+        return obj(self.action, "parameterMapping")
+
+    @_Once
+    def location(self) -> Object | None:
+        """`parameterLocation`: where in the request the arguments go."""
+        return obj(self.action, "parameterLocation")
+
+    @_Once
+    def request(self) -> tuple[str | None, str | None]:
+        """The method and the URL template as texts, without a look at their places."""
+        plain: Any = self.node.value
+        action = plain.get("action") if isinstance(plain, dict) else None
+        return text_in(action, "method"), text_in(action, "urlTemplate")
+
+    def parameter_names(self) -> Iterable[str]:
+        """The names of `properties`, without a look at their places."""
+        plain: Any = self.node.value
+        for name in ("parameters", "properties"):
+            plain = plain.get(name) if isinstance(plain, dict) else None
+        return plain if isinstance(plain, dict) else ()
+
+    @property
+    def path(self) -> tuple[str, ...]:
+        """The way to it from the root."""
+        return ("capabilities", self.name)
+
+    @_Once
+    def template(self) -> Template | None:
+        """`urlTemplate` as RFC 6570 reads it; its offsets are within the decoded string (see `within`)."""
+        return parse_template(str(self.url_template.value)) if self.url_template else None
+
+    @_Once
+    def properties(self) -> dict[str, Member]:
+        """The parameters by name, as members of `parameters.properties`."""
+        return {each.name: each for each in members(value(self.parameters, "properties"))}
+
+    @_Once
+    def keywords(self) -> frozenset[str]:
+        """Every name that is a member of some schema in `parameters`."""
+        return frozenset[str]().union(*(each.node.value for each in self.schemas))
+
+    @_Once
+    def mapped(self) -> dict[str, Mapped]:
+        """The names in `parameterMapping` with a text as value; of a name that is repeated, the last."""
+        return {each.name: _mapped(each) for each in members(self.mapping) if isinstance(each.value.value, str)}
+
+    @_Once
+    def schemas(self) -> tuple[Subschema, ...]:
+        """`parameters` and every schema in it."""
+        return tuple(subschemas((*self.path, "parameters"), self.parameters)) if self.parameters else ()
+
+    @_Once
+    def required(self) -> tuple[Scalar, ...]:
+        """The names in `parameters.required`."""
+        names = value(self.parameters, "required")
+        items = names.items if isinstance(names, Array) else []
+        return tuple(each for each in items if isinstance(each, Scalar) and isinstance(each.value, str))
+
+
+class Operation:
+    """One member of a resource's `operations`: a method and the capability it calls."""
+
+    def __init__(self, resource: Resource, method: str, value: Any, member: Member | None = None) -> None:
+        self.resource = resource
+        self.method = method
+        self.value = value
+        self.target = text_in(value, "capabilityId")
+        self._member = member
+
+    @property
+    def member(self) -> Member:
+        """The member itself. Of a name that stands there twice each operation knows its own."""
+        if self._member is None:
+            listed = obj(self.resource.node, "operations")
+            self._member = listed.member(self.method) if listed else None
+        return cast("Member", self._member)
+
+    @_Once
+    def capability_id(self) -> Scalar | None:
+        """`capabilityId` with its place; `target` is the same as a text."""
+        return string(self.member.value, "capabilityId")
+
+    @property
+    def path(self) -> tuple[str, ...]:
+        """The way to it from the root."""
+        return ("resources", self.resource.name, "operations", self.method)
+
+
+class Resource:
+    """One member of `resources`. `sound` tells that its text is known to be well-formed, with no name twice."""
+
+    def __init__(self, member: Member, *, sound: bool = False) -> None:
+        self.member = member
+        self.name = member.name
+        self.node = member.value
+        self.sound = sound
+        self.path: tuple[str, ...] = ("resources", self.name)
+
+    @property
+    def operations(self) -> list[Operation]:
+        """Its operations. Not kept here: they would keep each other alive."""
+        if not self.sound:
+            nodes = members(value(self.node, "operations"))
+            return [Operation(self, each.name, each.value.value, each) for each in nodes]
+        plain = self.node.value.get("operations") if isinstance(self.node, Object) else None
+        return [Operation(self, name, each) for name, each in plain.items()] if isinstance(plain, dict) else []
+
+    @_Once
+    def uri_pattern(self) -> Scalar | None:
+        """Its `uriPattern`."""
+        return string(self.node, "uriPattern") if self.pattern is not None else None
+
+    @_Once
+    def description(self) -> Scalar | None:
+        """Its `description`."""
+        return string(self.node, "description")
+
+    @property
+    def pattern(self) -> str | None:
+        """`uriPattern` as a text, without a look at its place."""
+        return text_at(self.node, "uriPattern")
+
+
+class Manifest:
+    """A whole manifest."""
+
+    def __init__(self, document: Document) -> None:
+        self.document = document
+        self.root = document.root
+        self.site = obj(document.root, "site")
+        self.policy = obj(document.root, "policy")
+        self.capabilities_node = value(document.root, "capabilities")
+        self.resources_node = value(document.root, "resources")
+        sound = not document.problems
+        self.capabilities = {
+            each.name: Capability(each, sound=sound or is_sound(each.value)) for each in members(self.capabilities_node)
+        }
+        self.resources = [Resource(each, sound=sound or is_sound(each.value)) for each in members(self.resources_node)]
+
+    @cached_property
+    def operations(self) -> list[Operation]:
+        """Every operation of every resource, in the order of the text."""
+        return [operation for resource in self.resources for operation in resource.operations]
+
+    @cached_property
+    def uses(self) -> dict[str, list[Operation]]:
+        """The operations that name a capability, by the id they name (defined or not)."""
+        found: dict[str, list[Operation]] = {}
+        for operation in self.operations:
+            if operation.target is not None:
+                found.setdefault(operation.target, []).append(operation)
+        return found
+
+
+def _mapped(member: Member) -> Mapped:
+    pointer = str(member.value.value)
+    try:
+        return Mapped(member, pointer, from_pointer(pointer))
+    except PointerError:
+        return Mapped(member, pointer, None)
+
+
+def value(node: Node | None, name: str) -> Node | None:
+    """The value of an object's member."""
+    member = node.member(name) if isinstance(node, Object) else None
+    return member.value if member else None
+
+
+def obj(node: Node | None, name: str) -> Object | None:
+    """The value of an object's member where it is an object."""
+    found = value(node, name)
+    return found if isinstance(found, Object) else None
+
+
+def string(node: Node | None, name: str) -> Scalar | None:
+    """The value of an object's member where it is a string."""
+    found = value(node, name)
+    return found if isinstance(found, Scalar) and isinstance(found.value, str) else None
+
+
+def text_at(node: Node | None, *names: str) -> str | None:
+    """The text that some member names lead to: what `string` has, for those who need no place."""
+    return text_in(node.value if node is not None else None, *names)
+
+
+def text_in(plain: Any, *names: str) -> str | None:
+    """The text that some names lead to in a plain value."""
+    for name in names:
+        plain = plain.get(name) if isinstance(plain, dict) else None
+    return plain if isinstance(plain, str) else None
+
+
+def members(node: Node | None) -> Sequence[Member]:
+    """An object's members in the order of the text; none of anything else."""
+    return node.members if isinstance(node, Object) else []
+
+
+def within(document: Document, node: Scalar, start: int, end: int) -> tuple[int, int]:
+    """Offsets in a string's decoded value as offsets in the document's text, whatever escapes are in between."""
+    decoded = str(node.value)
+    first = node.start + 1
+    if node.end - node.start - 2 == len(decoded):
+        return first + start, first + end
+    # No further than needed: a long string may have many places that are asked for.
+    escapes = _ESCAPE.finditer(document.text, first, node.end - 1)
+    starts = [match.start() for match in islice(escapes, end + 1)]
+    starts.append(max(node.end - 1, first))
+    last = len(starts) - 1
+    found = starts[min(start, last)], starts[min(end, last)]
+    # A string that is not properly closed or escaped has no exact inside.
+    return found if found[0] < found[1] or start == end else (node.start, node.end)

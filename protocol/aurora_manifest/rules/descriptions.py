@@ -1,0 +1,114 @@
+"""Rules about descriptions: an agent chooses by nothing else (AURA-P "Core Concepts")."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from aurora_manifest.document import Document, Object, Scalar
+from aurora_manifest.edits import writing
+from aurora_manifest.model import Capability, Resource, string, text_at
+from aurora_manifest.rules.registry import Found, Path, at, at_name, capability_rule, manifest_rule, resource_rule
+from aurora_manifest.rules.subject import Subject
+from aurora_manifest.schema import sentence
+from aurora_manifest.value_text import quoted
+
+_LONGEST = 16
+_PLACEHOLDER = re.compile(r"(?:to ?do|tbd|fixme|xxx+|\.{2,}|…|n/?a|none|description|lorem ipsum|-+|\?+)[.!:]?", re.I)
+
+
+@capability_rule("capability-description", "warning")
+def capability_description(capability: Capability, document: Document) -> Iterator[Found]:
+    """A capability's description is empty or a placeholder.
+
+    Bad: {"description": "TODO"}
+    Good: {"description": "Change the text of a note."}
+    """
+    if (glance := capability.glance) and not says_nothing(glance.plain.get("description")):
+        return
+    yield from _empty(capability.description, capability.name, (*capability.path, "description"))
+
+
+@resource_rule("resource-description", "warning")
+def resource_description(resource: Resource, document: Document) -> Iterator[Found]:
+    """A resource's description is empty or a placeholder.
+
+    Bad: {"description": " "}
+    Good: {"description": "One note."}
+    """
+    if resource.sound and not says_nothing(text_at(resource.node, "description")):
+        return
+    yield from _empty(resource.description, resource.name, ("resources", resource.name, "description"))
+
+
+@manifest_rule("site-description", "warning")
+def site_description(subject: Subject) -> Iterator[Found]:
+    """The site's name or description is empty or a placeholder.
+
+    It is how an agent that knows many sites finds out that this is the one it needs.
+
+    Bad: {"site": {"name": "Notes", "description": ""}}
+    Good: {"site": {"name": "Notes", "description": "Keeps your notes."}}
+    """
+    site = subject.manifest.site
+    name, description = string(site, "name"), string(site, "description")
+    if name is not None and not str(name.value).strip():
+        yield at(name, "the site's name is empty", ("site", "name"))
+    if description is not None and (not str(description.value).strip() or _is_placeholder(description)):
+        message = f"{quoted(str(description.value))} says nothing about the site"
+        yield at(description, message, ("site", "description"))
+
+
+@capability_rule("parameter-description", "info")
+def parameter_description(capability: Capability, document: Document) -> Iterator[Found]:
+    """A parameter's description is empty or a placeholder, or a parameter has neither description nor type.
+
+    Without either an agent has only the name to guess from.
+
+    Bad: {"parameters": {"properties": {"text": {"description": "", "type": "string"}}}}
+    Good: {"parameters": {"properties": {"text": {"description": "The new text.", "type": "string"}}}}
+    """
+    glance = capability.glance
+    described = glance.with_keyword("description") if glance else ()
+    if (
+        glance
+        and {} not in glance.properties.values()
+        and not any(says_nothing(each["description"]) for each in described)
+    ):
+        return
+    for schema in capability.schemas:
+        if "description" not in schema.node.value or schema.path[-2] != "properties":
+            continue
+        description = string(schema.node, "description")
+        if description is not None:
+            yield from _empty(description, "", (*schema.path, "description"))
+    for name, member in capability.properties.items():
+        if isinstance(member.value, Object) and not member.value.members and not member.value.broken:
+            message = f"nothing is said about the parameter {quoted(name)}: give it a type and a description"
+            yield at_name(member, message, (*capability.path, "parameters", "properties", name))
+
+
+def _empty(node: Scalar | None, name: str, path: Path) -> Iterator[Found]:
+    if node is None:
+        return
+    if not str(node.value).strip():
+        message = "the description is empty: it is what agents choose by"
+    elif _is_placeholder(node):
+        message = f"{quoted(str(node.value))} is no description: it is what agents choose by"
+    else:
+        return
+    words = sentence(name)
+    fix = writing(node, words) if words != sentence("") and words != node.value else None
+    yield at(node, message, path, fix)
+
+
+def _is_placeholder(node: Scalar) -> bool:
+    text = str(node.value).strip()
+    return len(text) <= _LONGEST and _PLACEHOLDER.fullmatch(text) is not None
+
+
+def says_nothing(description: object) -> bool:
+    """Whether a value is an empty description, or a placeholder for one."""
+    if not isinstance(description, str) or len(text := description.strip()) > _LONGEST:
+        return False
+    return not text or _PLACEHOLDER.fullmatch(text) is not None

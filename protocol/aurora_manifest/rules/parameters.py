@@ -1,0 +1,248 @@
+"""Rules about `parameters` as a JSON Schema: that it is one, and that it describes the arguments of a call."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from aurora_manifest.document import Array, Document, Node, Object, Scalar
+from aurora_manifest.edits import removing_item, writing
+from aurora_manifest.misspellings import Guesses
+from aurora_manifest.model import Capability, string, value, within
+from aurora_manifest.rules.keywords import FOR_TYPES, KEYWORDS, TYPES, has_foreign_keyword, is_type, keywords_are_sane
+from aurora_manifest.rules.patterns import bad_pattern
+from aurora_manifest.rules.places import GUESSES, IGNORE
+from aurora_manifest.rules.registry import Found, at, at_name, capability_rule
+from aurora_manifest.subschemas import NAMED
+from aurora_manifest.value_text import alternatives, closest, described, quoted, type_in_words
+
+_OTHER_WORDS = {"int": "integer", "long": "integer", "float": "number", "double": "number", "decimal": "number"}
+_OTHER_WORDS |= {"str": "string", "text": "string", "date": "string", "datetime": "string", "uuid": "string"}
+_OTHER_WORDS |= {"bool": "boolean", "list": "array", "dict": "object", "map": "object", "none": "null", "nil": "null"}
+_CHECKED_BY_MANIFEST = frozenset(
+    {"properties", "required", "items", "format", "pattern", "enum", "description", "title"}
+)
+_CHECKED_BY_MANIFEST |= {"additionalProperties"}
+_OPEN_ENDED = frozenset({"$ref", "allOf", "anyOf", "oneOf", "patternProperties"})
+_NUMBERS = frozenset({"minimum", "maximum", "minLength", "maxLength"})
+FORMATS = (
+    "date-time date time duration email idn-email hostname idn-hostname ipv4 ipv6 uri uri-reference iri uuid "
+    "uri-template json-pointer regex byte binary password"
+).split()
+
+
+@capability_rule("parameters-type", "warning")
+def unknown_type(capability: Capability, document: Document) -> Iterator[Found]:
+    """A `type` in `parameters` is not a type of JSON Schema.
+
+    Validators refuse the whole schema, so no call can be checked.
+
+    Bad: {"parameters": {"properties": {"text": {"type": "str"}}}}
+    Good: {"parameters": {"properties": {"text": {"type": "string"}}}}
+    """
+    if (glance := capability.glance) and all(is_type(schema["type"]) for schema in glance.with_keyword("type")):
+        return
+    for schema in capability.schemas:
+        kind = schema.node.value.get("type", "object")
+        if isinstance(kind, str) and kind in TYPES:
+            continue
+        node = value(schema.node, "type")
+        if node is None:
+            continue
+        if isinstance(node.value, str):
+            meant = _OTHER_WORDS.get(node.value.lower()) or closest(node.value, TYPES)
+            message = f"{quoted(node.value)} is not a type: use {alternatives(TYPES)}"
+            yield at(node, message, (*schema.path, "type"), writing(node, meant) if meant else None)
+        elif not schema.checked and node.start < node.end and not _several(node):
+            message = f'"type" must be the name of a type, not {described(node.value)}'
+            yield at(node, message, (*schema.path, "type"))
+
+
+@capability_rule("parameters-object", "warning")
+def not_an_object(capability: Capability, document: Document) -> Iterator[Found]:
+    """`parameters` does not describe an object.
+
+    A call's arguments are named, and the pointers of `parameterMapping` go into an object.
+
+    Bad: {"parameters": {"type": "array"}}
+    Good: {"parameters": {"type": "object"}}
+    """
+    if (glance := capability.glance) and glance.parameters.get("type", "object") == "object":
+        return
+    node = string(capability.parameters, "type")
+    if node is not None and node.value != "object" and node.value in TYPES:
+        message = f'"parameters" must describe an object, not {type_in_words(str(node.value))}'
+        yield at(node, message, (*capability.path, "parameters", "type"), writing(node, "object"))
+
+
+@capability_rule("parameters-schema", "warning")
+def not_a_schema(capability: Capability, document: Document) -> Iterator[Found]:
+    """A keyword in `parameters` has a value that JSON Schema 2020-12 does not allow.
+
+    Validators refuse the whole schema, so no call can be checked.
+
+    Bad: {"parameters": {"properties": {"text": {"type": "string", "minLength": -1}}}}
+    Good: {"parameters": {"properties": {"text": {"type": "string", "minLength": 1}}}}
+    """
+    if (glance := capability.glance) and keywords_are_sane(glance.schemas):
+        return
+    for schema in capability.schemas:
+        for member in schema.node.members:
+            test = KEYWORDS.get(member.name)
+            if test is None:
+                continue
+            node, name = member.value, member.name
+            path = (*schema.path, name)
+            if not test[0](node.value):
+                told = name in _CHECKED_BY_MANIFEST or (name in _NUMBERS and not isinstance(node.value, int | float))
+                told = told or (name in _NUMBERS and isinstance(node.value, bool))
+                if node.start < node.end and not (schema.checked and told):
+                    yield at(node, f"{quoted(name)} must be {test[1]}, not {_shown(document, node)}", path)
+            elif name in NAMED and isinstance(node, Object):
+                for each in node.members:
+                    inner = each.value
+                    if not isinstance(inner.value, dict | bool) and each.name != IGNORE and inner.start < inner.end:
+                        message = f"{quoted(each.name)} must be a schema, not {described(inner.value)}"
+                        yield at(inner, message, (*path, each.name))
+
+
+@capability_rule("parameters-required", "warning")
+def required_undeclared(capability: Capability, document: Document) -> Iterator[Found]:
+    """`required` lists a name that `properties` does not have, or the same name twice.
+
+    A parameter that is required but not described cannot be given rightly by anyone.
+
+    Bad: {"parameters": {"required": ["id", "txt"]}}
+    Good: {"parameters": {"required": ["id", "text"]}}
+    """
+    if (glance := capability.glance) and all(map(_requires_what_it_has, glance.with_keyword("required"))):
+        return
+    if "required" not in capability.keywords:
+        return
+    guesses = Guesses(GUESSES)
+    for schema in capability.schemas:
+        names = value(schema.node, "required") if "required" in schema.node.value else None
+        if not isinstance(names, Array):
+            continue
+        properties = value(schema.node, "properties")
+        declared = properties.value if isinstance(properties, Object) else {}
+        open_ended = schema.node.broken or (isinstance(properties, Object) and properties.broken)
+        open_ended = open_ended or bool(_OPEN_ENDED & schema.node.value.keys())
+        # A branch of `anyOf` or `then` may require what the schema around it declares.
+        outermost = len(schema.path) == 3 or schema.path[-2] == "properties"
+        open_ended = open_ended or (properties is None and not outermost)
+        seen: set[str] = set()
+        free: list[str] | None = None
+        for index, node in enumerate(names.items):
+            if not isinstance(node.value, str):
+                continue
+            path = (*schema.path, "required", index)
+            if node.value in seen:
+                fix = removing_item(names, index, f"Remove the second {quoted(node.value)}")
+                yield at(node, f"{quoted(node.value)} is required twice", path, fix)
+            elif node.value not in declared and not open_ended:
+                if free is None:
+                    listed = {each.value for each in names.items if isinstance(each.value, str)}
+                    free = [each for each in declared if each not in listed]
+                meant = guesses.closest(node.value, free, schema.path, 0.6)
+                advice = f"; did you mean {quoted(meant)}?" if meant else ""
+                message = f'{quoted(node.value)} is required but not in "properties"{advice}'
+                yield at(node, message, path, writing(node, meant) if meant else None)
+            seen.add(node.value)
+
+
+@capability_rule("parameters-pattern", "warning")
+def malformed_pattern(capability: Capability, document: Document) -> Iterator[Found]:
+    """A `pattern` in `parameters` is not a regular expression as JSON Schema has them (ECMA-262).
+
+    Bad: {"parameters": {"properties": {"text": {"type": "string", "pattern": "^[a-z+$"}}}}
+    Good: {"parameters": {"properties": {"text": {"type": "string", "pattern": "^[a-z]+$"}}}}
+    """
+    if (glance := capability.glance) and not any(map(_has_bad_pattern, glance.with_keyword("pattern"))):
+        return
+    if "pattern" not in capability.keywords:
+        return
+    for schema in capability.schemas:
+        node = string(schema.node, "pattern") if "pattern" in schema.node.value else None
+        if node is None:
+            continue
+        pattern = str(node.value)
+        bad = bad_pattern(pattern)
+        if bad is not None:
+            start, end = within(document, node, bad.start, bad.end)
+            if start == end:
+                start, end = node.start, node.end
+            message = f"{quoted(pattern)} is not a regular expression: {bad.reason}"
+            yield Found(message, (*schema.path, "pattern"), start, end)
+
+
+@capability_rule("parameters-keyword", "info")
+def keyword_of_other_type(capability: Capability, document: Document) -> Iterator[Found]:
+    """A keyword in `parameters` says nothing about values of the `type` beside it.
+
+    `minLength` counts the characters of a string; on a number it is ignored by every validator.
+
+    Bad: {"parameters": {"properties": {"text": {"type": "string", "minimum": 1}}}}
+    Good: {"parameters": {"properties": {"text": {"type": "string", "minLength": 1}}}}
+    """
+    if (glance := capability.glance) and not any(map(has_foreign_keyword, glance.with_keyword("type"))):
+        return
+    for schema in capability.schemas:
+        kind = schema.node.value.get("type")
+        if not isinstance(kind, str) or kind not in TYPES:
+            continue
+        for member in schema.node.members:
+            kinds = FOR_TYPES.get(member.name)
+            if kinds is not None and kind not in kinds:
+                message = f"{quoted(member.name)} says nothing about {type_in_words(kind)}"
+                yield at_name(member, message, (*schema.path, member.name))
+
+
+@capability_rule("parameters-format", "info")
+def format_misspelt(capability: Capability, document: Document) -> Iterator[Found]:
+    """A `format` in `parameters` is spelt much like a known one.
+
+    Unknown formats are allowed and ignored, so nobody notices.
+
+    Bad: {"parameters": {"properties": {"text": {"type": "string", "format": "e-mail"}}}}
+    Good: {"parameters": {"properties": {"text": {"type": "string", "format": "email"}}}}
+    """
+    if (glance := capability.glance) and all(each["format"] in FORMATS for each in glance.with_keyword("format")):
+        return
+    if "format" not in capability.keywords:
+        return
+    for schema in capability.schemas:
+        node = string(schema.node, "format") if "format" in schema.node.value else None
+        if node is not None and node.value not in FORMATS and (meant := closest(str(node.value), FORMATS, 0.85)):
+            message = f"{quoted(str(node.value))} is not a known format; did you mean {quoted(meant)}?"
+            yield at(node, message, (*schema.path, "format"), writing(node, meant))
+
+
+def _requires_what_it_has(schema: dict[str, Any]) -> bool:
+    """Whether it requires nothing, or only names of properties, and each once."""
+    names = schema.get("required")
+    if not isinstance(names, list):
+        return True
+    properties = schema.get("properties")
+    if not isinstance(properties, dict):
+        return False
+    for name in names:
+        if not isinstance(name, str) or name not in properties:
+            return False
+    return len(set(names)) == len(names)
+
+
+def _has_bad_pattern(schema: dict[str, Any]) -> bool:
+    pattern = schema.get("pattern")
+    return isinstance(pattern, str) and bad_pattern(pattern) is not None
+
+
+def _several(node: Node) -> bool:
+    """Whether it is a list of types, as JSON Schema allows."""
+    return isinstance(node, Array) and bool(node.items) and all(each.value in TYPES for each in node.items)
+
+
+def _shown(document: Document, node: Node) -> str:
+    if isinstance(node, Scalar) and isinstance(node.value, int | float) and not isinstance(node.value, bool):
+        return document.text[node.start : min(node.end, node.start + 40)]
+    return described(node.value)

@@ -1,0 +1,200 @@
+"""Rules about what one part of a manifest says of another (AURA-P "Core Concepts")."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+
+from aurora_manifest.document import Document, Object
+from aurora_manifest.edits import renaming, writing
+from aurora_manifest.model import Capability, Operation, Resource
+from aurora_manifest.rules.registry import Found, at, at_name, manifest_rule, resource_rule
+from aurora_manifest.rules.subject import Subject
+from aurora_manifest.templates import Template, parse_template
+from aurora_manifest.value_text import alternatives, closest, quoted
+
+METHODS = ("GET", "POST", "PUT", "DELETE")
+
+_ORIGIN = re.compile(r"(?:[A-Za-z][A-Za-z0-9+.-]*:)?//[^/?#{]*")
+
+
+@manifest_rule("manifest-undefined-capability", "error", decides=True)
+def undefined_capability(subject: Subject) -> Iterator[Found]:
+    """An operation names a capability that `capabilities` does not have.
+
+    Nothing is told where `capabilities` is missing or could not be read in full: that is another rule's affair.
+
+    Bad: {"resources": {"notes": {"operations": {"GET": {"capabilityId": "fetch_notes"}}}}}
+    Good: {"resources": {"notes": {"operations": {"GET": {"capabilityId": "list_notes"}}}}}
+    """
+    capabilities = subject.manifest.capabilities_node
+    if not isinstance(capabilities, Object) or capabilities.broken:
+        return
+    for operation in subject.manifest.operations:
+        name = operation.target
+        if name is None or name in capabilities.value or (target := operation.capability_id) is None:
+            continue
+        meant = subject.guesses.closest(name, capabilities.value.keys(), "capabilities")
+        advice = f"; did you mean {quoted(meant)}?" if meant else ""
+        message = f'{quoted(name)} is not defined under "capabilities"{advice}'
+        yield at(target, message, (*operation.path, "capabilityId"), writing(target, meant) if meant else None)
+
+
+@manifest_rule("capability-unreferenced", "info")
+def unreferenced_capability(subject: Subject) -> Iterator[Found]:
+    """No resource's operation runs this capability.
+
+    Clients that walk the resources never come by it. Nothing is told when `resources` is empty, as it may be
+    (AURA-P "Serve a Manifest"), or of a capability that an operation seems to mean but does not spell rightly.
+
+    Bad: {"resources": {"notes": {"operations": {"GET": {"capabilityId": "update_note"}}}}}
+    Good: {"resources": {"notes": {"operations": {"GET": {"capabilityId": "list_notes"}}}}}
+    """
+    manifest = subject.manifest
+    if not manifest.resources or not isinstance(manifest.resources_node, Object) or manifest.resources_node.broken:
+        return
+    if any(operation.target is None for operation in manifest.operations):
+        return
+    known = manifest.capabilities.keys()
+    meant = {subject.guesses.closest(name, known, "capabilities") for name in manifest.uses if name not in known}
+    for name, capability in manifest.capabilities.items():
+        if name not in manifest.uses and name not in meant and isinstance(capability.node, Object):
+            yield at_name(capability.member, f"no operation of a resource runs {quoted(name)}", capability.path)
+
+
+@manifest_rule("operation-method", "warning")
+def operation_method(subject: Subject) -> Iterator[Found]:
+    """An operation stands under another method than its capability uses.
+
+    The client sends the capability's method, whatever the resource promised.
+
+    Bad: {"resources": {"notes": {"operations": {"POST": {"capabilityId": "list_notes"}}}}}
+    Good: {"resources": {"notes": {"operations": {"GET": {"capabilityId": "list_notes"}}}}}
+    """
+    for operation, capability in _resolved(subject):
+        method = capability.request[0]
+        method = operation.method if method is None else method
+        if method == operation.method or operation.method not in METHODS or method not in METHODS:
+            continue
+        message = f"{quoted(capability.name)} is called with {method}, not {operation.method}"
+        member = operation.member
+        fix = None
+        if all(each.method != method for each in operation.resource.operations):
+            fix = renaming(member.name_start, member.name_end, method)
+        yield at_name(member, message, operation.path, fix)
+
+
+@resource_rule("operation-unknown-method", "warning")
+def unknown_method(resource: Resource, document: Document) -> Iterator[Found]:
+    """An operation stands under a method that AURA 1.0 does not have.
+
+    Bad: {"operations": {"PATCH": {"capabilityId": "update_note"}}}
+    Good: {"operations": {"PUT": {"capabilityId": "update_note"}}}
+    """
+    for operation in resource.operations:
+        name = operation.method
+        if name in METHODS or name.startswith("x-") or closest(name, METHODS):
+            continue
+        yield at_name(
+            operation.member, f"{quoted(name)} is not a method here: use {alternatives(METHODS)}", operation.path
+        )
+
+
+@manifest_rule("resource-uri-pattern", "warning")
+def uri_pattern(subject: Subject) -> Iterator[Found]:
+    """A resource's `uriPattern` and its capability's `urlTemplate` lead to different paths.
+
+    What only a template has is not compared: its origin, its query and fragment, and how variables are expanded
+    (`/notes{?limit}` fits `/notes`, `/notes{/id}` fits `/notes/{id}`). Told on the pattern when no operation
+    fits, else on the operation that does not.
+
+    Bad: {"resources": {"notes": {"uriPattern": "/all-notes"}}}
+    Good: {"resources": {"notes": {"uriPattern": "/notes"}}}
+    """
+    for resource in subject.manifest.resources:
+        own = resource.pattern
+        if own is None:
+            continue
+        other: list[tuple[Operation, Capability, str]] = []
+        fitting = 0
+        for operation in resource.operations:
+            capability = _capability(subject, operation)
+            template = capability.request[1] if capability else None
+            if capability is None or template is None:
+                continue
+            if template == own or (path := _path_of(template)) is None:
+                fitting += template == own
+            elif path == _path_of(own):
+                fitting += 1
+            else:
+                other.append((operation, capability, path))
+        if not other or _path_of(own) is None or (pattern := resource.uri_pattern) is None:
+            continue
+        if not fitting:
+            paths = list(dict.fromkeys(path for _, _, path in other))
+            message = f"{quoted(own)} is not where {quoted(other[0][1].name)} goes: {quoted(paths[0])}"
+            fix = writing(pattern, paths[0]) if len(paths) == 1 and paths[0].startswith("/") else None
+            yield at(pattern, message, ("resources", resource.name, "uriPattern"), fix)
+            continue
+        for operation, capability, path in other:
+            target = operation.capability_id
+            if target is not None:
+                message = f"{quoted(capability.name)} goes to {quoted(path)}, not to this resource's {quoted(own)}"
+                yield at(target, message, (*operation.path, "capabilityId"))
+
+
+@manifest_rule("request-ambiguous", "info")
+def same_request(subject: Subject) -> Iterator[Found]:
+    """Two capabilities send the same method to the same path.
+
+    Servers tell requests apart by method and path; of two capabilities with the same, one is probably a copy that was
+    not finished.
+
+    Bad: {"capabilities": {"update_note": {"action": {"method": "GET", "urlTemplate": "/notes"}}}}
+    Good: {"capabilities": {"update_note": {"action": {"method": "PUT", "urlTemplate": "/notes/{id}"}}}}
+    """
+    first: dict[tuple[str, str], Capability] = {}
+    for capability in subject.manifest.capabilities.values():
+        method, template = capability.request
+        if method is None or template is None:
+            continue
+        earlier = first.setdefault((method, template), capability)
+        if earlier is not capability and (node := capability.url_template) is not None:
+            message = f"{quoted(earlier.name)} sends {method} to {quoted(template)} as well"
+            yield at(node, message, (*capability.path, "action", "urlTemplate"))
+
+
+def _resolved(subject: Subject) -> Iterator[tuple[Operation, Capability]]:
+    for operation in subject.manifest.operations:
+        capability = _capability(subject, operation)
+        if capability is not None:
+            yield operation, capability
+
+
+def _capability(subject: Subject, operation: Operation) -> Capability | None:
+    return subject.manifest.capabilities.get(operation.target) if operation.target is not None else None
+
+
+@lru_cache(maxsize=4096)
+def _path_of(template: str) -> str | None:
+    """The path a template leads to, as a pattern; None for one that is damaged."""
+    parsed: Template = parse_template(template)
+    if parsed.mistakes:
+        return None
+    pieces: list[str] = []
+    pos = 0
+    for expression in parsed.expressions:
+        pieces.append(template[pos : expression.start])
+        pos = expression.end
+        names = [f"{{{variable.name}}}" for variable in expression.variables]
+        match expression.operator:
+            case "?" | "&" | "#":
+                continue
+            case "/" | "." | ";" as separator:
+                pieces += (f"{separator}{name}" for name in names)
+            case _:
+                pieces.append(",".join(names))
+    pieces.append(template[pos:])
+    path = _ORIGIN.sub("", "".join(pieces), count=1) if "//" in template else "".join(pieces)
+    return re.split(r"[?#]", path, maxsplit=1)[0] or "/"

@@ -1,0 +1,172 @@
+"""Rules about URI templates (RFC 6570) in `urlTemplate` and `uriPattern`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from urllib.parse import quote
+
+from aurora_manifest.document import Document, Scalar
+from aurora_manifest.findings import Edit, Fix
+from aurora_manifest.model import Capability, Resource, within
+from aurora_manifest.rules.places import types_of_variable
+from aurora_manifest.rules.registry import Found, Path, capability_rule, resource_rule
+from aurora_manifest.templates import Mistake, Template, parse_template
+from aurora_manifest.value_text import quoted
+
+_NAMES = re.compile(r"\{[+#./;?&]?[A-Za-z0-9_.,*:]*")
+
+
+@capability_rule("url-template", "warning")
+def url_template(capability: Capability, document: Document) -> Iterator[Found]:
+    """`urlTemplate` is not a URI template (RFC 6570).
+
+    Clients cannot expand it, or each expands it differently. Expressions are `{name}` or, with an operator,
+    `{+name}`, `{#name}`, `{.name}`, `{/name}`, `{;name}`, `{?name}` and `{&name}`; names are separated by
+    commas and may end in `*` (explode) or `:3` (prefix).
+
+    Bad: {"action": {"urlTemplate": "/notes/{id"}}
+    Good: {"action": {"urlTemplate": "/notes/{id}"}}
+    """
+    if (glance := capability.glance) and (glance.template is None or not glance.template.mistakes):
+        return
+    if capability.url_template is not None and capability.template is not None and capability.template.mistakes:
+        path = (*capability.path, "action", "urlTemplate")
+        yield from _mistakes(document, capability.url_template, capability.template, path)
+
+
+@resource_rule("uri-pattern", "warning")
+def pattern_template(resource: Resource, document: Document) -> Iterator[Found]:
+    """`uriPattern` is not a URI template (RFC 6570).
+
+    Bad: {"uriPattern": "/notes/{id}}"}
+    Good: {"uriPattern": "/notes/{id}"}
+    """
+    template = parse_template(resource.pattern) if resource.pattern is not None else None
+    node = resource.uri_pattern if template and template.mistakes else None
+    if node is not None and template is not None:
+        yield from _mistakes(document, node, template, ("resources", resource.name, "uriPattern"))
+
+
+@capability_rule("url-template-repeats", "info")
+def repeated_variable(capability: Capability, document: Document) -> Iterator[Found]:
+    """A variable stands twice in the query of one `urlTemplate`.
+
+    The server gets the parameter twice and takes the first, the last, or both.
+
+    Bad: {"action": {"urlTemplate": "/notes/{id}{?text,text}"}}
+    Good: {"action": {"urlTemplate": "/notes/{id}{?text}"}}
+    """
+    if (glance := capability.glance) and not _has_query(glance.template):
+        return
+    node, template = capability.url_template, capability.template
+    if node is None or template is None or len(template.expressions) == 0:
+        return
+    seen: set[str] = set()
+    for expression in template.expressions:
+        if expression.operator not in ("?", "&"):
+            continue
+        for index, variable in enumerate(expression.variables):
+            if variable.name in seen:
+                start, end = within(document, node, variable.start, variable.end)
+                fix = None
+                if index and template.text[variable.start - 1] == ",":
+                    cut = within(document, node, variable.start - 1, variable.end)
+                    fix = Fix(f"Remove the second {quoted(variable.name)}", (Edit(*cut, ""),))
+                message = f"{quoted(variable.name)} is in the query twice"
+                yield Found(message, (*capability.path, "action", "urlTemplate"), start, end, fix)
+            seen.add(variable.name)
+
+
+@capability_rule("url-template-prefix", "warning")
+def prefix_of_list(capability: Capability, document: Document) -> Iterator[Found]:
+    """A prefix modifier is applied to a list or an object.
+
+    `{name:3}` takes the first characters of a text; RFC 6570 §2.4.1 defines nothing for other values, and libraries
+    refuse them.
+
+    Bad: {"action": {"urlTemplate": "/notes/{id}{?tags:3}"}}
+    Good: {"action": {"urlTemplate": "/notes/{id}{?tags*}"}}
+    """
+    for modifier, start, end, name in _modifiers(capability, document):
+        if modifier == ":" and types_of_variable(capability, name) & {"array", "object"}:
+            fix = Fix("Remove the prefix", (Edit(start, end, ""),))
+            message = f"{quoted(name)} is a list or an object: a prefix is for text only"
+            yield Found(message, (*capability.path, "action", "urlTemplate"), start, end, fix)
+
+
+@capability_rule("url-template-explode", "info")
+def exploded_scalar(capability: Capability, document: Document) -> Iterator[Found]:
+    """A variable that is a single value is exploded.
+
+    `{name*}` writes each item of a list, or each member of an object, by itself (RFC 6570 §2.4.2). For text and
+    numbers it changes nothing.
+
+    Bad: {"action": {"urlTemplate": "/notes/{id*}"}}
+    Good: {"action": {"urlTemplate": "/notes/{id}"}}
+    """
+    for modifier, start, end, name in _modifiers(capability, document):
+        kinds = types_of_variable(capability, name)
+        if modifier == "*" and kinds and not kinds & {"array", "object"}:
+            fix = Fix('Remove the "*"', (Edit(start, end, ""),))
+            message = f'{quoted(name)} is a single value: "*" is for lists and objects'
+            yield Found(message, (*capability.path, "action", "urlTemplate"), start, end, fix)
+
+
+def _modifiers(capability: Capability, document: Document) -> Iterator[tuple[str, int, int, str]]:
+    if (glance := capability.glance) and not _has_modifier(glance.template):
+        return
+    node, template = capability.url_template, capability.template
+    if node is None or template is None or (":" not in template.text and "*" not in template.text):
+        return
+    for variable in template.variables:
+        if variable.explode or variable.prefix is not None:
+            length = 1 if variable.explode else 1 + len(str(variable.prefix))
+            start, end = within(document, node, variable.end, variable.end + length)
+            yield "*" if variable.explode else ":", start, end, variable.name
+
+
+def _has_query(template: Template | None) -> bool:
+    return template is not None and any(each.operator in ("?", "&") for each in template.expressions)
+
+
+def _has_modifier(template: Template | None) -> bool:
+    if template is None or (":" not in template.text and "*" not in template.text):
+        return False
+    return any(each.explode or each.prefix is not None for each in template.variables)
+
+
+def _mistakes(document: Document, node: Scalar, template: Template, path: Path) -> Iterator[Found]:
+    for mistake in template.mistakes:
+        start, end = within(document, node, mistake.start, mistake.end)
+        yield Found(
+            f"{mistake.message}, in {quoted(template.text)}",
+            path,
+            start,
+            end,
+            _mended(document, node, template, mistake),
+        )
+
+
+def _mended(document: Document, node: Scalar, template: Template, mistake: Mistake) -> Fix | None:
+    text, start, end = template.text, mistake.start, mistake.end
+    wrong = text[start:end]
+    if wrong == "{":
+        name = _NAMES.match(text, start)
+        if name is None or name.end() - start < 2:
+            return None
+        place, _ = within(document, node, name.end(), name.end())
+        return Fix('Close it with "}"', (Edit(place, place, "}"),))
+    if wrong == "}":
+        return Fix('Remove the "}"', (Edit(*within(document, node, start, end), ""),))
+    if len(wrong) == 1 and "must be percent-encoded" in mistake.message:
+        return Fix(
+            f"Write {quote(wrong, safe='')}", (Edit(*within(document, node, start, end), quote(wrong, safe="")),)
+        )
+    if wrong == "%":
+        return Fix("Write %25", (Edit(*within(document, node, start, end), "%25"),))
+    if wrong == ",":
+        return Fix("Remove the comma", (Edit(*within(document, node, start, end), ""),))
+    if wrong.strip() != wrong and wrong.strip():
+        return Fix("Remove the space", (Edit(*within(document, node, start, end), wrong.strip()),))
+    return None

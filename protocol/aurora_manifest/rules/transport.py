@@ -1,0 +1,162 @@
+"""Rules about how arguments travel: method, `encoding`, `parameterLocation` (AURA-P "Core Concepts")."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from aurora_manifest.document import Document, Scalar
+from aurora_manifest.edits import adding_member, renaming, writing
+from aurora_manifest.fast_skip import Glance
+from aurora_manifest.misspellings import Guesses
+from aurora_manifest.model import Capability, members
+from aurora_manifest.rules.places import GUESSES, IGNORE, mistaken
+from aurora_manifest.rules.registry import Found, at, at_name, capability_rule
+from aurora_manifest.templates import placed
+from aurora_manifest.value_text import alternatives, closest, described, quoted
+
+LOCATIONS = ("path", "query", "header", "body")
+BODILESS = ("GET", "DELETE")
+_OTHER_WORDS = {"url": "path", "uri": "path", "querystring": "query", "params": "query", "search": "query"}
+_OTHER_WORDS |= {"headers": "header", "json": "body", "form": "body", "payload": "body"}
+
+
+@capability_rule("body-without-meaning", "warning")
+def body_on_get(capability: Capability, document: Document) -> Iterator[Found]:
+    """A GET or DELETE request is to carry a JSON body.
+
+    HTTP gives such a body no meaning (RFC 9110 §9.3.1, §9.3.5): browsers cannot send it with GET, and proxies and
+    servers drop it.
+
+    Bad: {"action": {"method": "DELETE", "encoding": "json"}}
+    Good: {"action": {"method": "DELETE", "encoding": "query"}}
+    """
+    if (glance := capability.glance) and (glance.encoding != "json" or glance.method not in BODILESS):
+        return
+    method, encoding = capability.method, capability.encoding
+    if method and encoding and encoding.value == "json" and method.value in BODILESS:
+        message = f'{method.value} has no body: "json" sends the arguments where nobody reads them'
+        yield at(encoding, message, (*capability.path, "action", "encoding"), writing(encoding, "query"))
+
+
+@capability_rule("parameter-not-sent", "warning")
+def goes_nowhere(capability: Capability, document: Document) -> Iterator[Found]:
+    """A mapped name has no place in the request.
+
+    It is not a variable of `urlTemplate`, `parameterLocation` does not place it, and without `encoding` a GET or
+    DELETE request has no other place for it.
+
+    Bad: {"action": {"method": "GET"}}
+    Good: {"action": {"method": "GET", "encoding": "query"}}
+    """
+    if (glance := capability.glance) and (isinstance(glance.encoding, str) or glance.method not in BODILESS):
+        return
+    method, action, template = capability.method, capability.action, capability.template
+    if method is None or action is None or method.value not in BODILESS or template is None or template.mistakes:
+        return
+    if action.broken or isinstance(action.value.get("encoding"), str):
+        return
+    variables = placed(template)
+    located = capability.location.value if capability.location else {}
+    lookalikes: set[str] | None = None
+    for member in members(capability.mapping):
+        if member.name not in variables and member.name not in located and member.name != IGNORE:
+            # One that a variable was to name has its place, as soon as both are called the same.
+            lookalikes = lookalikes if lookalikes is not None else {*mistaken(capability).values()}
+            fix = None if member.name in lookalikes else adding_member(document, action, "encoding", "query")
+            message = f'{quoted(member.name)} is never sent: it is not in the URL template and there is no "encoding"'
+            yield at_name(member, message, (*capability.path, "action", "parameterMapping", member.name), fix)
+
+
+@capability_rule("parameter-location", "warning")
+def location_unknown(capability: Capability, document: Document) -> Iterator[Found]:
+    """A value in `parameterLocation` is not `path`, `query`, `header` or `body`.
+
+    Bad: {"action": {"parameterLocation": {"text": "querystring"}}}
+    Good: {"action": {"parameterLocation": {"text": "query"}}}
+    """
+    if (glance := capability.glance) and all(each in LOCATIONS for each in glance.location.values()):
+        return
+    for member in members(capability.location):
+        node = member.value
+        if node.value in LOCATIONS or member.name == IGNORE or node.start == node.end:
+            continue
+        text = node.value if isinstance(node.value, str) else ""
+        meant = _OTHER_WORDS.get(text.lower()) or closest(text, LOCATIONS, 0.6)
+        shown = quoted(text) if isinstance(node.value, str) else described(node.value)
+        message = f"{shown} is not a location: use {alternatives(LOCATIONS)}"
+        path = (*capability.path, "action", "parameterLocation", member.name)
+        yield at(node, message, path, writing(node, meant) if meant else None)
+
+
+@capability_rule("parameter-location-conflict", "warning")
+def location_conflict(capability: Capability, document: Document) -> Iterator[Found]:
+    """`parameterLocation` contradicts the URL template, the method or the `encoding`.
+
+    A variable of the template's path is in the path, one of its query in the query; only the rest can be placed freely.
+    `body` needs a method that has one, and no `"encoding": "query"`.
+
+    Bad: {"action": {"parameterLocation": {"id": "query"}}}
+    Good: {"action": {"parameterLocation": {"id": "path"}}}
+    """
+    if (glance := capability.glance) and all(_fits(glance, name, each) for name, each in glance.location.items()):
+        return
+    template = capability.template
+    if template is None or template.mistakes:
+        return
+    variables = placed(template)
+    method = capability.method.value if capability.method else ""
+    encoding = capability.encoding.value if capability.encoding else None
+    for member in members(capability.location):
+        node, name = member.value, member.name
+        if not isinstance(node, Scalar) or node.value not in LOCATIONS:
+            continue
+        part = variables[name][0] if name in variables else None
+        path = (*capability.path, "action", "parameterLocation", name)
+        if part in ("path", "query") and node.value != part:
+            message = f"{quoted(name)} is in the {part} of the URL template, not in the {node.value}"
+            yield at(node, message, path, writing(node, part))
+        elif part == "fragment":
+            yield at(node, f"{quoted(name)} is in the fragment of the URL template, not in the {node.value}", path)
+        elif node.value == "path" and part is None:
+            meant = "body" if encoding == "json" and method not in BODILESS else "query"
+            message = f"{quoted(name)} is not in the path of the URL template"
+            yield at(node, message, path, writing(node, meant))
+        elif node.value == "body" and method in BODILESS:
+            yield at(node, f"{method} has no body to put {quoted(name)} in", path, writing(node, "query"))
+        elif node.value == "body" and encoding == "query":
+            message = f'{quoted(name)} cannot be in the body: the encoding is "query"'
+            yield at(node, message, path, writing(node, "query"))
+
+
+def _fits(glance: Glance, name: str, location: object) -> bool:
+    """Whether a location surely contradicts nothing."""
+    if name in glance.placed:
+        return glance.placed[name][0] == location
+    if location == "body":
+        return glance.method not in BODILESS and glance.encoding != "query"
+    return location in ("query", "header")
+
+
+@capability_rule("parameter-location-unmapped", "warning")
+def location_unmapped(capability: Capability, document: Document) -> Iterator[Found]:
+    """`parameterLocation` places a name that `parameterMapping` does not have.
+
+    Bad: {"action": {"parameterLocation": {"txt": "body"}}}
+    Good: {"action": {"parameterLocation": {"text": "body"}}}
+    """
+    if (glance := capability.glance) and glance.location.keys() <= glance.mapping.keys():
+        return
+    location, mapping = capability.location, capability.mapping
+    if location is None or mapping is None or mapping.broken:
+        return
+    if location.value.keys() <= mapping.value.keys():
+        return
+    guesses, free = Guesses(GUESSES), [each for each in mapping.value if each not in location.value]
+    for member in location.members:
+        if member.name in mapping.value or member.name == IGNORE:
+            continue
+        meant = guesses.closest(member.name, free, "names")
+        advice = f"; did you mean {quoted(meant)}?" if meant else ""
+        message = f'{quoted(member.name)} is not in "parameterMapping"{advice}'
+        fix = renaming(member.name_start, member.name_end, meant) if meant else None
+        yield at_name(member, message, (*capability.path, "action", "parameterLocation", member.name), fix)

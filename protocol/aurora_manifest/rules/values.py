@@ -1,0 +1,180 @@
+"""Rules about the values `parameters` allows: limits, choices and defaults that fit each other."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from aurora_manifest.document import Array, Document
+from aurora_manifest.edits import removing_item
+from aurora_manifest.fast_skip import Glance
+from aurora_manifest.findings import Edit, Fix
+from aurora_manifest.model import Capability, value
+from aurora_manifest.rules.keywords import LIMITS, TYPES, is_count, is_number, is_of_type
+from aurora_manifest.rules.registry import Found, at, capability_rule
+from aurora_manifest.value_text import described, quoted, type_in_words
+
+_LEAST = frozenset(least for least, _ in LIMITS)
+
+
+@capability_rule("parameters-range", "warning")
+def empty_range(capability: Capability, document: Document) -> Iterator[Found]:
+    """A least value in `parameters` is above the greatest: no value is allowed.
+
+    Bad: {"parameters": {"properties": {"text": {"type": "string", "minLength": 20, "maxLength": 10}}}}
+    Good: {"parameters": {"properties": {"text": {"type": "string", "minLength": 10, "maxLength": 20}}}}
+    """
+    if (glance := capability.glance) and all(_have_room(glance, *limits) for limits in LIMITS):
+        return
+    if not _LEAST & capability.keywords:
+        return
+    for schema in capability.schemas:
+        keywords = schema.node.value
+        for least, most in LIMITS:
+            if least not in keywords or most not in keywords:
+                continue
+            low, high = value(schema.node, least), value(schema.node, most)
+            if low is None or high is None or not is_number(low.value) or not is_number(high.value):
+                continue
+            if low.value <= high.value:  # type: ignore[operator]
+                continue
+            low_text, high_text = document.text[low.start : low.end], document.text[high.start : high.end]
+            fix = Fix(
+                f"Swap {least} and {most}",
+                (Edit(low.start, low.end, high_text), Edit(high.start, high.end, low_text)),
+            )
+            message = f"{quoted(most)} {high_text[:40]} is below {quoted(least)} {low_text[:40]}"
+            yield at(high, message, (*schema.path, most), fix)
+
+
+@capability_rule("parameters-enum", "warning")
+def useless_choices(capability: Capability, document: Document) -> Iterator[Found]:
+    """An `enum` in `parameters` is empty, has a choice twice, or one that the `type` beside it does not allow.
+
+    Bad: {"parameters": {"properties": {"text": {"type": "string", "enum": ["a", 1]}}}}
+    Good: {"parameters": {"properties": {"text": {"type": "string", "enum": ["a", "b"]}}}}
+    """
+    if (glance := capability.glance) and all(map(_chooses_texts, glance.with_keyword("enum"))):
+        return
+    if "enum" not in capability.keywords:
+        return
+    for schema in capability.schemas:
+        choices = value(schema.node, "enum") if "enum" in schema.node.value else None
+        if not isinstance(choices, Array):
+            continue
+        path = (*schema.path, "enum")
+        if not choices.items and not choices.broken:
+            yield at(choices, '"enum" allows no value at all', path)
+        kind = schema.node.value.get("type")
+        seen: set[str] = set()
+        for index, node in enumerate(choices.items):
+            if node.start == node.end:
+                continue
+            key = _key(node.value)
+            if key in seen:
+                fix = removing_item(choices, index, "Remove the second")
+                yield at(node, f"{described(node.value)} is in the list twice", (*path, index), fix)
+            elif isinstance(kind, str) and kind in TYPES and not is_of_type(node.value, kind):
+                message = f"{described(node.value)} can never be given: the type is {type_in_words(kind)}"
+                yield at(node, message, (*path, index), removing_item(choices, index, "Remove it"))
+            seen.add(key)
+
+
+@capability_rule("parameters-default", "warning")
+def unfit_default(capability: Capability, document: Document) -> Iterator[Found]:
+    """A `default` in `parameters` is not allowed by the schema it stands in.
+
+    Clients that fill in defaults send a call that the server has to refuse.
+
+    Bad: {"parameters": {"properties": {"text": {"type": "string", "default": 5}}}}
+    Good: {"parameters": {"properties": {"text": {"type": "string", "default": "five"}}}}
+    """
+    if (glance := capability.glance) and not any(
+        _refused(schema["default"], schema) for schema in glance.with_keyword("default")
+    ):
+        return
+    if "default" not in capability.keywords:
+        return
+    for schema in capability.schemas:
+        if "default" not in schema.node.value:
+            continue
+        node = value(schema.node, "default")
+        if node is None or node.start == node.end:
+            continue
+        reason = _refused(node.value, schema.node.value)
+        if reason:
+            yield at(node, f"the default is not allowed here: {reason}", (*schema.path, "default"))
+
+
+def _have_room(glance: Glance, least: str, most: str) -> bool:
+    """Whether no least value is above its greatest."""
+    for schema in glance.with_keyword(least):
+        if most in schema:
+            low, high = schema[least], schema[most]
+            if not (is_number(low) and is_number(high) and low <= high):
+                return False
+    return True
+
+
+def _chooses_texts(schema: dict[str, Any]) -> bool:
+    """Whether it has no list of choices, or one of texts, each once."""
+    choices = schema.get("enum")
+    if not isinstance(choices, list):
+        return True
+    if not choices or schema.get("type", "string") != "string":
+        return False
+    return all(isinstance(each, str) for each in choices) and len(set(choices)) == len(choices)
+
+
+def _refused(default: Any, schema: dict[str, Any]) -> str | None:
+    """Why a schema does not allow a default, in words; None where it does, or where only a validator could tell."""
+    kind, choices = schema.get("type"), schema.get("enum")
+    if isinstance(kind, str) and not is_of_type(default, kind):
+        return f"{described(default)} is not {type_in_words(kind)}"
+    if isinstance(choices, list) and choices and _key(default) not in {_key(each) for each in choices}:
+        return f'{described(default)} is not in "enum"'
+    if "const" in schema and _key(default) != _key(schema["const"]):
+        return f"{described(default)} is not {described(schema['const'])}"
+    if is_number(default):
+        return _outside(default, schema, "minimum", "maximum", described(default)) or _beyond(default, schema)
+    if isinstance(default, str):
+        size = f"{quoted(default)} has {len(default)} characters and"
+        return _outside(len(default), schema, "minLength", "maxLength", size)
+    if isinstance(default, list):
+        return _outside(len(default), schema, "minItems", "maxItems", f"a list of {len(default)}")
+    return None
+
+
+def _outside(size: Any, schema: dict[str, Any], least: str, most: str, subject: str) -> str | None:
+    low, high = schema.get(least), schema.get(most)
+    usable = is_number if least == "minimum" else is_count
+    if usable(low) and size < low:
+        return f"{subject} is below {quoted(least)}"
+    if usable(high) and size > high:
+        return f"{subject} is above {quoted(most)}"
+    return None
+
+
+def _beyond(default: Any, schema: dict[str, Any]) -> str | None:
+    low, high = schema.get("exclusiveMinimum"), schema.get("exclusiveMaximum")
+    if is_number(low) and default <= low:
+        return f'{described(default)} is not above "exclusiveMinimum"'
+    if is_number(high) and default >= high:
+        return f'{described(default)} is not below "exclusiveMaximum"'
+    return None
+
+
+def _key(value: Any) -> str:
+    """Equal for values that JSON Schema takes for equal: 1 and 1.0, but not 1 and true."""
+    return json.dumps(_plain(value), sort_keys=True)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
+        return int(value)
+    if isinstance(value, list):
+        return [_plain(each) for each in value]
+    if isinstance(value, dict):
+        return {name: _plain(each) for name, each in value.items()}
+    return value

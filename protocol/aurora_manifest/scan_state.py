@@ -1,0 +1,51 @@
+"""How far the reading of a text has come: what both gears of the scanner share."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from aurora_manifest.document import Array, Node, Object, Problem, SyntaxRule
+from aurora_manifest.value_text import quoted
+
+if TYPE_CHECKING:
+    from aurora_manifest.bulk_parse import Ahead
+
+MAX_BYTES = 8 * 1024 * 1024
+MAX_DEPTH = 100
+MAX_NODES = 250_000
+MAX_PROBLEMS = 1_000
+MAX_SYNTAX_ERRORS = 10_000
+"""Beyond so many the text is no JSON worth recovering: reading stops."""
+
+
+class Reading:
+    """The state of one pass over one text.
+
+    `stack` holds the open objects and arrays. `comma` is where a comma was just read, or -1; `expects_comma` tells that
+    a value was just read instead. `panic` is on after a structural error until the next delimiter: what follows on the
+    same line is a consequence, not news. `ahead` is None where every value is wanted at once.
+    """
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.pos = 0
+        self.root: Node | None = None
+        self.nodes = 0
+        self.problems: list[Problem] = []
+        self.stack: list[Object | Array] = []
+        self.comma = -1
+        self.expects_comma = False
+        self.panic = False
+        self.syntax_errors = 0
+        self.ahead: Ahead | None = None
+
+    def problem(self, rule: SyntaxRule, message: str, start: int, end: int, instead: str | None = None) -> None:
+        """Note what is wrong; beyond the first thousand problems nothing is noted any more."""
+        if rule == "json-syntax":
+            self.syntax_errors += 1
+        if len(self.problems) < MAX_PROBLEMS:
+            self.problems.append(Problem(rule, message, start, end, instead))
+
+    def duplicate(self, name: str, start: int, end: int) -> None:
+        """Note a name that its object already has."""
+        self.problem("json-duplicate-key", f"{quoted(name)} is already a member here: only one counts", start, end)

@@ -1,0 +1,387 @@
+"""Reads JSON text into a Document: exact ranges, and recovery from every error it meets.
+
+Two gears. Well-formed members and items go by one regular expression each; whatever that does not match takes one
+tolerant step, after which the fast gear tries again. Nothing recurses, and no text is looked at more than a few times.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import partial
+from typing import cast
+
+from msgspec.structs import force_setattr
+
+from aurora_manifest.bulk_parse import Ahead
+from aurora_manifest.document import Array, Broken, Document, Member, Node, Object, Problem, Scalar
+from aurora_manifest.fast_scanner import read_well_formed
+from aurora_manifest.literals import read_number, read_string, read_word
+from aurora_manifest.scan_state import MAX_BYTES, MAX_DEPTH, MAX_NODES, MAX_SYNTAX_ERRORS, Reading
+from aurora_manifest.value_text import excerpt, quoted
+
+_WS = r"[ \t\n\r]*+"
+_SPACE = re.compile(_WS).match
+_COMMENT = re.compile(r"(?://|#)[^\n\r]*+|/\*(?:[^*]|\*(?!/))*+(\*/)?").match
+_BARE_NAME = re.compile(r"[\w$.+-]++").match
+_NAME_AND_COLON = re.compile(rf'(?:"[^"\\\n\r]*+"|[\w$.+-]++){_WS}:').match
+_TOKEN = re.compile(r'"(?:[^"\\\n\r]|\\[^\n\r])*+"?|[\w$.+-]++|.', re.DOTALL).match
+_JUNK = re.compile(r"[^\s\"',:;{}\[\]]++|.", re.DOTALL).match
+_NEXT_BRACKET = re.compile(r'"(?:[^"\\\n\r]|\\[^\n\r])*+"?|[{}\[\]]').search
+_BREAK = re.compile(r"[\n\r]").search
+
+
+def parse(text: str) -> Document:
+    """Read `text` as JSON. Never raises: what is wrong is in `Document.problems`, in the order of the text."""
+    if too_large(text):
+        return _refused(text, [], f"the file is larger than {MAX_BYTES // 1024**2} MiB and was not checked")
+    scan = Scan(text, ahead=True)
+    scan.document()
+    if scan.nodes > MAX_NODES:  # what is read ahead counts for a few values more than it has
+        scan = Scan(text)
+        scan.document()
+    if scan.nodes > MAX_NODES:
+        return _refused(text, scan.problems, f"the file holds more than {MAX_NODES:,} values and was not checked")
+    problems = tuple(sorted(scan.problems, key=lambda problem: (problem.start, problem.end)))
+    return Document(text, scan.root, problems, scan.nodes)
+
+
+def too_large(text: str) -> bool:
+    """Whether the text is longer than may be looked at."""
+    size = len(text)
+    return size > MAX_BYTES or (size * 4 > MAX_BYTES and len(text.encode("utf-8", "surrogatepass")) > MAX_BYTES)
+
+
+def _refused(text: str, problems: list[Problem], message: str) -> Document:
+    return Document(text, None, (Problem("json-too-large", message, 0, min(1, len(text))), *problems))
+
+
+class Scan(Reading):
+    """One tolerant pass over one text; with `fast` off, every step is a tolerant one (the result is the same).
+
+    With `ahead`, what is inside of large well-formed parts is made only when somebody asks for it.
+    """
+
+    def __init__(self, text: str, *, fast: bool = True, ahead: bool = False) -> None:
+        super().__init__(text)
+        self.fast = fast
+        if ahead:
+            self.ahead = Ahead(text, partial(_object_at, text))
+        self.name = ("", 0, 0)
+        self.last_error = 0
+
+    def document(self) -> None:
+        text = self.text
+        if text.startswith("\ufeff"):
+            self.problem("json-byte-order-mark", "a byte order mark is not part of JSON: save without it", 0, 1)
+            self.pos = 1
+        self.trivia()
+        if self.pos == len(text):
+            self.problem("json-syntax", "the file holds no JSON value", 0, len(text))
+            return
+        self.whole_value()
+        self.trivia()
+        if self.pos < len(text) and self.nodes <= MAX_NODES:
+            end = len(text.rstrip())
+            self.panic = False
+            self.problem("json-syntax", "the JSON value has ended before this text", self.pos, max(end, self.pos + 1))
+
+    def whole_value(self) -> None:
+        """A value with everything in it."""
+        self.value()
+        while self.stack and self.nodes <= MAX_NODES:
+            if self.fast and read_well_formed(self):
+                continue
+            if self.syntax_errors > MAX_SYNTAX_ERRORS:
+                self.give_up()
+            elif self.expects_comma:
+                self.separator()
+            elif isinstance(top := self.stack[-1], Object):
+                self.member(top)
+            else:
+                self.item()
+
+    # The tolerant gear: one step each
+
+    def separator(self) -> None:
+        """After a value: a comma, a closing bracket, or an error."""
+        self.trivia()
+        char = self.peek()
+        if char in ",;":
+            if char == ";":
+                self.problem("json-syntax", 'JSON separates with ",", not ";"', self.pos, self.pos + 1, ",")
+            self.comma = self.pos
+            self.expects_comma = self.panic = False
+            self.pos += 1
+        elif char in "}]":
+            self.close(char)
+        elif not char:
+            self.unclosed()
+        elif self.begins_next(char):
+            end = _end(_TOKEN(self.text, self.pos), self.pos)
+            token = self.text[self.pos : end]
+            self.structural(f"a comma is missing before {excerpt(token)}", self.pos, end, f",{token}")
+            self.expects_comma = False
+            self.comma = -1
+        else:
+            self.junk()
+
+    def begins_next(self, char: str) -> bool:
+        if isinstance(self.stack[-1], Object):
+            return char in "\"'" or _NAME_AND_COLON(self.text, self.pos) is not None
+        return char in "\"'{[-+." or char.isalnum()
+
+    def member(self, top: Object) -> None:
+        """A name, a colon and the beginning of a value; or the end of the object."""
+        self.trivia()
+        char = self.peek()
+        start = self.pos
+        if self.ends(char):
+            return
+        if char and char in "\"'":
+            name = self.string(char)
+        elif _NAME_AND_COLON(self.text, start) and (bare := _BARE_NAME(self.text, start)):
+            name, self.pos = bare[0], bare.end()
+            self.problem(
+                "json-syntax",
+                f'the name {excerpt(name)} needs double quotes: "{excerpt(name)}"',
+                start,
+                self.pos,
+                f'"{name}"',
+            )
+        else:
+            self.junk()
+            return
+        self.name = (name, start, self.pos)
+        self.trivia()
+        char = self.peek()
+        if char and char in ":=":
+            if char == "=":
+                self.problem(
+                    "json-syntax", 'JSON puts ":" between name and value, not "="', self.pos, self.pos + 1, ":"
+                )
+            self.pos += 1
+            after_colon = self.pos
+            self.trivia()
+            if self.value_is_missing(after_colon):
+                self.structural(f"{quoted(name)} has no value", start, after_colon)
+                self.attach(Broken(after_colon, after_colon))
+                return
+        elif self.value_is_missing(start):
+            self.structural(f'{quoted(name)} needs ":" and a value', start, self.name[2])
+            self.attach(Broken(self.name[2], self.name[2]))
+            return
+        else:
+            end = _end(_TOKEN(self.text, self.pos), self.pos)
+            instead = f": {self.text[self.pos : end]}"
+            self.structural(f'":" is missing after {quoted(name)}', self.pos, end, instead)
+        if name in top.value:
+            self.duplicate(name, self.name[1], self.name[2])
+        self.value()
+
+    def item(self) -> None:
+        """The beginning of a value; or the end of the array."""
+        self.trivia()
+        char = self.peek()
+        if self.ends(char):
+            return
+        if char in ":=;":
+            self.junk()
+        else:
+            self.value()
+
+    def ends(self, char: str) -> bool:
+        """Where a member or item could begin: deal with what ends or repeats a separator instead."""
+        if not char:
+            self.unclosed()
+        elif char in "}]":
+            if self.comma >= 0 and not self.panic:
+                self.problem("json-trailing-comma", f'no comma before "{char}"', self.comma, self.comma + 1)
+            self.close(char)
+        elif char == ",":
+            self.structural("a value is missing before this comma", self.pos, self.pos + 1, "")
+            self.comma = -1
+            self.pos += 1
+        else:
+            return False
+        return True
+
+    def value_is_missing(self, since: int) -> bool:
+        """Whether what comes next is a delimiter, or the next member on a later line."""
+        char = self.peek()
+        if not char or char in ",;}]":
+            return True
+        return _NAME_AND_COLON(self.text, self.pos) is not None and _BREAK(self.text, since, self.pos) is not None
+
+    def value(self) -> None:
+        """A value of any kind, attached to what is open; at least one character is read."""
+        text, start = self.text, self.pos
+        char = text[start]
+        if char in "{[":
+            self.open(char)
+        elif char in "\"'":
+            content = self.string(char)
+            self.attach(Scalar(start, self.pos, content))
+        elif number := read_number(text, start):
+            self.pos = number.end
+            self.lexical(number.problems)
+            self.attach(Scalar(start, number.end, number.value))
+        elif word := read_word(text, start):
+            self.pos = word.end
+            for problem in word.problems:
+                self.structural(problem.message, problem.start, problem.end, problem.instead)
+            self.attach(Scalar(start, word.end, word.value) if word.known else Broken(start, word.end))
+        else:
+            self.junk()
+            self.attach(Broken(start, self.pos))
+
+    # Pieces
+
+    def string(self, quote: str) -> str:
+        string = read_string(self.text, self.pos, quote)
+        if not self.is_consequence(self.pos):
+            self.lexical(string.problems)
+        self.pos = string.end
+        return string.value
+
+    def open(self, char: str) -> None:
+        start = self.pos
+        if len(self.stack) >= MAX_DEPTH:
+            self.problem("json-too-deep", f"nothing is checked below {MAX_DEPTH} levels", start, start + 1)
+            self.skip_brackets()
+            self.attach(Broken(start, self.pos))
+            return
+        node: Object | Array = Object(start, start, {}, [], {}) if char == "{" else Array(start, start, [], [])
+        self.attach(node)
+        self.stack.append(node)
+        self.pos = start + 1
+        self.comma = -1
+        self.expects_comma = False
+
+    def close(self, char: str) -> None:
+        top = self.stack[-1]
+        if char == _closer(top):
+            self.pos += 1
+            self.panic = False
+        elif any(char == _closer(node) for node in self.stack):
+            opener = self.text[top.start]
+            self.structural(f'"{char}" cannot close the "{opener}" that is open here', self.pos, self.pos + 1)
+            force_setattr(top, "broken", True)
+        else:
+            self.structural(f'"{char}" closes nothing', self.pos, self.pos + 1)
+            force_setattr(top, "broken", True)
+            self.pos += 1
+            return
+        force_setattr(top, "end", self.pos)
+        self.stack.pop()
+        self.comma = -1
+        self.expects_comma = True
+
+    def unclosed(self) -> None:
+        top = self.stack[-1]
+        around = f", nor are {len(self.stack) - 1} around it" if len(self.stack) > 1 else ""
+        self.problem("json-syntax", f'"{self.text[top.start]}" is never closed{around}', top.start, top.start + 1)
+        self.close_all()
+
+    def give_up(self) -> None:
+        """Stop where recovery makes no sense any more. Told even when no more problems are."""
+        message = "too much here is not JSON: the rest was not read"
+        self.problems.append(Problem("json-syntax", message, self.pos, min(self.pos + 1, len(self.text))))
+        self.close_all()
+        self.pos = len(self.text)
+
+    def close_all(self) -> None:
+        for node in self.stack:
+            force_setattr(node, "end", len(self.text))
+            force_setattr(node, "broken", True)
+        self.stack.clear()
+
+    def attach(self, node: Node) -> None:
+        """Put a value where it belongs: into the open array, under the pending name, or at the root."""
+        self.nodes += 1
+        self.expects_comma = True
+        self.comma = -1
+        if not self.stack:
+            self.root = node
+            return
+        top = self.stack[-1]
+        if isinstance(node, Broken):
+            force_setattr(top, "broken", True)
+        if isinstance(top, Object):
+            name, start, end = self.name
+            top.value[name] = node.value
+            cast("list[Member]", top.members).append(Member(name, start, end, node))
+        else:
+            top.value.append(node.value)
+            cast("list[Node]", top.items).append(node)
+
+    def junk(self) -> None:
+        start = self.pos
+        self.pos = _end(_JUNK(self.text, start), start)
+        self.structural(f"{excerpt(self.text[start : self.pos])} does not belong here", start, self.pos)
+        if self.stack:
+            force_setattr(self.stack[-1], "broken", True)
+        if self.text[start] in "{[":
+            self.pos = start
+            self.skip_brackets()
+
+    def skip_brackets(self) -> None:
+        depth = 0
+        while match := _NEXT_BRACKET(self.text, self.pos):
+            self.pos = match.end()
+            if match[0] in ("{", "["):
+                depth += 1
+            elif match[0] in ("}", "]"):
+                depth -= 1
+                if depth == 0:
+                    return
+        self.pos = len(self.text)
+
+    def trivia(self) -> None:
+        """Go past white space and comments."""
+        while True:
+            self.pos = _end(_SPACE(self.text, self.pos), self.pos)
+            match = _COMMENT(self.text, self.pos)
+            if not match:
+                return
+            start, self.pos = match.span()
+            if match[0].startswith("/*") and not match[1]:
+                self.problem("json-syntax", "this comment is never closed", start, start + 2)
+            else:
+                self.problem("json-comment", "JSON has no comments", start, self.pos)
+
+    def peek(self) -> str:
+        return self.text[self.pos : self.pos + 1]
+
+    # Reporting
+
+    def lexical(self, problems: list[Problem]) -> None:
+        for each in problems:
+            self.problem(each.rule, each.message, each.start, each.end, each.instead)
+
+    def is_consequence(self, start: int) -> bool:
+        return self.panic and not _BREAK(self.text, min(self.last_error, start), start)
+
+    def structural(self, message: str, start: int, end: int, instead: str | None = None) -> None:
+        consequence = self.is_consequence(start)
+        self.panic = True
+        self.last_error = end
+        if consequence:
+            self.syntax_errors += 1
+        else:
+            self.problem("json-syntax", message, start, end, instead)
+
+
+def _object_at(text: str, start: int) -> Object:
+    """The object that begins at an offset, where it is known to be well-formed."""
+    scan = Scan(text)
+    scan.pos = start
+    scan.whole_value()
+    return cast("Object", scan.root)
+
+
+def _closer(node: Object | Array) -> str:
+    return "}" if isinstance(node, Object) else "]"
+
+
+def _end(match: re.Match[str] | None, otherwise: int) -> int:
+    return match.end() if match else otherwise

@@ -1,0 +1,220 @@
+"""Schema validity: what `jsonschema` finds, in our words and at the exact place."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from aurora_manifest.constraints import broken_constraint
+from aurora_manifest.document import Broken, Document, Member, Node, Object, Scalar
+from aurora_manifest.edits import adding_member, writing
+from aurora_manifest.findings import MAX_FINDINGS, Finding, Fix, SchemaRule, finding
+from aurora_manifest.shape import Shapes
+from aurora_manifest.value_text import alternatives, closest, described, excerpt, quoted, type_in_words, with_article
+
+if TYPE_CHECKING:
+    from jsonschema import ValidationError
+    from jsonschema.protocols import Validator
+
+UsualValue = Callable[[Document, tuple[str | int, ...], Object, str], Any]
+"""From the document, the path and node of an object, and the name it lacks, to the value to put in; None for none."""
+
+_RULES: dict[str, SchemaRule] = {
+    "required": "schema-required",
+    "type": "schema-type",
+    "enum": "schema-enum",
+    "const": "schema-const",
+}
+_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(\.[0-9]+)?").fullmatch
+_SAID_BY_SPELLING = {"additionalProperties", "unevaluatedProperties"}
+
+
+class SchemaCheck:
+    """The check of documents against one schema. `noun` is what such a document is called: `the manifest`.
+
+    `usual` gives the value to put in for a missing member, where there is a sensible one.
+
+    `jsonschema` decides; the shapes only spare it what is surely valid, and it is not even imported until something is
+    not.
+    """
+
+    def __init__(self, schema: dict[str, Any], noun: str, usual: UsualValue | None = None) -> None:
+        self._schema = schema
+        self._usual = usual
+        self._noun = noun
+        self._validator: Validator | None = None
+        self.shapes = Shapes(schema)
+
+    def findings(self, document: Document, explained: frozenset[tuple[int, str]] = frozenset()) -> Iterator[Finding]:
+        """What makes the document invalid.
+
+        `explained` holds (start of object, name) of missing members that another finding already accounts for. What the
+        scanner had to leave out is not held against the document: its syntax errors tell that.
+        """
+        if document.root is None or self.shapes.root.accepts(document.root.value):
+            return
+        if self._validator is None:
+            self._validator = _validator(self._schema, self.shapes)
+        errors = list(islice(self._validator.iter_errors(document.root.value), MAX_FINDINGS))
+        wrong_type = {tuple(error.path) for error in errors if error.validator == "type"}
+        for error in errors:
+            path = tuple(error.path)
+            node, member = document.follow(path)
+            if node is None or isinstance(node, Broken) or error.validator in _SAID_BY_SPELLING:
+                continue
+            if error.validator in ("enum", "const") and path in wrong_type:
+                continue
+            if error.validator == "required" and isinstance(node, Object):
+                yield from self._missing(error, path, document, node, member, explained)
+                continue
+            message = self._message(error, path, document, node)
+            rule, fix = _RULES.get(str(error.validator), "schema-constraint"), _fix(error, document, node)
+            yield finding(rule, message, path, node.start, node.end, fix=fix)
+
+    def _missing(
+        self,
+        error: ValidationError,
+        path: tuple[str | int, ...],
+        document: Document,
+        node: Object,
+        member: Member | None,
+        explained: frozenset[tuple[int, str]],
+    ) -> Iterator[Finding]:
+        if node.broken:
+            return
+        start, end = (member.name_start, member.name_end) if member else (node.start, node.start + 1)
+        name = _missing_name(error)
+        if (node.start, name) not in explained:
+            message = f"{self._subject(path)} lacks the required member {quoted(name)}"
+            value = self._usual(document, path, node, name) if self._usual else None
+            fix = adding_member(document, node, name, value) if value is not None else None
+            yield finding("schema-required", message, path, start, end, fix=fix)
+
+    def _message(self, error: ValidationError, path: tuple[str | int, ...], document: Document, node: Node) -> str:
+        expected: Any = error.validator_value
+        subject = self._subject(path)
+        match error.validator:
+            case "type":
+                schema = error.schema if isinstance(error.schema, dict) else {}
+                kinds = [expected] if isinstance(expected, str) else expected
+                choices = schema.get("enum", [schema["const"]] if "const" in schema else None)
+                wanted = alternatives([_spelt(each) for each in choices]) if choices else type_in_words(*kinds)
+                return f"{subject} must be {wanted}, not {_described(document, node)}"
+            case "enum":
+                plain = all(isinstance(choice, str) for choice in expected)
+                choices = alternatives([choice if plain else _spelt(choice) for choice in expected])
+                noun = with_article(excerpt(str(path[-1]))) if path and isinstance(path[-1], str) else "allowed here"
+                return f"{_named(document, node)} is not {noun}: use {choices}"
+            case "const":
+                return f"{subject} must be {_spelt(expected)}, not {_named(document, node)}"
+            case "oneOf":
+                return f"{subject} fits more than one of the forms it may have: only one may fit"
+        within = error.schema if isinstance(error.schema, dict) else {}
+        return f"{subject} {broken_constraint(str(error.validator), expected, within, _described(document, node))}"
+
+    def _subject(self, path: tuple[str | int, ...]) -> str:
+        if not path:
+            return self._noun
+        last = path[-1]
+        if isinstance(last, str):
+            return quoted(last)
+        return f"item {last + 1} of {self._subject(path[:-1])}"
+
+
+def _fix(error: ValidationError, document: Document, node: Node) -> Fix | None:
+    """The one value that was meant: the constant, a choice spelt much alike, or the same value as the other type."""
+    schema = error.schema if isinstance(error.schema, dict) else {}
+    if "const" in schema:
+        return writing(node, schema["const"])
+    if "enum" in schema:
+        names = [each for each in schema["enum"] if isinstance(each, str)]
+        meant = closest(node.value, names) if isinstance(node.value, str) else None
+        return writing(node, meant) if meant else None
+    wanted = error.validator_value if error.validator == "type" else None
+    if wanted in ("number", "integer") and isinstance(node.value, str) and len(node.value) < 20:
+        number = _NUMBER(node.value.strip())
+        return writing(node, json.loads(number[0])) if number and (wanted == "number" or number[1] is None) else None
+    if wanted == "string" and isinstance(node, Scalar) and isinstance(node.value, int | float):
+        return writing(node, document.text[node.start : node.end])
+    if wanted == "boolean" and isinstance(node.value, str) and node.value.lower() in ("true", "false"):
+        return writing(node, node.value.lower() == "true")
+    if wanted == "array" and isinstance(node, Scalar) and isinstance(node.value, str):
+        return writing(node, [node.value])
+    return None
+
+
+def _missing_name(error: ValidationError) -> str:
+    """Which of the required names an error is about; `jsonschema` tells it nowhere but here."""
+    name: str = error.message
+    return name
+
+
+def _spelt(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _described(document: Document, node: Node) -> str:
+    if isinstance(node, Scalar) and isinstance(node.value, int | float) and not isinstance(node.value, bool):
+        return f"the number {excerpt(document.text[node.start : node.end])}"
+    return described(node.value)
+
+
+def _named(document: Document, node: Node) -> str:
+    return quoted(node.value) if isinstance(node.value, str) else _described(document, node)
+
+
+def _validator(schema: dict[str, Any], shapes: Shapes) -> Validator:
+    """A validator that skips what the shapes accept, and that answers `anyOf` and `oneOf` with the telling branch."""
+    from jsonschema import Draft202012Validator, ValidationError, validators
+
+    follow: Callable[..., Iterable[ValidationError] | None] = Draft202012Validator.VALIDATORS["$ref"]
+
+    def ref(validator: Any, target: str, instance: Any, within: Any) -> Iterator[ValidationError]:
+        if not shapes.at(target).accepts(instance):
+            yield from follow(validator, target, instance, within) or ()
+
+    def required(validator: Any, names: list[str], instance: Any, within: Any) -> Iterator[ValidationError]:
+        if validator.is_type(instance, "object"):
+            for name in names:
+                if name not in instance:
+                    yield ValidationError(name)
+
+    def any_of(validator: Any, branches: list[Any], instance: Any, within: Any) -> Iterator[ValidationError]:
+        failures = []
+        for number, branch in enumerate(branches):
+            errors = list(islice(validator.descend(instance, branch, schema_path=number), MAX_FINDINGS))
+            if not errors:
+                return
+            failures.append(errors)
+        yield from telling(failures, instance)
+
+    def one_of(validator: Any, branches: list[Any], instance: Any, within: Any) -> Iterator[ValidationError]:
+        failures = []
+        for number, branch in enumerate(branches):
+            errors = list(islice(validator.descend(instance, branch, schema_path=number), MAX_FINDINGS))
+            if errors:
+                failures.append(errors)
+        if len(failures) == len(branches):
+            yield from telling(failures, instance)
+        elif len(failures) + 1 < len(branches):
+            yield ValidationError("oneOf")
+
+    def telling(failures: list[list[ValidationError]], instance: Any) -> Iterator[ValidationError]:
+        # A branch for another type says nothing about this value, unless all of them are for other types.
+        wrong_types = [[each for each in errors if each.validator == "type" and not each.path] for errors in failures]
+        fitting = [errors for errors, wrong in zip(failures, wrong_types, strict=True) if not wrong]
+        if fitting:
+            yield from min(fitting, key=len)
+            return
+        kinds: list[str] = []
+        for wrong in wrong_types:
+            value: Any = wrong[0].validator_value
+            kinds.extend([value] if isinstance(value, str) else value)
+        yield ValidationError("type", validator="type", validator_value=list(dict.fromkeys(kinds)), instance=instance)
+
+    keywords = {"$ref": ref, "required": required, "anyOf": any_of, "oneOf": one_of}
+    extend: Callable[..., type[Draft202012Validator]] = validators.extend
+    return extend(Draft202012Validator, keywords)(schema)
