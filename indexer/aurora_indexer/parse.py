@@ -15,8 +15,8 @@ from aurora_indexer.languages import Language, UnsupportedLanguage
 from aurora_indexer.leading import Captures, Span
 from aurora_indexer.outline import outline
 from aurora_indexer.uses import uses_of
+from aurora_memory.chunk_text import with_own_tokens
 from aurora_memory.chunks import CodeChunk, Import, ParsedFile
-from aurora_memory.own_text import with_own_tokens
 
 __all__ = ["UnsupportedLanguage", "parse_file"]
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from aurora_indexer.field_terms import every_term, text_terms
 from aurora_memory.chunks import Part
-from aurora_memory.occurrences import Field, add_terms, packed, together
+from aurora_memory.term_counts import Field, add_terms, packed, together
 
 Packed = Mapping[str, int]
 

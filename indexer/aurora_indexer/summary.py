@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from itertools import chain
 
 from aurora_memory.chunks import AstSummary
-from aurora_memory.everyday import STOP_WORDS
+from aurora_memory.stopwords import STOP_WORDS
 from aurora_memory.token_cost import estimated_tokens as estimated_tokens
 from aurora_memory.tokens import MAX_WORD, split_word
 

@@ -82,7 +82,7 @@ class Import(Struct, frozen=True, array_like=True, gc=False):
 class Part(Struct, frozen=True, array_like=True, gc=False):
     """A stretch of a chunk that is searched as one: the whole of it, or a piece cut on syntax borders (cAST).
 
-    `occurrences` has, for each term, its counts by field (`aurora_memory.occurrences`); `length` and `name_length` are
+    `occurrences` has, for each term, its counts by field (`aurora_memory.term_counts`); `length` and `name_length` are
     how many terms the part, and its chunk's name, have.
     """
 

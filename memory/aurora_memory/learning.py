@@ -18,7 +18,7 @@ from typing import Literal
 from msgspec import Struct
 
 from aurora_memory import MemoryError_
-from aurora_memory.document_making import reasoning_document
+from aurora_memory.document_builder import reasoning_document
 from aurora_memory.documents import (
     Complexity,
     ConversationLogReference,
@@ -28,7 +28,7 @@ from aurora_memory.documents import (
     ToolUse,
     VerificationOption,
 )
-from aurora_memory.tagging import Tags, pattern_name, reasoning_tags, stems_of
+from aurora_memory.semantic_tags import Tags, pattern_name, reasoning_tags, stems_of
 from aurora_memory.tokens import terms
 
 Outcome = Literal["success", "partial", "failure"]

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING
 from aurora_indexer import git
 from aurora_memory import MemoryError_
 from aurora_memory.store import Store
-from aurora_memory.store.neighbours import MemoryFile, memory_file, memory_files
+from aurora_memory.store.memory_files import MemoryFile, memory_file, memory_files
 
 if TYPE_CHECKING:
-    from aurora_memory.store.importing import Imported
+    from aurora_memory.store.importer import Imported
 
 logger = logging.getLogger(__name__)
 

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from aurora_memory import checking, document_making, tagging
+from aurora_memory import chunk_validation, document_builder, semantic_tags
 from aurora_memory.chunks import type_of
+from aurora_memory.conversation_logs import LogReference
 from aurora_memory.documents import Document
-from aurora_memory.logs import LogReference
 from aurora_memory.recall import Hit, Question
 from aurora_memory.store.history import Commits
-from aurora_memory.store.reading import ChunkView, Edge, Reader
+from aurora_memory.store.reader import ChunkView, Edge, Reader
 from aurora_memory.tokens import words
 from aurora_protocol.methods import Activation, Evidence, ExplainResult, Link, PatternUse, Recalled, SeenLog
 from aurora_server.texts import Text, raw_text
@@ -88,14 +88,14 @@ def explained(
     patterns: Sequence[PatternUse] = (),
 ) -> ExplainResult:
     """Everything on one chunk for the wire."""
-    plain = checking.plain(document)
+    plain = chunk_validation.plain(document)
     return ExplainResult(
         chunk=found,
         docstring=chunk.docstring,
         content=plain["content"],
         metadata=plain["metadata"],
-        accesses=[document_making.iso_time(at) for at in accesses],
-        commits=[document_making.iso_time(at) for at in commits.times] if commits and commits.last_hash else [],
+        accesses=[document_builder.iso_time(at) for at in accesses],
+        commits=[document_builder.iso_time(at) for at in commits.times] if commits and commits.last_hash else [],
         relations=list(relations),
         document=plain,
         patterns=list(patterns),
@@ -114,8 +114,8 @@ async def knowledge_of(root: Path, chunk: ChunkView, acquired: float) -> Documen
     """The document of a knowledge chunk (AURORA §6.3.5), read from its file as it stands now."""
     text = await raw_text(root, chunk)
     content = await asyncio.to_thread(_knowledge, chunk, text)
-    tags = tagging.knowledge_tags(content.topic, (content.summary, *(fact.statement for fact in content.facts)))
-    return document_making.knowledge_document(
+    tags = semantic_tags.knowledge_tags(content.topic, (content.summary, *(fact.statement for fact in content.facts)))
+    return document_builder.knowledge_document(
         shown_id(chunk).removeprefix("know:"),
         content.topic,
         content.summary,

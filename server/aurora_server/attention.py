@@ -8,7 +8,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from aurora_memory.recall import Focus
-from aurora_memory.store.reading import ChunkView
+from aurora_memory.store.reader import ChunkView
 
 AT_CURSOR = 0.5
 IN_FILE = 0.2

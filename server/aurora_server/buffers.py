@@ -12,7 +12,7 @@ from aurora_indexer import IndexerError, knowledge, languages
 from aurora_indexer.answering import parse_source
 from aurora_memory.chunks import CodeChunk, Import, ParsedFile
 from aurora_memory.recall import Focus
-from aurora_memory.store.reading import ChunkView, Reader
+from aurora_memory.store.reader import ChunkView, Reader
 from aurora_protocol.methods import ExplainResult, Link
 from aurora_server import answers, explaining
 from aurora_server.attention import LATELY, MAX_LATELY, Cursor, focus_of

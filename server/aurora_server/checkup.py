@@ -15,7 +15,7 @@ from aurora_memory import StoreCorrupt, StoreForeign
 from aurora_memory.store import Store
 from aurora_memory.store.integrity import Fault
 from aurora_memory.store.lifespan_facts import Kept
-from aurora_memory.store.neighbours import MemoryFile
+from aurora_memory.store.memory_files import MemoryFile
 from aurora_protocol.methods import DoctorResult, Finding, Skipped
 
 if TYPE_CHECKING:

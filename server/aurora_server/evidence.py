@@ -8,13 +8,13 @@ from msgspec import UNSET, UnsetType
 
 from aurora_memory.chunks import REASONING
 from aurora_memory.learning import Boost
-from aurora_memory.occurrences import unpacked
 from aurora_memory.recall import Hit
-from aurora_memory.recall.episodes import Episode
 from aurora_memory.recall.question import Question
 from aurora_memory.recall.ranking import WEIGHTS, Nearness, Signals, strength
+from aurora_memory.recall.similar_commits import Episode
 from aurora_memory.store.history import Commits
-from aurora_memory.store.reading import ChunkView, PartView, Reader
+from aurora_memory.store.reader import ChunkView, PartView, Reader
+from aurora_memory.term_counts import unpacked
 from aurora_protocol.methods import Evidence, Lesson, Lines, Match, Reach, Remembered, Signal, Similarity
 from aurora_server.wire import iso, place_name, shown_id
 

@@ -7,13 +7,13 @@ from pathlib import Path
 
 from aurora_memory import UnknownChunk
 from aurora_memory.chunks import type_of
-from aurora_memory.document_making import code_document
+from aurora_memory.document_builder import code_document
 from aurora_memory.documents import Document
 from aurora_memory.lifespans.policies import Policies
 from aurora_memory.recall import weigh
-from aurora_memory.recall.reasoning import weigh_reasoning
-from aurora_memory.recall.recalling import STORED
-from aurora_memory.store.reading import ChunkView, Reader
+from aurora_memory.recall.patterns import weigh_reasoning
+from aurora_memory.recall.recall import STORED
+from aurora_memory.store.reader import ChunkView, Reader
 from aurora_protocol.methods import ExplainResult, Link
 from aurora_server import answers
 from aurora_server.evidence import evidence_of

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 from aurora_indexer.indexer import Indexer
 from aurora_memory.store import Store
-from aurora_memory.store.neighbours import MemoryFile
+from aurora_memory.store.memory_files import MemoryFile
 from aurora_protocol.memory_methods import MemoryAdoptResult, MemoryExportResult, MemoryImportResult, OtherMemory
 from aurora_server.adopting import Adoption
 
 if TYPE_CHECKING:
-    from aurora_memory.store.importing import Imported
+    from aurora_memory.store.importer import Imported
 
 
 class LearnedMemory:
@@ -34,7 +34,7 @@ class LearnedMemory:
         return await self._store.restore(chunk_id, time.time())
 
     async def export(self, path: Path) -> MemoryExportResult:
-        """Write what was learned here to a file of JSON lines (`aurora_memory.exchange`)."""
+        """Write what was learned here to a file of JSON lines (`aurora_memory.export_format`)."""
         await self._adoption.git_root()  # which the header says
         done = await self._store.export_learned(path, self._root.name or str(self._root))
         return MemoryExportResult(workspace=str(self._root), path=str(path), lines=done.lines)

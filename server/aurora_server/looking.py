@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from aurora_memory.chunks import MODULE_NAME, CodeChunk, Import, Reference, type_of
 from aurora_memory.relations import Catalogue, Definition, Relation, Scope
-from aurora_memory.store.reading import ChunkView, Reader
+from aurora_memory.store.reader import ChunkView, Reader
 
 Chunk = TypeVar("Chunk", CodeChunk, ChunkView)
 

@@ -13,11 +13,11 @@ from msgspec.structs import replace
 
 from aurora_memory.lifespans.policies import Policies
 from aurora_memory.recall import Focus, Hit, Question, recall, understand
-from aurora_memory.recall.logs import recall_logs
+from aurora_memory.recall.conversation_logs import recall_logs
+from aurora_memory.recall.patterns import recall_reasoning, weigh_reasoning
 from aurora_memory.recall.places import below
-from aurora_memory.recall.reasoning import recall_reasoning, weigh_reasoning
-from aurora_memory.recall.recalling import STORED
-from aurora_memory.store.reading import Reader
+from aurora_memory.recall.recall import STORED
+from aurora_memory.store.reader import Reader
 from aurora_protocol.methods import Recalled, RecallParams, SeenLog
 from aurora_server import answers
 from aurora_server.evidence import evidence_of

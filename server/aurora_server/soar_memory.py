@@ -8,11 +8,11 @@ import zlib
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 
+from aurora_memory.chunk_text import cost
 from aurora_memory.chunks import type_of
+from aurora_memory.conversation_logs import LogReference
 from aurora_memory.learning import FinishedRun, Judgement, Learned
-from aurora_memory.logs import LogReference
-from aurora_memory.own_text import cost
-from aurora_memory.recall.logs import recall_logs
+from aurora_memory.recall.conversation_logs import recall_logs
 from aurora_memory.store import Store
 from aurora_orchestration.soar.model import ContextChunk, LogSection
 from aurora_protocol.methods import RecallParams

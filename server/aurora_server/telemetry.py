@@ -8,7 +8,7 @@ import time
 from collections.abc import Coroutine, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from aurora_memory.store.outbox import Outbox
+from aurora_memory.store.telemetry_outbox import Outbox
 from aurora_orchestration.deliverables.model import Deliverable, Event
 from aurora_orchestration.deliverables.tracking import Tracking
 from aurora_orchestration.telemetry.choice import Wish, choose

@@ -11,12 +11,12 @@ from msgspec import Struct
 
 from aurora_indexer import IndexerError
 from aurora_indexer.reading import read_prefix
+from aurora_memory.chunk_text import Line, cost, folds, header_line, in_order, joined, own_lines
 from aurora_memory.chunks import REASONING
-from aurora_memory.own_text import Line, cost, folds, header_line, in_order, joined, own_lines
 from aurora_memory.recall import Hit
 from aurora_memory.recall.budget import Offer, choose
 from aurora_memory.recall.excerpts import FEW_LINES, MAX_LINES, excerpt
-from aurora_memory.store.reading import ChunkView, Reader
+from aurora_memory.store.reader import ChunkView, Reader
 
 MAX_CONTENT_FILE = 8 << 20
 """Bytes of a file that are read for its chunks' text."""

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from aurora_indexer.answering import parse_source
+from aurora_memory.chunk_text import SHORT, cost, folds, in_order, joined, own_lines
 from aurora_memory.chunks import CodeChunk
-from aurora_memory.own_text import SHORT, cost, folds, in_order, joined, own_lines
 
 ROOT = Path(__file__).parents[2]
 SAMPLES = sorted((Path(__file__).parent / "samples").iterdir())

@@ -10,7 +10,7 @@ import pytest
 from aurora_indexer.parse import parse_file
 from aurora_indexer.split import MAX_PART, MAX_PARTS
 from aurora_memory.chunks import CodeChunk
-from aurora_memory.occurrences import Field, terms_in
+from aurora_memory.term_counts import Field, terms_in
 
 STDLIB = Path(sysconfig.get_paths()["stdlib"])
 

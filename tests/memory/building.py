@@ -6,8 +6,8 @@ import hashlib
 from collections import Counter
 
 from aurora_memory.chunks import AstSummary, ChunkKind, CodeChunk, Import, ParsedFile, Part, Reference
-from aurora_memory.occurrences import Field, packed, together
 from aurora_memory.store import FileStat, IndexedFile
+from aurora_memory.term_counts import Field, packed, together
 from aurora_memory.tokens import terms
 
 

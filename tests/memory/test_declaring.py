@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from aurora_memory.recall import Hit, recall
-from aurora_memory.recall.declaring import declarations
+from aurora_memory.recall.declarations import declarations
 from aurora_memory.store import Store
 from tests.memory.building import chunk, file
 

@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 
 from aurora_indexer.parse import parse_file
-from aurora_memory.checking import InvalidDocument, document_problems, plain
+from aurora_memory.chunk_validation import InvalidDocument, document_problems, plain
 from aurora_memory.chunks import chunk_id
-from aurora_memory.document_making import code_document, knowledge_document
+from aurora_memory.document_builder import code_document, knowledge_document
 from aurora_memory.documents import CodeDocument
 from aurora_memory.recall import weigh
 from aurora_memory.store import FileStat, IndexedFile, Store
 from aurora_memory.store.history import Commits
-from aurora_memory.store.reading import ChunkView
+from aurora_memory.store.reader import ChunkView
 from tests.memory.runs import NOON
 
 ROOT = Path(__file__).parents[2]
@@ -61,9 +61,9 @@ async def test_documents_of_real_files_hold_to_the_schema(store: Store) -> None:
             seen += 1
     assert seen > 300
     assert len(domains) > 4
-    (chunk,) = await store.read.by_name("memory/aurora_memory/tagging.py", "pattern_name")
+    (chunk,) = await store.read.by_name("memory/aurora_memory/semantic_tags.py", "pattern_name")
     made = await document(store, chunk)
-    assert made.id == f"code:memory/aurora_memory/tagging.py:pattern_name:{chunk.line_start}-{chunk.line_end}"
+    assert made.id == f"code:memory/aurora_memory/semantic_tags.py:pattern_name:{chunk.line_start}-{chunk.line_end}"
     assert made.content.signature.startswith("def pattern_name(query: str)")
     assert any(":topic_of:" in each for each in made.content.dependencies)
     assert "topic_of" in made.content.calls

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from aurora_memory.own_text import GAP, Line
+from aurora_memory.chunk_text import GAP, Line
 from aurora_memory.recall.excerpts import MAX_LINES, excerpt
 
 SOURCE = '''@cached

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from aurora_memory import MemoryError_
-from aurora_memory.exchange import MAX_LINE, InvalidExport, read_header, read_line
+from aurora_memory.export_format import MAX_LINE, InvalidExport, read_header, read_line
 from aurora_memory.recall import recall
 from aurora_memory.store import IndexedFile, LoggedEvent, Store
 from aurora_memory.store.lifespans import archive, escalate

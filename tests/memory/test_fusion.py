@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from aurora_memory.activation import Activation
 from aurora_memory.recall.fusion import K, fuse, reciprocal_ranks
 from aurora_memory.recall.ranking import Hit, Nearness, Signals, score
-from aurora_memory.store.reading import ChunkView
+from aurora_memory.store.reader import ChunkView
 
 NOTHING = Activation(base_level=0.0, spreading=0.0, context_boost=0.0, decay=0.0)
 

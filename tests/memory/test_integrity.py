@@ -10,12 +10,12 @@ import pytest
 
 from aurora_memory import MemoryError_
 from aurora_memory.recall import recall
-from aurora_memory.recall.reasoning import recall_reasoning
+from aurora_memory.recall.patterns import recall_reasoning
 from aurora_memory.store import LoggedEvent, Store, connection
 from aurora_memory.store.integrity import Fault
 from aurora_memory.store.maintenance import salvage_file
+from aurora_memory.store.memory_files import memory_file
 from aurora_memory.store.migrations import MIGRATIONS, create_tables
-from aurora_memory.store.neighbours import memory_file
 from tests.memory.building import chunk, file
 from tests.memory.runs import NOON, retrieved, run
 

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from aurora_indexer.parse import parse_file
-from aurora_memory.checking import InvalidDocument, document_problems, plain
+from aurora_memory.chunk_validation import InvalidDocument, document_problems, plain
 from aurora_memory.documents import Subgoal
 from aurora_memory.learning import Judged, Judgement, Learned, Policy, Retrieved
 from aurora_memory.recall import recall
-from aurora_memory.recall.reasoning import recall_reasoning
+from aurora_memory.recall.patterns import recall_reasoning
 from aurora_memory.store import FileStat, IndexedFile, Store
 from aurora_memory.tokens import terms
 from tests.memory.building import chunk, file

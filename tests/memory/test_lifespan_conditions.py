@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aurora_memory.lifespans import ConditionError
+from aurora_memory.lifespans.condition_parser import MAX_LENGTH, parse
 from aurora_memory.lifespans.conditions import (
     And,
     Comparison,
@@ -18,8 +19,7 @@ from aurora_memory.lifespans.conditions import (
     spelled,
 )
 from aurora_memory.lifespans.facts import PROPERTIES, ChunkFacts, Property
-from aurora_memory.lifespans.matching import DAY, matcher
-from aurora_memory.lifespans.parsing import MAX_LENGTH, parse
+from aurora_memory.lifespans.predicates import DAY, matcher
 
 NOW = 1_800_000_000.0
 PATTERN = ChunkFacts(

@@ -11,7 +11,7 @@ import pytest
 from aurora_memory import UnknownChunk
 from aurora_memory.documents import Subgoal
 from aurora_memory.lifespans.policies import BUILT_IN
-from aurora_memory.recall.reasoning import recall_reasoning
+from aurora_memory.recall.patterns import recall_reasoning
 from aurora_memory.store import Store
 from aurora_memory.store.lifespan_facts import Kept
 from tests.memory.building import chunk, file

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aurora_memory.logs import MAX_SECTIONS, index_of
+from aurora_memory.conversation_logs import MAX_SECTIONS, index_of
 from aurora_memory.recall import recall
-from aurora_memory.recall.logs import recall_logs, weak
+from aurora_memory.recall.conversation_logs import recall_logs, weak
 from aurora_memory.store import Store
 from tests.memory.building import chunk, file
 

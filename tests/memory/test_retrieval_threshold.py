@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 
 from aurora_memory.activation import Weighing
-from aurora_memory.recall.recalling import recall
+from aurora_memory.recall.recall import recall
 from aurora_memory.store import Store
 from tests.memory.building import chunk, file
 

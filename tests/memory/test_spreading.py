@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from aurora_memory.activation import MAX_SPREAD_HOPS as MAX_HOPS
 from aurora_memory.activation import SPREAD_FACTOR as PER_HOP
 from aurora_memory.activation import Weighing
-from aurora_memory.recall.episodes import prime, telling
-from aurora_memory.recall.folding import fold
-from aurora_memory.recall.spreading import WEIGHTS, Spread
+from aurora_memory.recall.dedupe import fold
+from aurora_memory.recall.similar_commits import prime, telling
+from aurora_memory.recall.spreading_activation import WEIGHTS, Spread
 from aurora_memory.store.history import SimilarCommit
-from aurora_memory.store.reading import Link
+from aurora_memory.store.reader import Link
 
 
 def spread(sources: dict[int, float], links: list[Link]) -> Spread:

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from aurora_memory.occurrences import unpacked
+from aurora_memory.bm25 import match, rarity
 from aurora_memory.store import Store
 from aurora_memory.store import postings as tables
+from aurora_memory.term_counts import unpacked
 from aurora_memory.tokens import terms
-from aurora_memory.word_matching import match, rarity
 from tests.memory.building import chunk, file
 
 WORDS = "alpha bravo charlie delta echo foxtrot golf hotel india juliett kilo lima mike november".split()

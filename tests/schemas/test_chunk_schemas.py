@@ -16,8 +16,8 @@ import pytest
 from jsonschema import Draft202012Validator
 
 import aurora_schemas
-from aurora_memory.checking import InvalidDocument, document_problems, plain, read_document
-from aurora_memory.document_making import knowledge_document
+from aurora_memory.chunk_validation import InvalidDocument, document_problems, plain, read_document
+from aurora_memory.document_builder import knowledge_document
 from aurora_memory.documents import Document
 from aurora_memory.learning import lesson_of
 from tests.memory.runs import NOON, run

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from aurora_memory.store.reading import ChunkView
+from aurora_memory.store.reader import ChunkView
 from aurora_server.attention import MAX_IN_FILE, focus_of
 
 

@@ -12,7 +12,7 @@ from msgspec import UNSET
 
 from aurora_indexer.pool import WorkerPool
 from aurora_memory import UnknownChunk
-from aurora_memory.checking import read_document
+from aurora_memory.chunk_validation import read_document
 from aurora_memory.store import Store
 from aurora_protocol.methods import PatternUse, RecallParams
 from aurora_server.settings import Settings

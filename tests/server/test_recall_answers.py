@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from aurora_memory.own_text import cost
+from aurora_memory.chunk_text import cost
 from tests.server.daemons import Daemon, Wire
 
 FORMATS = ("json", "xml", "csv", "yaml")

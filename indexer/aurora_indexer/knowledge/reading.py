@@ -14,8 +14,8 @@ from aurora_indexer.knowledge.sql import add_sql
 from aurora_indexer.knowledge.yaml_document import parse_yaml
 from aurora_manifest.document import Node
 from aurora_manifest.scanner import parse as parse_json
+from aurora_memory.chunk_text import with_own_tokens
 from aurora_memory.chunks import ParsedFile
-from aurora_memory.own_text import with_own_tokens
 
 _PROSE = {"markdown": add_markdown, "restructuredtext": add_restructuredtext}
 

@@ -10,8 +10,8 @@ from msgspec import Struct
 from aurora_memory.activation import decay_penalty
 from aurora_memory.lifespans.facts import ChunkFacts
 from aurora_memory.lifespans.lifespan import ACTIVE_DAYS, Lifespan, Mechanism, RetentionRule
-from aurora_memory.lifespans.matching import DAY, matcher
 from aurora_memory.lifespans.policies import Policies
+from aurora_memory.lifespans.predicates import DAY, matcher
 
 State = Literal["kept", "decaying", "expired"]
 

@@ -11,11 +11,11 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from aurora_memory.lifespans import ConditionError, PolicyError
+from aurora_memory.lifespans.condition_parser import parse
 from aurora_memory.lifespans.conditions import Condition
 from aurora_memory.lifespans.facts import did_you_mean
 from aurora_memory.lifespans.lifespan import FINE_TUNING, MAX_DAYS, Lifespan, Mechanism, lifespan_of
-from aurora_memory.lifespans.matching import Matcher, matcher
-from aurora_memory.lifespans.parsing import parse
+from aurora_memory.lifespans.predicates import Matcher, matcher
 
 MAX_POLICIES = 64
 MAX_DESCRIPTION = 500

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 
 from aurora_memory.lifespans import ConditionError, PolicyError
+from aurora_memory.lifespans.condition_parser import parse
 from aurora_memory.lifespans.facts import did_you_mean
 from aurora_memory.lifespans.lifespan import FINE_TUNING, Lifespan, RetentionRule, lifespan_of
-from aurora_memory.lifespans.parsing import parse
 
 MAX_RULES = 32
 

@@ -2,6 +2,6 @@
 
 from aurora_memory.recall.question import Question, understand
 from aurora_memory.recall.ranking import Hit
-from aurora_memory.recall.recalling import Focus, recall, weigh
+from aurora_memory.recall.recall import Focus, recall, weigh
 
 __all__ = ["Focus", "Hit", "Question", "recall", "understand", "weigh"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from aurora_memory.own_text import ELLIPSIS, GAP, Line
+from aurora_memory.chunk_text import ELLIPSIS, GAP, Line
 from aurora_memory.tokens import terms
 
 MAX_LINES = 24

@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from msgspec import Struct
 
 from aurora_memory.chunks import MODULE_NAME
-from aurora_memory.store.reading import ChunkView, Sketch
+from aurora_memory.store.reader import ChunkView, Sketch
 
 MAX_PLACES = 4
 AROUND = 0.1

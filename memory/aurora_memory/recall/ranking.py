@@ -16,10 +16,10 @@ from msgspec.structs import astuple
 
 from aurora_memory.activation import Activation
 from aurora_memory.chunks import KNOWLEDGE_KINDS, MODULE_NAME
-from aurora_memory.recall.episodes import Episode
 from aurora_memory.recall.question import Question
-from aurora_memory.recall.spreading import Step
-from aurora_memory.store.reading import ChunkView, Sketch
+from aurora_memory.recall.similar_commits import Episode
+from aurora_memory.recall.spreading_activation import Step
+from aurora_memory.store.reader import ChunkView, Sketch
 
 _TEST_PATH = re.compile(
     r"(^|/)(tests?|testing|spec|specs|__tests__)(/|$)|(^|/)test_|_test\.|\.(test|spec)\.|conftest\."

@@ -1,8 +1,8 @@
 """The store: one SQLite file per workspace, behind one class. All SQL of the product lives in this package."""
 
+from aurora_memory.store.chunk_writer import Written
 from aurora_memory.store.deliverable_log import FoldedDeliverable, LoggedEvent
 from aurora_memory.store.rows import FileStat, IndexedFile, SkippedFile
 from aurora_memory.store.store import Counts, Store
-from aurora_memory.store.writing import Written
 
 __all__ = ["Counts", "FileStat", "FoldedDeliverable", "IndexedFile", "LoggedEvent", "SkippedFile", "Store", "Written"]

@@ -12,7 +12,7 @@ from typing import Any
 import aiosqlite
 from msgspec import Struct
 
-from aurora_memory.store.asking import Asking, marks
+from aurora_memory.store.reader_thread import Asking, marks
 
 _COLUMNS = "number, id, change_id, at, received_at, source, body"
 _AT_ONCE = 500

@@ -8,7 +8,7 @@ import aiosqlite
 from msgspec import Struct
 
 from aurora_memory.chunks import REASONING
-from aurora_memory.store.asking import Asking, marks
+from aurora_memory.store.reader_thread import Asking, marks
 
 Embedded = tuple[int, bytes, bytes]
 """Chunk (row id), hash of the body that was embedded, vector (float16)."""

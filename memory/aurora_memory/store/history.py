@@ -16,7 +16,7 @@ from typing import Any
 import aiosqlite
 from msgspec import Struct
 
-from aurora_memory.store.asking import as_list
+from aurora_memory.store.reader_thread import as_list
 from aurora_memory.tokens import terms
 
 MAX_TIMES = 64

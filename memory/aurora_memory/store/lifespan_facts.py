@@ -15,7 +15,7 @@ from aurora_memory.lifespans import PolicyError
 from aurora_memory.lifespans.facts import ChunkFacts
 from aurora_memory.lifespans.lifespan import RetentionRule
 from aurora_memory.lifespans.retention import retention_rules
-from aurora_memory.store.asking import Asking, marks
+from aurora_memory.store.reader_thread import Asking, marks
 from aurora_protocol import typed
 
 _Rows = Callable[[str, Sequence[Any]], Awaitable[list[Any]]]

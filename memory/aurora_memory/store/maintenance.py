@@ -17,16 +17,16 @@ from msgspec import Struct
 from aurora_memory import UnknownChunk
 from aurora_memory.lifespans.maintenance import review
 from aurora_memory.lifespans.policies import Policies
-from aurora_memory.store import integrity, lifespan_facts, lifespans, rebuilding, salvage
+from aurora_memory.store import integrity, lifespan_facts, lifespans, rebuild, salvage
 from aurora_memory.store.connection import connect, explained, migrate
 from aurora_memory.store.integrity import Checked
-from aurora_memory.store.reading import Reader
-from aurora_memory.store.rebuilding import Rebuilt
+from aurora_memory.store.reader import Reader
+from aurora_memory.store.rebuild import Rebuilt
 from aurora_memory.store.salvage import Salvaged
 
 if TYPE_CHECKING:
-    from aurora_memory.store.exporting import Exported
-    from aurora_memory.store.importing import Imported
+    from aurora_memory.store.exporter import Exported
+    from aurora_memory.store.importer import Imported
 
 
 class Reviewed(Struct, frozen=True):
@@ -72,7 +72,7 @@ class Maintained:
         The sweep must not count the files as edited (`Indexer.run(None, edited=False)`).
         """
         async with self._transaction() as db:
-            done = await rebuilding.rebuild(db, time.time() if now is None else now)
+            done = await rebuild.rebuild(db, time.time() if now is None else now)
         self.read.forget_words()
         return done
 
@@ -97,7 +97,7 @@ class Maintained:
 
     async def export_learned(self, target: Path, workspace: str, now: float | None = None) -> Exported:
         """Write what was learned to `target` as JSON lines, as it stands now; `workspace` is a name for people."""
-        exporting = await asyncio.to_thread(importlib.import_module, "aurora_memory.store.exporting")
+        exporting = await asyncio.to_thread(importlib.import_module, "aurora_memory.store.exporter")
         db = await connect(self.path, read_only=True)
         try:
             await db.execute("BEGIN")
@@ -113,7 +113,7 @@ class Maintained:
 
     async def import_learned(self, source: Path, now: float | None = None) -> Imported:
         """Take in what another memory exported: all of it or, after an InvalidExport, nothing. Twice is once."""
-        importing = await asyncio.to_thread(importlib.import_module, "aurora_memory.store.importing")
+        importing = await asyncio.to_thread(importlib.import_module, "aurora_memory.store.importer")
         async with self._transaction() as db:
             imported: Imported = await importing.take_in(db, source, time.time() if now is None else now)
             return imported
@@ -170,7 +170,7 @@ async def _saved_copy(path: Path, now: float) -> tuple[Path, dict[str, int], tup
             await asyncio.to_thread(fresh.chmod, 0o600)
             saved, unreadable = await asyncio.to_thread(salvage.copy_learned, path, fresh, now)
             await db.execute("BEGIN IMMEDIATE")
-            await rebuilding.rebuild(db, now)  # gives documents their chunks back and drops what speaks of none
+            await rebuild.rebuild(db, now)  # gives documents their chunks back and drops what speaks of none
             await db.execute("COMMIT")
         finally:
             await db.close()

@@ -2,7 +2,7 @@
 
 Parts are numbered without gaps and live in blocks of 4,096. A row of `postings` holds one term's entries within one
 block: unsigned 32-bit integers, the low 12 bits a part's place in the block, the high 20 its packed counts
-(`aurora_memory.occurrences`). `blocks` has what weighing needs of each part. So that a save costs as much as what it
+(`aurora_memory.term_counts`). `blocks` has what weighing needs of each part. So that a save costs as much as what it
 changed, parts are only ever added at the end; a part that goes is struck out of its block, and its entries stay until
 the block is mostly dead and is rewritten.
 """
@@ -20,7 +20,7 @@ import msgspec
 from msgspec import Struct
 
 from aurora_memory.chunks import Part
-from aurora_memory.store.inserting import insert_rows
+from aurora_memory.store.bulk_insert import insert_rows
 
 BLOCK_BITS = 12
 BLOCK = 1 << BLOCK_BITS

@@ -14,17 +14,25 @@ from msgspec import Struct
 
 from aurora_memory import MemoryError_
 from aurora_memory.activation import USUAL, Weighing
-from aurora_memory.checking import fully_checked
+from aurora_memory.chunk_validation import fully_checked
+from aurora_memory.conversation_logs import LogSection, index_of
 from aurora_memory.learning import POLICY, FinishedRun, Judgement, Learned, Policy, lesson_of
-from aurora_memory.logs import LogSection, index_of
-from aurora_memory.store import deliverable_log, embeddings, learned, logindex, postings, resolving, writing
+from aurora_memory.store import (
+    chunk_writer,
+    conversation_log_index,
+    deliverable_log,
+    embeddings,
+    learned_writer,
+    pending_references,
+    postings,
+)
+from aurora_memory.store.chunk_writer import Written
 from aurora_memory.store.connection import connect, explained, migrate
 from aurora_memory.store.history import HistoryWriter
 from aurora_memory.store.maintenance import Maintained
-from aurora_memory.store.outbox import Outbox
-from aurora_memory.store.reading import Reader
+from aurora_memory.store.reader import Reader
 from aurora_memory.store.rows import FileStat, IndexedFile, SkippedFile
-from aurora_memory.store.writing import Written
+from aurora_memory.store.telemetry_outbox import Outbox
 
 
 class Counts(Struct, frozen=True):
@@ -121,7 +129,7 @@ class Store(Maintained):
         """
         moment = time.time() if now is None else now
         async with self._transaction() as db:
-            return await writing.write(
+            return await chunk_writer.write(
                 db, files, removed, skipped, touched or {}, first_time=first_time, edited=edited, now=moment
             )
 
@@ -131,12 +139,12 @@ class Store(Maintained):
         Nobody writes chunks meanwhile: who does, the indexer, resolves them afterwards.
         """
         async with self._turn:
-            waiting = await resolving.waiting_chunks(self._writer)
-            many = waiting > resolving.MANY
-            catalogue = await resolving.whole_catalogue(self._writer) if many else None
+            waiting = await pending_references.waiting_chunks(self._writer)
+            many = waiting > pending_references.MANY
+            catalogue = await pending_references.whole_catalogue(self._writer) if many else None
         while waiting:
             async with self._transaction() as db:
-                waiting = await resolving.resolve_some(db, catalogue)
+                waiting = await pending_references.resolve_some(db, catalogue)
             tell(waiting)
 
     async def remember(self, key: str, value: str) -> None:
@@ -161,12 +169,12 @@ class Store(Maintained):
         if lesson.document is not None:
             await asyncio.to_thread(fully_checked, lesson.document)
         async with self._transaction() as db:
-            return await learned.keep(db, run, lesson, self._policy)
+            return await learned_writer.keep(db, run, lesson, self._policy)
 
     async def judge(self, judgement: Judgement) -> bool:
         """Take in what a user said of an answer (App. E), once; False: its pattern is gone, or it was said before."""
         async with self._transaction() as db:
-            return await learned.judge(db, judgement, self._policy)
+            return await learned_writer.judge(db, judgement, self._policy)
 
     async def index_log(self, file: str, text: str, query_id: str = "", topic: str = "") -> int:
         """Index a conversation log, in place of what was known of that file (AURORA §6.8.2.1); returns its sections.
@@ -175,13 +183,13 @@ class Store(Maintained):
         """
         sections: list[LogSection] = await asyncio.to_thread(index_of, file, text, query_id, topic)
         async with self._transaction() as db:
-            await logindex.replace(db, file, sections)
+            await conversation_log_index.replace(db, file, sections)
         return len(sections)
 
     async def forget_logs(self, files: Sequence[str]) -> None:
         """Drop deleted conversation logs from the index."""
         async with self._transaction() as db:
-            await logindex.remove(db, files)
+            await conversation_log_index.remove(db, files)
 
     async def log_deliverable_events(self, events: Sequence[deliverable_log.LoggedEvent]) -> dict[str, int]:
         """Append to the log of deliverables, in one transaction; returns the numbers of events not known before.

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
-from aurora_memory.tagging import stems_of
+from aurora_memory.semantic_tags import stems_of
 from aurora_orchestration.guardrails.redaction import redact
 from aurora_orchestration.soar.model import (
     Complexity,

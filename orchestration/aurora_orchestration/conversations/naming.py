@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from datetime import UTC, date, datetime
 from pathlib import Path
 
-from aurora_memory.tagging import keywords_of, topic_of
+from aurora_memory.semantic_tags import keywords_of, topic_of
 from aurora_orchestration.guardrails.redaction import redact
 from aurora_orchestration.settings import ConversationSettings, FileNaming
 

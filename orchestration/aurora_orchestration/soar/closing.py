@@ -12,7 +12,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from aurora_memory.document_making import iso_time
+from aurora_memory.document_builder import iso_time
 from aurora_memory.documents import ConversationLogReference
 from aurora_orchestration.conversations.writing import ConversationLog
 from aurora_orchestration.settings import SoarSettings

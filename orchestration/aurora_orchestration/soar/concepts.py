@@ -11,7 +11,7 @@ from functools import lru_cache
 from importlib.resources import files
 from typing import NamedTuple
 
-from aurora_memory.everyday import STOP_WORDS
+from aurora_memory.stopwords import STOP_WORDS
 from aurora_memory.tokens import terms, words
 
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Literal
 
-from aurora_memory.everyday import STOP_WORDS
+from aurora_memory.stopwords import STOP_WORDS
 from aurora_memory.tokens import terms
 from aurora_orchestration.soar.concepts import PROCESS, Words, telling
 from aurora_orchestration.soar.model import Decomposition, Subgoal

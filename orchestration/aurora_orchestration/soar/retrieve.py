@@ -13,7 +13,7 @@ from typing import TypeVar
 import msgspec
 
 from aurora_memory import MemoryError_
-from aurora_memory.recall.logs import COVERED
+from aurora_memory.recall.conversation_logs import COVERED
 from aurora_memory.recall.question import understand
 from aurora_memory.token_cost import estimated_tokens
 from aurora_memory.tokens import terms

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from aurora_memory.tagging import domain_of, stems_of
+from aurora_memory.semantic_tags import domain_of, stems_of
 from aurora_orchestration.agents.executors.builtin import GENERIC, LLM_EXECUTOR
 from aurora_orchestration.settings import AgentSettings
 from aurora_orchestration.soar.model import Agent, Assignment, Decomposition, RoutingPlan, Subgoal

@@ -9,7 +9,7 @@ import pytest
 from aurora_indexer import knowledge
 from aurora_indexer.knowledge.reading import parse_document
 from aurora_memory.chunks import CodeChunk, ParsedFile, Reference
-from aurora_memory.occurrences import terms_in
+from aurora_memory.term_counts import terms_in
 from aurora_memory.tokens import terms
 
 SAMPLES = Path(__file__).parent / "samples"

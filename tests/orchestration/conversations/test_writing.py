@@ -15,8 +15,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aurora_memory.logs import index_of
-from aurora_memory.recall.logs import recall_logs
+from aurora_memory.conversation_logs import index_of
+from aurora_memory.recall.conversation_logs import recall_logs
 from aurora_memory.store import Store
 from aurora_orchestration.conversations import markdown
 from aurora_orchestration.conversations.reading import conversation, section

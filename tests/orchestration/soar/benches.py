@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from aurora_memory.learning import FinishedRun, Judgement, Learned
+from aurora_memory.recall.patterns import recall_reasoning, weigh_reasoning
 from aurora_memory.recall.question import understand
-from aurora_memory.recall.reasoning import recall_reasoning, weigh_reasoning
-from aurora_memory.recall.recalling import recall
+from aurora_memory.recall.recall import recall
 from aurora_memory.store import Store
 from aurora_orchestration.agents.registry import Registry
 from aurora_orchestration.deliverables.deliverables import Deliverables

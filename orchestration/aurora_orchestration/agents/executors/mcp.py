@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct, field
 
-from aurora_memory.tagging import stems_of
+from aurora_memory.semantic_tags import stems_of
 from aurora_orchestration.agents.dialogue import Dialogue
 from aurora_orchestration.agents.envelope import Told, failed, response_of, response_of_value
 from aurora_orchestration.agents.executors.mcp_session import Launch, in_session, tools_of

@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct
 
 from aurora_memory.activation import USUAL, Weighing
-from aurora_memory.store.reading import Link
+from aurora_memory.store.reader import Link
 
 HUB = 32
 """A chunk with more relations in one direction than this says nothing about any of them."""

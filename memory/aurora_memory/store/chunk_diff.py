@@ -13,7 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from aurora_memory.chunks import CodeChunk
-from aurora_memory.store.namesakes import StoredChunk, leaf, match_by_terms, match_names, wherever
+from aurora_memory.store.chunk_identity import StoredChunk, leaf, match_by_terms, match_names, wherever
 
 TELLING_TOKENS = 15
 """Chunks shorter than this look like many others; they are known again by name only."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from aurora_memory.store.asking import as_list
+from aurora_memory.bm25 import Parts
 from aurora_memory.store.postings import BLOCK, BLOCK_BITS, ROW_SIZE
-from aurora_memory.word_matching import Parts
+from aurora_memory.store.reader_thread import as_list
 
 if TYPE_CHECKING:
     import numpy as np

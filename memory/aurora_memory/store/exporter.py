@@ -1,4 +1,4 @@
-"""Writing what was learned into a file, line by line, as it stood at one moment (`aurora_memory.exchange`)."""
+"""Writing what was learned into a file, line by line, as it stood at one moment (`aurora_memory.export_format`)."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ import msgspec
 from msgspec import Struct
 
 from aurora_memory import MemoryError_
-from aurora_memory.document_making import iso_time
+from aurora_memory.document_builder import iso_time
 from aurora_memory.documents import ReasoningDocument
-from aurora_memory.exchange import (
+from aurora_memory.export_format import (
     FORMAT,
     VERSION,
     Access,

@@ -9,14 +9,14 @@ from typing import NamedTuple
 from msgspec.structs import astuple
 
 from aurora_memory.activation import Activation, context_boost, decay_penalty
-from aurora_memory.recall.episodes import Primed
-from aurora_memory.recall.histories import histories_of, levels_of, modified_at
+from aurora_memory.recall.access_history import histories_of, levels_of, modified_at
 from aurora_memory.recall.places import standing_at
 from aurora_memory.recall.question import Question
 from aurora_memory.recall.ranking import WEIGHTS, Hit, Signals, amount, kind_signals, name_bonus, score
-from aurora_memory.recall.spreading import Spread
+from aurora_memory.recall.similar_commits import Primed
+from aurora_memory.recall.spreading_activation import Spread
 from aurora_memory.store.history import Commits
-from aurora_memory.store.reading import ChunkView, Reader, Sketch
+from aurora_memory.store.reader import ChunkView, Reader, Sketch
 
 _Terms = tuple[float, float, float, float, float]
 """Of `Activation`, in its order."""

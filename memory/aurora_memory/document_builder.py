@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import UNSET
 
-from aurora_memory.checking import checked
+from aurora_memory.chunk_validation import checked
 from aurora_memory.chunks import chunk_id
 from aurora_memory.documents import (
     AstSummary,
@@ -26,11 +26,11 @@ from aurora_memory.documents import (
     ReasoningMetadata,
     RetentionRule,
 )
-from aurora_memory.tagging import Tags, code_tags, knowledge_tags
+from aurora_memory.semantic_tags import Tags, code_tags, knowledge_tags
 
 if TYPE_CHECKING:
     from aurora_memory.store.history import Commits
-    from aurora_memory.store.reading import ChunkView, Edge
+    from aurora_memory.store.reader import ChunkView, Edge
 
 _DEPENDENCIES = frozenset({"calls", "inherits"})
 _SECURITY = "security"

@@ -10,7 +10,7 @@ import math
 from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
-from aurora_memory.occurrences import FIELD_BITS, LIMITS, SHIFTS, Field
+from aurora_memory.term_counts import FIELD_BITS, LIMITS, SHIFTS, Field
 
 if TYPE_CHECKING:
     import numpy as np

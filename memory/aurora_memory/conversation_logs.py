@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 
 from aurora_memory.domains import GENERAL
-from aurora_memory.tagging import domain_of, keywords_of
+from aurora_memory.semantic_tags import domain_of, keywords_of
 from aurora_memory.tokens import stem_word, terms
 
 MAX_LOG = 4 << 20

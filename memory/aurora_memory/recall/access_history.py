@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from aurora_memory.activation import DECAY_RATE, levels_of_histories
 from aurora_memory.store.history import Commits
-from aurora_memory.store.reading import ChunkView, Sketch
+from aurora_memory.store.reader import ChunkView, Sketch
 
 _NEVER = math.log(3650.0)
 """A chunk of which no access is known counts as used once, ten years ago."""

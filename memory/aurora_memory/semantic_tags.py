@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from aurora_memory.chunks import MODULE_NAME
 from aurora_memory.domains import ACTIONS, AGENT_NOUNS, DOMAINS, GENERAL, KIND_ROLES, SPEAKING_NOUNS, WHOLE_ROLES
-from aurora_memory.everyday import STOP_WORDS
+from aurora_memory.stopwords import STOP_WORDS
 from aurora_memory.tokens import MAX_WORD, split_word, stem_word, terms
 
 MAX_KEYWORDS = 7

@@ -8,7 +8,7 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from msgspec import Struct
 
 from aurora_memory.chunks import CodeChunk
-from aurora_memory.occurrences import terms_in
+from aurora_memory.term_counts import terms_in
 
 RENAME_SIMILARITY = 0.6
 """Share of terms two bodies must have in common to be one function renamed and edited in the same save."""

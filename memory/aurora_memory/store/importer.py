@@ -22,7 +22,7 @@ from msgspec import Struct
 from aurora_memory import MemoryError_
 from aurora_memory.chunks import REASONING
 from aurora_memory.documents import ReasoningDocument
-from aurora_memory.exchange import (
+from aurora_memory.export_format import (
     MAX_LINE,
     Access,
     Archived,
@@ -42,8 +42,8 @@ from aurora_memory.exchange import (
     read_line,
 )
 from aurora_memory.learning import Difficulty, fingerprint, similar_difficulties
-from aurora_memory.store import learned
-from aurora_memory.store.plan import TELLING_TOKENS
+from aurora_memory.store import learned_writer
+from aurora_memory.store.chunk_diff import TELLING_TOKENS
 from aurora_memory.store.rows import leaf
 from aurora_protocol import typed
 
@@ -184,8 +184,8 @@ class _Taking:
             self._difficult[line.signature] = Difficulty(
                 line.signature, line.query, line.failures, line.last_score, line.last_at
             )
-        if len(self._difficult) > 2 * learned.MAX_DIFFICULT:
-            oldest = sorted(self._difficult.values(), key=lambda each: each.last_at)[: learned.MAX_DIFFICULT]
+        if len(self._difficult) > 2 * learned_writer.MAX_DIFFICULT:
+            oldest = sorted(self._difficult.values(), key=lambda each: each.last_at)[: learned_writer.MAX_DIFFICULT]
             for each in oldest:
                 del self._difficult[each.signature]
 
@@ -227,12 +227,12 @@ class _Taking:
             first = min(filter(None, (old.created_at, document.created_at)), default=None)
             since = msgspec.structs.replace(old, created_at=first)
             if (document.content.success_score, line.at) > (old.content.success_score, changed_at):
-                await learned.replace_reasoning(self._db, chunk_id, pattern, mark, since, document, line.at)
+                await learned_writer.replace_reasoning(self._db, chunk_id, pattern, mark, since, document, line.at)
                 return 1
             if since != old:
-                await learned.save_document(self._db, chunk_id, pattern, mark, since)
+                await learned_writer.save_document(self._db, chunk_id, pattern, mark, since)
             return 0
-        chunk_id = await learned.add_reasoning(self._db, pattern, mark, document, line.at)
+        chunk_id = await learned_writer.add_reasoning(self._db, pattern, mark, document, line.at)
         self._rows_of[_key_of(document, mark)] = chunk_id
         return 1
 
@@ -296,7 +296,7 @@ def _still_difficult(
     for query, at in successes:
         for each in similar_difficulties(query, [each for each in merged.values() if each.last_at <= at]):
             del merged[each.signature]
-    return sorted(merged.values(), key=lambda each: (-each.last_at, each.signature))[: learned.MAX_DIFFICULT]
+    return sorted(merged.values(), key=lambda each: (-each.last_at, each.signature))[: learned_writer.MAX_DIFFICULT]
 
 
 _VERSION_MARK = re.compile(r":v[1-9][0-9]{0,5}\Z")

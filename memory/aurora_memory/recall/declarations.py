@@ -13,14 +13,14 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from aurora_memory.chunks import MODULE_NAME, type_of
-from aurora_memory.occurrences import LIMITS, SHIFTS
 from aurora_memory.recall.question import Question
 from aurora_memory.recall.ranking import is_test
-from aurora_memory.store.reading import ChunkView, Reader
+from aurora_memory.store.reader import ChunkView, Reader
+from aurora_memory.term_counts import LIMITS, SHIFTS
 from aurora_memory.tokens import stem_word
 
 if TYPE_CHECKING:
-    from aurora_memory.word_matching import Parts, Places
+    from aurora_memory.bm25 import Parts, Places
 
 ReadText = Callable[[str], str]
 """The text of a file by its path, "" where there is none. May block: it is called on the reader's thread."""

@@ -12,10 +12,10 @@ from collections.abc import Mapping, Sequence
 from aurora_memory.activation import Activation, context_boost
 from aurora_memory.lifespans.evaluate import decay_term, judge, ranking_factor
 from aurora_memory.lifespans.policies import BUILT_IN, Policies
-from aurora_memory.recall.histories import levels_of
+from aurora_memory.recall.access_history import levels_of
 from aurora_memory.recall.question import understand
 from aurora_memory.recall.ranking import Hit, Signals, score, strength
-from aurora_memory.store.reading import Reader
+from aurora_memory.store.reader import Reader
 
 CANDIDATES = 50
 PARTIAL = -0.5

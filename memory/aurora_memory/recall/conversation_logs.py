@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from aurora_memory.logs import LogReference
+from aurora_memory.conversation_logs import LogReference
 from aurora_memory.recall.question import understand
 from aurora_memory.recall.ranking import Hit
-from aurora_memory.store.reading import Reader
+from aurora_memory.store.reader import Reader
 
 COVERED = 0.5
 """The share of a question's terms that a good answer has. A hit's score can't tell: it is about terms memory knows, and

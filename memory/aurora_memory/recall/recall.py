@@ -7,18 +7,18 @@ from collections.abc import Collection, Mapping, Sequence
 import msgspec
 from msgspec import Struct
 
+from aurora_memory.bm25 import Matches, match
 from aurora_memory.chunks import CHUNK_TYPES, type_of
-from aurora_memory.recall.declaring import ReadText, declaring
-from aurora_memory.recall.episodes import COMMITS, Primed, prime, telling
-from aurora_memory.recall.folding import content_terms, fold
+from aurora_memory.recall.declarations import ReadText, declaring
+from aurora_memory.recall.dedupe import content_terms, fold
 from aurora_memory.recall.fusion import fuse
 from aurora_memory.recall.places import meant
 from aurora_memory.recall.question import Question, understand
 from aurora_memory.recall.ranking import WEIGHTS, Hit, Signals
-from aurora_memory.recall.spreading import HUB, Spread
-from aurora_memory.recall.weighing import Found, weighed
-from aurora_memory.store.reading import ChunkView, PartView, Reader
-from aurora_memory.word_matching import Matches, match
+from aurora_memory.recall.signals import Found, weighed
+from aurora_memory.recall.similar_commits import COMMITS, Primed, prime, telling
+from aurora_memory.recall.spreading_activation import HUB, Spread
+from aurora_memory.store.reader import ChunkView, PartView, Reader
 
 STORED = frozenset({"code", "know"})
 """The types of chunks that files become."""

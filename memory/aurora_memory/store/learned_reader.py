@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import msgspec
 
-from aurora_memory.document_making import iso_time
+from aurora_memory.document_builder import iso_time
 from aurora_memory.documents import ReasoningDocument
 from aurora_memory.learning import Boost, Difficulty, bounded, similar_difficulties
-from aurora_memory.store.asking import Asking, any_of, marks
+from aurora_memory.store.reader_thread import Asking, any_of, marks
 from aurora_protocol import typed
 
 WORD_WEIGHTS = (5.0, 4.0, 2.0, 3.0, 1.0)

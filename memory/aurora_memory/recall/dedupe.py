@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
-from aurora_memory.occurrences import LIMITS, SHIFTS
+from aurora_memory.term_counts import LIMITS, SHIFTS
 
 ALIKE = 0.9
 """Share of terms two chunks must have in common to say the same."""

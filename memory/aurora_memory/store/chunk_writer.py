@@ -10,12 +10,11 @@ import aiosqlite
 from msgspec import Struct
 
 from aurora_memory.chunks import CHUNK_TYPES, CodeChunk, type_of
-from aurora_memory.occurrences import terms_in
-from aurora_memory.store import learned, postings
+from aurora_memory.store import learned_writer, postings
+from aurora_memory.store.bulk_insert import insert_rows
+from aurora_memory.store.chunk_diff import FilePlan, claim_orphans, plan_file
+from aurora_memory.store.chunk_identity import StoredChunk
 from aurora_memory.store.history import forget_chunks
-from aurora_memory.store.inserting import insert_rows
-from aurora_memory.store.namesakes import StoredChunk
-from aurora_memory.store.plan import FilePlan, claim_orphans, plan_file
 from aurora_memory.store.rows import (
     CHUNK_COLUMNS,
     MAX_PARTS,
@@ -28,6 +27,7 @@ from aurora_memory.store.rows import (
     leaf,
     prepare,
 )
+from aurora_memory.term_counts import terms_in
 from aurora_protocol import typed
 
 _STORED = (
@@ -195,11 +195,12 @@ async def _vanish(db: aiosqlite.Connection, vanished: Sequence[StoredChunk], mom
     await db.executemany("DELETE FROM relations WHERE to_id = ? AND kind != 'used'", ids)
     await db.executemany("DELETE FROM unresolved WHERE chunk_id = ?", ids)
     await db.executemany(
-        f"UPDATE chunks SET gone_at = ? WHERE id = ? AND ({learned.KNOWN_OF})", [(moment, old.id) for old in vanished]
+        f"UPDATE chunks SET gone_at = ? WHERE id = ? AND ({learned_writer.KNOWN_OF})",
+        [(moment, old.id) for old in vanished],
     )
     await db.executemany("DELETE FROM chunks WHERE id = ? AND gone_at IS NULL", ids)
     await forget_chunks(db, ids)
-    await learned.follow_copies(db, [old.id for old in vanished])
+    await learned_writer.follow_copies(db, [old.id for old in vanished])
 
 
 async def _forget_words(db: aiosqlite.Connection, chunks: Sequence[StoredChunk]) -> None:

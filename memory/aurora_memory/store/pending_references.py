@@ -13,7 +13,7 @@ from msgspec.structs import astuple
 
 from aurora_memory.chunks import Import, Reference, ReferenceKind
 from aurora_memory.relations import Catalogue, Definition, Relation, Scope, stands_for_file
-from aurora_memory.store.inserting import insert_rows
+from aurora_memory.store.bulk_insert import insert_rows
 from aurora_memory.store.rows import decode_imports
 
 _DEFINITION = (

@@ -11,7 +11,7 @@ import msgspec
 from msgspec import Struct
 
 from aurora_memory.documents import ReasoningDocument
-from aurora_memory.store import integrity, learned
+from aurora_memory.store import integrity, learned_writer
 from aurora_protocol import typed
 
 _DERIVED = ("postings", "blocks", "parts", "refs", "unresolved", "skips", "deliverable_folds")
@@ -68,9 +68,9 @@ async def _recover_reasoning(db: aiosqlite.Connection, now: float) -> int:
             await db.execute("UPDATE chunks SET gone_at = ? WHERE id = ?", (now, chunk_id))  # recall would fail on it
             continue
         if not known:
-            await learned.recover(db, chunk_id, document, fingerprint)
+            await learned_writer.recover(db, chunk_id, document, fingerprint)
             recovered += 1
-        await learned.save_document(db, chunk_id, pattern, fingerprint, document)
+        await learned_writer.save_document(db, chunk_id, pattern, fingerprint, document)
     await db.execute(
         """UPDATE chunks SET gone_at = ? WHERE kind = 'reasoning' AND gone_at IS NULL
            AND NOT EXISTS (SELECT 1 FROM documents WHERE chunk_id = chunks.id)""",

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 
 import aiosqlite
 
-from aurora_memory.logs import LogReference, LogSection
-from aurora_memory.store.asking import Asking, marks
+from aurora_memory.conversation_logs import LogReference, LogSection
+from aurora_memory.store.reader_thread import Asking, marks
 
 MAX_TERMS = 64
 

@@ -11,16 +11,16 @@ from msgspec import Struct
 from aurora_memory.activation import USUAL
 from aurora_memory.chunks import Import
 from aurora_memory.relations import Definition
-from aurora_memory.store.asking import as_list
+from aurora_memory.store.conversation_log_index import LogReading
 from aurora_memory.store.deliverable_log import DeliverableLogReading
 from aurora_memory.store.embeddings import EmbeddingReading
 from aurora_memory.store.history import HistoryReader
-from aurora_memory.store.learned_reading import LearnedReading
+from aurora_memory.store.learned_reader import LearnedReading
 from aurora_memory.store.lifespan_facts import LifespanReading
-from aurora_memory.store.logindex import LogReading
 from aurora_memory.store.postings import decode_occurrences
+from aurora_memory.store.reader_thread import as_list
 from aurora_memory.store.rows import FileStat, decode_imports
-from aurora_memory.store.word_index import WordIndex
+from aurora_memory.store.word_index_reader import WordIndex
 
 _FIELDS = (
     "id, path, name, kind, language, line_start, line_end, signature, docstring, parent, complexity, branches, loops, "
