@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from aurora_indexer.messages import Failed, Parsed, ReadStat, Reply, Skipped
+from aurora_indexer.workers.messages import Failed, Parsed, ReadStat, Reply, Skipped
 from aurora_memory.store import FileStat, IndexedFile, SkippedFile, Store
 
 BATCH_CHUNKS = 1500

@@ -16,16 +16,16 @@ from pathlib import Path
 from msgspec import Struct, structs
 
 from aurora_indexer import IndexerError
-from aurora_indexer.answering import answer, parse_source
 from aurora_indexer.batches import Batches
-from aurora_indexer.history import learn_history
-from aurora_indexer.messages import Failed, Parsed, Reply, WorkItem
-from aurora_indexer.pool import WorkerPool
-from aurora_indexer.runs import IndexProgress, State, Summary, Touched
-from aurora_indexer.scan import FoundFile, Limits, ScanResult, find_file, scan
-from aurora_indexer.skips import Skip
-from aurora_indexer.watch import Changes
-from aurora_indexer.watched_root import WatchedRoot
+from aurora_indexer.files.scan import FoundFile, Limits, ScanResult, find_file, scan
+from aurora_indexer.files.skips import Skip
+from aurora_indexer.git.history import learn_history
+from aurora_indexer.index_runs import IndexProgress, State, Summary, Touched
+from aurora_indexer.watch.watched_root import WatchedRoot
+from aurora_indexer.watch.watcher import Changes
+from aurora_indexer.workers.messages import Failed, Parsed, Reply, WorkItem
+from aurora_indexer.workers.pool import WorkerPool
+from aurora_indexer.workers.process_file import answer, parse_source
 from aurora_memory import MemoryError_
 from aurora_memory.chunks import ParsedFile
 from aurora_memory.store import Counts, FileStat, Store

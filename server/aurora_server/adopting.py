@@ -11,7 +11,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from aurora_indexer import git
+from aurora_indexer.git import commands
 from aurora_memory import MemoryError_
 from aurora_memory.store import Store
 from aurora_memory.store.memory_files import MemoryFile, memory_file, memory_files
@@ -58,9 +58,9 @@ class Adoption:
         A folder whose `.git` was made anew holds another repository. Where git cannot tell, what is kept stays.
         """
         known = await self._store.read.fact("git_root")
-        if known is not None and await git.answer(self._root, ["cat-file", "-t", known]) is not None:
+        if known is not None and await commands.answer(self._root, ["cat-file", "-t", known]) is not None:
             return known
-        found = await git.root_commit(self._root)
+        found = await commands.root_commit(self._root)
         if found is not None and found != known:
             await self._store.remember("git_root", found)
         return found or known

@@ -24,7 +24,7 @@ from aurora_server.texts import Text, raw_text
 from aurora_server.wire import iso, shown_id
 
 if TYPE_CHECKING:
-    from aurora_indexer.knowledge.content import KnowledgeContent
+    from aurora_indexer.documents.content import KnowledgeContent
 
 _BACKWARDS = {
     "calls": "called by",
@@ -128,7 +128,7 @@ async def knowledge_of(root: Path, chunk: ChunkView, acquired: float) -> Documen
 
 
 def _knowledge(chunk: ChunkView, text: str) -> KnowledgeContent:
-    from aurora_indexer.knowledge.content import knowledge_content
+    from aurora_indexer.documents.content import knowledge_content
 
     return knowledge_content(
         path=chunk.path,

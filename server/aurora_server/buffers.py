@@ -8,8 +8,8 @@ from collections import Counter, OrderedDict
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from aurora_indexer import IndexerError, knowledge, languages
-from aurora_indexer.answering import parse_source
+from aurora_indexer import IndexerError, documents, languages
+from aurora_indexer.workers.process_file import parse_source
 from aurora_memory.chunks import CodeChunk, Import, ParsedFile
 from aurora_memory.recall import Focus
 from aurora_memory.store.reader import ChunkView, Reader
@@ -54,7 +54,7 @@ class Buffers:
     async def related(self, path: Path, text: str | None) -> list[tuple[CodeChunk, list[Link]]]:
         """A file's definitions as they stand in `text`, each with who calls or inherits it; nothing for documents."""
         relative = self._relative(path)
-        if knowledge.for_path(relative) is not None:
+        if documents.for_path(relative) is not None:
             return []
         source = text if text is not None else await asyncio.to_thread(_read, path)
         parsed = await self._parsed(relative, source) if source is not None else None
@@ -88,7 +88,7 @@ class Buffers:
 
     async def _parsed(self, relative: str, text: str) -> ParsedFile | None:
         """What the file at `relative` holds with this text; None where its language is not known, or time ran out."""
-        if languages.for_path(relative) is None and knowledge.for_path(relative) is None:
+        if languages.for_path(relative) is None and documents.for_path(relative) is None:
             return None
         source = text.encode("utf-8", "surrogatepass")
         key = (relative, hashlib.blake2b(source, digest_size=16).digest())

@@ -17,7 +17,7 @@ from aurora_server.workspaces import canonical
 
 if TYPE_CHECKING:
     from aurora_indexer.embedding.model_process import ModelProcess
-    from aurora_indexer.pool import WorkerPool
+    from aurora_indexer.workers.pool import WorkerPool
     from aurora_orchestration.telemetry.sender import Sender
     from aurora_protocol.methods import Finding
     from aurora_server.log_upkeep import LogUpkeep
@@ -121,7 +121,7 @@ def _model_process(settings: Settings, model: str, environment: Mapping[str, str
 
 
 def _classes() -> tuple[type[Workspace], type[WorkerPool]]:
-    from aurora_indexer.pool import WorkerPool
+    from aurora_indexer.workers.pool import WorkerPool
     from aurora_server.workspace import Workspace
 
     return Workspace, WorkerPool

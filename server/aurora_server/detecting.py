@@ -15,10 +15,10 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from aurora_indexer import git
-from aurora_indexer.gitdir import Head, find_git_directory, read_head
+from aurora_indexer.git import commands
+from aurora_indexer.git.gitdir import Head, find_git_directory, read_head
+from aurora_indexer.index_runs import IndexProgress, Touched
 from aurora_indexer.indexer import Indexer
-from aurora_indexer.runs import IndexProgress, Touched
 from aurora_memory import MemoryError_
 from aurora_memory.store import Store
 from aurora_orchestration.deliverables.deliverables import Deliverables
@@ -296,10 +296,10 @@ class Detecting:
         commit = head.commit if head is not None else None
         if commit is None or commit == last:
             return
-        said = await git.answer(self._root, [*commits.LOG, f"{last}..{commit}"]) if last else None
+        said = await commands.answer(self._root, [*commits.LOG, f"{last}..{commit}"]) if last else None
         found = await asyncio.to_thread(commits.read_log, said) if said else []
         if found:
-            reflog = await git.answer(self._root, commits.REFLOG) or b""
+            reflog = await commands.answer(self._root, commits.REFLOG) or b""
             made_here = commits.read_reflog(reflog)
             for each in found:
                 await self._look_at_commit(each, each.hash in made_here)
@@ -310,7 +310,7 @@ class Detecting:
         head, last = await asyncio.to_thread(self._read_head), self._head
         if head is None or last is None or head.ref != last.ref or head.commit in (None, last.commit):
             return False
-        said = await git.answer(self._root, commits.REFLOG)
+        said = await commands.answer(self._root, commits.REFLOG)
         return said is not None and commits.only_commits(said, last.commit)
 
     async def _look_at_commit(self, commit: commits.Commit, made_here: bool) -> None:

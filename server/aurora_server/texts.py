@@ -10,7 +10,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from aurora_indexer import IndexerError
-from aurora_indexer.reading import read_prefix
+from aurora_indexer.files.safe_read import read_prefix
 from aurora_memory.chunk_text import Line, cost, folds, header_line, in_order, joined, own_lines
 from aurora_memory.chunks import REASONING
 from aurora_memory.recall import Hit

@@ -7,8 +7,8 @@ import logging
 import time
 from pathlib import Path
 
+from aurora_indexer.index_runs import IndexProgress
 from aurora_indexer.indexer import Indexer
-from aurora_indexer.runs import IndexProgress
 from aurora_memory import MemoryError_
 from aurora_memory.lifespans.policies import Policies
 from aurora_memory.store import Store

@@ -7,7 +7,7 @@ import importlib
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from aurora_indexer.answering import get_ready
+from aurora_indexer.workers.process_file import get_ready
 from aurora_server.converter import warm_up_for_editing
 
 if TYPE_CHECKING:

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from aurora_indexer.files.scan import Limits
+from aurora_indexer.index_runs import IndexProgress
 from aurora_indexer.indexer import Indexer, IndexerSettings
-from aurora_indexer.pool import WorkerPool
-from aurora_indexer.runs import IndexProgress
-from aurora_indexer.scan import Limits
+from aurora_indexer.workers.pool import WorkerPool
 from aurora_memory import MemoryError_
 from aurora_memory.chunks import type_of
 from aurora_memory.lifespans.policies import Merged

@@ -11,8 +11,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from aurora_indexer import languages
-from aurora_indexer.parse import parse_file
-from aurora_indexer.scan import Limits, scan
+from aurora_indexer.files.scan import Limits, scan
+from aurora_indexer.parse.chunk_parser import parse_file
 from aurora_memory.recall.question import STOP_WORDS
 from aurora_memory.tokens import words
 from tests.benchmarks.recall_cases import FUNCTIONS, Function

@@ -12,9 +12,9 @@ from typing import Any
 from tree_sitter_language_pack import get_parser
 
 from aurora_indexer import languages
-from aurora_indexer.answering import answer, parse_source
-from aurora_indexer.messages import Parsed, WorkItem
-from aurora_indexer.scan import Limits, scan
+from aurora_indexer.files.scan import Limits, scan
+from aurora_indexer.workers.messages import Parsed, WorkItem
+from aurora_indexer.workers.process_file import answer, parse_source
 from tests.benchmarks import measures
 
 _GRAMMARS: dict[str, Any] = {each.name: each.grammar or each.name for each in languages.LANGUAGES}

@@ -17,8 +17,8 @@ from pathlib import Path
 from msgspec import Struct
 
 from aurora_indexer import languages
-from aurora_indexer.parse import parse_file
-from aurora_indexer.scan import Limits, scan
+from aurora_indexer.files.scan import Limits, scan
+from aurora_indexer.parse.chunk_parser import parse_file
 from aurora_memory.chunks import CodeChunk
 from aurora_memory.recall.ranking import is_test
 

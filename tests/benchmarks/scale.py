@@ -18,7 +18,7 @@ from pathlib import Path
 import msgspec
 import psutil
 
-from aurora_indexer.parse import parse_file
+from aurora_indexer.parse.chunk_parser import parse_file
 from aurora_memory.activation import ages_in_days, base_levels
 from aurora_memory.chunks import CodeChunk, ParsedFile, Part
 from aurora_memory.recall import recall

@@ -110,7 +110,7 @@ class Product:
 
     def workers(self) -> list[psutil.Process]:
         """Those of them that parse for a daemon."""
-        return [process for process in self.processes() if _says(process, "aurora_indexer.worker")]
+        return [process for process in self.processes() if _says(process, "aurora_indexer.workers.worker")]
 
     def databases(self) -> list[Path]:
         """The memory files."""

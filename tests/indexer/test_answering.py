@@ -11,7 +11,7 @@ READY = """
 import sys
 from aurora_indexer import answering, languages
 answering.get_ready({used!r})
-assert "aurora_indexer.parse" in sys.modules
+assert "aurora_indexer.parse.chunk_parser" in sys.modules
 print(languages.compiled.cache_info().currsize)
 if {used!r}.get("go"):
     languages.compiled("go")

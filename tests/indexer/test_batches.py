@@ -6,8 +6,8 @@ import asyncio
 from pathlib import Path
 
 from aurora_indexer.batches import LAST_REPLIES, Batches
-from aurora_indexer.messages import Skipped
-from aurora_indexer.skips import Skip
+from aurora_indexer.files.skips import Skip
+from aurora_indexer.workers.messages import Skipped
 from aurora_memory.store import Store
 
 

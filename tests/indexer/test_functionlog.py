@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aurora_indexer.functionlog import ARGUMENTS, MAX_HEADER, MAX_LINE, LoggedCommit, LogReader
-from aurora_indexer.functionwalk import SWEEPING_FILES, FunctionWalk
-from aurora_indexer.linediff import hunks_between
-from aurora_indexer.linemoves import Hunk, LineMap, Span, own_spans
+from aurora_indexer.git.function_history import SWEEPING_FILES, FunctionWalk
+from aurora_indexer.git.line_diff import hunks_between
+from aurora_indexer.git.line_moves import Hunk, LineMap, Span, own_spans
+from aurora_indexer.git.log_parser import ARGUMENTS, MAX_HEADER, MAX_LINE, LoggedCommit, LogReader
 from tests.indexer.repository import commit, new_repository, run
 
 

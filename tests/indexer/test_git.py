@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from aurora_indexer import git
-from aurora_indexer.functionlog import ARGUMENTS
-from aurora_indexer.gitdir import find_git_directory, shallow_commits
-from aurora_indexer.linemoves import Hunk
-from aurora_indexer.messages import content_hash
-from aurora_indexer.worktree import edits, tracked_files
+from aurora_indexer.git import commands
+from aurora_indexer.git.gitdir import find_git_directory, shallow_commits
+from aurora_indexer.git.line_moves import Hunk
+from aurora_indexer.git.log_parser import ARGUMENTS
+from aurora_indexer.git.worktree import edits, tracked_files
+from aurora_indexer.workers.messages import content_hash
 from aurora_protocol.roots import find_root
 from tests.indexer.repository import run
 
@@ -41,47 +41,47 @@ def repository(tmp_path: Path) -> Path:
 
 
 async def test_empty_missing_and_broken_repositories(tmp_path: Path, repository: Path) -> None:
-    assert git.head(tmp_path) is None
-    assert git.head(repository) is None
-    assert await git.root_commit(repository) is None
+    assert commands.head(tmp_path) is None
+    assert commands.head(repository) is None
+    assert await commands.root_commit(repository) is None
     (repository / ".git" / "HEAD").write_text("garbage")
-    assert git.head(repository) is None
-    assert await git.answer(repository, ["rev-parse", "HEAD"]) is None
+    assert commands.head(repository) is None
+    assert await commands.answer(repository, ["rev-parse", "HEAD"]) is None
 
 
 async def test_without_a_git_program(repository: Path, tmp_path: Path) -> None:
     head = commit(repository, "first", 1000, a_py="1")
     nowhere = {"PATH": str(tmp_path)}
-    assert git.head(repository, environment=nowhere) == head
-    assert await git.answer(repository, ["rev-parse", "HEAD"], environment=nowhere) is None
-    assert await git.root_commit(repository, environment=nowhere) is None
+    assert commands.head(repository, environment=nowhere) == head
+    assert await commands.answer(repository, ["rev-parse", "HEAD"], environment=nowhere) is None
+    assert await commands.root_commit(repository, environment=nowhere) is None
 
 
 def test_head_detached_packed_and_on_odd_branches(repository: Path) -> None:
     first = commit(repository, "first", 1000, a_py="1")
     second = commit(repository, "second", 2000, a_py="2")
-    assert git.head(repository) == second
+    assert commands.head(repository) == second
     run(repository, "checkout", "-q", "--detach", first)
-    assert git.head(repository) == first
+    assert commands.head(repository) == first
     run(repository, "checkout", "-q", "-b", "feature/dots.and-more")
     run(repository, "pack-refs", "--all")
     assert not (repository / ".git/refs/heads/feature").exists()
-    assert git.head(repository) == first
+    assert commands.head(repository) == first
     (repository / ".git" / "HEAD").write_text("ref: ../../../etc/passwd\n")
-    assert git.head(repository) is None
+    assert commands.head(repository) is None
 
 
 async def test_worktrees_and_submodules(repository: Path, tmp_path: Path) -> None:
     commit(repository, "first", 1000, a_py="1")
     run(repository, "worktree", "add", "-q", "-b", "side", str(tmp_path / "tree"))
     side = commit(tmp_path / "tree", "side", 3000, b_py="1")
-    assert git.head(tmp_path / "tree") == side != git.head(repository)
+    assert commands.head(tmp_path / "tree") == side != commands.head(repository)
     outer = tmp_path / "outer"
     outer.mkdir()
     run(outer, "init", "-q")
     run(outer, "submodule", "add", "-q", str(repository), "inner")
     commit(outer, "with a submodule", 4000)
-    assert git.head(outer / "inner") == git.head(repository)
+    assert commands.head(outer / "inner") == commands.head(repository)
     assert set(await tracked_files(outer, "HEAD") or {}) == {b".gitmodules"}
 
 
@@ -92,8 +92,8 @@ async def test_shallow_clones_know_that_they_are(repository: Path, tmp_path: Pat
     boundary = find_git_directory(tmp_path / "shallow")
     assert boundary is not None
     assert shallow_commits(boundary) == {second}
-    assert await git.root_commit(tmp_path / "shallow") is None
-    assert await git.root_commit(repository) == first
+    assert await commands.root_commit(tmp_path / "shallow") is None
+    assert await commands.root_commit(repository) == first
 
 
 async def test_nothing_a_repository_configures_is_run(repository: Path, tmp_path: Path) -> None:
@@ -118,10 +118,10 @@ async def test_nothing_a_repository_configures_is_run(repository: Path, tmp_path
     files = await tracked_files(repository, "HEAD")
     assert files is not None
     hunks, lost = await edits(repository, files, {"a.py": content_hash(b"edited")})
-    async with git.streaming(repository, [*ARGUMENTS, "HEAD"], deadline=forever()) as output:
+    async with commands.streaming(repository, [*ARGUMENTS, "HEAD"], deadline=forever()) as output:
         said = b"".join([piece async for piece in output.pieces()])
-    await git.root_commit(repository)
-    git.head(repository)
+    await commands.root_commit(repository)
+    commands.head(repository)
     assert (hunks, lost) == ({b"a.py": [Hunk(1, 1, 1)]}, set())
     assert b"+++ b/a.py" in said
     assert output.whole
@@ -130,14 +130,14 @@ async def test_nothing_a_repository_configures_is_run(repository: Path, tmp_path
 
 async def test_the_users_global_ignore_file(tmp_path: Path) -> None:
     environment = {"PATH": os.environ["PATH"], "HOME": str(tmp_path)}
-    assert await git.excludes_file(environment=environment) is None
+    assert await commands.excludes_file(environment=environment) is None
     default = tmp_path / ".config" / "git" / "ignore"
     default.parent.mkdir(parents=True)
     default.write_text("*.swp\n")
-    assert await git.excludes_file(environment=environment) == default
+    assert await commands.excludes_file(environment=environment) == default
     (tmp_path / "mine").write_text("*.bak\n")
     (tmp_path / ".gitconfig").write_text("[core]\n\texcludesFile = ~/mine\n")
-    assert await git.excludes_file(environment=environment) == tmp_path / "mine"
+    assert await commands.excludes_file(environment=environment) == tmp_path / "mine"
 
 
 def test_the_nearest_marked_folder_is_the_root(tmp_path: Path) -> None:

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from aurora_indexer import history
-from aurora_indexer.answering import answer, parse_source
-from aurora_indexer.commitchain import branches
-from aurora_indexer.history import Bounds, learn_history
-from aurora_indexer.messages import Parsed, WorkItem
+from aurora_indexer.git import history
+from aurora_indexer.git.commit_chain import branches
+from aurora_indexer.git.history import Bounds, learn_history
+from aurora_indexer.workers.messages import Parsed, WorkItem
+from aurora_indexer.workers.process_file import answer, parse_source
 from aurora_memory.store import FileStat, IndexedFile, Store
 from aurora_memory.store.history import Commits
 from aurora_memory.tokens import terms

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from aurora_indexer.ignore import BUILT_IN, IgnoreRules
-from aurora_indexer.wildmatch import MalformedPattern, compile_pattern
+from aurora_indexer.files.ignore import BUILT_IN, IgnoreRules
+from aurora_indexer.files.wildmatch import MalformedPattern, compile_pattern
 
 
 def git(folder: Path, *arguments: str, given: str | None = None) -> str:

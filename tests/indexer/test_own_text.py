@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from aurora_indexer.answering import parse_source
+from aurora_indexer.workers.process_file import parse_source
 from aurora_memory.chunk_text import SHORT, cost, folds, in_order, joined, own_lines
 from aurora_memory.chunks import CodeChunk
 

@@ -8,7 +8,7 @@ import pytest
 
 from aurora_indexer import languages
 from aurora_indexer.languages import UnsupportedLanguage
-from aurora_indexer.parse import parse_file
+from aurora_indexer.parse.chunk_parser import parse_file
 from aurora_memory.chunks import CodeChunk
 from aurora_memory.term_counts import Field, terms_in, unpacked
 from aurora_memory.tokens import terms

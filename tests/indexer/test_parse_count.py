@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from aurora_indexer.parse import parse_file
+from aurora_indexer.parse.chunk_parser import parse_file
 
 STDLIB = Path(sysconfig.get_paths()["stdlib"])
 FOLDERS = ("", "asyncio", "concurrent/futures", "email", "json", "unittest", "xml/etree")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from aurora_indexer.parse import parse_file
+from aurora_indexer.parse.chunk_parser import parse_file
 from aurora_memory.chunks import Import
 
 

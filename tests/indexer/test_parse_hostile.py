@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from aurora_indexer.parse import parse_file
+from aurora_indexer.parse.chunk_parser import parse_file
 from aurora_memory.chunks import ParsedFile
 
 SAMPLES = sorted((Path(__file__).parent / "samples").iterdir())

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from aurora_indexer.parse import parse_file
+from aurora_indexer.parse.chunk_parser import parse_file
 from aurora_memory.chunks import CodeChunk, Import, ParsedFile
 
 SAMPLES = Path(__file__).parent / "samples"

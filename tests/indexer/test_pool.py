@@ -16,16 +16,16 @@ import psutil
 import pytest
 
 from aurora_indexer import WorkerLost
-from aurora_indexer.messages import Failed, Parsed, Reply, Skipped, Unchanged, WorkItem, content_hash
-from aurora_indexer.pool import PoolClosed, WorkerPool, _Work
+from aurora_indexer.workers.messages import Failed, Parsed, Reply, Skipped, Unchanged, WorkItem, content_hash
+from aurora_indexer.workers.pool import PoolClosed, WorkerPool, _Work
 from tests.processes import lives
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="kills by signal")
 
 FAKE_WORKER = """
 import os, sys, time
-from aurora_indexer.answering import parse_source
-from aurora_indexer.worker import serve
+from aurora_indexer.workers.process_file import parse_source
+from aurora_indexer.workers.worker import serve
 
 def parse(path, source):
     if b"DIE" in source:
@@ -354,8 +354,8 @@ async def test_no_items_no_workers(setting: Setting) -> None:
 DAEMON = """
 import asyncio, os, sys
 from pathlib import Path
-from aurora_indexer.messages import WorkItem
-from aurora_indexer.pool import WorkerPool
+from aurora_indexer.workers.messages import WorkItem
+from aurora_indexer.workers.pool import WorkerPool
 
 async def main():
     folder, root = Path(sys.argv[1]), Path(sys.argv[2])

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from aurora_indexer import skips
-from aurora_indexer.ignore import IgnoreRules
-from aurora_indexer.scan import FoundFile, Limits, find_file, is_indexable, scan, walk
+from aurora_indexer.files import skips
+from aurora_indexer.files.ignore import IgnoreRules
+from aurora_indexer.files.scan import FoundFile, Limits, find_file, is_indexable, scan, walk
 
 LIMITS = Limits()
 
@@ -170,7 +170,7 @@ def test_unreadable_folders_are_skips(tmp_path: Path) -> None:
     write(tmp_path / "shut" / "b.py")
     (tmp_path / "shut").chmod(0)
     code = (
-        "import os, sys; from pathlib import Path; from aurora_indexer.scan import Limits, scan\n"
+        "import os, sys; from pathlib import Path; from aurora_indexer.files.scan import Limits, scan\n"
         "if os.geteuid() == 0: os.setgroups([]); os.setgid(65534); os.setuid(65534)\n"
         "r = scan(Path(sys.argv[1]), Limits())\n"
         "print([f.path for f in r.files], [(s.path, s.reason) for s in r.skips])"

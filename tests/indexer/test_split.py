@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from aurora_indexer.parse import parse_file
-from aurora_indexer.split import MAX_PART, MAX_PARTS
+from aurora_indexer.parse.chunk_parser import parse_file
+from aurora_indexer.parse.split import MAX_PART, MAX_PARTS
 from aurora_memory.chunks import CodeChunk
 from aurora_memory.term_counts import Field, terms_in
 

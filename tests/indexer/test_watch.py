@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from aurora_indexer.scan import Limits, scan
-from aurora_indexer.watch import Changes, Watcher
+from aurora_indexer.files.scan import Limits, scan
+from aurora_indexer.watch.watcher import Changes, Watcher
 from tests.indexer.watching import MODES, Seen, covers, until, write
 
 
@@ -227,7 +227,7 @@ async def test_a_root_that_goes_away_is_told(native: Seen, tmp_path: Path) -> No
 LIMITED = """
 import asyncio, sys, time
 from pathlib import Path
-from aurora_indexer.watch import Watcher
+from aurora_indexer.watch.watcher import Watcher
 
 async def main():
     root, got = Path(sys.argv[1]), []

@@ -9,8 +9,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from aurora_indexer.ignore import IgnoreRules
-from aurora_indexer.watch import Changes, Watcher
+from aurora_indexer.files.ignore import IgnoreRules
+from aurora_indexer.watch.watcher import Changes, Watcher
 
 MODES = ["native", "polling"] if sys.platform == "linux" else ["native"]
 

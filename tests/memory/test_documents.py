@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from aurora_indexer.parse import parse_file
+from aurora_indexer.parse.chunk_parser import parse_file
 from aurora_memory.chunk_validation import InvalidDocument, document_problems, plain
 from aurora_memory.chunks import chunk_id
 from aurora_memory.document_builder import code_document, knowledge_document

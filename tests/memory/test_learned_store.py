@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from aurora_indexer.parse import parse_file
+from aurora_indexer.parse.chunk_parser import parse_file
 from aurora_memory.chunk_validation import InvalidDocument, document_problems, plain
 from aurora_memory.documents import Subgoal
 from aurora_memory.learning import Judged, Judgement, Learned, Policy, Retrieved

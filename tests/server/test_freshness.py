@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from aurora_indexer.indexer import Indexer
-from aurora_indexer.pool import WorkerPool
+from aurora_indexer.workers.pool import WorkerPool
 from aurora_protocol.methods import RecallParams
 from aurora_server.recalling import Answer, Recalling
 from aurora_server.settings import Settings

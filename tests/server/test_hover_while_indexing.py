@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from aurora_indexer.index_runs import Summary
 from aurora_indexer.indexer import Indexer
-from aurora_indexer.pool import WorkerPool
-from aurora_indexer.runs import Summary
+from aurora_indexer.workers.pool import WorkerPool
 from aurora_server import settings
 from aurora_server.lsp import hover
 from aurora_server.workspace import Workspace

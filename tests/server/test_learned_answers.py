@@ -10,7 +10,7 @@ import msgspec
 import pytest
 from msgspec import UNSET
 
-from aurora_indexer.pool import WorkerPool
+from aurora_indexer.workers.pool import WorkerPool
 from aurora_memory import UnknownChunk
 from aurora_memory.chunk_validation import read_document
 from aurora_memory.store import Store

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from aurora_indexer.runs import IndexProgress
+from aurora_indexer.index_runs import IndexProgress
 from aurora_protocol.frames import encode
 from aurora_server.lsp.progress import INTERVAL, Reporter, words
 from tests.server.daemons import Daemon

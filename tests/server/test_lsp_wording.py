@@ -10,7 +10,7 @@ import msgspec
 import pytest
 from lsprotocol import types
 
-from aurora_indexer.parse import parse_file
+from aurora_indexer.parse.chunk_parser import parse_file
 from aurora_protocol.methods import (
     Activation,
     ExplainResult,

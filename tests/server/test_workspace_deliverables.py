@@ -6,7 +6,7 @@ import sys
 import time
 from pathlib import Path
 
-from aurora_indexer.pool import WorkerPool
+from aurora_indexer.workers.pool import WorkerPool
 from aurora_orchestration.deliverables.metrics import measure
 from aurora_orchestration.deliverables.model import Conformed, Ended, Event, PhaseStarted
 from aurora_server import settings

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from aurora_indexer import IndexerError, WorkerLost
 from aurora_indexer.embedding import ModelError
-from aurora_indexer.embedding.chunk_text import chunk_text
+from aurora_indexer.embedding.embedding_text import chunk_text
 from aurora_indexer.embedding.messages import Loaded
 from aurora_indexer.embedding.model_process import ModelProcess
 from aurora_memory import MemoryError_

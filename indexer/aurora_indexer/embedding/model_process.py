@@ -27,7 +27,7 @@ from aurora_indexer.embedding.messages import (
     frame,
 )
 from aurora_indexer.embedding.no_network import OFFLINE
-from aurora_indexer.pool import clean_environment
+from aurora_indexer.workers.pool import clean_environment
 
 START_SECONDS = 120.0
 BATCH_SECONDS = 60.0

@@ -9,9 +9,7 @@ import argparse
 import sys
 from typing import BinaryIO
 
-from aurora_indexer.child_process import claim_pipes, detach
 from aurora_indexer.embedding import ModelError
-from aurora_indexer.embedding.loading import Model, load, rows
 from aurora_indexer.embedding.messages import (
     LENGTH_BYTES,
     MAX_FRAME,
@@ -23,7 +21,9 @@ from aurora_indexer.embedding.messages import (
     decode_request,
     frame,
 )
+from aurora_indexer.embedding.model_loader import Model, load, rows
 from aurora_indexer.embedding.no_network import forbid_network
+from aurora_indexer.workers.child_process import claim_pipes, detach
 
 
 def serve(arguments: list[str]) -> None:

@@ -35,7 +35,8 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from aurora_indexer import IndexerError, ecmascript, headers, imports, macros
+from aurora_indexer import IndexerError
+from aurora_indexer.parse import cpp_headers, ecmascript, imports, macros
 from aurora_memory.chunks import Import
 
 if TYPE_CHECKING:
@@ -175,7 +176,7 @@ LANGUAGES: tuple[Language, ...] = (
         hidden=macros.hidden,
         words=_C_WORDS,
         separator=r"::",
-        really=(headers.is_cpp, "cpp"),
+        really=(cpp_headers.is_cpp, "cpp"),
     ),
     Language(
         name="cpp",

@@ -16,7 +16,7 @@ import msgspec
 from msgspec import Struct
 
 from aurora_indexer import IndexerError
-from aurora_indexer.reading import read_prefix
+from aurora_indexer.files.safe_read import read_prefix
 from aurora_orchestration import OrchestrationError
 from aurora_orchestration.agents.discovery import Discovered
 from aurora_protocol import typed

@@ -8,7 +8,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from aurora_indexer import IndexerError
-from aurora_indexer.reading import read_prefix
+from aurora_indexer.files.safe_read import read_prefix
 from aurora_orchestration.soar.model import Agent
 
 MAX_FILE_BYTES = 1 << 20

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
-from aurora_indexer import git
-from aurora_indexer.gitdir import find_git_directory, read_head
+from aurora_indexer.git import commands
+from aurora_indexer.git.gitdir import find_git_directory, read_head
 from aurora_orchestration import OrchestrationError
 from aurora_orchestration.settings import HeadlessSettings
 
@@ -25,7 +25,7 @@ async def current_branch(root: Path) -> str | None:
     if head is None:
         return None
     if head.needs_git:
-        said = await git.answer(root, ["symbolic-ref", "--quiet", "HEAD"])
+        said = await commands.answer(root, ["symbolic-ref", "--quiet", "HEAD"])
         return (said or b"").decode("utf-8", "surrogateescape").strip().removeprefix(_HEADS)
     return head.ref.removeprefix(_HEADS)
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from aurora_indexer.reading import NotARegularFile, read_prefix
+from aurora_indexer.files.safe_read import NotARegularFile, read_prefix
 from aurora_orchestration import OrchestrationError
 
 MAX_SCRATCHPAD = 4 << 20

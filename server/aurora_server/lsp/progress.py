@@ -13,7 +13,7 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
 if TYPE_CHECKING:
-    from aurora_indexer.runs import IndexProgress
+    from aurora_indexer.index_runs import IndexProgress
     from aurora_server.lsp.server import AuroraServer
     from aurora_server.workspace import Workspace
 

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from aurora_indexer.embedding import ModelError, chunk_text
-from aurora_indexer.embedding.loading import load, rows
+from aurora_indexer.embedding import ModelError, embedding_text
 from aurora_indexer.embedding.model_folder import find, fingerprint, look
+from aurora_indexer.embedding.model_loader import load, rows
 from tests.models import HIDDEN, bert, static_model, table, words, write
 
 np = pytest.importorskip("numpy")
@@ -207,11 +207,11 @@ def find_spec(name: str) -> Any:
 
 def test_the_text_of_a_chunk_is_its_words_and_bounded() -> None:
     body = ["def fetchUser(id):", '    """Look a user up."""', "    return db.get(id)", ""]
-    text = chunk_text.chunk_text("a/users.py", "Repo.fetchUser", "def fetchUser(id)", "Look a user up.", body)
+    text = embedding_text.chunk_text("a/users.py", "Repo.fetchUser", "def fetchUser(id)", "Look a user up.", body)
     assert text.splitlines()[0] == "repo fetch user"
     assert text.count("Look a user up.") == 1
     assert text.endswith("return db.get(id)")
-    assert chunk_text.chunk_text("a/users.py", "<module>", "", "", ["import x"]) == "users\nimport x"
-    huge = chunk_text.chunk_text("p.py", "n" * 9999, "s" * 9999, "d" * 99_999, ["x" * 10_000] * 10_000)
-    assert len(huge) == chunk_text.MAX_CHARS
+    assert embedding_text.chunk_text("a/users.py", "<module>", "", "", ["import x"]) == "users\nimport x"
+    huge = embedding_text.chunk_text("p.py", "n" * 9999, "s" * 9999, "d" * 99_999, ["x" * 10_000] * 10_000)
+    assert len(huge) == embedding_text.MAX_CHARS
     assert json.dumps(huge)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from aurora_indexer.knowledge.content import KnowledgeContent, knowledge_content
-from aurora_indexer.knowledge.reading import parse_document
+from aurora_indexer.documents.content import KnowledgeContent, knowledge_content
+from aurora_indexer.documents.document_parser import parse_document
 
 SAMPLES = Path(__file__).parent / "samples"
 

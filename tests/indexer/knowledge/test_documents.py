@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from aurora_indexer import knowledge
-from aurora_indexer.knowledge.reading import parse_document
+from aurora_indexer import documents
+from aurora_indexer.documents.document_parser import parse_document
 from aurora_memory.chunks import CodeChunk, ParsedFile, Reference
 from aurora_memory.term_counts import terms_in
 from aurora_memory.tokens import terms
@@ -223,6 +223,6 @@ def test_sql_has_tables_views_and_routines() -> None:
 def test_the_path_tells_the_purpose(path: str, tags: tuple[str, ...]) -> None:
     found = parse_document(path, b"# One\n\nWe always use spaces between many interesting telling words.\n")
     assert found is not None
-    assert knowledge.tags_of(path) == tags
+    assert documents.tags_of(path) == tags
     assert found.chunks[0].keywords[: len(tags)] == tags
     assert {"adr", "decision", "convention", "changelog"} & set(found.chunks[0].keywords) == set(tags)

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aurora_indexer.knowledge.reading import parse_document
-from aurora_indexer.knowledge.yaml_document import TooDeep
+from aurora_indexer.documents.document_parser import parse_document
+from aurora_indexer.documents.yaml_document import TooDeep
 
 SOURCES = {file.name: file.read_bytes() for file in sorted((Path(__file__).parent / "samples").iterdir())}
 MARKS = [

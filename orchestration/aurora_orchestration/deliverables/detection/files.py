@@ -9,7 +9,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from aurora_indexer import IndexerError
-from aurora_indexer.reading import read_steady
+from aurora_indexer.files.safe_read import read_steady
 
 MAX_FILE_BYTES = 1 << 20
 MAX_FILES = 200

@@ -1,0 +1,135 @@
+"""A document with headings becomes a chunk for each heading, down to the next one of any level (AURORA §6.6)."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from aurora_indexer.documents.chunk_names import clean_name
+from aurora_indexer.documents.inline_markup import plain, references
+from aurora_indexer.documents.knowledge_chunk import MAX_CHUNKS, Builder, Piece
+from aurora_memory.chunks import MODULE_NAME, Reference
+
+_BULLET = re.compile(r"^[ \t]{0,12}(?:[-*+]|\d{1,3}[.)])[ \t]+|^[ \t]{0,3}>[ \t]?")
+_WORDS = re.compile(r"\w\w")
+
+
+class Heading(Struct, frozen=True):
+    """A heading: its level from 1, its text as written, and where it starts and its own lines end."""
+
+    level: int
+    text: str
+    start: int
+    end: int
+
+
+class Block(Struct, frozen=True):
+    """A paragraph, list, table or piece of code. Only `prose` is read for names, links and documentation."""
+
+    start: int
+    end: int
+    prose: bool
+
+
+class Outline(Struct, frozen=True):
+    """What a format found in a text, in order. `title` and `about` are what its front matter says of it."""
+
+    headings: Sequence[Heading]
+    blocks: Sequence[Block]
+    title: str = ""
+    about: str = ""
+
+
+def add_sections(builder: Builder, path: str, text: str, outline: Outline) -> None:
+    """Make a chunk of what stands before the first heading, if that says anything, and of each section."""
+    starts = [block.start for block in outline.blocks]
+    first = outline.headings[0].start if outline.headings else len(text)
+    title = clean_name(plain(outline.title)) if outline.title.strip() else ""
+    before = _blocks(outline, starts, 0, first)
+    alone = bool(before) and not outline.headings
+    if alone or outline.about or title or any(_says_something(text, block) for block in before):
+        taken = outline.headings and title == clean_name(plain(outline.headings[0].text))
+        builder.add(
+            _section(
+                path,
+                text,
+                before,
+                (0, first),
+                name=title if title and not taken else MODULE_NAME,
+                heading=outline.title,
+                about=outline.about,
+            )
+        )
+    around: list[tuple[int, str]] = []
+    for number, heading in enumerate(outline.headings[:MAX_CHUNKS]):
+        end = outline.headings[number + 1].start if number + 1 < len(outline.headings) else len(text)
+        while around and around[-1][0] >= heading.level:
+            around.pop()
+        parent = around[-1][1] if around else None
+        own = clean_name(plain(heading.text))
+        name = f"{parent}.{own}" if parent else own
+        around.append((heading.level, name))
+        blocks = _blocks(outline, starts, heading.end, end)
+        builder.add(
+            _section(
+                path,
+                text,
+                blocks,
+                (heading.start, end),
+                name=name,
+                parent=parent,
+                heading=f"{'#' * heading.level} {heading.text}",
+                heading_end=heading.end,
+            )
+        )
+
+
+def _section(
+    path: str,
+    text: str,
+    blocks: Sequence[Block],
+    span: tuple[int, int],
+    *,
+    name: str,
+    heading: str,
+    parent: str | None = None,
+    about: str = "",
+    heading_end: int = 0,
+) -> Piece:
+    said = next((block for block in blocks if _says_something(text, block)), None)
+    silent = [(span[0], heading_end)] if heading_end else []
+    if said is not None and not about:
+        silent.append((said.start, said.end))
+    named: list[Reference] = []
+    for block in blocks:
+        if block.prose:
+            named.extend(references(text[block.start : block.end], path))
+    doc = about or (_paragraph(text[said.start : said.end]) if said is not None else "")
+    return Piece(
+        name=name,
+        kind="section",
+        start=span[0],
+        end=span[1],
+        heading=heading,
+        doc=doc,
+        parent=parent,
+        references=named,
+        silent=silent,
+        borders=[block.start for block in blocks],
+    )
+
+
+def _blocks(outline: Outline, starts: Sequence[int], low: int, high: int) -> Sequence[Block]:
+    return outline.blocks[bisect_left(starts, low) : bisect_left(starts, high)]
+
+
+def _says_something(text: str, block: Block) -> bool:
+    return block.prose and _WORDS.search(plain(text[block.start : min(block.end, block.start + 2000)])) is not None
+
+
+def _paragraph(text: str) -> str:
+    lines = [plain(_BULLET.sub("", line)) for line in text[:8000].split("\n")]
+    return "\n".join(line for line in lines if line)

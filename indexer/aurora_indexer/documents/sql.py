@@ -1,0 +1,187 @@
+"""SQL definitions: a chunk for each table, view, routine, trigger and type; the rest of a file is one more."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from aurora_indexer.documents.chunk_names import clean_name
+from aurora_indexer.documents.knowledge_chunk import Builder, Piece, Span
+from aurora_indexer.documents.sql_tokens import Token, statements, tokens
+from aurora_indexer.parse.signature import docstring_of_comments
+from aurora_memory.chunks import MODULE_NAME, ChunkKind, Reference
+
+_KINDS: dict[str, ChunkKind] = {
+    "TABLE": "table",
+    "VIEW": "view",
+    "FUNCTION": "operation",
+    "PROCEDURE": "operation",
+    "TRIGGER": "operation",
+    "TYPE": "schema",
+    "DOMAIN": "schema",
+}
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_BEFORE_KIND = _words(
+    "OR REPLACE ALTER TEMP TEMPORARY GLOBAL LOCAL UNLOGGED EXTERNAL FOREIGN VIRTUAL MATERIALIZED RECURSIVE CONSTRAINT"
+    " EDITIONABLE NONEDITIONABLE TRANSIENT AGGREGATE"
+)
+_BEFORE_NAME = _words("IF NOT EXISTS")
+_NOT_COLUMNS = _words("PRIMARY FOREIGN UNIQUE CHECK CONSTRAINT KEY INDEX EXCLUDE LIKE PERIOD FULLTEXT SPATIAL")
+_REFERRING = _words("REFERENCES FROM JOIN INTO UPDATE")
+_BODY = _words("AS BEGIN IS")
+
+_SHOWN = 16
+"""Columns named in a signature."""
+
+_DASHES = re.compile(r"^--+")
+_BLANK_LINE = re.compile(r"\n[ \t\r]*\n")
+
+
+def add_sql(builder: Builder, text: str) -> None:
+    """Make the chunks of a file of SQL."""
+    left: list[Span] = []
+    pieces: list[Piece] = []
+    header: list[Token] | None = None
+    for statement in statements(tokens(text)):
+        if header is None:
+            header = _header(text, statement)
+        if piece := _piece(text, statement):
+            pieces.append(piece)
+        elif any(token.kind == "word" for token in statement):
+            first = next(token for token in statement if token.kind != "comment")
+            left.append((first.start, statement[-1].end))
+    if header or left:
+        spans = [*((token.start, token.end) for token in header or ()), *left]
+        builder.add(
+            Piece(
+                name=MODULE_NAME,
+                kind="section",
+                start=spans[0][0],
+                end=spans[-1][1],
+                doc=_said(text, header or []),
+                silent=spans[: len(header or ())],
+                apart=[(piece.start, piece.end) for piece in pieces],
+                borders=[low for low, _ in left],
+            )
+        )
+    for piece in pieces:
+        builder.add(piece)
+
+
+def _piece(text: str, statement: Sequence[Token]) -> Piece | None:
+    """What a `CREATE` of a kind we know defines."""
+    code = [token for token in statement if token.kind != "comment"]
+    if not code or code[0].text != "CREATE" or code[0].kind != "word":
+        return None
+    at = 1
+    while at < len(code) and code[at].text in _BEFORE_KIND:
+        at += 1
+    kind = _KINDS.get(code[at].text) if at < len(code) else None
+    at += 1
+    while at < len(code) and code[at].kind == "word" and code[at].text in _BEFORE_NAME:
+        at += 1
+    segments, at = _name(text, code, at)
+    if kind is None or not segments:
+        return None
+    comments = _leading(text, statement, code[0])
+    start = comments[0].start if comments else code[0].start
+    return Piece(
+        name=".".join(clean_name(segment) for segment in segments),
+        kind=kind,
+        start=start,
+        end=code[-1].end,
+        heading=_heading(text, code, at, kind),
+        doc=_said(text, comments),
+        references=list(_references(text, code, at, is_trigger="TRIGGER" in {token.text for token in code[:at]})),
+        silent=[(start, code[0].start)],
+        borders=[token.end for token in code if token.text in (",", ";") and token.kind == "mark"],
+    )
+
+
+def _name(text: str, code: Sequence[Token], at: int) -> tuple[list[str], int]:
+    """A name with its qualifiers as written, and where it ends."""
+    segments: list[str] = []
+    while at < len(code) and code[at].kind in ("word", "quoted"):
+        token = code[at]
+        segments.append(token.text if token.kind == "quoted" else text[token.start : token.end])
+        at += 1
+        if at >= len(code) or code[at].text != "." or code[at].kind != "mark":
+            break
+        at += 1
+    return segments, at
+
+
+def _leading(text: str, statement: Sequence[Token], first: Token) -> list[Token]:
+    """The comments directly above a statement, each on lines of its own."""
+    found: list[Token] = []
+    below = first.start
+    for token in reversed(statement[: statement.index(first)]):
+        line = text[text.rfind("\n", 0, token.start) + 1 : token.start]
+        if line.strip() or _BLANK_LINE.search(text, token.end, below):
+            break
+        found.append(token)
+        below = token.start
+    return found[::-1]
+
+
+def _header(text: str, statement: Sequence[Token]) -> list[Token]:
+    """The comments a file begins with, as far as its first statement does not claim them."""
+    count = next((number for number, token in enumerate(statement) if token.kind != "comment"), len(statement))
+    claimed = len(_leading(text, statement, statement[count])) if count < len(statement) else 0
+    return list(statement[: count - claimed])
+
+
+def _said(text: str, comments: Sequence[Token]) -> str:
+    """What comments say, without their marks."""
+    written = [_DASHES.sub("//", text[token.start : token.end]) for token in comments]
+    return docstring_of_comments([comment.encode("utf-8", "replace") for comment in written])
+
+
+def _heading(text: str, code: Sequence[Token], at: int, kind: ChunkKind) -> str:
+    """`CREATE TABLE users (id, email)`, or all that stands before a routine's or a view's body."""
+    if kind == "table":
+        head = text[code[0].start : code[at - 1].end]
+        columns = _columns(text, code, at)
+        more = ", …" if len(columns) > _SHOWN else ""
+        return f"{head} ({', '.join(columns[:_SHOWN])}{more})" if columns else head
+    body = next((token.start for token in code[at:] if token.kind == "text" or token.text in _BODY), code[-1].end)
+    return text[code[0].start : body]
+
+
+def _columns(text: str, code: Sequence[Token], at: int) -> list[str]:
+    """The first name of each entry in the outer brackets that is no constraint."""
+    depth = 0
+    expected = False
+    found: list[str] = []
+    for token in code[at:]:
+        if token.kind == "mark" and token.text in "()":
+            depth += 1 if token.text == "(" else -1
+            expected = depth == 1 and token.text == "("
+            if depth <= 0:
+                break
+        elif token.kind == "mark":
+            expected = depth == 1 and token.text == ","
+        elif depth == 0:
+            break
+        elif expected:
+            expected = False
+            if token.kind == "quoted" or (token.kind == "word" and token.text not in _NOT_COLUMNS):
+                found.append(token.text if token.kind == "quoted" else text[token.start : token.end])
+    return found
+
+
+def _references(text: str, code: Sequence[Token], at: int, *, is_trigger: bool) -> Iterator[Reference]:
+    """The tables and views that a definition names; `ON` names one in a trigger, and conditions elsewhere."""
+    for number in range(at, len(code)):
+        token = code[number]
+        if token.kind != "word" or code[number - 1].text == "ON":  # ON UPDATE CASCADE
+            continue
+        if token.text in _REFERRING or (is_trigger and token.text == "ON"):
+            segments, _ = _name(text, code, number + 1)
+            if segments:
+                yield Reference("mentions", segments[-1])

@@ -1,0 +1,304 @@
+"""Which files of a workspace are to be indexed: one walk that looks at names and stats, and opens next to nothing."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections import Counter
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from pathlib import Path
+from typing import NamedTuple
+
+from msgspec import Struct
+
+from aurora_indexer import documents, languages
+from aurora_indexer.files import skips
+from aurora_indexer.files.ignore import MARKERS, Folder, IgnoreRules
+from aurora_indexer.files.safe_read import NotARegularFile, read_prefix
+from aurora_indexer.files.skips import Skip
+
+SHEBANG_BYTES = 128
+NAMED_IGNORED = 300
+"""Ignored entries that are kept by name, to be shown to who asks; all are counted."""
+
+
+class Limits(Struct, frozen=True):
+    """Bounds on what is taken in: bytes of one file, and files of one workspace."""
+
+    max_file_bytes: int = 1 << 20
+    max_files: int = 200_000
+
+
+class FoundFile(Struct, frozen=True, array_like=True):
+    """A file to index, as its folder lists it. `path` is relative to the root, with `/`; `inode` may be 0."""
+
+    path: str
+    size: int
+    mtime_ns: int
+    inode: int
+
+
+class ScanResult(Struct, frozen=True):
+    """What one walk saw. `other_files` counts files of no known language by suffix (".png"; "" for none).
+
+    `ignored` counts entries the rules left out (the first of them are in `ignored_paths`), `folders` those that were
+    walked. `truncated` means that `max_files` was reached and the rest not looked at.
+    """
+
+    files: list[FoundFile]
+    skips: list[Skip]
+    other_files: dict[str, int]
+    ignored: int
+    folders: int
+    truncated: bool = False
+    ignored_paths: list[str] = []
+
+
+class Walked(NamedTuple):
+    """One folder of a walk: its entries that are not folders, and what kept other folders out."""
+
+    folder: Folder
+    files: list[os.DirEntry[str]]
+    skips: list[Skip]
+    ignored: list[str]
+
+
+def walk(
+    rules: IgnoreRules, start: str = "", *, before_listing: Callable[[str], None] | None = None
+) -> Iterator[Walked]:
+    """Every folder at and below `start` (relative, `/`), parents first, that the rules don't leave out by name.
+
+    Those that turn out closed when listed come without files. Symbolic links are not followed. `before_listing` is told
+    each folder's path before it is listed. Raises OSError where the root itself cannot be listed.
+    """
+    root = str(rules.root)
+    top = start.rpartition("/")
+    pending: list[tuple[Folder | None, str]] = [(rules.folder(top[0]) if start else None, top[2])]
+    while pending:
+        parent, name = pending.pop()
+        path = parent.prefix + name if parent else ""
+        if before_listing:
+            before_listing(path)
+        try:
+            with os.scandir(f"{root}/{path}" if path else root) as listing:
+                entries = list(listing)
+        except OSError as error:
+            if parent is None:
+                raise
+            yield Walked(parent, [], [skips.unreadable(skips.printable(path), error)], [])
+            continue
+        folder = rules.enter(parent, name, MARKERS.intersection([entry.name for entry in entries]))
+        if folder.closed:
+            kept = folder.closed.reason == "ignored"
+            yield Walked(folder, [], [] if kept else [folder.closed], [folder.path] if kept else [])
+            continue
+        files: list[os.DirEntry[str]] = []
+        found: list[Skip] = []
+        ignored: list[str] = []
+        for entry in entries:
+            if not entry.is_dir(follow_symlinks=False):
+                files.append(entry)
+            elif folder.ignores(entry.name, is_folder=True):
+                ignored.append(folder.prefix + entry.name)
+            elif not _encodable(entry.name):
+                found.append(_badly_named(folder.prefix + entry.name))
+            else:
+                pending.append((folder, entry.name))
+        yield Walked(folder, files, found, ignored)
+
+
+def scan(root: Path, limits: Limits, rules: IgnoreRules | None = None) -> ScanResult:
+    """Walk `root` once. Given `rules` are refreshed first, so that they hold for what was seen.
+
+    Raises OSError where `root` itself cannot be listed.
+    """
+    if rules is None:
+        rules = IgnoreRules(root)
+    else:
+        rules.refresh()
+    files: list[FoundFile] = []
+    data: list[FoundFile] = []
+    skipped: list[Skip] = []
+    other: Counter[str] = Counter()
+    ignored: list[str] = []
+    folders = 0
+    for walked in walk(rules):
+        folder = walked.folder
+        folders += not folder.closed
+        ignored += walked.ignored
+        skipped += walked.skips
+        for entry in walked.files:
+            name = entry.name
+            path = folder.prefix + name
+            if not known_by_name(name):
+                if folder.ignores(name, is_folder=False):
+                    ignored.append(path)
+                    continue
+                if documents.is_data(name):
+                    found = _look_at_data(rules, path, name, entry.path, limits, entry)
+                    if isinstance(found, FoundFile) and len(data) < limits.max_files:
+                        data.append(found)
+                    elif isinstance(found, Skip) and found.reason != "no-language":
+                        skipped.append(found)
+                    else:
+                        other[_suffix(name)] += 1
+                    continue
+                if not _is_script(entry.path, name):
+                    other[_suffix(name) if name.isascii() else ""] += 1
+                    continue
+            elif folder.ignores(name, is_folder=False):
+                ignored.append(path)
+                continue
+            found = _look(rules, path, name, entry.path, limits, entry)
+            if isinstance(found, Skip):
+                skipped.append(found)
+            else:
+                files.append(found)
+        if len(files) > limits.max_files:
+            detail = f"More than {limits.max_files:,} files; raise the limit, or name folders in .auroraignore."
+            skipped.append(Skip("", "too-many", detail))
+            del files[limits.max_files :]
+            return _result(files, skipped, other, ignored, folders, truncated=True)
+    files += data[: limits.max_files - len(files)]  # last: few of them are documents, and code must not wait for them
+    return _result(files, skipped, other, ignored, folders, truncated=False)
+
+
+def _result(
+    files: list[FoundFile], found: list[Skip], other: Counter[str], ignored: list[str], folders: int, *, truncated: bool
+) -> ScanResult:
+    named = [skips.printable(path) for path in ignored[:NAMED_IGNORED]]
+    return ScanResult(files, found, dict(other), len(ignored), folders, truncated, named)
+
+
+def find_file(rules: IgnoreRules, path: str, limits: Limits) -> FoundFile | Skip:
+    """What `scan` would say of the one file at `path` (relative, `/`); `gone` where there is none."""
+    above, _, name = path.rpartition("/")
+    folder = rules.folder(above)
+    if folder.closed:
+        return Skip(skips.printable(path), folder.closed.reason, folder.closed.detail)
+    if folder.ignores(name, is_folder=False):
+        return Skip(skips.printable(path), "ignored", "An ignore rule names this file.")
+    absolute = f"{rules.root}/{path}"
+    if _below_a_link(rules.root, above):
+        return Skip(skips.printable(path), "symlink", "Lies below a symbolic link.")
+    if documents.is_data(name):
+        return _look_at_data(rules, path, name, absolute, limits, None)
+    if not known_by_name(name) and not _is_script(absolute, name):
+        if not os.path.lexists(absolute):
+            return Skip(skips.printable(path), "gone", "There is no such file.")
+        return skips.unknown(skips.printable(path))
+    return _look(rules, path, name, absolute, limits, None)
+
+
+def is_indexable(rules: IgnoreRules, path: str, limits: Limits) -> Skip | None:
+    """Why the file at `path` (relative, `/`) is not indexed, or None where it is: the same verdict as `scan`'s."""
+    found = find_file(rules, path, limits)
+    return found if isinstance(found, Skip) else None
+
+
+def _look(
+    rules: IgnoreRules, path: str, name: str, absolute: str, limits: Limits, entry: os.DirEntry[str] | None
+) -> FoundFile | Skip:
+    if not _encodable(path):
+        return _badly_named(path)
+    try:
+        status = entry.stat(follow_symlinks=False) if entry else os.lstat(absolute)
+    except FileNotFoundError:
+        return Skip(path, "gone", "There is no such file.")
+    except OSError as error:
+        return skips.unreadable(path, error)
+    if stat.S_ISLNK(status.st_mode):
+        return _link(rules.root, path, absolute)
+    if not stat.S_ISREG(status.st_mode):
+        return Skip(path, "not-a-file", "A folder, pipe, socket or device, not a file.")
+    return (
+        skips.by_name(path, name)
+        or skips.by_size(path, status.st_size, limits.max_file_bytes)
+        or FoundFile(path, status.st_size, status.st_mtime_ns, status.st_ino)
+    )
+
+
+def _look_at_data(
+    rules: IgnoreRules, path: str, name: str, absolute: str, limits: Limits, entry: os.DirEntry[str] | None
+) -> FoundFile | Skip:
+    """As `_look`, for files that are hardly ever documents: only a name that promises one is worth a reason."""
+    found = _look(rules, path, name, absolute, limits, entry)
+    if isinstance(found, FoundFile) or found.reason == "gone" or documents.named_like_a_schema(name):
+        return found
+    return skips.unknown(skips.printable(path))
+
+
+def _link(root: Path, path: str, absolute: str) -> Skip:
+    try:
+        target = Path(absolute).resolve(strict=True)
+    except (OSError, RuntimeError) as error:
+        if isinstance(error, FileNotFoundError):
+            return Skip(path, "symlink", "A symbolic link to nothing.")
+        return Skip(path, "symlink-loop", "A symbolic link that leads back to itself.")
+    if target.is_relative_to(root.resolve()):
+        return Skip(path, "symlink", "A symbolic link; its target is indexed under its own name.")
+    return Skip(path, "symlink-outside", "A symbolic link that leaves the workspace.")
+
+
+def _below_a_link(root: Path, folder: str) -> bool:
+    above = str(root)
+    for name in folder.split("/") if folder else ():
+        above = f"{above}/{name}"
+        if Path(above).is_symlink():
+            return True
+    return False
+
+
+def _is_script(absolute: str, name: str) -> bool:
+    """Whether a file without suffix is executable and its first line names an interpreter we know."""
+    if "." in name:
+        return False
+    try:
+        status = os.lstat(absolute)
+        if not stat.S_ISREG(status.st_mode) or not status.st_mode & 0o111:
+            return False
+        first_line = read_prefix(absolute, SHEBANG_BYTES).split(b"\n", 1)[0]
+    except (OSError, NotARegularFile):
+        return False
+    return first_line.startswith(b"#!") and languages.for_path(name, first_line) is not None
+
+
+_FILE_NAMES = frozenset(name for language in languages.LANGUAGES for name in language.file_names)
+
+
+def known_by_name(name: str) -> bool:
+    """Whether a file's name alone tells that we know to read it. Asked of every file, so answered by suffix, once."""
+    return name in _FILE_NAMES or _by_suffix(_suffix(name))
+
+
+def may_be_source(name: str) -> bool:
+    """Whether a file of this name may count: it is known, its content decides, or it may be a script."""
+    return "." not in name or known_by_name(name) or documents.is_data(name)
+
+
+def _suffix(name: str) -> str:
+    dot = name.rfind(".")
+    return name[dot:] if dot > 0 else ""
+
+
+@lru_cache(maxsize=4096)
+def _by_suffix(suffix: str) -> bool:
+    if not suffix:
+        return False
+    document = documents.for_path(f"file{suffix}")
+    return languages.for_path(f"file{suffix}") is not None or (document is not None and not document.data)
+
+
+def _encodable(text: str) -> bool:
+    if text.isascii():
+        return True
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _badly_named(path: str) -> Skip:
+    return Skip(skips.printable(path), "name-encoding", "Its name is not UTF-8.")

@@ -1,0 +1,191 @@
+"""Asking git about a workspace: HEAD, and logs as they stream out (AURORA §9.2, "git signal extraction").
+
+Only the `git` program reads objects. It runs without a shell, with everything a repository's own configuration could
+make it start switched off, at low priority, for a bounded time, with bounded output.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import subprocess
+from asyncio.subprocess import DEVNULL, PIPE, Process
+from collections.abc import AsyncIterator, Mapping, Sequence
+from pathlib import Path
+
+from aurora_indexer.git.gitdir import find_git_directory, is_shallow, read_head
+
+ANSWER_SECONDS = 5.0
+MAX_ANSWER_BYTES = 64 << 20
+MAX_LOG_BYTES = 1 << 30
+_READ_BYTES = 64 << 10
+_NICENESS = 10
+
+_SAFE = (
+    "-c core.fsmonitor=false -c core.hooksPath=/dev/null -c core.pager=cat -c core.sshCommand=false -c diff.external="
+    " -c log.showSignature=false -c gpg.program=false -c protocol.allow=never -c credential.helper="
+    " -c log.showRoot=true -c core.quotePath=false -c core.bigFileThreshold=4m -c diff.relative=false"
+    " -c diff.orderFile=/dev/null --no-pager"
+)
+_COMMAND = ("git", *_SAFE.split())
+
+_KEPT_VARIABLES = frozenset({"PATH", "HOME", "XDG_CONFIG_HOME", "USERPROFILE", "SYSTEMROOT", "TMPDIR", "TEMP", "TMP"})
+_SETTINGS = {
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_NO_LAZY_FETCH": "1",
+    "GIT_NO_REPLACE_OBJECTS": "1",
+    "LC_ALL": "C",
+}
+
+
+def head(root: Path, *, environment: Mapping[str, str] = os.environ) -> str | None:
+    """The commit HEAD is at, or None (no repository, no commit yet). Blocks for a few file reads, rarely a process."""
+    repository = find_git_directory(root)
+    found = read_head(repository) if repository else None
+    if found is None or not found.needs_git:
+        return found.commit if found else None
+    try:
+        done = subprocess.run(
+            [*_COMMAND, "rev-parse", "--verify", "--quiet", "HEAD"],
+            cwd=root,
+            env=_clean(environment),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=ANSWER_SECONDS,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return done.stdout.decode("ascii", "replace").strip() or None
+
+
+class Output:
+    """What a running git says, in pieces; `whole` once it has said everything and succeeded."""
+
+    def __init__(self, process: Process, deadline: float) -> None:
+        self.whole = False
+        self._process = process
+        self._deadline = deadline
+
+    async def pieces(self) -> AsyncIterator[bytes]:
+        """At most `MAX_LOG_BYTES`, until the time is over. A failing git just stops; what came before holds."""
+        taken = 0
+        while piece := await self._piece():
+            taken += len(piece)
+            if taken > MAX_LOG_BYTES:
+                return
+            yield piece
+        self.whole = self._process.returncode == 0
+
+    async def _piece(self) -> bytes:
+        assert self._process.stdout is not None
+        try:
+            async with asyncio.timeout_at(self._deadline):
+                piece = await self._process.stdout.read(_READ_BYTES)
+                if not piece:
+                    await self._process.wait()
+                return piece
+        except TimeoutError:
+            return b""
+
+
+@contextlib.asynccontextmanager
+async def streaming(
+    root: Path, arguments: Sequence[str], *, deadline: float, environment: Mapping[str, str] = os.environ
+) -> AsyncIterator[Output]:
+    """Run git for the length of the block, and no longer than to `deadline` (event loop time). Raises OSError."""
+    async with _running(root, list(arguments), environment) as process:
+        yield Output(process, deadline)
+
+
+async def answer(
+    root: Path,
+    arguments: Sequence[str],
+    *,
+    send: bytes = b"",
+    seconds: float = ANSWER_SECONDS,
+    environment: Mapping[str, str] = os.environ,
+) -> bytes | None:
+    """All git says on stdout; None where it fails, takes too long, says more than `MAX_ANSWER_BYTES` or isn't there."""
+    try:
+        async with asyncio.timeout(seconds), _running(root, list(arguments), environment, PIPE) as process:
+            assert process.stdin is not None
+            assert process.stdout is not None
+            sending = asyncio.create_task(_send(process, send))
+            try:
+                said = bytearray()
+                while piece := await process.stdout.read(_READ_BYTES):
+                    said += piece
+                    if len(said) > MAX_ANSWER_BYTES:
+                        return None
+                return bytes(said) if await process.wait() == 0 else None
+            finally:
+                sending.cancel()
+                await asyncio.gather(sending, return_exceptions=True)
+    except (OSError, TimeoutError):
+        return None
+
+
+async def root_commit(root: Path, *, environment: Mapping[str, str] = os.environ) -> str | None:
+    """The first commit of HEAD's history, which tells one project from another wherever it is cloned; None without.
+
+    Of several roots, the one reached by first parents. None, too, for shallow clones: theirs is not the first.
+    """
+    repository = find_git_directory(root)
+    if repository is None or is_shallow(repository):
+        return None
+    arguments = ["rev-list", "--first-parent", "--max-parents=0", "HEAD"]
+    said = await answer(root, arguments, environment=environment)
+    return said.decode("ascii", "replace").split("\n", 1)[0] or None if said else None
+
+
+async def excludes_file(*, environment: Mapping[str, str] = os.environ) -> Path | None:
+    """The user's global ignore file (`core.excludesFile`, or git's default place), if there is one."""
+    home = environment.get("HOME") or environment.get("USERPROFILE") or ""
+    named = ""
+    if home:
+        arguments = ["config", "--global", "--type=path", "--get", "core.excludesFile"]
+        named = (await answer(Path(home), arguments, environment=environment) or b"").decode("utf-8", "replace")
+        named = named.strip("\n")
+    default = Path(environment.get("XDG_CONFIG_HOME") or f"{home}/.config", "git", "ignore")
+    file = Path(named) if named else default
+    return file if file.is_absolute() and await asyncio.to_thread(file.is_file) else None
+
+
+async def _send(process: Process, what: bytes) -> None:
+    assert process.stdin is not None
+    with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+        process.stdin.write(what)
+        await process.stdin.drain()
+    process.stdin.close()
+
+
+@contextlib.asynccontextmanager
+async def _running(
+    root: Path, arguments: list[str], environment: Mapping[str, str], stdin: int = DEVNULL
+) -> AsyncIterator[Process]:
+    process = await asyncio.create_subprocess_exec(
+        *_COMMAND,
+        *arguments,
+        stdin=stdin,
+        stdout=PIPE,
+        stderr=DEVNULL,
+        cwd=root,
+        env=_clean(environment),
+        limit=1 << 20,
+    )
+    if hasattr(os, "setpriority"):
+        with contextlib.suppress(OSError):
+            os.setpriority(os.PRIO_PROCESS, process.pid, _NICENESS)
+    try:
+        yield process
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            process.kill()
+        await asyncio.shield(process.wait())
+
+
+def _clean(environment: Mapping[str, str]) -> dict[str, str]:
+    return {name: value for name, value in environment.items() if name.upper() in _KEPT_VARIABLES} | _SETTINGS

@@ -1,0 +1,240 @@
+"""One definition, or what is left of a file between its definitions, becomes a CodeChunk (AURORA §6.3.5, §6.6)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cache
+from itertools import accumulate
+from posixpath import basename, splitext
+
+from tree_sitter import Node
+
+from aurora_indexer.languages import Language
+from aurora_indexer.parse import signature, summary, used_names
+from aurora_indexer.parse.definitions import Definition, Docs
+from aurora_indexer.parse.fingerprint import WHITE_SPACE, body_hash, shape_hash
+from aurora_indexer.parse.leading_comments import Span
+from aurora_indexer.parse.parts import first_part, later_part, packed_name, packed_path
+from aurora_indexer.parse.references import Uses
+from aurora_indexer.parse.split import is_long, split
+from aurora_memory.chunks import MODULE_NAME, ChunkKind, CodeChunk, Part
+
+_NOTHING = WHITE_SPACE + b";,{}()"
+"""What may be left between definitions without being code."""
+
+_BLOCK = 512
+"""Bytes whose line breaks are counted together."""
+
+
+class Chunker:
+    """Makes the chunks of one file. `bare` is its source with the comments blanked, byte for byte."""
+
+    def __init__(self, path: str, language: Language, source: bytes, bare: bytes) -> None:
+        self._path = path
+        self._language = language
+        self._source = source
+        self._bare = bare
+        without_suffix = splitext(path)[0]
+        self._path_terms = packed_path(without_suffix)
+        self._ordinals: dict[str, int] = {}
+        self._stem = basename(without_suffix)
+        self._keywords = _keywords(language)
+        blocks = range(0, len(source), _BLOCK)
+        self._breaks_before = [0, *accumulate([source.count(b"\n", at, at + _BLOCK) for at in blocks])]
+
+    def definition(self, definition: Definition, uses: Uses) -> CodeChunk:
+        """Make the chunk of a definition."""
+        start, end = definition.start, definition.end
+        source = self._source
+        text = source[start:end]
+        header = self._bare[definition.head : definition.header_end]
+        if definition.bracket[1]:
+            low, high = definition.bracket
+            header = self._bare[definition.head : low] + self._bare[high : definition.header_end]
+        if definition.written not in header:  # `typedef struct { … } name`
+            header += b" " + definition.written
+        return self._chunk(
+            name=definition.name,
+            kind=definition.kind,
+            parent=definition.parent_name,
+            span=(start, end),
+            node=definition.node,
+            excluded=[*definition.docs.spans, *definition.inside],
+            docstring=self._docstring(definition.docs),
+            heading=signature.signature(header),
+            hashes=(body_hash(text), shape_hash(self._bare[start:end], definition.written)),
+            tokens=summary.estimated_tokens(text),
+            uses=uses,
+        )
+
+    def module(
+        self, root: Node, top_level: list[Span], imports: list[Span], trivia: list[Span], docs: Docs, uses: Uses
+    ) -> CodeChunk | None:
+        """Make the chunk of what is left between definitions, if that is more than imports, comments and trivia."""
+        docstring = self._docstring(docs)
+        bare = self._bare
+        trivia = sorted([*top_level, *trivia])
+        if not docstring:
+            around = _between(sorted([*trivia, *imports, *docs.spans]), 0, len(bare))
+            if not any(bare[low:high].strip(_NOTHING) for low, high in around):
+                return None
+        left = _between(trivia, 0, len(bare))
+        start, end = _told(bare, left)
+        if docs.spans:
+            start, end = min(start, docs.spans[0][0]), max(end, docs.spans[-1][1])
+        shape = b"".join([bare[low:high] for low, high in left])
+        return self._chunk(
+            name=MODULE_NAME,
+            kind="module",
+            parent=None,
+            span=(start, end),
+            node=root,
+            excluded=[*docs.spans, *top_level],
+            docstring=docstring,
+            heading="",
+            hashes=(body_hash(blanked(self._source, top_level)[start:end]), shape_hash(shape, b"")),
+            tokens=0,  # a module's text holds other chunks: `with_own_tokens` counts it
+            uses=uses,
+        )
+
+    def _chunk(
+        self,
+        *,
+        name: str,
+        kind: ChunkKind,
+        parent: str | None,
+        span: Span,
+        node: Node,
+        excluded: list[Span],
+        docstring: str,
+        heading: str,
+        hashes: tuple[bytes, bytes],
+        tokens: int,
+        uses: Uses,
+    ) -> CodeChunk:
+        start, end = span
+        line_start, line_end = self._line(start), self._line(max(start, end - 1))
+        rows = used_names.references(uses.inherited, uses.called)
+        called = [row.name for row in rows if row.kind == "calls"]
+        names = packed_name(name)
+        parts: list[Part] = []
+        body = _without(self._source, start, end, excluded)
+        spans: list[Span] = [span]
+        if is_long(body):
+            text = blanked(
+                self._source[start:end], sorted((max(s, start) - start, min(e, end) - start) for s, e in excluded)
+            )
+            spans = split(node, text, start)
+        if len(spans) > 1:
+            for low, high in spans[1:]:
+                piece = text[low - start : high - start]
+                first, last = _extent(piece)
+                lines = (self._line(low + first), self._line(low + max(first, last - 1)))
+                parts.append(later_part(lines, names, piece))
+            body = text[: spans[0][1] - start]
+            first_end = self._line(start + max(0, _extent(body)[1] - 1))
+        else:
+            first_end = line_end
+        parts.insert(
+            0,
+            first_part(
+                (line_start, first_end),
+                names,
+                self._path_terms,
+                heading=heading,
+                docstring=docstring.encode(),
+                calls=called,
+                body=body,
+            ),
+        )
+        ordinal = self._ordinals.get(name, 0)
+        self._ordinals[name] = ordinal + 1
+        return CodeChunk(
+            path=self._path,
+            name=name,
+            kind=kind,
+            language=self._language.name,
+            line_start=line_start,
+            line_end=line_end,
+            signature=heading,
+            docstring=docstring,
+            parent=parent,
+            references=rows,
+            ast_summary=summary.ast_summary(uses.branches, uses.loops),
+            keywords=self._keywords.choose("" if kind == "module" else name, heading, docstring, (*called, self._stem)),
+            body_hash=hashes[0],
+            shape_hash=hashes[1],
+            tokens=tokens,
+            parts=tuple(parts),
+            ordinal=ordinal,
+        )
+
+    def _docstring(self, docs: Docs) -> str:
+        if not docs.spans:
+            return ""
+        texts = [self._source[start:end] for start, end in docs.spans]
+        return signature.docstring_of_comments(texts) if docs.are_comments else signature.docstring_of_string(texts[0])
+
+    def _line(self, position: int) -> int:
+        """The 1-based line of a byte position; a line break belongs to the line it ends."""
+        block = position // _BLOCK
+        return 1 + self._breaks_before[block] + self._source.count(b"\n", block * _BLOCK, position)
+
+
+def blanked(text: bytes, spans: Iterable[Span]) -> bytes:
+    """Put spaces where the spans are; spans are sorted and may overlap."""
+    pieces: list[bytes] = []
+    at = 0
+    for start, end in spans:
+        if end <= at:
+            continue
+        start = max(start, at)
+        pieces.append(text[at:start])
+        pieces.append(b" " * (end - start))
+        at = end
+    if not pieces:
+        return text
+    pieces.append(text[at:])
+    return b"".join(pieces)
+
+
+def _without(text: bytes, start: int, end: int, spans: list[Span]) -> bytes:
+    if not spans:
+        return text[start:end]
+    return b"\n".join([text[low:high] for low, high in _between(sorted(spans), start, end)])
+
+
+def _between(spans: Iterable[Span], start: int, end: int) -> list[Span]:
+    """What is left from `start` to `end` without the spans; they are sorted and may overlap."""
+    left: list[Span] = []
+    for low, high in spans:
+        if low > start:
+            left.append((start, low))
+        start = max(start, high)
+    left.append((start, end))
+    return left
+
+
+def _told(text: bytes, spans: list[Span]) -> Span:
+    """First and last byte (exclusive) of the spans that are more than white space and brackets; else the text's end."""
+    start = end = len(text)
+    for low, high in spans:
+        if piece := text[low:high].lstrip(_NOTHING):
+            start = high - len(piece)
+            break
+    for low, high in reversed(spans):
+        if piece := text[low:high].rstrip(_NOTHING):
+            end = low + len(piece)
+            break
+    return start, end
+
+
+def _extent(text: bytes) -> Span:
+    """First and last byte (exclusive) that are not white space."""
+    start = len(text) - len(text.lstrip(WHITE_SPACE))
+    return start, max(len(text.rstrip(WHITE_SPACE)), start)
+
+
+@cache
+def _keywords(language: Language) -> summary.Keywords:
+    return summary.Keywords(language.words)

@@ -1,0 +1,113 @@
+"""Who uses what: each call, base, branch and loop is given to the innermost definition around it."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from operator import attrgetter
+
+from msgspec import Struct, field
+from tree_sitter import Node
+
+from aurora_indexer.parse.definitions import Definition, Outline
+from aurora_indexer.parse.leading_comments import Captures
+from aurora_indexer.parse.used_names import MAX_WRITTEN
+
+_start = attrgetter("start_byte")
+_place = attrgetter("start_byte", "end_byte")  # in a chain of calls all start where the first does
+
+
+class Uses(Struct, eq=False):
+    """What was captured in a chunk, outside of the chunks inside it. Names are as written."""
+
+    called: list[bytes] = field(default_factory=list)
+    inherited: list[bytes] = field(default_factory=list)
+    branches: int = 0
+    loops: int = 0
+
+
+def uses_of(source: bytes, captures: Captures, found: Outline) -> tuple[list[Uses], Uses]:
+    """Give each name in use, branch and loop to the innermost definition around it, or to the module."""
+    uses = [Uses() for _ in found.definitions]
+    module = Uses()
+    everyone = [*uses, module]  # Index -1, the file itself, is the last.
+    bounds, holders = _owners(found.definitions)
+    receivers = {node.end_byte: node.start_byte for node in captures.get("receiver", ())}
+    calls = sorted(captures.get("call", ()), key=_place)
+    starts = list(map(_start, calls))
+    at = 0
+    for bound, holder in zip([*bounds[1:], len(source) + 1], holders, strict=True):
+        # All calls up to where the innermost definition changes.
+        until = bisect_left(starts, bound, at)
+        if until > at:
+            everyone[holder].called.extend([_written(source, node, receivers) for node in calls[at:until]])
+            at = until
+    for node in sorted(captures.get("component", ()), key=_place):
+        written = _written(source, node, receivers)
+        if written[:1].isupper() or b"." in written:
+            everyone[_owner_at(bounds, holders, node.start_byte)].called.append(written)
+    bases = sorted(captures.get("inherits", ()), key=_start)
+    heirs = _Heirs(found) if bases and found.scopes else None
+    for node in bases:
+        index = _owner_at(bounds, holders, node.start_byte)
+        if heirs is not None:
+            index = heirs.of(node.start_byte, index)
+        everyone[index].inherited.append(_written(source, node, receivers))
+    for node in captures.get("branch", ()):
+        everyone[_owner_at(bounds, holders, node.start_byte)].branches += 1
+    for node in captures.get("loop", ()):
+        everyone[_owner_at(bounds, holders, node.start_byte)].loops += 1
+    return uses, module
+
+
+def _written(source: bytes, node: Node, receivers: dict[int, int]) -> bytes:
+    """The name in use as written, from its end: a chain of calls may be as long as the file."""
+    start, end = node.start_byte, node.end_byte
+    if receivers:
+        # What a method is called on ends at `.`, or two bytes further left at `&.` and `::`.
+        start = receivers.get(start - 1, receivers.get(start - 2, start))
+    return source[start:end] if end - start <= MAX_WRITTEN else source[end - MAX_WRITTEN : end]
+
+
+class _Heirs:
+    """Whose a base is that is named in a scope: in `impl Trait for Type`, it is `Type`'s."""
+
+    def __init__(self, found: Outline) -> None:
+        self._definitions = found.definitions
+        self._scopes = found.scopes
+        self._starts = [start for start, _, _ in found.scopes]
+        self._by_name = {definition.name: index for index, definition in reversed([*enumerate(found.definitions)])}
+
+    def of(self, position: int, index: int) -> int:
+        """Index of the heir of a base at a position, where `index` is that of the innermost definition there."""
+        at = bisect_right(self._starts, position) - 1
+        if at >= 0:
+            start, end, name = self._scopes[at]
+            if position < end and (index < 0 or self._definitions[index].start < start):
+                return self._by_name.get(name, index)
+        return index
+
+
+def _owners(definitions: list[Definition]) -> tuple[list[int], list[int]]:
+    """Cut the file where the innermost definition changes: positions, and the index of the definition from there on.
+
+    Index -1 is the file itself. Look up with `_owner_at`.
+    """
+    bounds = [0]
+    holders = [-1]
+    open_: list[tuple[int, int]] = []
+    for index, definition in enumerate(definitions):
+        while open_ and open_[-1][0] <= definition.start:
+            bounds.append(open_.pop()[0])
+            holders.append(open_[-1][1] if open_ else -1)
+        bounds.append(definition.start)
+        holders.append(index)
+        open_.append((definition.end, index))
+    while open_:
+        bounds.append(open_.pop()[0])
+        holders.append(open_[-1][1] if open_ else -1)
+    return bounds, holders
+
+
+def _owner_at(bounds: list[int], holders: list[int], position: int) -> int:
+    """Index of the innermost definition at a position, or -1."""
+    return holders[bisect_right(bounds, position) - 1]

@@ -1,0 +1,1 @@
+"""File events: watchers of a workspace root, their backends, debounce and overflow."""

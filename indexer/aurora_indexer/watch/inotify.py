@@ -1,0 +1,220 @@
+"""Watching a tree with inotify: one watch for each folder that counts, none for those the rules leave out.
+
+watchdog's own recursive watch takes every folder below its root (20,000 in a `node_modules` at once), does not tell
+when the system's limit is reached below the root, and hides lost events. So its reader of the inotify device is used,
+and the watches are placed here. Paths are relative to the root, with `/`.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import threading
+from pathlib import Path
+from typing import Final
+
+from watchdog.observers.inotify_c import (
+    CallbackId,
+    InotifyConstants,
+    InotifyEvent,
+    InotifyFD,
+    Mask,
+    WatchDescriptor,
+)
+
+from aurora_indexer.files.ignore import MARKERS, IgnoreRules
+from aurora_indexer.files.scan import may_be_source, walk
+from aurora_indexer.git.gitdir import GitDirectory
+from aurora_indexer.watch.event_buffer import Notes
+
+_CONTENT = (
+    InotifyConstants.IN_CREATE
+    | InotifyConstants.IN_DELETE
+    | InotifyConstants.IN_MOVED_FROM
+    | InotifyConstants.IN_MOVED_TO
+    | InotifyConstants.IN_CLOSE_WRITE
+    | InotifyConstants.IN_MODIFY
+    | InotifyConstants.IN_ONLYDIR
+    | InotifyConstants.IN_EXCL_UNLINK
+)
+_FOLDER: Final = Mask(_CONTENT | InotifyConstants.IN_DONT_FOLLOW)
+_ROOT: Final = Mask(_CONTENT | InotifyConstants.IN_DELETE_SELF | InotifyConstants.IN_MOVE_SELF)
+
+_LIMITS = frozenset({errno.ENOSPC, errno.EMFILE, errno.ENFILE, errno.ENOMEM})
+_GIT_NAMES = frozenset({b"HEAD", b"index", b"index.lock"})
+
+
+class InotifyTree:
+    """Watches `rules.root` and puts what happens into `notes`. Raises OSError from `start` at the system's limits."""
+
+    def __init__(self, rules: IgnoreRules, notes: Notes, repository: GitDirectory | None) -> None:
+        self._rules = rules
+        self._notes = notes
+        self._repository = repository
+        self._lock = threading.RLock()
+        self._id = CallbackId(id(self))
+        self._paths: dict[WatchDescriptor, str] = {}
+        self._watches: dict[str, WatchDescriptor] = {}
+        self._git: set[WatchDescriptor] = set()
+        self._reader: InotifyFD | None = None
+
+    @property
+    def watches(self) -> int:
+        """How many of the system's inotify watches are in use."""
+        return len(self._paths) + len(self._git)
+
+    def start(self) -> None:
+        """Place all watches; what happens from then on is noted. Takes as long as listing every folder."""
+        self._reader = InotifyFD()
+        self._reader.start()
+        try:
+            with self._lock:
+                self._place_watches()
+                self._watch_git()
+        except OSError:
+            self.stop()
+            raise
+
+    def stop(self) -> None:
+        """Remove all watches and end the reading thread. Not to be called from that thread."""
+        reader, self._reader = self._reader, None
+        if reader is not None:
+            reader.stop()
+            reader.join()
+
+    def on_event(self, event: InotifyEvent) -> None:
+        """Called by the reading thread."""
+        with self._lock:
+            if self._reader is None:
+                return
+            try:
+                self._handle(event)
+            except OSError as error:
+                self._notes.failed(error)
+
+    def on_watch_deleted(self, wd: WatchDescriptor) -> None:
+        """Called by the reading thread when a watched folder is gone."""
+        with self._lock:
+            self._git.discard(wd)
+            path = self._paths.pop(wd, None)
+            if path is not None and self._watches.get(path) == wd:
+                del self._watches[path]
+
+    def on_queue_overflow(self) -> None:
+        """Called by the reading thread when the kernel dropped events: watches may be missing, or at old paths."""
+        with self._lock:
+            reader = self._reader
+            if reader is None:
+                return
+            reader.remove_callbacks([(wd, self._id) for wd in self._paths])
+            self._paths.clear()
+            self._watches.clear()
+            self._renew()
+
+    def _handle(self, event: InotifyEvent) -> None:
+        if event.wd in self._git:
+            if event.name in _GIT_NAMES:
+                self._notes.git_moved()
+            return
+        above = self._paths.get(event.wd)
+        if above is None:
+            return
+        if not event.name:
+            if not above and (event.is_delete_self or event.is_move_self):
+                self._notes.failed(FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(self._rules.root)))
+            return
+        name = os.fsdecode(event.name)
+        path = f"{above}/{name}" if above else name
+        is_folder = bool(event.mask & InotifyConstants.IN_ISDIR)
+        gone = event.is_delete or event.is_moved_from
+        if name in MARKERS:
+            if is_folder or gone or event.is_moved_to or event.is_close_write:
+                self._renew()
+            return
+        if self._rules.folder(above).ignores(name, is_folder):
+            return
+        if is_folder:
+            if gone:
+                self._forget(path)
+                self._notes.removed(path, is_folder=True)
+            elif event.is_create or event.is_moved_to:
+                self._adopt(path)
+        elif may_be_source(name):
+            if gone:
+                self._notes.removed(path)
+            else:
+                self._notes.changed(path, fresh=event.is_create)
+
+    def _renew(self) -> None:
+        """The rules changed, or events were lost."""
+        self._rules.refresh()
+        self._notes.overflowed()
+        try:
+            self._place_watches()
+        except OSError as error:
+            self._notes.failed(error)
+
+    def _place_watches(self) -> None:
+        """Watch every folder that counts, and no other."""
+        wanted: set[str] = set()
+        for walked in walk(self._rules, before_listing=self._watch):
+            if not walked.folder.closed:
+                wanted.add(walked.folder.path)
+        for path in self._watches.keys() - wanted:
+            self._unwatch([path])
+
+    def _adopt(self, path: str) -> None:
+        """A folder came, by itself or with all its content: watch first, then look, so that nothing is missed."""
+        for walked in walk(self._rules, path, before_listing=self._watch):
+            folder = walked.folder
+            if folder.closed:
+                self._unwatch([folder.path])
+                if folder.closed.reason == "nested-repository":
+                    self._notes.overflowed()
+                continue
+            for entry in walked.files:
+                if may_be_source(entry.name) and not folder.ignores(entry.name, is_folder=False):
+                    self._notes.changed(folder.prefix + entry.name)
+
+    def _forget(self, path: str) -> None:
+        below = f"{path}/"
+        self._unwatch([other for other in self._watches if other == path or other.startswith(below)])
+
+    def _watch(self, path: str) -> None:
+        if path in self._watches:
+            return
+        watch = self._add(self._rules.root / path, _FOLDER if path else _ROOT, required=not path)
+        if watch is not None:
+            self._paths[watch] = path
+            self._watches[path] = watch
+
+    def _unwatch(self, paths: list[str]) -> None:
+        watches = [watch for path in paths if (watch := self._watches.pop(path, None)) is not None]
+        for watch in watches:
+            self._paths.pop(watch, None)
+        if self._reader is not None and watches:
+            self._reader.remove_callbacks([(watch, self._id) for watch in watches])
+
+    def _watch_git(self) -> None:
+        if self._repository is None:
+            return
+        for folder in (self._repository.directory, self._repository.directory / "logs"):
+            watch = self._add(folder, Mask(_CONTENT))
+            if watch is not None:
+                self._git.add(watch)
+
+    def _add(self, folder: Path, mask: Mask, *, required: bool = False) -> WatchDescriptor | None:
+        """None where the folder is gone, or is not ours to look into."""
+        if self._reader is None:
+            return None
+        try:
+            watch = self._reader.add_callback(os.fsencode(folder), mask, self, self._id)
+        except OSError as error:
+            if required or error.errno in _LIMITS:
+                raise
+            return None
+        if watch < 0:
+            # What the library makes of a folder without read permission.
+            self._reader.remove_callbacks([(watch, self._id)])
+            return None
+        return watch

@@ -1,0 +1,73 @@
+"""A root that is being watched, for as long as it is the same folder: its watcher, its rules, its identity."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+from pathlib import Path
+
+from aurora_indexer.files.ignore import IgnoreRules
+from aurora_indexer.git import commands
+from aurora_indexer.watch.watcher import Changes, Watcher
+
+logger = logging.getLogger(__name__)
+
+
+class WatchedRoot:
+    """Watches one root and tells of changes in it. `start` it, `stop` it; both can be called again."""
+
+    def __init__(self, root: Path, debounce: float, on_changes: Callable[[Changes], None]) -> None:
+        self.rules = IgnoreRules(root)
+        self._root = root
+        self._debounce = debounce
+        self._on_changes = on_changes
+        self._watcher: Watcher | None = None
+        self._identity: tuple[int, int] | None = None
+
+    @property
+    def mode(self) -> str:
+        """How changes are noticed: `inotify`, `fsevents`, `polling`, or `off` until the watch is up."""
+        return self._watcher.mode if self._watcher else "off"
+
+    @property
+    def warning(self) -> str | None:
+        """What the watcher could not do, if anything."""
+        return self._watcher.warning if self._watcher else None
+
+    async def start(self) -> None:
+        """Read the rules anew and watch, where nothing is watched yet."""
+        if self._watcher is not None:
+            return
+        self._identity = await asyncio.to_thread(_identity, self._root)
+        excludes = await commands.excludes_file()
+        self.rules = IgnoreRules(self._root, global_excludes=excludes)
+        watcher = Watcher(
+            self._root, self._on_changes, asyncio.get_running_loop(), debounce=self._debounce, rules=self.rules
+        )
+        await asyncio.to_thread(watcher.start)
+        self._watcher = watcher
+        if watcher.warning:
+            logger.warning("watching", extra={"root": str(self._root), "warning": watcher.warning})
+
+    async def stop(self) -> None:
+        """Watch no longer."""
+        watcher, self._watcher = self._watcher, None
+        if watcher is not None:
+            await asyncio.to_thread(watcher.stop)
+
+    async def was_replaced(self) -> bool:
+        """Whether the root is not the folder any more that is watched: no event tells of that."""
+        identity = await asyncio.to_thread(_identity, self._root)
+        # A folder made in another's place may get its inode number: the watch on the old one is off then.
+        orphaned = identity is not None and self._watcher is not None and self._watcher.mode == "off"
+        return orphaned or identity != self._identity
+
+
+def _identity(root: Path) -> tuple[int, int] | None:
+    """What tells a folder from one made in its place; watches stay with the old one."""
+    try:
+        status = root.stat()
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino

@@ -1,0 +1,236 @@
+"""Noticing changes below a workspace's root, in batches that make sense: a save, a checkout, a folder moved.
+
+Where the system's watches run out the tree is polled instead, and `warning` says so. Events the system itself drops,
+and file systems that report none (network mounts), are what the indexer's periodic sweep is for.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import logging
+import sys
+from asyncio import AbstractEventLoop
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, Protocol
+
+from msgspec import Struct
+
+from aurora_indexer.files.ignore import IgnoreRules
+from aurora_indexer.git.gitdir import GitDirectory, Head, find_git_directory, is_locked, read_head
+from aurora_indexer.watch.event_buffer import Notes
+
+if TYPE_CHECKING:
+    from watchdog.observers.api import BaseObserver
+
+logger = logging.getLogger(__name__)
+
+Mode = Literal["inotify", "fsevents", "windows", "polling", "off"]
+
+LONGEST_HOLD = 0.2
+"""Seconds after its first event by which a batch goes out, however busy the tree is …"""
+
+LONGEST_GIT_HOLD = 5.0
+"""… and by which it does while git is at work, so that a checkout is one batch."""
+
+GIT_QUIET = 0.25
+"""Seconds without news that end git's work: where the machine is busy, what a checkout wrote is told in spurts."""
+
+
+class Changes(Struct, frozen=True):
+    """One batch. Paths are relative to the root, with `/`; a removed path may be a folder, with all that was below it.
+
+    What is removed went before what is changed came: a folder may be in one set and its new files in the other.
+    `overflow`: too much to tell, or the rules changed; look at everything. `git_head_changed`: HEAD is at another
+    commit or branch than at the last batch.
+    """
+
+    changed: set[str]
+    removed: set[str]
+    overflow: bool = False
+    git_head_changed: bool = False
+
+
+class _Tree(Protocol):
+    @property
+    def watches(self) -> int: ...
+
+    def start(self) -> None: ...
+
+    def stop(self) -> None: ...
+
+
+class Watcher:
+    """Watches `root` and calls `on_changes` on `loop`. `rules` are refreshed when an ignore file changes.
+
+    `debounce` is how long (seconds) things must be quiet before a batch goes out; with `polling`, or where nothing
+    better works, the tree is listed every `poll_seconds`.
+    """
+
+    def __init__(
+        self,
+        root: Path,
+        on_changes: Callable[[Changes], None],
+        loop: AbstractEventLoop,
+        debounce: float = 0.05,
+        rules: IgnoreRules | None = None,
+        *,
+        polling: bool = False,
+        poll_seconds: float = 2.0,
+    ) -> None:
+        self.mode: Mode = "off"
+        self.warning: str | None = None
+        self._root = root
+        self._on_changes = on_changes
+        self._loop = loop
+        self._debounce = debounce
+        self._rules = rules if rules is not None else IgnoreRules(root)
+        self._polling = polling
+        self._poll_seconds = poll_seconds
+        self._repository: GitDirectory | None = None
+        self._head: Head | None = None
+        self._news = asyncio.Event()
+        self._notes = Notes(loop, self._news.set)
+        self._tree: _Tree | None = None
+        self._task: asyncio.Task[None] | None = None
+        self._stopped = False
+
+    @property
+    def watches(self) -> int:
+        """How many of the system's watches are in use."""
+        return self._tree.watches if self._tree else 0
+
+    def start(self) -> None:
+        """Begin to watch. Takes as long as listing every folder: call it in a thread, while `loop` runs."""
+        self._repository = find_git_directory(self._root)
+        self._head = read_head(self._repository) if self._repository else None
+        self._begin()
+        self._loop.call_soon_threadsafe(self._begin_delivery)
+
+    def stop(self) -> None:
+        """End watching, with every thread it started. Call it from any thread; no batch goes out afterwards."""
+        self._stopped = True
+        self.mode = "off"
+        tree, self._tree = self._tree, None
+        if tree is not None:
+            tree.stop()
+        if not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(self._end_delivery)
+
+    def _begin(self) -> None:
+        if not self._polling:
+            try:
+                self._tree, self.mode = self._native()
+                self._tree.start()
+                return
+            except (ImportError, OSError) as error:
+                self.warning = self._explain(error)
+        self._begin_polling()
+
+    def _begin_polling(self) -> None:
+        from aurora_indexer.watch.watchdog_backend import ObservedTree, polling
+
+        tree = ObservedTree(self._rules, self._notes, polling(self._rules, self._poll_seconds))
+        try:
+            tree.start()
+        except OSError as error:
+            self.mode = "off"
+            self.warning = f"{self._root} cannot be watched ({error.strerror or error}); sweeps alone find changes."
+            return
+        self._tree, self.mode = tree, "polling"  # now that the tree was listed: what changes from here on is seen
+        if self._stopped:  # meanwhile
+            self.stop()
+
+    def _native(self) -> tuple[_Tree, Mode]:
+        if sys.platform == "linux":
+            from aurora_indexer.watch.inotify import InotifyTree
+
+            return InotifyTree(self._rules, self._notes, self._repository), "inotify"
+        make, mode = _system_observer()
+        from aurora_indexer.watch.watchdog_backend import ObservedTree
+
+        return ObservedTree(self._rules, self._notes, make), mode
+
+    def _explain(self, error: Exception) -> str:
+        polled = f"{self._root} is polled every {self._poll_seconds:g} s instead."
+        if isinstance(error, OSError) and error.errno == errno.ENOSPC:
+            return f"The inotify watches are used up; {polled} Raise fs.inotify.max_user_watches (sysctl)."
+        if isinstance(error, OSError) and error.errno == errno.EMFILE:
+            return f"The inotify instances are used up; {polled} Raise fs.inotify.max_user_instances (sysctl)."
+        return f"The system's file watching does not work here ({error}); {polled}"
+
+    def _begin_delivery(self) -> None:
+        if not self._stopped:
+            self._task = self._loop.create_task(self._deliver(), name=f"watch {self._root}")
+
+    def _end_delivery(self) -> None:
+        if self._task is not None:
+            self._task.cancel()
+
+    async def _deliver(self) -> None:
+        while True:
+            await self._news.wait()
+            self._news.clear()
+            await self._settle()
+            if self._notes.trouble is not None:
+                await asyncio.to_thread(self._fall_back, self._notes.trouble)
+            await self._hand_over()
+
+    async def _settle(self) -> None:
+        """Wait for a quiet moment, with a limit."""
+        first = self._loop.time()
+        while True:
+            await asyncio.sleep(self._debounce)
+            now = self._loop.time()
+            quiet = now - self._notes.last_at
+            if self._notes.git:
+                busy = await asyncio.to_thread(self._git_is_busy)
+                if (quiet >= max(GIT_QUIET, self._debounce) and not busy) or now - first >= LONGEST_GIT_HOLD:
+                    return
+            elif quiet >= self._debounce or now - first >= LONGEST_HOLD:
+                return
+
+    async def _hand_over(self) -> None:
+        noted = self._notes.take()
+        moved = False
+        if noted.git and self._repository is not None:
+            head = await asyncio.to_thread(read_head, self._repository)
+            moved, self._head = head != self._head, head
+        if self._stopped or not (noted.changed or noted.removed or noted.overflow or moved):
+            return
+        try:
+            self._on_changes(Changes(noted.changed, noted.removed, noted.overflow, moved))
+        except Exception:
+            logger.exception("a batch of changes was not taken", extra={"root": str(self._root)})
+
+    def _git_is_busy(self) -> bool:
+        return self._repository is not None and is_locked(self._repository)
+
+    def _fall_back(self, error: OSError) -> None:
+        """Watching broke while it ran: poll, or, without a root, stop."""
+        self._notes.trouble = None
+        tree, self._tree = self._tree, None
+        if tree is not None:
+            tree.stop()
+        if self._stopped:
+            return
+        if error.errno == errno.ENOENT:
+            self.mode = "off"
+            self.warning = f"{self._root} was moved or deleted; open the workspace anew where it is now."
+            return
+        self.warning = self._explain(error)
+        self._begin_polling()
+
+
+def _system_observer() -> tuple[Callable[[], BaseObserver], Mode]:
+    """watchdog's observer for a system that reports whole trees. Raises ImportError where there is none."""
+    if sys.platform == "darwin":
+        from watchdog.observers.fsevents import FSEventsObserver
+
+        return FSEventsObserver, "fsevents"
+    if sys.platform == "win32":
+        from watchdog.observers.read_directory_changes import WindowsApiObserver
+
+        return WindowsApiObserver, "windows"
+    raise ImportError(f"no way to watch a whole tree on {sys.platform}")

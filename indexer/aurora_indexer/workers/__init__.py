@@ -1,0 +1,1 @@
+"""Worker processes that read and parse files for the daemon."""

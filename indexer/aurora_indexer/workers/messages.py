@@ -1,0 +1,111 @@
+"""What the daemon and a parsing worker say to each other: msgpack, each message after its 4-byte length."""
+
+from __future__ import annotations
+
+import hashlib
+
+import msgspec
+from msgspec import Struct
+
+from aurora_indexer.files.skips import Skip
+from aurora_memory.chunks import ParsedFile
+
+LENGTH_BYTES = 4
+MAX_FRAME = 256 << 20
+"""A longer message is not one of ours."""
+
+
+class WorkItem(Struct, frozen=True, array_like=True):
+    """A file to parse. `known_hash` is the content hash it was indexed with (b"" for never); `size` is for batching."""
+
+    path: str
+    size: int = 0
+    known_hash: bytes = b""
+
+
+class ParseRequest(Struct, frozen=True, array_like=True):
+    """A batch, answered by one `Reply` for each item, in their order. `root` is absolute."""
+
+    root: str
+    items: tuple[WorkItem, ...]
+    max_file_bytes: int
+
+
+class ReadStat(Struct, frozen=True, array_like=True):
+    """Size and mtime that belong to the content that was read, not to what the file became since."""
+
+    size: int
+    mtime_ns: int
+
+
+class Ready(Struct, frozen=True, array_like=True, tag="ready"):
+    """A worker's first message: it has loaded what it needs."""
+
+    pid: int
+
+
+class Parsed(Struct, frozen=True, array_like=True, tag="parsed"):
+    """The file's chunks. `file.content_hash` is `content_hash` of what was read."""
+
+    file: ParsedFile
+    stat: ReadStat
+
+    @property
+    def path(self) -> str:
+        """The file this is about, as in every reply."""
+        return self.file.path
+
+
+class Unchanged(Struct, frozen=True, array_like=True, tag="unchanged"):
+    """The content still has the known hash: only the stat is news."""
+
+    path: str
+    stat: ReadStat
+
+
+class Skipped(Struct, frozen=True, array_like=True, tag="skipped"):
+    """Looked into and left out; `gone` where the file no longer exists. `stat` is None where nothing could be read."""
+
+    skip: Skip
+    stat: ReadStat | None = None
+
+    @property
+    def path(self) -> str:
+        """The file this is about, as in every reply."""
+        return self.skip.path
+
+
+class Failed(Struct, frozen=True, array_like=True, tag="failed"):
+    """Parsing broke, or took the worker with it. `message` says how, in one line."""
+
+    path: str
+    message: str
+    stat: ReadStat | None = None
+
+
+Reply = Parsed | Unchanged | Skipped | Failed
+
+_encoder = msgspec.msgpack.Encoder()
+_requests = msgspec.msgpack.Decoder(ParseRequest)
+_replies: msgspec.msgpack.Decoder[Reply | Ready] = msgspec.msgpack.Decoder(Reply | Ready)
+
+
+def content_hash(source: bytes) -> bytes:
+    """16 bytes that tell one content from another."""
+    return hashlib.blake2b(source, digest_size=16).digest()
+
+
+def frame(message: ParseRequest | Reply | Ready) -> bytes:
+    """A message as it goes over the pipe."""
+    body = _encoder.encode(message)
+    return len(body).to_bytes(LENGTH_BYTES, "big") + body
+
+
+def decode_request(body: bytes) -> ParseRequest:
+    """Raises msgspec.DecodeError."""
+    return _requests.decode(body)
+
+
+def decode_reply(body: bytes) -> Reply | Ready:
+    """Raises msgspec.DecodeError."""
+    return _replies.decode(body)
