@@ -16,9 +16,9 @@ from aurora_server.settings import Settings
 from aurora_server.workspaces import canonical
 
 if TYPE_CHECKING:
+    from aurora_deliverables.telemetry.sender import Sender
     from aurora_indexer.embedding.model_process import ModelProcess
     from aurora_indexer.workers.pool import WorkerPool
-    from aurora_orchestration.telemetry.sender import Sender
     from aurora_protocol.methods import Finding
     from aurora_server.log_upkeep import LogUpkeep
     from aurora_server.workspace import Workspace

@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 
 from msgspec.structs import replace
 
-from aurora_orchestration.deliverables.detection.evidence import redact
-from aurora_orchestration.deliverables.model import (
+from aurora_deliverables.detection.evidence import redact
+from aurora_deliverables.model import (
     Agent,
     Conformed,
     Ended,

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from aurora_orchestration.deliverables.metrics import Five, Metrics, Window, history, measure
-from aurora_orchestration.deliverables.supporting import latency
+from aurora_deliverables.metrics import Five, Metrics, Window, history, measure
+from aurora_deliverables.secondary_metrics import latency
 from aurora_server.wire import iso
 
 if TYPE_CHECKING:
-    from aurora_orchestration.deliverables.model import Deliverable, TokenUsage
-    from aurora_orchestration.deliverables.reporting import Report
+    from aurora_deliverables.model import Deliverable, TokenUsage
+    from aurora_deliverables.report import Report
 
 HISTORY = 8
 """Windows that a sparkline shows."""

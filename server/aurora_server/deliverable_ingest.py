@@ -13,7 +13,7 @@ from aurora_protocol.deliverable_methods import DeliverableParams
 from aurora_server.deliverable_actions import invalid
 
 if TYPE_CHECKING:
-    from aurora_orchestration.deliverables.model import Event
+    from aurora_deliverables.model import Event
     from aurora_server.workspace import Workspace
 
 
@@ -49,7 +49,7 @@ async def ingest(workspace: Workspace, params: DeliverableParams) -> dict[str, A
 
 
 def _of_lines(lines: Sequence[str]) -> Brought:
-    from aurora_orchestration.deliverables.event_lines import events_of
+    from aurora_deliverables.event_lines import events_of
 
     events, bad = events_of(lines)
     return Brought(events, [{"line": each.line, "reason": each.reason} for each in bad])
@@ -57,9 +57,9 @@ def _of_lines(lines: Sequence[str]) -> Brought:
 
 async def _of_document(workspace: Workspace, document: object) -> Brought:
     """What a deliverable's state or final record brings, or several, or issues. Raises RequestError."""
-    from aurora_orchestration.deliverables.beyond import beyond
-    from aurora_orchestration.deliverables.detection.issues import UnknownIssue
-    from aurora_orchestration.deliverables.reading import InvalidDocument, read_document
+    from aurora_deliverables.detection.issues import UnknownIssue
+    from aurora_deliverables.document_diff import beyond
+    from aurora_deliverables.document_import import InvalidDocument, read_document
 
     several: list[Any] = document if isinstance(document, list) else [document]
     try:
@@ -79,8 +79,8 @@ async def _of_document(workspace: Workspace, document: object) -> Brought:
 
 async def _of_issues(workspace: Workspace, document: object) -> Brought:
     """What issues bring beyond what ended already: a ticket may be opened again, a deliverable may not."""
-    from aurora_orchestration.deliverables.detection.issues import read_issues
-    from aurora_orchestration.deliverables.detection.tickets import events_of, since_the_end
+    from aurora_deliverables.detection.issues import read_issues
+    from aurora_deliverables.detection.tickets import events_of, since_the_end
 
     now = time.time()
     issues = await asyncio.to_thread(read_issues, document, now)
@@ -104,7 +104,7 @@ async def _of_issues(workspace: Workspace, document: object) -> Brought:
 
 async def _of_hook(workspace: Workspace, payload: object) -> list[Event]:
     """The events of a Claude Code hook; none where no deliverable is worked on. Raises RequestError."""
-    from aurora_orchestration.deliverables.detection.claude_code import NotAHook
+    from aurora_deliverables.detection.claude_code import NotAHook
 
     try:
         return await workspace.hooks.events_of(payload)

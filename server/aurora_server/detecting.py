@@ -15,19 +15,19 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from aurora_deliverables.deliverables import Deliverables
+from aurora_deliverables.detection import commits, work_phase
+from aurora_deliverables.detection.attribution import Attributed, Open, attribute
+from aurora_deliverables.detection.evidence import event_id, shown
+from aurora_deliverables.detection.observation import Sighting, news
+from aurora_deliverables.detection.recorded_state import Told, told
+from aurora_deliverables.model import Deliverable, Ended, Event, TasksCounted, TestsRan, ToolCalled
 from aurora_indexer.git import commands
 from aurora_indexer.git.gitdir import Head, find_git_directory, read_head
 from aurora_indexer.index_runs import IndexProgress, Touched
 from aurora_indexer.indexer import Indexer
 from aurora_memory import MemoryError_
 from aurora_memory.store import Store
-from aurora_orchestration.deliverables.deliverables import Deliverables
-from aurora_orchestration.deliverables.detection import commits, working
-from aurora_orchestration.deliverables.detection.attribution import Attributed, Open, attribute
-from aurora_orchestration.deliverables.detection.evidence import event_id, shown
-from aurora_orchestration.deliverables.detection.sightings import Sighting, news
-from aurora_orchestration.deliverables.detection.told import Told, told
-from aurora_orchestration.deliverables.model import Deliverable, Ended, Event, TasksCounted, TestsRan, ToolCalled
 from aurora_server.settings import DetectSettings
 from aurora_server.specs import Specs
 
@@ -246,7 +246,7 @@ class Detecting:
             after = await self.known(seen.change_id)
             run = after.tests_at
             if run is not None and self._edited_at.get(seen.change_id, 0.0) <= run:
-                await self._record(working.finished(after, self._now()))
+                await self._record(work_phase.finished(after, self._now()))
 
     async def _missed(self, source: str, key: str) -> None:
         """A spec is not there. It may be on another branch; where it is not, it is given some time to come back."""
@@ -277,7 +277,7 @@ class Detecting:
             if found is not None:
                 self._edited_at[found.change_id] = edited_at
                 state = await self.known(found.change_id)
-                await self._record(working.edited(list(noted.edits), state, edited_at, found.why))
+                await self._record(work_phase.edited(list(noted.edits), state, edited_at, found.why))
         await self._tested([run for run in noted.tests if run not in earlier])
 
     async def _tested(self, runs: Iterable[Event]) -> None:
@@ -285,7 +285,7 @@ class Detecting:
             assert isinstance(run.what, TestsRan), "only test runs are noted"
             state = await self.known(run.change_id)
             if run.at >= state.phase_at:  # what is told afterwards of long ago is no phase that begins now
-                await self._record(working.tested(run.what, state, run.at))
+                await self._record(work_phase.tested(run.what, state, run.at))
 
     async def _look_at_commits(self) -> None:
         """Commits that came since HEAD was looked at last, the oldest first."""

@@ -10,10 +10,10 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from aurora_orchestration.deliverables.deliverables import Deliverables
-from aurora_orchestration.deliverables.detection import claude_code, prompts, transcripts
-from aurora_orchestration.deliverables.detection.claude_code import Hook
-from aurora_orchestration.deliverables.model import Event
+from aurora_deliverables.deliverables import Deliverables
+from aurora_deliverables.detection import claude_code, prompts, transcripts
+from aurora_deliverables.detection.claude_code import Hook
+from aurora_deliverables.model import Event
 from aurora_server.detecting import Detecting
 
 KEPT_SESSIONS = 1000

@@ -17,7 +17,7 @@ from aurora_protocol.query_methods import QueryParams, QueryResult
 from aurora_server.trust import Trust
 
 if TYPE_CHECKING:
-    from aurora_orchestration.deliverables.tracking import Tracking
+    from aurora_deliverables.projection import Tracking
     from aurora_orchestration.llm.providers.editor import EditorModel
     from aurora_orchestration.settings import BudgetSettings, SoarSettings
     from aurora_orchestration.soar.asking_users import AskUser

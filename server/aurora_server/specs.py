@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from aurora_orchestration.deliverables.detection import checklists, files, openspec, speckit
-from aurora_orchestration.deliverables.detection.sightings import Sighting
+from aurora_deliverables.detection import checklists, files, openspec, speckit
+from aurora_deliverables.detection.observation import Sighting
 from aurora_server.settings import DetectSettings
 
 MAX_SPECS = 2000

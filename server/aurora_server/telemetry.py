@@ -8,15 +8,15 @@ import time
 from collections.abc import Coroutine, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from aurora_deliverables.model import Deliverable, Event
+from aurora_deliverables.projection import Tracking
+from aurora_deliverables.telemetry.export_settings import Wish, choose
 from aurora_memory.store.telemetry_outbox import Outbox
-from aurora_orchestration.deliverables.model import Deliverable, Event
-from aurora_orchestration.deliverables.tracking import Tracking
-from aurora_orchestration.telemetry.choice import Wish, choose
 from aurora_protocol.version import __version__
 from aurora_server.settings import TelemetrySettings
 
 if TYPE_CHECKING:
-    from aurora_orchestration.telemetry.sender import Sender
+    from aurora_deliverables.telemetry.sender import Sender
 
 logger = logging.getLogger(__name__)
 
@@ -41,7 +41,7 @@ def sender_of(settings: TelemetrySettings, environ: Mapping[str, str]) -> Sender
         return None
     for exporter in choice.exporters:
         logger.info("telemetry", extra={"signal": exporter.signal, "to": exporter.name, "place": exporter.place})
-    from aurora_orchestration.telemetry.sender import Sender
+    from aurora_deliverables.telemetry.sender import Sender
 
     return Sender(choice, __version__)
 
@@ -101,7 +101,7 @@ class Follower:
             await self._send(change_id)
 
     async def _send(self, change_id: str) -> None:
-        from aurora_orchestration.telemetry.sender import Leaving
+        from aurora_deliverables.telemetry.sender import Leaving
 
         if change_id in self._under_way:
             return

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from aurora_deliverables.deliverables import Deliverables
 from aurora_indexer.files.scan import Limits
 from aurora_indexer.index_runs import IndexProgress
 from aurora_indexer.indexer import Indexer, IndexerSettings
@@ -22,7 +23,6 @@ from aurora_memory.chunks import type_of
 from aurora_memory.lifespans.policies import Merged
 from aurora_memory.recall import recall, weigh
 from aurora_memory.store import Counts, Store
-from aurora_orchestration.deliverables.deliverables import Deliverables
 from aurora_protocol.methods import (
     DoctorResult,
     ExplainResult,
@@ -55,9 +55,9 @@ from aurora_server.warming import load_for_questions, load_for_saves, logs_gone
 from aurora_server.wire import iso
 
 if TYPE_CHECKING:
+    from aurora_deliverables.telemetry.sender import Sender
     from aurora_indexer.embedding.embedder import Embedder
     from aurora_indexer.embedding.model_process import ModelProcess
-    from aurora_orchestration.telemetry.sender import Sender
     from aurora_server.configuration.source import SettingsSource
 
 logger = logging.getLogger(__name__)

@@ -16,10 +16,9 @@ from pathlib import Path
 
 import msgspec
 
-from aurora_memory.store import Store
-from aurora_orchestration.deliverables.deliverables import Deliverables
-from aurora_orchestration.deliverables.metrics import DAY, measure
-from aurora_orchestration.deliverables.model import (
+from aurora_deliverables.deliverables import Deliverables
+from aurora_deliverables.metrics import DAY, measure
+from aurora_deliverables.model import (
     PHASES,
     Agent,
     Ended,
@@ -30,6 +29,7 @@ from aurora_orchestration.deliverables.model import (
     TokensUsed,
     ToolCalled,
 )
+from aurora_memory.store import Store
 from tests.benchmarks import measures
 
 EVENTS = 100_000

@@ -19,7 +19,7 @@ import yaml
 
 from tests.server.daemons import Daemon, until
 
-CONVENTIONS = Path(__file__).parents[2] / "orchestration/aurora_orchestration/telemetry/conventions.yaml"
+CONVENTIONS = Path(__file__).parents[2] / "orchestration/aurora_deliverables/telemetry/conventions.yaml"
 PHASES = ("propose", "specs", "design", "tasks", "apply", "verify", "archive")
 
 pytestmark = pytest.mark.skipif(shutil.which("prometheus") is None, reason="no Prometheus is installed")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from aurora_orchestration.deliverables.model import (
+from aurora_deliverables.model import (
     Agent,
     Conformance,
     Conformed,

@@ -5,9 +5,9 @@ import sys
 import time
 from pathlib import Path
 
+from aurora_deliverables.deliverables import Deliverables
+from aurora_deliverables.model import Event, ToolCalled
 from aurora_memory.store import Store
-from aurora_orchestration.deliverables.deliverables import Deliverables
-from aurora_orchestration.deliverables.model import Event, ToolCalled
 
 
 async def main(path: Path) -> None:

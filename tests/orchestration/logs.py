@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from aurora_orchestration.deliverables.model import (
+from aurora_deliverables.model import (
     PHASES,
     Agent,
     Conformed,

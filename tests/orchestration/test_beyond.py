@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from aurora_orchestration.deliverables.beyond import beyond
-from aurora_orchestration.deliverables.folding import fold
-from aurora_orchestration.deliverables.model import Deliverable, Event, TokenUsage
-from aurora_orchestration.deliverables.reading import read_document
+from aurora_deliverables.document_diff import beyond
+from aurora_deliverables.document_import import read_document
+from aurora_deliverables.model import Deliverable, Event, TokenUsage
+from aurora_deliverables.reducer import fold
 
 STATE: dict[str, Any] = {
     "change_id": "one",

@@ -14,13 +14,11 @@ from typing import Any
 
 import pytest
 
-from aurora_memory.store import LoggedEvent, Store
-from aurora_orchestration.deliverables import deliverables as module
-from aurora_orchestration.deliverables.checking import read as reading
-from aurora_orchestration.deliverables.checking import written
-from aurora_orchestration.deliverables.deliverables import Deliverables
-from aurora_orchestration.deliverables.folding import fold
-from aurora_orchestration.deliverables.model import (
+from aurora_deliverables import deliverables as module
+from aurora_deliverables.deliverables import Deliverables
+from aurora_deliverables.event_validation import read as reading
+from aurora_deliverables.event_validation import written
+from aurora_deliverables.model import (
     Deliverable,
     Ended,
     Event,
@@ -30,7 +28,9 @@ from aurora_orchestration.deliverables.model import (
     TokensUsed,
     ToolCalled,
 )
-from aurora_orchestration.deliverables.tracking import Recorded, Tracking
+from aurora_deliverables.projection import Recorded, Tracking
+from aurora_deliverables.reducer import fold
+from aurora_memory.store import LoggedEvent, Store
 from tests.orchestration.logs import NINE, begin, end, log
 
 

@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from jsonschema import Draft202012Validator
 
 import aurora_schemas
-from aurora_orchestration.deliverables.documents import metrics_document, published_event, state_document
-from aurora_orchestration.deliverables.folding import Folding, fold
-from aurora_orchestration.deliverables.metrics import measure
-from aurora_orchestration.deliverables.model import (
+from aurora_deliverables.document_import import InvalidDocument, read_document, read_published
+from aurora_deliverables.documents import metrics_document, published_event, state_document
+from aurora_deliverables.metrics import measure
+from aurora_deliverables.model import (
     Agent,
     Conformed,
     Deliverable,
@@ -27,8 +27,8 @@ from aurora_orchestration.deliverables.model import (
     TasksCounted,
     ToolCalled,
 )
-from aurora_orchestration.deliverables.reading import InvalidDocument, read_document, read_published
-from aurora_orchestration.deliverables.times import seconds_of, timestamp
+from aurora_deliverables.reducer import Folding, fold
+from aurora_deliverables.rfc3339 import seconds_of, timestamp
 from tests.orchestration.logs import NINE, begin, end, log, logs
 
 SHARED = Path(os.environ.get("AURORA_SHARED", Path(__file__).parents[3] / "shared"), "reference", "aura-metrics")

@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aurora_orchestration.deliverables.folding import Folding, fold, order
-from aurora_orchestration.deliverables.model import (
+from aurora_deliverables.model import (
     Agent,
     Conformance,
     Conformed,
@@ -25,6 +24,7 @@ from aurora_orchestration.deliverables.model import (
     TokenUsage,
     ToolCalled,
 )
+from aurora_deliverables.reducer import Folding, fold, order
 from tests.orchestration.logs import NINE, begin, end, log, logs
 
 

@@ -5,9 +5,8 @@ from typing import Any
 
 import pytest
 
-from aurora_orchestration.deliverables.folding import fold
-from aurora_orchestration.deliverables.metrics import DAY, Metrics, history, measure
-from aurora_orchestration.deliverables.model import (
+from aurora_deliverables.metrics import DAY, Metrics, history, measure
+from aurora_deliverables.model import (
     Agent,
     Conformance,
     Conformed,
@@ -21,8 +20,9 @@ from aurora_orchestration.deliverables.model import (
     TokenUsage,
     ToolCalled,
 )
-from aurora_orchestration.deliverables.supporting import Supporting
-from aurora_orchestration.deliverables.tiers import MetricName, tier
+from aurora_deliverables.reducer import fold
+from aurora_deliverables.secondary_metrics import Supporting
+from aurora_deliverables.tiers import MetricName, tier
 from tests.orchestration.logs import NINE, begin, log
 
 NOW = NINE + 100 * DAY

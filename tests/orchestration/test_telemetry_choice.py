@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from aurora_orchestration.telemetry.choice import Choice, Wish, choose
+from aurora_deliverables.telemetry.export_settings import Choice, Wish, choose
 
 
 def told(environ: dict[str, str], wish: Wish | None = None) -> list[tuple[str, str, str, str]]:

@@ -7,15 +7,15 @@ from typing import Any
 
 import yaml
 
-from aurora_orchestration.deliverables.model import Event, ToolCalled
-from aurora_orchestration.telemetry import names
-from aurora_orchestration.telemetry.instruments import INSTRUMENTS, measurements
-from aurora_orchestration.telemetry.spans import Span
-from aurora_orchestration.telemetry.tree import MAX_CALLS, tree_of
+from aurora_deliverables.model import Event, ToolCalled
+from aurora_deliverables.telemetry import names
+from aurora_deliverables.telemetry.instruments import INSTRUMENTS, measurements
+from aurora_deliverables.telemetry.span_tree import MAX_CALLS, tree_of
+from aurora_deliverables.telemetry.spans import Span
 from tests.orchestration.changes import ACCEPTED, EVENTS, FAILED, START
 
 GROUPS: list[dict[str, Any]] = yaml.safe_load(
-    files("aurora_orchestration.telemetry").joinpath("conventions.yaml").read_text("utf-8")
+    files("aurora_deliverables.telemetry").joinpath("conventions.yaml").read_text("utf-8")
 )["groups"]
 ATTRIBUTES = {each["id"]: each for group in GROUPS if group["id"] == "registry.aura" for each in group["attributes"]}
 SPANS = {group["id"].removeprefix("span."): group for group in GROUPS if group["type"] == "span"}

@@ -12,10 +12,10 @@ from collections.abc import Callable, Iterator
 import pytest
 from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
 
-from aurora_orchestration.deliverables.model import Deliverable
-from aurora_orchestration.telemetry.choice import Wish, choose
-from aurora_orchestration.telemetry.sender import Leaving, Sender
-from aurora_orchestration.telemetry.tree import tree_of
+from aurora_deliverables.model import Deliverable
+from aurora_deliverables.telemetry.export_settings import Wish, choose
+from aurora_deliverables.telemetry.sender import Leaving, Sender
+from aurora_deliverables.telemetry.span_tree import tree_of
 from tests.orchestration.changes import ACCEPTED, EVENTS, FAILED, START
 from tests.orchestration.collectors import (
     GrpcCollector,

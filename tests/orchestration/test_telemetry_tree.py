@@ -5,20 +5,12 @@ from __future__ import annotations
 import msgspec
 from msgspec.structs import replace
 
-from aurora_orchestration.deliverables.folding import Folding
-from aurora_orchestration.deliverables.model import (
-    Deliverable,
-    Ended,
-    Event,
-    PhaseSpan,
-    RecoveryBegan,
-    Started,
-    ToolCalled,
-)
-from aurora_orchestration.telemetry import tree
-from aurora_orchestration.telemetry.instruments import measurements
-from aurora_orchestration.telemetry.spans import Span
-from aurora_orchestration.telemetry.tree import tree_of
+from aurora_deliverables.model import Deliverable, Ended, Event, PhaseSpan, RecoveryBegan, Started, ToolCalled
+from aurora_deliverables.reducer import Folding
+from aurora_deliverables.telemetry import span_tree
+from aurora_deliverables.telemetry.instruments import measurements
+from aurora_deliverables.telemetry.span_tree import tree_of
+from aurora_deliverables.telemetry.spans import Span
 from tests.orchestration.changes import ACCEPTED, EVENTS, FAILED, START
 
 DRAWN = """
@@ -105,9 +97,9 @@ def test_the_phase_that_still_lasts_ends_with_the_deliverable() -> None:
 
 
 def test_a_trace_has_so_many_calls_and_says_how_many_are_left_out() -> None:
-    many = [Event(str(n), "x", START + n / 100, ToolCalled("bash")) for n in range(tree.MAX_CALLS + 7)]
+    many = [Event(str(n), "x", START + n / 100, ToolCalled("bash")) for n in range(span_tree.MAX_CALLS + 7)]
     root = tree_of(Deliverable("x", "completed", START, START + 900, START + 900), many)
-    assert sum(1 for each in root.walk() if each.name == "aura.tool.call") == tree.MAX_CALLS
+    assert sum(1 for each in root.walk() if each.name == "aura.tool.call") == span_tree.MAX_CALLS
     assert root.attributes["aura.deliverable.spans_left_out"] == 7
 
 

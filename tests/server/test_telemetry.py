@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from aurora_deliverables.deliverables import Deliverables
+from aurora_deliverables.model import Conformed, Event, PhaseEnded
+from aurora_deliverables.telemetry.sender import Sender
 from aurora_memory.store import Store
-from aurora_orchestration.deliverables.deliverables import Deliverables
-from aurora_orchestration.deliverables.model import Conformed, Event, PhaseEnded
-from aurora_orchestration.telemetry.sender import Sender
 from aurora_server import settings
 from aurora_server.settings import TelemetrySettings
 from aurora_server.telemetry import Follower, sender_of

@@ -6,9 +6,9 @@ import sys
 import time
 from pathlib import Path
 
+from aurora_deliverables.metrics import measure
+from aurora_deliverables.model import Conformed, Ended, Event, PhaseStarted
 from aurora_indexer.workers.pool import WorkerPool
-from aurora_orchestration.deliverables.metrics import measure
-from aurora_orchestration.deliverables.model import Conformed, Ended, Event, PhaseStarted
 from aurora_server import settings
 from aurora_server.workspace import Workspace
 

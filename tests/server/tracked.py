@@ -6,9 +6,9 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
-from aurora_orchestration.deliverables.checking import read
-from aurora_orchestration.deliverables.folding import fold
-from aurora_orchestration.deliverables.model import Deliverable, Event
+from aurora_deliverables.event_validation import read
+from aurora_deliverables.model import Deliverable, Event
+from aurora_deliverables.reducer import fold
 
 
 def events_in(home: Path, change_id: str | None = None) -> list[Event]:

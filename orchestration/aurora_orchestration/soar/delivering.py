@@ -26,11 +26,10 @@ import contextlib
 import logging
 from collections.abc import Sequence
 
-from aurora_memory import MemoryError_
-from aurora_orchestration.deliverables.detection import wording
-from aurora_orchestration.deliverables.detection.evidence import event_id, shown
-from aurora_orchestration.deliverables.detection.prompts import SOURCE
-from aurora_orchestration.deliverables.model import (
+from aurora_deliverables.detection import change_title
+from aurora_deliverables.detection.evidence import event_id, shown
+from aurora_deliverables.detection.prompts import SOURCE
+from aurora_deliverables.model import (
     Agent,
     Complexity,
     Conformed,
@@ -49,7 +48,8 @@ from aurora_orchestration.deliverables.model import (
     TokensUsed,
     ToolCalled,
 )
-from aurora_orchestration.deliverables.tracking import Tracking
+from aurora_deliverables.projection import Tracking
+from aurora_memory import MemoryError_
 from aurora_orchestration.llm.asking import Usage
 from aurora_orchestration.soar.claims import usable
 from aurora_orchestration.soar.model import AgentTry, SubgoalResult
@@ -115,7 +115,7 @@ class Delivering:
             return
         agent = Agent("aurora", _named(model), "aurora-soar")
         spec = SpecSource(SOURCE, self._run, 1)
-        started = Started(wording.summary(query[:2000]), "question", _COMPLEXITY[complexity], spec, agent)
+        started = Started(change_title.summary(query[:2000]), "question", _COMPLEXITY[complexity], spec, agent)
         self._say(started_at, started)
         if self._session:
             self._say(started_at, SessionJoined(_named(self._session) or self._run))

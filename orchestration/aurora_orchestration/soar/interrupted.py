@@ -8,18 +8,10 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
+from aurora_deliverables.detection.evidence import event_id
+from aurora_deliverables.detection.prompts import SOURCE
+from aurora_deliverables.model import PHASES, Ended, Event, Happening, PhaseEnded, PhaseStarted, TokensUsed
 from aurora_orchestration.conversations.upkeep import mark_interrupted
-from aurora_orchestration.deliverables.detection.evidence import event_id
-from aurora_orchestration.deliverables.detection.prompts import SOURCE
-from aurora_orchestration.deliverables.model import (
-    PHASES,
-    Ended,
-    Event,
-    Happening,
-    PhaseEnded,
-    PhaseStarted,
-    TokensUsed,
-)
 from aurora_orchestration.llm.journal import Entry, answered
 from aurora_orchestration.soar.delivering import PHASE_OF, paid_as, tokens_used
 from aurora_orchestration.soar.unfinished import RESUMABLE_SECONDS, RunFiles, Unfinished

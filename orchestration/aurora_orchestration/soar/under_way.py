@@ -9,11 +9,11 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
+from aurora_deliverables.detection.prompts import change_of
 from aurora_memory import MemoryError_
 from aurora_orchestration import OrchestrationError
 from aurora_orchestration.agents.executors.running import Executors
 from aurora_orchestration.conversations.writing import ConversationLog
-from aurora_orchestration.deliverables.detection.prompts import change_of
 from aurora_orchestration.guardrails.blocked import Blocked
 from aurora_orchestration.guardrails.redaction import redact
 from aurora_orchestration.llm.asking import CapReached, Models

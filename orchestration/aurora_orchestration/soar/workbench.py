@@ -7,8 +7,8 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from aurora_deliverables.projection import Tracking
 from aurora_orchestration.agents.registry import Registry
-from aurora_orchestration.deliverables.tracking import Tracking
 from aurora_orchestration.guardrails.budget import Budget
 from aurora_orchestration.settings import SoarSettings
 from aurora_orchestration.soar.memory import Memory

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from aurora_orchestration.deliverables.model import Deliverable
+from aurora_deliverables.model import Deliverable
 from aurora_server.cli.words import lasting
 
 WIDE, HIGH = 160.0, 36.0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from aurora_orchestration.deliverables.model import Deliverable
+from aurora_deliverables.model import Deliverable
 
 
 class WorkspaceView(Struct, frozen=True):

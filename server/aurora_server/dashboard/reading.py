@@ -11,9 +11,9 @@ from typing import Any
 
 from msgspec import Struct
 
-from aurora_orchestration.deliverables.event_lines import events_of
-from aurora_orchestration.deliverables.folding import Folding
-from aurora_orchestration.deliverables.model import Deliverable
+from aurora_deliverables.event_lines import events_of
+from aurora_deliverables.model import Deliverable
+from aurora_deliverables.reducer import Folding
 from aurora_protocol import typed
 from aurora_protocol.client import Client
 from aurora_protocol.keys import snake_keys

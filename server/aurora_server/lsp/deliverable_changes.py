@@ -19,7 +19,7 @@ from aurora_server.lsp.deliverable_words import summary
 from aurora_server.lsp.spec_files import may_be_spec
 
 if TYPE_CHECKING:
-    from aurora_orchestration.deliverables.model import Deliverable, Event
+    from aurora_deliverables.model import Deliverable, Event
     from aurora_server.lsp.server import AuroraServer
     from aurora_server.workspace import Workspace
 
@@ -61,7 +61,7 @@ class _Gathering:
 def _tell(ls: AuroraServer, workspace: Workspace, changed: Sequence[Deliverable]) -> None:
     if not ls.wants_deliverables:
         return
-    from aurora_orchestration.deliverables.documents import state_document
+    from aurora_deliverables.documents import state_document
 
     for each in changed:
         params = {

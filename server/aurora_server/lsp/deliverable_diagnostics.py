@@ -24,7 +24,7 @@ from aurora_server.lsp.spec_files import SpecFile, may_be_spec, spec_file
 from aurora_server.lsp.wording import ago, counted
 
 if TYPE_CHECKING:
-    from aurora_orchestration.deliverables.model import Deliverable, Event
+    from aurora_deliverables.model import Deliverable, Event
     from aurora_server.lsp.server import AuroraServer
     from aurora_server.workspace import Workspace
 
@@ -90,7 +90,7 @@ def troubles(deliverable: Deliverable, events: Sequence[Event], now: float, stuc
 
 
 def _failing_tests(events: Sequence[Event], now: float) -> str | None:
-    from aurora_orchestration.deliverables.model import TestsRan
+    from aurora_deliverables.model import TestsRan
 
     for event in reversed(events):
         if isinstance(event.what, TestsRan):

@@ -14,7 +14,7 @@ from aurora_server.deliverable_actions import invalid, moment
 from aurora_server.lsp.server import params_as
 
 if TYPE_CHECKING:
-    from aurora_orchestration.deliverables.model import Deliverable, Event
+    from aurora_deliverables.model import Deliverable, Event
     from aurora_server.lsp.server import AuroraServer
 
 PERIODS_WITH_BOUNDS = frozenset({"daily", "monthly"})
@@ -40,8 +40,8 @@ async def metrics(ls: AuroraServer, value: object) -> Any:
 
 async def report(ls: AuroraServer, value: object) -> Any:
     """What a day, a month or all time brought, and what it cost."""
-    from aurora_orchestration.deliverables.reporting import months, weeks
-    from aurora_orchestration.deliverables.reporting import report as reported
+    from aurora_deliverables.report import months, weeks
+    from aurora_deliverables.report import report as reported
     from aurora_server.deliverable_documents import report_reply
 
     params = params_as(ReportParams, value)

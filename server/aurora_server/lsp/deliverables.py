@@ -17,7 +17,7 @@ from aurora_server.lsp.documents import path_of
 from aurora_server.lsp.server import params_as
 
 if TYPE_CHECKING:
-    from aurora_orchestration.deliverables.model import Deliverable
+    from aurora_deliverables.model import Deliverable
     from aurora_server.lsp.server import AuroraServer
     from aurora_server.workspace import Workspace
 
@@ -127,7 +127,7 @@ async def _listed(workspaces: Sequence[Workspace], params: DeliverableParams) ->
 
 
 async def _events(workspace: Workspace, found: Deliverable, params: DeliverableParams) -> dict[str, Any]:
-    from aurora_orchestration.deliverables.event_lines import event_document
+    from aurora_deliverables.event_lines import event_document
 
     events = await workspace.deliverables.events(found.change_id)
     latest = events[-params.limit :]
@@ -158,13 +158,13 @@ def _only(workspaces: Sequence[Workspace]) -> Workspace:
 
 
 def _state(found: Deliverable) -> dict[str, Any]:
-    from aurora_orchestration.deliverables.documents import state_document
+    from aurora_deliverables.documents import state_document
 
     return state_document(found)
 
 
 def _final(found: Deliverable) -> dict[str, Any]:
     """The final record of one that has ended, the state of one that has not (AURA-M §5.1, §5.2)."""
-    from aurora_orchestration.deliverables.documents import metrics_document
+    from aurora_deliverables.documents import metrics_document
 
     return metrics_document(found) if found.status in ENDED else _state(found)

@@ -21,7 +21,7 @@ from aurora_server.lsp.configuration import Preferences
 from aurora_server.lsp.documents import Documents
 
 if TYPE_CHECKING:
-    from aurora_orchestration.deliverables.model import Deliverable
+    from aurora_deliverables.model import Deliverable
     from aurora_server.model_choice import ModelChoice
     from aurora_server.workspace import Workspace
 

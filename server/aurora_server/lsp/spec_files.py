@@ -12,7 +12,7 @@ from aurora_server.lsp.checklists import Checklist, checklist
 from aurora_server.lsp.location import Place, place_of
 
 if TYPE_CHECKING:
-    from aurora_orchestration.deliverables.model import Deliverable
+    from aurora_deliverables.model import Deliverable
     from aurora_server.lsp.server import AuroraServer
 
 SUFFIXES = frozenset({".md", ".markdown"})
@@ -67,7 +67,7 @@ def deliverable_of(path: str, deliverables: Iterable[Deliverable]) -> Deliverabl
 
 def change_id_of(path: str) -> str | None:
     """`openspec/changes/add-search/tasks.md` and `specs/001-search/tasks.md` name their change; other files none."""
-    from aurora_orchestration.deliverables.detection import openspec, speckit
+    from aurora_deliverables.detection import openspec, speckit
 
     return openspec.change_of(path) or speckit.feature_of(path)
 

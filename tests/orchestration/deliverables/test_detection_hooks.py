@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from aurora_orchestration.deliverables.detection import attribution, claude_code, commits, test_runs, transcripts
-from aurora_orchestration.deliverables.detection.attribution import Open, attribute
-from aurora_orchestration.deliverables.detection.evidence import redact, shown
-from aurora_orchestration.deliverables.detection.told import told
-from aurora_orchestration.deliverables.model import Agent, HumanIntervened, SessionJoined, TokensUsed, ToolCalled
+from aurora_deliverables.detection import attribution, claude_code, commits, test_runs, transcripts
+from aurora_deliverables.detection.attribution import Open, attribute
+from aurora_deliverables.detection.evidence import redact, shown
+from aurora_deliverables.detection.recorded_state import told
+from aurora_deliverables.model import Agent, HumanIntervened, SessionJoined, TokensUsed, ToolCalled
 
 
 def hook(name: str, **fields: Any) -> claude_code.Hook:

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from aurora_orchestration.deliverables.detection.issues import UnknownIssue, read_issues
-from aurora_orchestration.deliverables.detection.tickets import since_the_end
-from aurora_orchestration.deliverables.folding import Folding, fold
-from aurora_orchestration.deliverables.model import Deliverable
+from aurora_deliverables.detection.issues import UnknownIssue, read_issues
+from aurora_deliverables.detection.tickets import since_the_end
+from aurora_deliverables.model import Deliverable
+from aurora_deliverables.reducer import Folding, fold
 
 BODY = (
     "Find things.\r\n\r\n### Acceptance\r\n- [x] one word\r\n- [X] two words\r\n- [ ] no match\r\n<!-- - [ ] x -->\r\n"

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from aurora_orchestration.deliverables.detection import checklists, files, openspec, speckit, working
-from aurora_orchestration.deliverables.detection.files import SeenFile
-from aurora_orchestration.deliverables.detection.sightings import Sighting, news
-from aurora_orchestration.deliverables.detection.told import told
-from aurora_orchestration.deliverables.folding import fold
-from aurora_orchestration.deliverables.model import Event, PhaseStarted, RecoveryBegan, TestsRan
+from aurora_deliverables.detection import checklists, files, openspec, speckit, work_phase
+from aurora_deliverables.detection.files import SeenFile
+from aurora_deliverables.detection.observation import Sighting, news
+from aurora_deliverables.detection.recorded_state import told
+from aurora_deliverables.model import Event, PhaseStarted, RecoveryBegan, TestsRan
+from aurora_deliverables.reducer import fold
 
 PATTERNS = ("specs/*.md", "docs/specs/**/*.md")
 
@@ -176,20 +176,20 @@ def test_edits_and_tests_make_apply_verify_and_recovery(tmp_path: Path) -> None:
         run = TestsRan(passed=3, failed=failed, succeeded=not failed, command="pytest")
         before = told("x", events)
         events.append(Event(f"run-{at}", "x", at, run))
-        events.extend(working.tested(run, before, at))
+        events.extend(work_phase.tested(run, before, at))
 
-    events += working.edited(["a.py"], told("x", events), 30.0, "the only open deliverable")
-    assert working.edited(["a.py", "b.py"], told("x", events), 31.0, "again") == []
+    events += work_phase.edited(["a.py"], told("x", events), 30.0, "the only open deliverable")
+    assert work_phase.edited(["a.py", "b.py"], told("x", events), 31.0, "again") == []
     ran(40.0, failed=1)
     assert told("x", events).phase == "verify"
-    assert working.edited(["a.py"], told("x", events), 39.0, "noticed late") == []
-    events += working.edited(["a.py"], told("x", events), 50.0, "the only open deliverable")
+    assert work_phase.edited(["a.py"], told("x", events), 39.0, "noticed late") == []
+    events += work_phase.edited(["a.py"], told("x", events), 50.0, "the only open deliverable")
     assert isinstance(events[-1].what, RecoveryBegan)
     ran(60.0, failed=0)
     assert told("x", events).phase == "apply", "passing while a task is open checks the way, not the whole"
     put(tmp_path, "openspec/changes/x/tasks.md", "- [x] a\n", 70.0)
     events += news(change(tmp_path, "x"), told("x", events), 80.0)
-    events += working.finished(told("x", events), 80.0)
+    events += work_phase.finished(told("x", events), 80.0)
     found = fold(events)
     assert found is not None
     assert [span.phase for span in found.spans] == ["tasks", "apply", "verify", "apply", "verify"]
@@ -199,4 +199,4 @@ def test_edits_and_tests_make_apply_verify_and_recovery(tmp_path: Path) -> None:
 def test_code_that_changes_before_there_are_tasks_is_not_yet_work(tmp_path: Path) -> None:
     put(tmp_path, "openspec/changes/x/proposal.md", "## Why\nBecause.\n", 10.0)
     events = news(change(tmp_path, "x"), told("x", []), 20.0)
-    assert working.edited(["a.py"], told("x", events), 30.0, "the only open deliverable") == []
+    assert work_phase.edited(["a.py"], told("x", events), 30.0, "the only open deliverable") == []

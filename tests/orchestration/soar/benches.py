@@ -10,13 +10,13 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+from aurora_deliverables.deliverables import Deliverables
 from aurora_memory.learning import FinishedRun, Judgement, Learned
 from aurora_memory.recall.patterns import recall_reasoning, weigh_reasoning
 from aurora_memory.recall.question import understand
 from aurora_memory.recall.recall import recall
 from aurora_memory.store import Store
 from aurora_orchestration.agents.registry import Registry
-from aurora_orchestration.deliverables.deliverables import Deliverables
 from aurora_orchestration.guardrails.budget import Budget
 from aurora_orchestration.settings import BudgetSettings, LlmSettings, SoarSettings
 from aurora_orchestration.soar.asking_users import AskUser, ask_nobody

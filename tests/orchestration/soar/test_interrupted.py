@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from aurora_deliverables.detection.prompts import change_of
 from aurora_memory.store import Store
-from aurora_orchestration.deliverables.detection.prompts import change_of
 from aurora_orchestration.llm.journal import answered
 from aurora_orchestration.soar.claims import usable
 from tests.orchestration.llm.loopback import LoopbackProvider, Scripted

@@ -1,0 +1,351 @@
+"""The deliverables of one workspace, kept in its memory file: events are appended, what they amount to is remembered.
+
+Nothing is read before the first question. What was told is committed before `record` returns. An event that may not
+follow where its time puts it is told back as refused and counts for nothing; it stays in the log, as an event that is
+still on its way may yet make it count: so agents may be heard in any order.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from bisect import insort
+from collections import OrderedDict
+from collections.abc import Callable, Collection, Sequence
+from operator import itemgetter
+from typing import TypeVar
+
+from aurora_deliverables.conformance import THRESHOLD
+from aurora_deliverables.event_validation import InvalidEvent, read, written
+from aurora_deliverables.model import Deliverable, Event
+from aurora_deliverables.projection import Recorded, Refusal
+from aurora_deliverables.reducer import Folding, order
+from aurora_deliverables.snapshots import kept_form, mark, remembered
+from aurora_memory import MemoryError_
+from aurora_memory.store import FoldedDeliverable, LoggedEvent, Store
+
+logger = logging.getLogger(__name__)
+
+T = TypeVar("T")
+_Placed = tuple[tuple[float, int, int, str], Event]
+_KEY = itemgetter(0)
+Hear = Callable[[Sequence[Event], Sequence[Deliverable]], None]
+
+PAGE = 5000
+"""Events that are read from the log at once."""
+
+KEPT_EVENTS = 100_000
+"""Events that stay in mind, of deliverables of which some came late, so that others can be put between them too."""
+
+KEPT_STAMPS = 1000
+TICK = 1e-6
+"""Seconds between two events that the clock does not tell apart: what times are written to."""
+
+FEW = 50
+"""Deliverables whose events are asked for one by one; of more the whole log is read."""
+
+SAVE_EVERY = 10_000
+"""Events after which what deliverables amount to is kept, should the process be killed."""
+
+INLINE = 100
+"""Events that are folded on the event loop: more go to a thread."""
+
+
+class Deliverables:
+    """What happened to each deliverable of a workspace (`Tracking`). All methods belong to the event loop's thread."""
+
+    def __init__(self, store: Store, now: Callable[[], float], threshold: float = THRESHOLD) -> None:
+        self._store = store
+        self._now = now
+        self._threshold = threshold
+        self._turn = asyncio.Lock()
+        self._folds: dict[str, Folding] = {}
+        self._kept: OrderedDict[str, list[_Placed]] = OrderedDict()
+        self._known: dict[str, Deliverable] = {}
+        self._unread: set[str] = set()
+        self._unsaved: set[str] = set()
+        self._since_saved = 0
+        self._numbers: dict[str, int] = {}
+        self._last_number = 0
+        self._writes = -1
+        self._stamped: OrderedDict[str, float] = OrderedDict()
+        self._listeners: list[Hear] = []
+
+    async def record(self, events: Sequence[Event]) -> Recorded:
+        """Keep events; when this returns, those accepted are on disk. What is illegal is refused, never raised."""
+        # What is committed is folded in as well, even where who asked has gone meanwhile.
+        return await asyncio.shield(asyncio.ensure_future(self._record(events)))
+
+    async def get(self, change_id: str) -> Deliverable | None:
+        """One deliverable as it stands."""
+        await self._caught_up()
+        return self._known.get(change_id)
+
+    async def all(self) -> Sequence[Deliverable]:
+        """Every deliverable, the latest updated first."""
+        await self._caught_up()
+        return sorted(self._known.values(), key=lambda each: (-each.updated_at, each.change_id))
+
+    async def events(self, change_id: str) -> Sequence[Event]:
+        """The events of one deliverable that count, in the order in which they count."""
+        await self._caught_up()
+        async with self._turn:
+            if change_id in self._unread:
+                await self._read_again([change_id])
+            folding = self._folds.get(change_id)
+            if folding is None:
+                return []
+            lines = await self._store.read.deliverable_events(change_id)
+            placed = await _on_thread_if_many(len(lines), lambda: _placed(lines))
+            return [event for _, event in placed if event.id not in folding.refused]
+
+    async def moment(self, change_id: str) -> float:
+        """The time to give to something that happens to a deliverable now: later than all that is known of it.
+
+        Unix seconds. Where the clock was put back meanwhile, what happens is told in the order in which it happens.
+        """
+        await self._caught_up()
+        async with self._turn:
+            if change_id in self._unread:
+                await self._read_again([change_id])
+        folding = self._folds.get(change_id)
+        latest = max(folding.last_at if folding is not None else 0.0, self._stamped.pop(change_id, 0.0))
+        self._stamped[change_id] = stamp = max(self._now(), latest + TICK)
+        while len(self._stamped) > KEPT_STAMPS:
+            self._stamped.popitem(last=False)
+        return stamp
+
+    def listen(self, hear: Hear) -> Callable[[], None]:
+        """Have `hear` called, on the event loop, with new events and what they changed; returns how to stop."""
+        self._listeners.append(hear)
+
+        def stop() -> None:
+            if hear in self._listeners:
+                self._listeners.remove(hear)
+
+        return stop
+
+    async def forget(self) -> None:
+        """Read everything anew at the next question: the memory file was exchanged."""
+        async with self._turn:
+            for known in (self._folds, self._kept, self._known, self._unread, self._unsaved, self._numbers):
+                known.clear()
+            self._last_number, self._writes = 0, -1
+
+    async def close(self) -> None:
+        """Keep what the next start would have to find out again. The store is closed by who opened it."""
+        async with self._turn:
+            try:
+                await self._save()
+            except MemoryError_ as error:
+                logger.warning("deliverables not remembered", extra={"error": str(error)})
+
+    async def _record(self, events: Sequence[Event]) -> Recorded:
+        now = self._now()
+        logged, refused = await _on_thread_if_many(len(events), lambda: _checked(events, now))
+        fresh: dict[str, Event] = {}
+        async with self._turn:
+            await self._catch_up()
+            numbers = await self._store.log_deliverable_events([line for _, line in logged]) if logged else {}
+            for event, _ in logged:
+                if event.id in numbers:
+                    fresh.setdefault(event.id, event)
+            if numbers and min(numbers.values()) == self._last_number + 1:
+                self._numbers.update((event.change_id, numbers[event.id]) for event in fresh.values())
+                await self._take(list(fresh.values()))
+                self._last_number = max(numbers.values())
+            else:
+                await self._catch_up()
+            changed = dict.fromkeys(event.change_id for event in fresh.values())
+            deliverables = [self._known[each] for each in changed if each in self._known]
+            self._since_saved += len(fresh)
+            if self._since_saved >= SAVE_EVERY:
+                await self._save()
+            reasons = {each.id: self._folds[each.change_id].refused.get(each.id) for each in fresh.values()}
+        refused += [Refusal(id_, reason) for id_, reason in reasons.items() if reason is not None]
+        counting = [event for event in fresh.values() if reasons[event.id] is None]
+        if counting:
+            self._tell(counting, deliverables)
+        return Recorded(len(counting), len(logged) - len(fresh), tuple(refused))
+
+    async def _caught_up(self) -> None:
+        if self._writes != self._store.read.writes:
+            await asyncio.shield(asyncio.ensure_future(self._catch_up_in_turn()))
+
+    async def _catch_up_in_turn(self) -> None:
+        async with self._turn:
+            await self._catch_up()
+
+    async def _catch_up(self) -> None:
+        """Take in what came into the log by other ways: at the first question everything, later what was imported."""
+        if self._writes < 0:
+            await self._load()
+        while self._writes != self._store.read.writes:
+            writes = self._store.read.writes
+            lines = await self._store.read.deliverable_events_since(self._last_number, PAGE)
+            if lines:
+                self._numbers.update((line.change_id, line.number) for line in lines)
+                await self._take(await _on_thread_if_many(len(lines), lambda: _read(lines)))  # noqa: B023
+                self._last_number = lines[-1].number
+            if len(lines) < PAGE:
+                self._writes = writes
+
+    async def _load(self) -> None:
+        """Read what is kept of each deliverable, and the events of those that something was told of since."""
+        writes = self._store.read.writes
+        rules = await asyncio.to_thread(mark, self._threshold)
+        rows = await self._store.read.deliverable_folds(rules)
+        stale = await _on_thread_if_many(len(rows), lambda: self._recall(rows))
+        self._last_number = max(self._numbers.values(), default=0)
+        await self._read_again(stale)
+        self._writes = writes
+        if len(stale) > FEW:
+            await self._save()
+
+    def _recall(self, rows: Sequence[FoldedDeliverable]) -> set[str]:
+        stale: set[str] = set()
+        for row in rows:
+            self._numbers[row.change_id] = row.number
+            try:
+                deliverable = remembered(row.body)
+            except ValueError:  # nothing was kept, or nothing that can be read: the events tell
+                stale.add(row.change_id)
+                continue
+            self._unread.add(row.change_id)
+            if deliverable is not None:
+                self._known[row.change_id] = deliverable
+        return stale
+
+    async def _read_again(self, changes: Collection[str]) -> None:
+        """Fold some deliverables from all of their events."""
+        by_change: dict[str, list[Event]] = {change_id: [] for change_id in changes}
+        if len(changes) <= FEW:
+            for change_id in changes:
+                lines = await self._store.read.deliverable_events(change_id)
+                by_change[change_id] = await _on_thread_if_many(len(lines), lambda: _read(lines))  # noqa: B023
+        else:
+            number = 0
+            while lines := await self._store.read.deliverable_events_since(number, PAGE):
+                for event in await _on_thread_if_many(len(lines), lambda: _read(lines)):
+                    if event.change_id in by_change:
+                        by_change[event.change_id].append(event)
+                number = lines[-1].number
+        await _on_thread_if_many(sum(map(len, by_change.values())), lambda: self._fold_anew(by_change))
+
+    def _fold_anew(self, by_change: dict[str, list[Event]]) -> None:
+        for change_id, events in by_change.items():
+            folding = self._folds[change_id] = Folding()
+            folding.take(events)
+            self._unread.discard(change_id)
+            self._amounts_to(change_id, folding)
+
+    async def _save(self) -> None:
+        """Keep what deliverables amount to, so that the next start need not read their events."""
+        changes, self._unsaved = self._unsaved, set()
+        self._since_saved = 0
+        rows = await _on_thread_if_many(
+            len(changes),
+            lambda: [
+                FoldedDeliverable(each, self._numbers[each], kept_form(self._known.get(each)))
+                for each in changes
+                if each in self._numbers
+            ],
+        )
+        if rows:
+            await self._store.keep_deliverable_folds(mark(self._threshold), rows)
+
+    def _amounts_to(self, change_id: str, folding: Folding) -> None:
+        self._unsaved.add(change_id)
+        deliverable = folding.deliverable(self._threshold)
+        if deliverable is None:
+            self._known.pop(change_id, None)
+        else:
+            self._known[change_id] = deliverable
+
+    async def _take(self, events: Sequence[Event]) -> None:
+        """Fold new events in."""
+        by_change: dict[str, list[Event]] = {}
+        for event in events:
+            by_change.setdefault(event.change_id, []).append(event)
+        unread = [change_id for change_id in by_change if change_id in self._unread]
+        if unread:
+            await self._read_again(unread)
+            by_change = {change_id: new for change_id, new in by_change.items() if change_id not in unread}
+        late = 0
+        for change_id, new in by_change.items():
+            folding = self._folds.get(change_id)
+            if folding is not None and min(event.at for event in new) <= folding.last_at:
+                late += len(await self._keep(change_id))
+        await _on_thread_if_many(len(events) + late, lambda: self._fold(by_change))
+        self._drop_oldest()
+
+    def _fold(self, by_change: dict[str, list[Event]]) -> None:
+        for change_id, new in by_change.items():
+            folding = self._folds.get(change_id) or Folding()
+            kept = self._kept.get(change_id)
+            if kept is not None:
+                # Some of them are in it already, where it was read from the log just now: they count once.
+                for event in new:
+                    insort(kept, (order(event), event), key=_KEY)
+                self._kept.move_to_end(change_id)
+            if min(event.at for event in new) > folding.last_at:
+                folding.take(new)
+            else:
+                assert kept is not None, "read before anything is put between"
+                folding = Folding()
+                folding.take_sorted(event for _, event in kept)
+            self._folds[change_id] = folding
+            self._amounts_to(change_id, folding)
+
+    async def _keep(self, change_id: str) -> list[_Placed]:
+        """The events of a deliverable in their order, in mind from now on."""
+        kept = self._kept.get(change_id)
+        if kept is None:
+            lines = await self._store.read.deliverable_events(change_id)
+            kept = self._kept[change_id] = await _on_thread_if_many(len(lines), lambda: _placed(lines))
+        return kept
+
+    def _drop_oldest(self) -> None:
+        kept = sum(map(len, self._kept.values()))
+        while kept > KEPT_EVENTS and len(self._kept) > 1:
+            _, dropped = self._kept.popitem(last=False)
+            kept -= len(dropped)
+
+    def _tell(self, events: Sequence[Event], changed: Sequence[Deliverable]) -> None:
+        for hear in tuple(self._listeners):
+            try:
+                hear(events, changed)
+            except Exception:  # one listener must not cost the others, or who recorded, anything
+                logger.exception("a listener to deliverables failed")
+
+
+def _checked(events: Sequence[Event], now: float) -> tuple[list[tuple[Event, LoggedEvent]], list[Refusal]]:
+    logged: list[tuple[Event, LoggedEvent]] = []
+    refused: list[Refusal] = []
+    for event in events:
+        try:
+            body = written(event)
+        except InvalidEvent as error:
+            refused.append(Refusal(str(event.id)[:200], str(error)))
+        else:
+            logged.append((event, LoggedEvent(event.id, event.change_id, event.at, now, event.source, body)))
+    return logged, refused
+
+
+def _read(lines: Sequence[LoggedEvent]) -> list[Event]:
+    """The events of some lines; a line that says none, as a damaged or edited file may have, is left out."""
+    events: list[Event] = []
+    for line in lines:
+        try:
+            events.append(read(line.body))
+        except InvalidEvent as error:
+            logger.warning("event of a deliverable left out", extra={"id": line.id, "error": str(error)})
+    return events
+
+
+def _placed(lines: Sequence[LoggedEvent]) -> list[_Placed]:
+    return sorted(((order(event), event) for event in _read(lines)), key=_KEY)
+
+
+async def _on_thread_if_many(many: int, work: Callable[[], T]) -> T:
+    return await asyncio.to_thread(work) if many > INLINE else work()

@@ -1,0 +1,96 @@
+"""GitHub issues: `gh issue view --json …`, the REST API's and a webhook's JSON. The spec is the body (AURA-M §7)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from aurora_deliverables.detection import change_title
+from aurora_deliverables.detection.markdown import outline
+from aurora_deliverables.detection.tickets import Ticket
+from aurora_deliverables.detection.timestamps import opening, told
+
+SOURCE = "github-issue"
+MAX_BODY = 1 << 20
+
+_URL = re.compile(r"(?:github\.com|/repos)/([\w.-]+/[\w.-]+)/issues/\d+")
+_PULL = re.compile(r"github\.com/[\w.-]+/[\w.-]+/pull/\d+")
+_ABANDONED = frozenset({"not_planned", "duplicate"})
+
+
+def is_pull_request(document: Mapping[str, Any]) -> bool:
+    """Whether this is a pull request, or a message about one: the REST API lists them among the issues."""
+    issue = document.get("issue", document)
+    if not isinstance(issue, Mapping):
+        return False
+    if issue.get("pull_request") is not None:
+        return True
+    return any(isinstance(issue.get(key), str) and _PULL.search(issue[key]) for key in ("html_url", "url"))
+
+
+def is_issue(document: Mapping[str, Any]) -> bool:
+    """Whether this is an issue, or a webhook's message about one."""
+    issue = document.get("issue", document)
+    if not isinstance(issue, Mapping):
+        return False
+    return isinstance(issue.get("number"), int) and "title" in issue and ("body" in issue or "state" in issue)
+
+
+def ticket_of(document: Mapping[str, Any], now: float) -> Ticket:
+    """An issue as a ticket: each box of its checklists is a requirement. Its deliverable is `issue-<number>`.
+
+    Raises UnreadableTime.
+    """
+    issue = document.get("issue", document)
+    number = issue["number"]
+    text = issue.get("body")
+    body = text[:MAX_BODY] if isinstance(text, str) else ""
+    boxes = outline(body).boxes
+    repository = _repository(document, issue)
+    opened = _moment(issue, "created_at", "createdAt")
+    state = str(issue.get("state") or "open").lower()
+    reason = str(issue.get("state_reason") or issue.get("stateReason") or "").lower()
+    closed_at = _moment(issue, "closed_at", "closedAt") if state == "closed" else None
+    seen = _moment(issue, "updated_at", "updatedAt") or closed_at or now
+    return Ticket(
+        change_id=f"issue-{number}",
+        source=SOURCE,
+        spec_id=f"{repository}#{number}" if repository else f"#{number}",
+        title=str(issue.get("title") or f"issue {number}"),
+        opened_at=opening(opened, seen, state == "closed", "createdAt"),
+        seen_at=seen,
+        type=_type(issue),
+        requirements=len(boxes) or None,
+        met=sum(bool(box.checked) for box in boxes) if boxes else None,
+        closed_at=(closed_at or seen) if state == "closed" else None,
+        closed=(reason or "completed").replace("_", " ") if state == "closed" else None,
+        abandoned=reason in _ABANDONED,
+        reopened=reason == "reopened" or document.get("action") == "reopened",
+    )
+
+
+def _repository(document: Mapping[str, Any], issue: Mapping[str, Any]) -> str | None:
+    given = document.get("repository")
+    if isinstance(given, Mapping) and isinstance(given.get("full_name"), str):
+        return str(given["full_name"])
+    for key in ("html_url", "url"):
+        found = _URL.search(issue[key]) if isinstance(issue.get(key), str) else None
+        if found:
+            return found[1]
+    return None
+
+
+def _type(issue: Mapping[str, Any]) -> str | None:
+    """What the issue's type, or the first label that says one, makes of it."""
+    given = issue.get("type")
+    names = [given.get("name")] if isinstance(given, Mapping) else []
+    labels = issue.get("labels")
+    if isinstance(labels, list):
+        names += [label.get("name") if isinstance(label, Mapping) else label for label in labels]
+    words = (re.split(r"[:/]\s*", name)[-1] for name in names if isinstance(name, str))
+    return next((type_ for word in words if (type_ := change_title.type_of_word(word))), None)
+
+
+def _moment(issue: Mapping[str, Any], *keys: str) -> float | None:
+    return next((at for key in keys if (at := told(issue.get(key), key)) is not None), None)

@@ -1,0 +1,179 @@
+"""What a spec shows of a deliverable at one moment, and which of it is news: the one way from folders to events."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from aurora_deliverables.detection.evidence import event_id, shown
+from aurora_deliverables.detection.recorded_state import PLANNING, Told, heard, kind_of
+from aurora_deliverables.model import (
+    PHASES,
+    Conformed,
+    Ended,
+    Event,
+    FailureType,
+    Happening,
+    Phase,
+    PhaseStarted,
+    SpecSource,
+    Started,
+    TasksCounted,
+)
+
+
+class Artefact(Struct, frozen=True):
+    """A file that is written in a phase, which its being there shows to have begun."""
+
+    phase: Phase
+    path: str
+    at: float
+
+
+class Tasks(Struct, frozen=True):
+    """Checkboxes of a task file."""
+
+    path: str
+    total: int
+    completed: int
+    at: float
+
+
+class Requirements(Struct, frozen=True):
+    """Requirements that say of themselves whether they are met, as a checklist does."""
+
+    path: str
+    total: int
+    completed: int
+    at: float
+
+
+class Ending(Struct, frozen=True):
+    """How it ended, and what shows it."""
+
+    status: Literal["completed", "failed"]
+    at: float
+    evidence: str
+    failure_type: FailureType | None = None
+    phases: tuple[Phase, ...] = ("archive",)
+    """What being completed has gone through, at the latest."""
+
+
+class Sighting(Struct, frozen=True):
+    """All that is seen of one deliverable in its spec."""
+
+    change_id: str
+    source: str
+    spec: SpecSource
+    spec_evidence: str
+    artefacts: tuple[Artefact, ...] = ()
+    description: str | None = None
+    type: str | None = None
+    tasks: Tasks | None = None
+    requirements: Requirements | None = None
+    ending: Ending | None = None
+
+
+def news(seen: Sighting, told: Told, now: float) -> list[Event]:
+    """Events for what is seen and was not told; none once the deliverable ended.
+
+    A phase begins when its first artefact is seen, but planning does not begin again once work has: a proposal put
+    right during `apply` changes facts, not the phase. A first checked task shows that `apply` has begun.
+    """
+    if told.ended:
+        return []
+    events: list[Event] = []
+    for at, what, evidence in _differences(seen, told, now):
+        event = _event(seen, told, at, what, evidence)
+        events.append(event)
+        told = heard(told, event)
+    return events
+
+
+_Difference = tuple[float, Happening, str]
+
+
+def _differences(seen: Sighting, told: Told, now: float) -> Iterator[_Difference]:
+    fresh = _fresh(seen, told, now)
+    begun = fresh[0].at if fresh else _within(seen.tasks.at if seen.tasks else now, told, now)
+    ended = seen.ending
+    if ended is not None and told.started_at is None:
+        return  # it ended before anybody looked: nothing of its way is known
+    started = _started(seen, told)
+    if started is not None:
+        yield begun, started, seen.spec_evidence
+    for artefact in fresh:
+        yield artefact.at, PhaseStarted(artefact.phase), f"{artefact.path} is there"
+    planning = told.planning if not fresh else True
+    tasks = seen.tasks
+    if tasks is not None and (tasks.total, tasks.completed) != (told.tasks_total, told.tasks_completed):
+        at = max(_within(tasks.at, told, now), begun)
+        said = f"{tasks.path}: {tasks.completed} of {tasks.total} checked"
+        if planning and tasks.completed > (told.tasks_completed or 0) and ended is None:
+            yield at, PhaseStarted("apply"), said
+        yield at, TasksCounted(tasks.total, tasks.completed), said
+    met = seen.requirements
+    if met is not None and (met.completed, met.total) != told.met:
+        at = max(_within(met.at, told, now), begun)
+        said = f"{met.path}: {met.completed} of {met.total} requirements checked"
+        yield at, Conformed(completed_requirements=met.completed, total_requirements=met.total), said
+    if ended is not None:
+        yield from _ended(seen, ended, told, max(_within(ended.at, told, now), begun))
+
+
+def _ended(seen: Sighting, ended: Ending, told: Told, at: float) -> Iterator[_Difference]:
+    if ended.status == "completed":
+        count = seen.spec.requirements_count or told.spec.requirements_count
+        tasks = seen.tasks
+        # With tasks open, nobody can tell which requirements they belong to: then functional stays unknown.
+        if count and seen.requirements is None and tasks and tasks.total and tasks.completed == tasks.total:
+            said = f"{tasks.path}: all {tasks.total} tasks done, {count} requirements"
+            if told.met != (count, count):
+                yield at, Conformed(completed_requirements=count, total_requirements=count), said
+        for phase in ended.phases:
+            if phase != told.phase:
+                yield at, PhaseStarted(phase), ended.evidence
+    yield at, Ended(ended.status, ended.failure_type, ended.evidence), ended.evidence
+
+
+def _started(seen: Sighting, told: Told) -> Started | None:
+    spec = seen.spec
+    if spec.requirements_count is None:
+        spec = replace(spec, requirements_count=told.spec.requirements_count)
+    description = seen.description if told.description is None else None
+    type_ = seen.type if told.type is None else None
+    new_spec = spec if spec != told.spec else None
+    if told.started_at is not None and description is None and type_ is None and new_spec is None:
+        return None
+    return Started(description=description, type=type_, spec_source=new_spec)
+
+
+def _fresh(seen: Sighting, told: Told, now: float) -> list[Artefact]:
+    """The first artefact of each phase that has not begun, in order; none begins later than one after it."""
+    if not told.planning:
+        return []
+    first: dict[Phase, Artefact] = {}
+    for artefact in seen.artefacts:
+        known = first.get(artefact.phase)
+        if artefact.phase not in told.phases and (known is None or artefact.at < known.at):
+            first[artefact.phase] = artefact
+    found = [first[phase] for phase in PHASES if phase in first and phase in PLANNING]
+    latest = now
+    for n in range(len(found) - 1, -1, -1):
+        latest = min(latest, _within(found[n].at, told, now))
+        found[n] = replace(found[n], at=latest)
+    return found
+
+
+def _within(at: float, told: Told, now: float) -> float:
+    """`at`, but neither to come nor before what was told last: a checkout or a copy sets mtimes as it likes."""
+    return min(max(at, told.told_at), now)
+
+
+def _event(seen: Sighting, told: Told, at: float, what: Happening, evidence: str) -> Event:
+    draft = Event("", seen.change_id, at, what, source=seen.source, evidence=shown(evidence))
+    kind = kind_of(draft)
+    return replace(draft, id=event_id(seen.change_id, kind, what, told.count(kind)))

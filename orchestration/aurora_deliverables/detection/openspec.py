@@ -1,0 +1,161 @@
+"""OpenSpec: `openspec/changes/<id>/` from the proposal to the move into `archive/` (AURA-M §7).
+
+The layout and what counts as a task or a requirement are those of the OpenSpec CLI (github.com/Fission-AI/OpenSpec,
+`src/utils/task-progress.ts`, `src/core/parsers/requirement-blocks.ts`, `src/core/archive.ts`).
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from msgspec import Struct
+
+from aurora_deliverables.detection import change_title, files
+from aurora_deliverables.detection.files import SeenFile
+from aurora_deliverables.detection.markdown import outline
+from aurora_deliverables.detection.observation import Artefact, Ending, Sighting, Tasks
+from aurora_deliverables.model import Phase, SpecSource
+
+SOURCE = "openspec"
+CHANGES = "openspec/changes"
+ARCHIVE = f"{CHANGES}/archive"
+
+_TASK = re.compile(r"^\s*[-*]\s*\[([\sxX])\]", re.MULTILINE)
+_DATED = re.compile(r"\d{4}-\d{2}-\d{2}-(?=.)")
+_DELTAS = frozenset({"added requirements", "modified requirements", "removed requirements"})
+_NOWHERE = (0, 0)
+_REQUIREMENT = re.compile(r"Requirement:\s*\S", re.IGNORECASE)
+_FROM = re.compile(r"^\s*-?\s*FROM:\s*`?###\s*Requirement:", re.MULTILINE)
+_REMOVED_ITEM = re.compile(r"`?###\s*Requirement:\s*\S")
+_WHY = re.compile(r"^why$", re.IGNORECASE)
+_LABEL = re.compile(r"^(?:change|proposal|change proposal|openspec change)\s*:\s*", re.IGNORECASE)
+
+
+class SeenChange(Struct, frozen=True):
+    """A change's folder and the files in it that count. `archived_at` is None while it is not in the archive."""
+
+    id: str
+    folder: str
+    proposal: SeenFile | None = None
+    specs: tuple[SeenFile, ...] = ()
+    design: SeenFile | None = None
+    tasks: SeenFile | None = None
+    archived_at: float | None = None
+
+
+def change_of(path: str) -> str | None:
+    """The change that a file or folder at `path` belongs to, archived or not; None for all other paths."""
+    parts = path.split("/")
+    if parts[:2] != ["openspec", "changes"] or len(parts) < 3:
+        return None
+    if parts[2] != "archive":
+        # A file directly in `changes/` is no change, but a removed folder has no more parts either.
+        return None if len(parts) == 3 and parts[2].endswith(".md") else parts[2]
+    return _DATED.sub("", parts[3], count=1) if len(parts) > 3 else None
+
+
+def open_changes(root: Path) -> list[str]:
+    """The ids of all changes that are not archived."""
+    return [name for name in files.names(root, CHANGES) if name != "archive" and not name.startswith(".")]
+
+
+def see(root: Path, change_id: str) -> SeenChange | None:
+    """Read a change where it is now: among the open ones, else in the archive (the newest of that name)."""
+    folder = f"{CHANGES}/{change_id}"
+    if change_id != "archive" and files.is_folder(root, folder):
+        return _read(root, change_id, folder, None)
+    archived = [name for name in files.names(root, ARCHIVE) if change_id in (name, _DATED.sub("", name, count=1))]
+    if not archived:
+        return None
+    folder = f"{ARCHIVE}/{archived[-1]}"
+    return _read(root, change_id, folder, files.changed_at(root, folder) or 0.0)
+
+
+def sighting(change: SeenChange) -> Sighting | None:
+    """What a change's files show; None for a folder without any of them."""
+    artefacts: list[Artefact] = []
+    phases: tuple[tuple[Phase, SeenFile | None], ...] = (
+        ("propose", change.proposal),
+        *(("specs", spec) for spec in change.specs),
+        ("design", change.design),
+        ("tasks", change.tasks),
+    )
+    for phase, file in phases:
+        if file is not None and (file.text.strip() or phase == "propose"):
+            artefacts.append(Artefact(phase, file.path, file.at))
+    if not artefacts:
+        return None
+    count = requirements(change.specs)
+    counted = f", {count} requirements in {len(change.specs)} spec deltas" if change.specs else ""
+    spec = SpecSource(SOURCE, f"changes/{change.id}", count)
+    return Sighting(
+        change_id=change.id,
+        source=SOURCE,
+        spec=spec,
+        spec_evidence=f"{change.folder}/{counted}",
+        artefacts=tuple(artefacts),
+        description=_description(change.proposal.text) if change.proposal else None,
+        type=change_title.type_of_name(change.id),
+        tasks=_tasks(change.tasks) if change.tasks else None,
+        ending=Ending("completed", change.archived_at, f"moved to {change.folder}/")
+        if change.archived_at is not None
+        else None,
+    )
+
+
+def tasks_in(text: str) -> tuple[int, int]:
+    """How many task lines there are and how many are checked; nested ones and those in code count, as OpenSpec does."""
+    boxes = _TASK.findall(text)
+    return len(boxes), sum(box in "xX" for box in boxes)
+
+
+def requirements(specs: tuple[SeenFile, ...]) -> int | None:
+    """Requirements added, modified, removed and renamed by all deltas; None without a spec (AURA-M §7)."""
+    if not specs:
+        return None
+    return sum(_requirements(spec.text) for spec in specs)
+
+
+def _requirements(text: str) -> int:
+    found = outline(text)
+    sections: dict[str, tuple[int, int]] = {}
+    for n, heading in enumerate(found.headings):
+        if heading.level == 2 and heading.text.lower() not in sections:
+            sections[heading.text.lower()] = heading.line, found.end_of(n)
+    named = [heading.line for heading in found.headings if heading.level == 3 and _REQUIREMENT.match(heading.text)]
+    count = sum(
+        first < line < last for name in _DELTAS for first, last in (sections.get(name, _NOWHERE),) for line in named
+    )
+    first, last = sections.get("removed requirements", _NOWHERE)
+    count += sum(first < item.line < last and bool(_REMOVED_ITEM.match(item.text)) for item in found.items)
+    first, last = sections.get("renamed requirements", _NOWHERE)
+    return count + len(_FROM.findall("\n".join(text.splitlines()[first:last])))
+
+
+def _tasks(file: SeenFile) -> Tasks | None:
+    total, completed = tasks_in(file.text)
+    return Tasks(file.path, total, completed, file.at) if total else None
+
+
+def _description(proposal: str) -> str | None:
+    """The title, or the first sentence that says why."""
+    found = outline(proposal)
+    if found.title and not _WHY.match(found.title):
+        return change_title.summary(_LABEL.sub("", found.title))
+    why = found.section(_WHY)
+    first, last = why or (-1, 1 << 60)
+    return next((change_title.summary(text) for line, text in found.paragraphs if first < line < last), None)
+
+
+def _read(root: Path, change_id: str, folder: str, archived_at: float | None) -> SeenChange:
+    specs = [files.see(root, path) for path in files.documents(root, f"{folder}/specs")]
+    return SeenChange(
+        id=change_id,
+        folder=folder,
+        proposal=files.see(root, f"{folder}/proposal.md"),
+        specs=tuple(spec for spec in specs if spec is not None),
+        design=files.see(root, f"{folder}/design.md"),
+        tasks=files.see(root, f"{folder}/tasks.md"),
+        archived_at=archived_at,
+    )

@@ -1,0 +1,38 @@
+"""A user's prompt as a spec: one implicit requirement, from the prompt to the accepted output (AURA-M §7)."""
+
+from __future__ import annotations
+
+from aurora_deliverables.detection import change_title
+from aurora_deliverables.detection.evidence import event_id
+from aurora_deliverables.model import Agent, Event, PhaseStarted, SpecSource, Started
+
+SOURCE = "prompt"
+
+
+def change_of(session: str) -> str:
+    """What the deliverable of a session's prompt is called."""
+    return f"prompt-{''.join(c for c in session if c.isalnum() or c == '-')[:36]}"
+
+
+def events_of(prompt: str, session: str, now: float, *, keep_text: bool, agent: Agent | None = None) -> list[Event]:
+    """A deliverable begins with a session's first prompt. Of its text only the first sentence is kept, without
+    secrets, and that only where `keep_text` says so.
+    """
+    change_id = change_of(session)
+    words = len(prompt.split())
+    description = change_title.summary(prompt[:2000]) if keep_text else f"a prompt of {words} words"
+    evidence = f"a prompt of {words} words"
+    started = Started(description=description, spec_source=SpecSource(SOURCE, session[:200], 1), agent=agent)
+    return [
+        Event(event_id(change_id, "deliverable_start"), change_id, now, started, session, agent, SOURCE, evidence),
+        Event(
+            event_id(change_id, "phase_start:propose"),
+            change_id,
+            now,
+            PhaseStarted("propose"),
+            session,
+            agent,
+            SOURCE,
+            evidence,
+        ),
+    ]

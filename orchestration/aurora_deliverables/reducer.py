@@ -1,0 +1,358 @@
+"""From the events of one deliverable to what they amount to: pure, and the same for every order of arrival.
+
+Events count in the order of `order`: by their own time, then by kind, then by id. What may not follow in that order
+(`transitions.refusal`) counts for nothing. Since every duration lies between two events in that order none is negative,
+whatever clocks did.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from aurora_deliverables.conformance import THRESHOLD, Measured
+from aurora_deliverables.model import (
+    PHASES,
+    Agent,
+    Complexity,
+    Conformed,
+    Deliverable,
+    Ended,
+    Event,
+    FailureType,
+    HumanIntervened,
+    Iterated,
+    Phase,
+    PhaseEnded,
+    PhaseSpan,
+    PhaseStarted,
+    RecoveryBegan,
+    SessionJoined,
+    SpecSource,
+    Started,
+    Status,
+    TasksCounted,
+    TestsRan,
+    TokensUsed,
+    ToolCalled,
+)
+from aurora_deliverables.token_usage import Spending
+from aurora_deliverables.transitions import refusal, status_in
+
+_RANKS: dict[type, int] = {Started: 0, PhaseEnded: 1, PhaseStarted: 2, Ended: 5}
+_FACT, _ARCHIVED = 3, 4
+_ENDS = (Ended, PhaseEnded)
+
+
+def order(event: Event) -> tuple[float, int, int, str]:
+    """What events are sorted by. At one instant a phase ends before the next begins; archive and the whole end last.
+
+    Of two counts of tasks at one instant the higher is the later.
+    """
+    what = event.what
+    rank, tie = _RANKS.get(type(what), _FACT), 0
+    if isinstance(what, PhaseStarted):
+        tie = PHASES.index(what.phase)
+    elif isinstance(what, TasksCounted):
+        tie = what.completed or 0
+    elif isinstance(what, PhaseEnded) and what.phase == "archive":
+        rank = _ARCHIVED
+    return event.at, rank, tie, event.id
+
+
+def fold(events: Iterable[Event], threshold: float = THRESHOLD) -> Deliverable | None:
+    """What the events of one deliverable amount to; None where none of them counts. The same id twice is one event.
+
+    `threshold` is the conformance below which an accepted deliverable has failed.
+    """
+    folding = Folding()
+    folding.take(events)
+    return folding.deliverable(threshold)
+
+
+class Folding:
+    """One deliverable while its events are taken in. `refused` says of those that count for nothing why."""
+
+    def __init__(self) -> None:
+        self.change_id = ""
+        self.status: Status = "planning"
+        self.current_phase: Phase | None = None
+        self.settled = False
+        self.refused: dict[str, str] = {}
+        self.last_at = float("-inf")
+        """The time of the latest event, whether it counted or not: what is later can be taken in on top."""
+        self._started_at: float | None = None
+        self._updated_at = 0.0
+        self._completed_at: float | None = None
+        self._description: str | None = None
+        self._type: str | None = None
+        self._complexity: Complexity | None = None
+        self._spec: SpecSource | None = None
+        self._agent = Agent()
+        self._noticed_agent = Agent()
+        self._done: list[PhaseSpan] = []
+        self._since = 0.0
+        self._iterations = dict.fromkeys(PHASES, 0)
+        self._verified = False
+        self._recovering = False
+        self._recovery_since: float | None = None
+        self._recovery_seconds = 0.0
+        self._unclaimed = False
+        self._untimed = False
+        self._recoveries = 0
+        self._recovery_calls = 0
+        self._tasks_total: int | None = None
+        self._tasks_completed: int | None = None
+        self._calls: dict[str, int] = {}
+        self._tokens: Spending | None = None
+        self._interventions: int | None = None
+        self._waited: float | None = None
+        self._sessions: dict[str, None] = {}
+        self._measured = Measured()
+        self._failure: FailureType | None = None
+        self._failed: bool | None = None
+
+    def take(self, events: Iterable[Event]) -> None:
+        """Take in events that are all later than `last_at`, in any order among themselves."""
+        self.take_sorted({event.id: event for event in sorted(events, key=order)}.values())
+
+    def take_sorted(self, events: Iterable[Event]) -> None:
+        """The same with events that are in their `order` already, where the same event stands beside itself."""
+        last_id: str | None = None
+        waiting: list[tuple[Event, str]] = []
+        for event in events:
+            if event.id == last_id:
+                continue
+            last_id = event.id
+            if waiting and (event.at > self.last_at or type(event.what) not in (PhaseEnded, PhaseStarted)):
+                self._again(waiting)
+            self.last_at = event.at
+            reason = self._one(event)
+            if reason is not None:
+                if type(event.what) is PhaseEnded:
+                    waiting.append((event, reason))
+                else:
+                    self.refused[event.id] = reason
+        self._again(waiting)
+
+    def deliverable(self, threshold: float = THRESHOLD) -> Deliverable | None:
+        """What was taken in amounts to this; None where nothing counted."""
+        if self._started_at is None:
+            return None
+        spec = self._spec
+        agent = _laid_over(self._noticed_agent, self._agent)
+        iterations = self._iterations["apply"]
+        conformance = self._measured.score(spec.requirements_count if spec is not None else None, iterations)
+        recovering = self._recovery_seconds
+        if self._recovery_since is not None:
+            recovering += self._updated_at - self._recovery_since
+        recovering = min(recovering, self._updated_at - self._started_at)  # several at once are told one by one
+        spans = tuple(self._done)
+        if self.current_phase is not None:
+            spans += (self._span(None),)
+        below = conformance is not None and conformance.overall is not None and conformance.overall < threshold
+        failed: bool | None = None
+        if self.status in ("completed", "failed"):
+            failed = self.status == "failed" or (below if self._failed is None else self._failed)
+        return Deliverable(
+            change_id=self.change_id,
+            status=self.status,
+            started_at=self._started_at,
+            updated_at=self._updated_at,
+            completed_at=self._completed_at,
+            description=self._description,
+            type=self._type,
+            complexity=self._complexity,
+            spec_source=spec,
+            agent=agent if agent != Agent() else None,
+            spans=spans,
+            current_phase=self.current_phase,
+            tasks_total=self._tasks_total,
+            tasks_completed=self._tasks_completed,
+            tool_calls=dict(self._calls),
+            recovery_tool_calls=None if self._untimed else self._recovery_calls,
+            recovery_attempts=self._recoveries,
+            apply_iterations=iterations,
+            tokens=self._tokens.usage() if self._tokens is not None else None,
+            human_interventions=self._interventions,
+            human_wait_seconds=self._waited,
+            sessions=tuple(self._sessions),
+            conformance=conformance,
+            deliverable_failed=failed,
+            failure_type=self._failure if failed else None,
+            recovery_seconds=None if self._untimed else recovering,
+            settled=self.settled,
+        )
+
+    def _again(self, waiting: list[tuple[Event, str]]) -> None:
+        """A phase that begins and ends at one instant ends after all: its end was looked at before its beginning."""
+        for event, reason in waiting:
+            assert isinstance(event.what, PhaseEnded), "only ends of phases are looked at again"
+            phase = event.what.phase
+            passed = any(span.phase == phase and span.completed_at == event.at for span in self._done[-len(PHASES) :])
+            if self._one(event) is not None and not passed:
+                self.refused[event.id] = reason
+        waiting.clear()
+
+    def _one(self, event: Event) -> str | None:
+        kind = type(event.what)
+        if kind in _ENDS or self._completed_at is not None:  # nothing else can be refused
+            reason = refusal(self if self._started_at is not None else None, event)
+            if reason is not None:
+                return reason
+        at = event.at
+        if self._started_at is None:
+            self.change_id = event.change_id
+            self._started_at = at
+        self._updated_at = at
+        if event.session is not None:
+            self._sessions.setdefault(event.session)
+        if event.agent is not None and event.agent != self._noticed_agent:
+            self._noticed_agent = _laid_over(event.agent, self._noticed_agent)
+        _TAKE[kind](self, event.what, at)
+        return None
+
+    def _started(self, what: Started, _: float) -> None:
+        self._description = what.description if what.description is not None else self._description
+        self._type = what.type if what.type is not None else self._type
+        self._complexity = what.complexity if what.complexity is not None else self._complexity
+        self._spec = _laid_over(self._spec, what.spec_source)
+        self._agent = _laid_over(self._agent, what.agent)
+
+    def _phase_started(self, what: PhaseStarted, at: float) -> None:
+        phase = what.phase
+        if phase == self.current_phase:
+            return  # another source noticed it too
+        self._leave(at)
+        self.current_phase, self._since = phase, at
+        self.status = status_in(phase)
+        self._iterations[phase] += 1
+        if phase == "verify":
+            self._verified = self._iterations["apply"] > 0
+        elif phase == "apply":
+            if self._verified and self._recovery_since is None:
+                self._recoveries += 1
+                self._recovery_since = at
+                self._unclaimed = True
+            self._verified = False
+            self._recovering = self._recovery_since is not None
+
+    def _phase_ended(self, what: PhaseEnded, at: float) -> None:
+        self._leave(at)
+        if what.phase == "archive":
+            self.status = "completed"
+            self._completed_at = at
+            self._stop_recovering(at)
+
+    def _ended(self, what: Ended, at: float) -> None:
+        self._leave(at)
+        self._stop_recovering(at)
+        self.status = what.status
+        self.settled = True
+        self._completed_at = at
+        self._failure = what.failure_type
+        # Who names a type of failure says that it failed, unless told otherwise.
+        self._failed = True if what.deliverable_failed is None and what.failure_type else what.deliverable_failed
+
+    def _recovery(self, what: RecoveryBegan, at: float) -> None:
+        if self._unclaimed:
+            self._unclaimed = False  # the rework that verify → apply told of already
+            return
+        self._recoveries += 1
+        if what.untimed:
+            self._untimed = True
+            return
+        if what.duration_seconds is not None:
+            self._recovery_seconds += what.duration_seconds
+            self._recovery_calls += what.tool_calls
+            return
+        if self._recovery_since is None:
+            self._recovery_since = at
+        self._split(at)
+        self._recovering = True
+
+    def _iterated(self, _: Iterated, at: float) -> None:
+        self._split(at)
+        self._iterations["apply"] += 1
+
+    def _tool_called(self, what: ToolCalled, _: float) -> None:
+        self._calls[what.tool] = self._calls.get(what.tool, 0) + what.count
+        if self._recovery_since is not None:
+            self._recovery_calls += what.count
+
+    def _tasks_counted(self, what: TasksCounted, _: float) -> None:
+        self._tasks_total = what.total if what.total is not None else self._tasks_total
+        self._tasks_completed = what.completed if what.completed is not None else self._tasks_completed
+
+    def _tokens_used(self, what: TokensUsed, _: float) -> None:
+        if self._tokens is None:
+            self._tokens = Spending()
+        self._tokens.add(what)
+        if what.model is not None and self._noticed_agent.model is None:
+            self._noticed_agent = Agent(self._noticed_agent.name, what.model, self._noticed_agent.framework)
+
+    def _session_joined(self, what: SessionJoined, _: float) -> None:
+        self._sessions.setdefault(what.session)
+
+    def _intervened(self, what: HumanIntervened, _: float) -> None:
+        self._interventions = (self._interventions or 0) + what.count
+        if what.waited_seconds is not None:
+            self._waited = (self._waited or 0.0) + what.waited_seconds
+
+    def _conformed(self, what: Conformed, _: float) -> None:
+        self._measured.hear(what)
+
+    def _tests_ran(self, what: TestsRan, _: float) -> None:
+        self._measured.ran(what)
+
+    def _leave(self, at: float) -> None:
+        """End the phase under way; with an apply its recovery ends."""
+        if self.current_phase is None:
+            return
+        self._done.append(self._span(at))
+        if self.current_phase == "apply":
+            self._stop_recovering(at)
+        self.current_phase = None
+
+    def _split(self, at: float) -> None:
+        """Within apply, begin another stretch, so that each iteration and each recovery has its own."""
+        if self.current_phase == "apply" and at > self._since:
+            self._done.append(self._span(at))
+            self._since = at
+
+    def _stop_recovering(self, at: float) -> None:
+        if self._recovery_since is not None:
+            self._recovery_seconds += at - self._recovery_since
+        self._recovery_since = None
+        self._recovering = self._unclaimed = False
+
+    def _span(self, until: float | None) -> PhaseSpan:
+        assert self.current_phase is not None, "only a phase under way is a span"
+        recovery = self._recovering and self.current_phase == "apply"
+        return PhaseSpan(self.current_phase, self._since, until, self._iterations[self.current_phase], recovery)
+
+
+_TAKE: dict[type, Callable[[Folding, Any, float], None]] = {
+    Started: Folding._started,
+    PhaseStarted: Folding._phase_started,
+    PhaseEnded: Folding._phase_ended,
+    TasksCounted: Folding._tasks_counted,
+    ToolCalled: Folding._tool_called,
+    TokensUsed: Folding._tokens_used,
+    RecoveryBegan: Folding._recovery,
+    Iterated: Folding._iterated,
+    SessionJoined: Folding._session_joined,
+    HumanIntervened: Folding._intervened,
+    Conformed: Folding._conformed,
+    TestsRan: Folding._tests_ran,
+    Ended: Folding._ended,
+}
+
+
+def _laid_over(below: Any, above: Any) -> Any:
+    """Two structs of one type as one: what `above` does not say, `below` does."""
+    if below is None or above is None:
+        return above if below is None else below
+    fields = below.__struct_fields__
+    told = {name: getattr(above, name) for name in fields if getattr(above, name) is not None}
+    return type(below)(**{name: getattr(below, name) for name in fields} | told)

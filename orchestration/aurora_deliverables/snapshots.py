@@ -1,0 +1,44 @@
+"""What deliverables amount to, as it is kept beside the log, so that after a start not every event is read again.
+
+Nothing relies on it: it is used only where it was made by the same rules, from the same events.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from functools import cache
+from importlib import resources
+
+import msgspec
+
+from aurora_deliverables.model import Deliverable
+from aurora_protocol import typed
+
+_RULES = ("checking.py", "conformance.py", "folding.py", "model.py", "spending.py", "transitions.py")
+
+_encoder = msgspec.json.Encoder()
+_decoder = typed.decoder(Deliverable | None)
+
+
+@cache
+def mark(threshold: float) -> str:
+    """What tells these rules from others: the code that folds, and the threshold it is given."""
+    digest = hashlib.blake2b(repr(threshold).encode(), digest_size=16)
+    package = resources.files(__package__)
+    for name in _RULES:
+        digest.update(package.joinpath(name).read_bytes())
+    return digest.hexdigest()
+
+
+def kept_form(deliverable: Deliverable | None) -> str:
+    """As it is kept; None too, which says that no event counts."""
+    return _encoder.encode(deliverable).decode()
+
+
+def remembered(body: str) -> Deliverable | None:
+    """Undo `kept_form`. Raises ValueError where the file says something else by now."""
+    try:
+        deliverable: Deliverable | None = _decoder.decode(body)
+    except (msgspec.MsgspecError, RecursionError) as error:
+        raise ValueError(f"what is kept of a deliverable cannot be read: {error}") from error
+    return deliverable

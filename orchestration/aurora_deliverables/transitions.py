@@ -1,0 +1,98 @@
+"""What may follow what in the life of a deliverable, and how a refusal is told (AURA-M §3).
+
+Phases may be left out, may repeat and may go back, so little is forbidden: to end what is not under way, to end what
+was never begun, and to go on with what is over. Whether an event may follow is asked of the state *at its time*, not
+at the time of its arrival: so the answer does not depend on the order in which several agents are heard.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from aurora_deliverables.model import (
+    PHASES,
+    Conformed,
+    Ended,
+    Event,
+    HumanIntervened,
+    Phase,
+    PhaseEnded,
+    SessionJoined,
+    Started,
+    Status,
+    TestsRan,
+    TokensUsed,
+)
+
+AFTER_THE_END = (Started, Conformed, TestsRan, TokensUsed, HumanIntervened, SessionJoined)
+"""What may still become known of a deliverable that is over."""
+
+_ENDS = (Ended, PhaseEnded)
+_STATUS_OF: dict[Phase, Status] = {
+    "propose": "planning",
+    "specs": "planning",
+    "design": "planning",
+    "tasks": "planning",
+    "apply": "executing",
+    "verify": "verifying",
+    "archive": "verifying",
+}
+
+
+class Standing(Protocol):
+    """What of a deliverable decides about what may follow."""
+
+    @property
+    def change_id(self) -> str: ...
+    @property
+    def status(self) -> Status: ...
+    @property
+    def current_phase(self) -> Phase | None: ...
+    @property
+    def settled(self) -> bool: ...
+
+
+def status_in(phase: Phase | None) -> Status:
+    """The state of a deliverable that is not over, by the phase it is in or was in last (AURA-M §3.2).
+
+    Being archived is the last of being verified: only what is archived is completed.
+    """
+    return "planning" if phase is None else _STATUS_OF[phase]
+
+
+def refusal(standing: Standing | None, event: Event) -> str | None:
+    """Why `event` may not follow, with what may instead; None where it may. `standing` None: nothing happened yet."""
+    what = event.what
+    if standing is None:
+        if isinstance(what, _ENDS):
+            return (
+                f"nothing is known of {event.change_id!r} before that, so nothing of it can end; "
+                f"begin it with deliverable_start or with a phase_start of {_listed(PHASES)}"
+            )
+        return None
+    over = standing.status in ("completed", "failed")
+    if isinstance(what, Ended):
+        if over and standing.settled:
+            return f"{standing.change_id!r} is {standing.status} already; {_after_the_end()}"
+    elif over:
+        if not isinstance(what, AFTER_THE_END):
+            return f"{standing.change_id!r} is {standing.status}: its phases are over; {_after_the_end()}"
+    elif isinstance(what, PhaseEnded) and standing.current_phase != what.phase:
+        if standing.current_phase is None:
+            return (
+                f"{standing.change_id!r} is in no phase that could end; legal now is a phase_start of {_listed(PHASES)}"
+            )
+        return (
+            f"{standing.change_id!r} is in {standing.current_phase}, so {what.phase} cannot end; legal now are "
+            f"phase_end of {standing.current_phase} and phase_start of any other: {_listed(PHASES)}"
+        )
+    return None
+
+
+def _after_the_end() -> str:
+    tags = (str(kind.__struct_config__.tag) for kind in AFTER_THE_END)
+    return f"only {_listed(tuple(tags), 'and')} may follow, other work needs a change id of its own"
+
+
+def _listed(names: tuple[str, ...], word: str = "or") -> str:
+    return f"{', '.join(names[:-1])} {word} {names[-1]}"
