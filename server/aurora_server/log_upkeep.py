@@ -7,8 +7,8 @@ import logging
 import time
 from collections.abc import Awaitable, Callable, Sequence
 
-from aurora_orchestration.conversations.naming import logs_folder
-from aurora_orchestration.conversations.upkeep import Tidied, tidy
+from aurora_orchestration.conversations.log_names import logs_folder
+from aurora_orchestration.conversations.log_retention import Tidied, tidy
 from aurora_orchestration.settings import ConversationSettings
 
 logger = logging.getLogger(__name__)

@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from aurora_deliverables.projection import Tracking
     from aurora_orchestration.llm.providers.editor import EditorModel
     from aurora_orchestration.settings import BudgetSettings, SoarSettings
-    from aurora_orchestration.soar.asking_users import AskUser
-    from aurora_orchestration.soar.memory import Memory
+    from aurora_orchestration.soar.context import Workbench
+    from aurora_orchestration.soar.memory_port import Memory
     from aurora_orchestration.soar.orchestrator import Orchestrator
     from aurora_orchestration.soar.sessions import Sessions
     from aurora_orchestration.soar.stages import Stage
-    from aurora_orchestration.soar.workbench import Workbench
+    from aurora_orchestration.soar.user_answers import AskUser
     from aurora_server.configuration.layers import Notice
     from aurora_server.model_choice import ModelChoice
     from aurora_server.soar_steps import Steps
@@ -89,7 +89,7 @@ class Soar:
         _, found = await asyncio.to_thread(self._configured, trusted=trusted, flags=_flags(choice))
         orchestrator = await self.orchestrator(trusted=trusted, choice=choice)
 
-        from aurora_orchestration.soar.run import RunRequest
+        from aurora_orchestration.soar.run_record import RunRequest
         from aurora_server.query_documents import result_of
 
         query, auto = params.query, params.auto
@@ -157,8 +157,8 @@ class Soar:
         """What runs work with."""
         from aurora_orchestration.agents.registry import Registry
         from aurora_orchestration.guardrails.budget import Budget
+        from aurora_orchestration.soar.context import Workbench
         from aurora_orchestration.soar.sessions import Sessions
-        from aurora_orchestration.soar.workbench import Workbench
 
         if self._sessions is None:
             self._sessions = Sessions()

@@ -14,7 +14,7 @@ from aurora_memory.conversation_logs import LogReference
 from aurora_memory.learning import FinishedRun, Judgement, Learned
 from aurora_memory.recall.conversation_logs import recall_logs
 from aurora_memory.store import Store
-from aurora_orchestration.soar.model import ContextChunk, LogSection
+from aurora_orchestration.soar.types import ContextChunk, LogSection
 from aurora_protocol.methods import RecallParams
 from aurora_server import answers
 from aurora_server.recalling import Recalling
@@ -25,7 +25,7 @@ MAX_SECTION_LINES = 200
 
 
 class SoarMemory:
-    """Fulfils `aurora_orchestration.soar.memory.Memory` for a workspace. `logs_folder` holds the conversation logs.
+    """Fulfils `aurora_orchestration.soar.memory_port.Memory` for a workspace. `logs_folder` holds the conversation logs.
 
     `ready` waits until the workspace was indexed once: a run that costs something should know what it asks about.
     """

@@ -12,14 +12,19 @@ from msgspec import to_builtins
 from aurora_memory import documents
 from aurora_memory.learning import FinishedRun, Retrieved
 from aurora_orchestration import OrchestrationError
-from aurora_orchestration.guardrails.guarding import guard
+from aurora_orchestration.guardrails.guard import guard
 from aurora_orchestration.guardrails.redaction import redact
-from aurora_orchestration.llm.asking import Models
+from aurora_orchestration.llm.completion import Models
 from aurora_orchestration.llm.models import open_models
 from aurora_orchestration.llm.providers.editor import EditorModel
-from aurora_orchestration.soar.checking import check
+from aurora_orchestration.soar.context import Workbench
+from aurora_orchestration.soar.decomposition_checks import check
 from aurora_orchestration.soar.keywords import classify
-from aurora_orchestration.soar.model import (
+from aurora_orchestration.soar.plan import plan
+from aurora_orchestration.soar.retrieve import retrieve
+from aurora_orchestration.soar.run_record import Call
+from aurora_orchestration.soar.stages import Tell, silence
+from aurora_orchestration.soar.types import (
     AgentMetadata,
     AgentResponse,
     Assessment,
@@ -32,13 +37,8 @@ from aurora_orchestration.soar.model import (
     SubgoalResult,
     VerificationOption,
 )
-from aurora_orchestration.soar.planning import plan
-from aurora_orchestration.soar.retrieve import retrieve
-from aurora_orchestration.soar.run import Call
-from aurora_orchestration.soar.stages import Tell, silence
 from aurora_orchestration.soar.verify import verify
 from aurora_orchestration.soar.verify_synthesis import verify_synthesis
-from aurora_orchestration.soar.workbench import Workbench
 from aurora_protocol import typed
 from aurora_protocol.query_methods import (
     AssessResult,

@@ -28,7 +28,7 @@ async def logs_gone(store: Store, soar: Soar) -> Sequence[str]:
     known = await store.read.logs()
     if not known:
         return ()
-    reading = await asyncio.to_thread(importlib.import_module, "aurora_orchestration.conversations.reading")
+    reading = await asyncio.to_thread(importlib.import_module, "aurora_orchestration.conversations.log_reader")
     gone: Sequence[str] = await asyncio.to_thread(reading.gone, soar.logs_folder(), known)
     return gone
 

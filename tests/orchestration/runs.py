@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from aurora_memory.learning import Learned
-from aurora_orchestration.llm.asking import Usage
-from aurora_orchestration.soar.model import (
+from aurora_orchestration.llm.completion import Usage
+from aurora_orchestration.soar.run_record import Call, PhaseRecord, RunRecord
+from aurora_orchestration.soar.types import (
     Agent,
     AgentMetadata,
     AgentResponse,
@@ -29,7 +30,6 @@ from aurora_orchestration.soar.model import (
     Synthesis,
     Verification,
 )
-from aurora_orchestration.soar.run import Call, PhaseRecord, RunRecord
 
 BEGAN = 1_765_636_335.0
 """2025-12-13T14:32:15Z."""

@@ -15,7 +15,7 @@ from pyactr.utilities import baselevel_learning
 from aurora_memory.activation import base_levels
 from aurora_orchestration.agents.discovery import Places, discover
 from aurora_orchestration.agents.registry import DAY, Registry
-from aurora_orchestration.llm.asking import Ask, Reply
+from aurora_orchestration.llm.completion import Ask, Reply
 from aurora_orchestration.settings import (
     AgentSettings,
     AuroraSettings,
@@ -26,9 +26,9 @@ from aurora_orchestration.settings import (
 )
 from aurora_orchestration.soar.activation import called
 from aurora_orchestration.soar.assess import assess
+from aurora_orchestration.soar.follow_up_signals import detect
 from aurora_orchestration.soar.keywords import classify
-from aurora_orchestration.soar.scoring import Judged, judge
-from aurora_orchestration.soar.signals import detect
+from aurora_orchestration.soar.scores import Judged, judge
 from aurora_orchestration.soar.stages import silence
 from tests.orchestration.llm.loopback import LoopbackProvider, Request
 from tests.orchestration.soar.benches import bench

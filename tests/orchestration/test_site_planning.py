@@ -12,10 +12,10 @@ import pytest
 
 from aurora_manifest.model import Manifest
 from aurora_manifest.scanner import parse
-from aurora_orchestration.llm.asking import Ask, BadReply, Reply
-from aurora_orchestration.site_offers import MAX_SCHEMA, ROOM, nearest
-from aurora_orchestration.site_planning import Planned, plan_calls
-from aurora_orchestration.site_plans import Argument, SitePlan, Step, arguments_of, described, misfits_of
+from aurora_orchestration.llm.completion import Ask, BadReply, Reply
+from aurora_orchestration.sites.capability_search import MAX_SCHEMA, ROOM, nearest
+from aurora_orchestration.sites.plan import Argument, SitePlan, Step, arguments_of, described, misfits_of
+from aurora_orchestration.sites.planner import Planned, plan_calls
 from aurora_protocol import SiteError
 
 

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
+from aurora_orchestration.group_commit import Syncing
 from aurora_orchestration.guardrails.budget import Budget
 from aurora_orchestration.settings import BudgetSettings
-from aurora_orchestration.syncing import Syncing
 
 RESERVES_AND_DIES = """
 import os, signal, sys, time

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from aurora_memory.store import Store
-from aurora_orchestration.conversations.reading import gone
-from aurora_orchestration.conversations.writing import write_log
+from aurora_orchestration.conversations.log_reader import gone
+from aurora_orchestration.conversations.log_writer import write_log
 from aurora_orchestration.settings import ConversationSettings
 from aurora_server.log_upkeep import LogUpkeep
 from tests.orchestration.runs import run

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from aurora_orchestration.conversations.writing import write_log
+from aurora_orchestration.conversations.log_writer import write_log
 from aurora_orchestration.settings import ConversationSettings
 from aurora_server.cli.app import run as aurora
 from aurora_server.cli.output import Style

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from aurora_orchestration.conversations.writing import write_log
+from aurora_orchestration.conversations.log_writer import write_log
 from aurora_orchestration.settings import ConversationSettings
 from tests.orchestration.runs import BEGAN, run
 from tests.server.daemons import Daemon

@@ -17,14 +17,14 @@ from msgspec import Struct
 
 from aurora_orchestration import OrchestrationError
 from aurora_orchestration.agents.cache import Cache, Kept, Offer, Tally
-from aurora_orchestration.agents.describing import capabilities_of, domains_of
+from aurora_orchestration.agents.capability_words import capabilities_of, domains_of
 from aurora_orchestration.agents.discovery import Discovered, Places, discover
 from aurora_orchestration.agents.executors.builtin import GENERIC, LLM_EXECUTOR
-from aurora_orchestration.agents.offers import ask_servers
+from aurora_orchestration.agents.mcp_tools import ask_servers
 from aurora_orchestration.agents.sources import look
 from aurora_orchestration.settings import AgentSettings
-from aurora_orchestration.soar.asking_users import AskUser, Declined, Nobody
-from aurora_orchestration.soar.model import Agent
+from aurora_orchestration.soar.types import Agent
+from aurora_orchestration.soar.user_answers import AskUser, Declined, Nobody
 
 DAY = 86_400.0
 MAX_TALLY = 200.0

@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from aurora_deliverables.rfc3339 import timestamp
 from aurora_orchestration.guardrails.blocked import Blocked, Reason
-from aurora_orchestration.guardrails.guarding import Guarded, Held, guard
+from aurora_orchestration.guardrails.guard import Guarded, Held, guard
 from aurora_orchestration.guardrails.redaction import Found
 from aurora_orchestration.settings import GuardrailSettings
 from aurora_protocol import typed

@@ -24,9 +24,9 @@ from aurora_deliverables.rfc3339 import timestamp
 from aurora_orchestration.guardrails import budget_files as files
 from aurora_orchestration.guardrails.blocked import OverBudget, Unrecorded
 from aurora_orchestration.guardrails.budget_history import History, history_of
+from aurora_orchestration.guardrails.budget_periods import period_at
 from aurora_orchestration.guardrails.budget_status import BudgetStatus, status_of, too_much, warning
 from aurora_orchestration.guardrails.ledger import Event, EventKind, Tracker, apply, begin, dollars, since
-from aurora_orchestration.guardrails.periods import period_at
 from aurora_orchestration.settings import BudgetSettings
 from aurora_protocol import typed
 

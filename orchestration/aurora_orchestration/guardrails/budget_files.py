@@ -15,8 +15,8 @@ from pathlib import Path
 
 import msgspec
 
+from aurora_orchestration.group_commit import syncing
 from aurora_orchestration.guardrails.ledger import Event, Tracker
-from aurora_orchestration.syncing import syncing
 from aurora_protocol import typed
 
 MAX_TRACKER_BYTES = 16 << 20

@@ -13,7 +13,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from aurora_deliverables.rfc3339 import seconds_of
-from aurora_orchestration.guardrails.periods import Period, period_of
+from aurora_orchestration.guardrails.budget_periods import Period, period_of
 
 Usd = Annotated[float, Meta(ge=0, le=1e12)]
 Name = Annotated[str, Meta(max_length=500)]

@@ -6,7 +6,7 @@ from collections import Counter
 
 from msgspec import Struct
 
-from aurora_orchestration.guardrails.personal import personal_in
+from aurora_orchestration.guardrails.personal_data import personal_in
 from aurora_protocol.secrets import secrets_in
 
 REDACTED = "[REDACTED]"

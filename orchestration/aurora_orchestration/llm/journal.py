@@ -20,8 +20,8 @@ import msgspec
 from filelock import FileLock, Timeout
 from msgspec import Struct
 
-from aurora_orchestration.llm.asking import LlmError, Reply
-from aurora_orchestration.syncing import syncing
+from aurora_orchestration.group_commit import syncing
+from aurora_orchestration.llm.completion import LlmError, Reply
 from aurora_protocol import typed
 
 _MAX_LINE = 24_000_000

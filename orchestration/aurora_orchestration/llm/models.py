@@ -8,15 +8,15 @@ from typing import Literal
 
 import msgspec
 
-from aurora_orchestration.llm.asking import LlmError, Models, NotConfigured
+from aurora_orchestration.llm.completion import LlmError, Models, NotConfigured
 from aurora_orchestration.llm.journal import Journal
-from aurora_orchestration.llm.metering import Budget, MeteredLlm, Spending
+from aurora_orchestration.llm.metered_model import Budget, MeteredLlm, Spending
 from aurora_orchestration.llm.prices import Prices, load_prices
-from aurora_orchestration.llm.providers.answering import Provider
 from aurora_orchestration.llm.providers.editor import EditorModel, EditorProvider
-from aurora_orchestration.llm.providers.known import PROVIDERS, address_of
+from aurora_orchestration.llm.providers.endpoints import PROVIDERS, address_of
+from aurora_orchestration.llm.providers.provider import Provider
 from aurora_orchestration.settings import LlmSettings, ModelSettings, PreferenceRouting
-from aurora_orchestration.soar.run import Call
+from aurora_orchestration.soar.run_record import Call
 
 Complexity = Literal["simple", "medium", "complex", "critical"]
 

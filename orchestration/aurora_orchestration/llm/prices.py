@@ -8,7 +8,7 @@ from pathlib import Path
 
 from msgspec import Struct, ValidationError
 
-from aurora_orchestration.llm.asking import LlmError, Usage
+from aurora_orchestration.llm.completion import LlmError, Usage
 from aurora_orchestration.settings import Amount
 from aurora_protocol import typed
 

@@ -10,7 +10,7 @@ from typing import TypeVar
 
 import msgspec
 
-from aurora_orchestration.llm.asking import Ask, BadReply, CapReached, Llm, Rejected, Reply, Truncated
+from aurora_orchestration.llm.completion import Ask, BadReply, CapReached, Llm, Rejected, Reply, Truncated
 from aurora_orchestration.llm.shapes import shape_of
 from aurora_protocol import typed
 

@@ -9,12 +9,12 @@ from typing import Annotated, Literal
 from msgspec import Meta, Struct
 
 from aurora_orchestration.guardrails.redaction import redact
-from aurora_orchestration.llm.asking import Ask, Llm, LlmError
+from aurora_orchestration.llm.completion import Ask, Llm, LlmError
 from aurora_orchestration.llm.structured import ask_for
 from aurora_orchestration.settings import ComplexitySettings
 from aurora_orchestration.soar.keywords import CERTAIN, Keyed, classify, explained
-from aurora_orchestration.soar.model import LEVELS, Assessment, Complexity
 from aurora_orchestration.soar.stages import Tell
+from aurora_orchestration.soar.types import LEVELS, Assessment, Complexity
 
 Verification = Literal["none", "option_a", "option_b", "option_c"]
 

@@ -18,13 +18,13 @@ from msgspec import Struct
 
 from aurora_orchestration import OrchestrationError
 from aurora_orchestration.agents.executors.builtin import GENERIC
-from aurora_orchestration.agents.executors.running import Executors
+from aurora_orchestration.agents.executors.dispatch import Executors
 from aurora_orchestration.agents.task import Task, task_for
-from aurora_orchestration.llm.asking import CapReached, Llm, LlmError
+from aurora_orchestration.llm.completion import CapReached, Llm, LlmError
 from aurora_orchestration.settings import ScoringSettings, SoarSettings
-from aurora_orchestration.soar.asking_users import AskUser
 from aurora_orchestration.soar.feedback import feedback_for
-from aurora_orchestration.soar.model import (
+from aurora_orchestration.soar.stages import Tell
+from aurora_orchestration.soar.types import (
     Agent,
     AgentResponse,
     AgentTry,
@@ -38,7 +38,7 @@ from aurora_orchestration.soar.model import (
     SubgoalResult,
     Verification,
 )
-from aurora_orchestration.soar.stages import Tell
+from aurora_orchestration.soar.user_answers import AskUser
 from aurora_orchestration.soar.verify_output import verify_output
 
 log = logging.getLogger(__name__)

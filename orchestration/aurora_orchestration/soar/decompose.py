@@ -9,20 +9,14 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from aurora_orchestration.llm.asking import Ask, Llm
+from aurora_orchestration.llm.completion import Ask, Llm
 from aurora_orchestration.llm.structured import ask_for
 from aurora_orchestration.settings import ScoringSettings
 from aurora_orchestration.soar.calibration import examples
-from aurora_orchestration.soar.model import (
-    Agent,
-    Complexity,
-    ContextBundle,
-    Decomposition,
-    RetryFeedback,
-)
-from aurora_orchestration.soar.prompting import agents_data, context_data, decomposition_data, question
+from aurora_orchestration.soar.prompt_format import agents_data, context_data, decomposition_data, question
 from aurora_orchestration.soar.replies import DecompositionBody, DecompositionReply
 from aurora_orchestration.soar.structure import FEWEST, MOST, ordered
+from aurora_orchestration.soar.types import Agent, Complexity, ContextBundle, Decomposition, RetryFeedback
 
 BODY_SCHEMA: dict[str, Any] = {
     "given": [{"id": "G1", "fact": "string", "source": "query | context"}],

@@ -8,10 +8,10 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from aurora_orchestration.guardrails.redaction import redact
-from aurora_orchestration.llm.asking import Ask, Llm
+from aurora_orchestration.llm.completion import Ask, Llm
 from aurora_orchestration.llm.structured import ask_for
-from aurora_orchestration.soar.model import Claim, ContextBundle, ContextChunk, Given, Synthesis
 from aurora_orchestration.soar.stages import Tell
+from aurora_orchestration.soar.types import Claim, ContextBundle, ContextChunk, Given, Synthesis
 
 _MAX_CLAIMS = 40
 _SYSTEM = (

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Literal
 
-from aurora_orchestration.llm.asking import Ask, Llm
+from aurora_orchestration.llm.completion import Ask, Llm
 from aurora_orchestration.llm.structured import ask_for
 from aurora_orchestration.settings import ScoringSettings
 from aurora_orchestration.soar.concepts import telling
-from aurora_orchestration.soar.model import FeedbackIssue, RetryFeedback, Verification
-from aurora_orchestration.soar.prompting import question
+from aurora_orchestration.soar.prompt_format import question
 from aurora_orchestration.soar.replies import FeedbackReply
+from aurora_orchestration.soar.types import FeedbackIssue, RetryFeedback, Verification
 
 Checkpoint = Literal["decomposition", "agent_output", "synthesis"]
 MOST_ISSUES = 12

@@ -9,8 +9,8 @@ from msgspec import Struct
 
 from aurora_orchestration.settings import ScoringSettings
 from aurora_orchestration.soar.claims import doubtful, usable
-from aurora_orchestration.soar.model import ContextBundle, SubgoalResult, Synthesis, Verification
-from aurora_orchestration.soar.run import RunRecord
+from aurora_orchestration.soar.run_record import RunRecord
+from aurora_orchestration.soar.types import ContextBundle, SubgoalResult, Synthesis, Verification
 
 MAX_LISTED = 10
 

@@ -10,12 +10,13 @@ from msgspec import Meta, Struct
 from msgspec.structs import replace
 
 from aurora_orchestration.guardrails.redaction import redact
-from aurora_orchestration.llm.asking import Ask, Llm, LlmError
+from aurora_orchestration.llm.completion import Ask, Llm, LlmError
 from aurora_orchestration.llm.structured import ask_for
 from aurora_orchestration.settings import ScoringSettings
 from aurora_orchestration.soar.claims import MAX_CLAIMS, Sources, doubtful, traced, usable
 from aurora_orchestration.soar.feedback import feedback_for
-from aurora_orchestration.soar.model import (
+from aurora_orchestration.soar.stages import Tell
+from aurora_orchestration.soar.types import (
     Attempt,
     Claim,
     Complexity,
@@ -27,7 +28,6 @@ from aurora_orchestration.soar.model import (
     Synthesis,
     Verification,
 )
-from aurora_orchestration.soar.stages import Tell
 from aurora_orchestration.soar.verify_synthesis import verify_synthesis
 
 MAX_SUMMARY = 12_000

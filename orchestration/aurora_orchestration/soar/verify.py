@@ -12,14 +12,17 @@ from typing import Any
 
 from msgspec import Struct
 
-from aurora_orchestration.llm.asking import Llm
+from aurora_orchestration.llm.completion import Llm
 from aurora_orchestration.llm.structured import ask_for
 from aurora_orchestration.settings import ScoringSettings
 from aurora_orchestration.soar.calibration import examples
-from aurora_orchestration.soar.checking import check
 from aurora_orchestration.soar.decompose import decompose
+from aurora_orchestration.soar.decomposition_checks import check
 from aurora_orchestration.soar.feedback import feedback_for
-from aurora_orchestration.soar.model import (
+from aurora_orchestration.soar.prompt_format import agents_data, context_data, decomposition_data, question
+from aurora_orchestration.soar.replies import Critique, DecompositionVerdict, Weakness, judged, verdict_schema
+from aurora_orchestration.soar.scores import By, judge, stricter
+from aurora_orchestration.soar.types import (
     Agent,
     Complexity,
     ContextBundle,
@@ -29,9 +32,6 @@ from aurora_orchestration.soar.model import (
     Verification,
     VerificationOption,
 )
-from aurora_orchestration.soar.prompting import agents_data, context_data, decomposition_data, question
-from aurora_orchestration.soar.replies import Critique, DecompositionVerdict, Weakness, judged, verdict_schema
-from aurora_orchestration.soar.scoring import By, judge, stricter
 
 CHECKS = {
     "completeness": "Do the subgoals together cover everything the query asks for?",

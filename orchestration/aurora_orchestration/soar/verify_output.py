@@ -9,15 +9,15 @@ from typing import Any
 import msgspec
 
 from aurora_memory.tokens import terms
-from aurora_orchestration.llm.asking import Llm
+from aurora_orchestration.llm.completion import Llm
 from aurora_orchestration.llm.structured import ask_for
 from aurora_orchestration.settings import ScoringSettings
 from aurora_orchestration.soar.calibration import examples
 from aurora_orchestration.soar.concepts import PROCESS, telling
-from aurora_orchestration.soar.model import AgentResponse, Complexity, Subgoal, Verification
-from aurora_orchestration.soar.prompting import question
+from aurora_orchestration.soar.prompt_format import question
 from aurora_orchestration.soar.replies import OutputVerdict, judged, verdict_schema
-from aurora_orchestration.soar.scoring import By, Judged, judge, stricter
+from aurora_orchestration.soar.scores import By, Judged, judge, stricter
+from aurora_orchestration.soar.types import AgentResponse, Complexity, Subgoal, Verification
 
 CHECKS = {
     "relevance": "Does the summary do what the subgoal asks for?",

@@ -8,22 +8,16 @@ from typing import Any
 
 import msgspec
 
-from aurora_orchestration.llm.asking import Llm
+from aurora_orchestration.llm.completion import Llm
 from aurora_orchestration.llm.structured import ask_for
 from aurora_orchestration.settings import ScoringSettings
 from aurora_orchestration.soar.calibration import examples
 from aurora_orchestration.soar.concepts import PROCESS, telling
 from aurora_orchestration.soar.contradictions import opposed
-from aurora_orchestration.soar.model import (
-    Claim,
-    Complexity,
-    ContextBundle,
-    SubgoalResult,
-    Verification,
-)
-from aurora_orchestration.soar.prompting import question
+from aurora_orchestration.soar.prompt_format import question
 from aurora_orchestration.soar.replies import SynthesisVerdict, judged, verdict_schema
-from aurora_orchestration.soar.scoring import By, Judged, judge, stricter
+from aurora_orchestration.soar.scores import By, Judged, judge, stricter
+from aurora_orchestration.soar.types import Claim, Complexity, ContextBundle, SubgoalResult, Verification
 
 CHECKS = {
     "addresses_query": "Does the answer answer the query itself?",

@@ -15,7 +15,7 @@ from aurora_server.cli.words import count, plain, shorten
 
 if TYPE_CHECKING:
     from aurora_orchestration.agents.registry import Known, Registry
-    from aurora_orchestration.soar.model import Agent
+    from aurora_orchestration.soar.types import Agent
 
 _WIDTH = 100
 

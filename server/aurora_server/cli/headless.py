@@ -20,8 +20,8 @@ from aurora_server.cli.settings import Settings
 
 if TYPE_CHECKING:
     # Imported only when headless mode begins: every other command starts without the orchestrator.
-    from aurora_orchestration.headless.looping import Iteration, Outcome, Run
-    from aurora_orchestration.llm.asking import Llm
+    from aurora_orchestration.headless.loop import Iteration, Outcome, Run
+    from aurora_orchestration.llm.completion import Llm
     from aurora_orchestration.settings import HeadlessSettings
 
 
@@ -95,7 +95,7 @@ def pursue_goal(settings: Settings, options: Options, opening: Opening) -> int:
 async def _pursue(settings: Settings, options: Options, opening: Opening) -> int:
     from datetime import datetime
 
-    from aurora_orchestration.headless.looping import Headless, pursue
+    from aurora_orchestration.headless.loop import Headless, pursue
 
     root = settings.workspace
     style = style_of_output(settings)

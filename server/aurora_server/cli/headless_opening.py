@@ -12,10 +12,10 @@ from typing import Any, Literal
 
 from aurora_orchestration.guardrails.blocked import Unrecorded
 from aurora_orchestration.guardrails.budget import Budget
-from aurora_orchestration.llm.asking import Usage
+from aurora_orchestration.llm.completion import Usage
 from aurora_orchestration.llm.models import open_models
-from aurora_orchestration.soar.model import AgentResponse, Subgoal, SubgoalResult
-from aurora_orchestration.soar.run import Call, Mode, RunCancelled, RunRecord
+from aurora_orchestration.soar.run_record import Call, Mode, RunCancelled, RunRecord
+from aurora_orchestration.soar.types import AgentResponse, Subgoal, SubgoalResult
 from aurora_protocol.address import in_home
 from aurora_protocol.query_methods import QUERY
 from aurora_server.cli.headless import Wired

@@ -14,7 +14,7 @@ from aurora_server.cli.output import print_document, style_of_output
 from aurora_server.cli.settings import Settings
 
 if TYPE_CHECKING:
-    from aurora_orchestration.conversations.reading import Conversation
+    from aurora_orchestration.conversations.log_reader import Conversation
 
 FIRST, LAST = "0000-00-00", "9999-99-99"
 _DATES = (
@@ -89,7 +89,7 @@ def search(
     """Find conversations that have all WORDS, in whatever case. Words in quotes are looked for as they stand."""
     from itertools import islice
 
-    from aurora_orchestration.conversations.searching import search as searched
+    from aurora_orchestration.conversations.log_search import search as searched
     from aurora_server.cli.logs_view import found_lines, row
 
     if not any(word.strip() for word in words):
@@ -117,7 +117,7 @@ def search(
 @click.pass_obj
 def view(settings: Settings, name: str) -> None:
     """Show one conversation. NAME may leave out its day where there is only one."""
-    from aurora_orchestration.conversations.reading import by_name
+    from aurora_orchestration.conversations.log_reader import by_name
 
     found = by_name(_folder(settings), name)
     if not found:
@@ -133,7 +133,7 @@ def view(settings: Settings, name: str) -> None:
 @click.pass_obj
 def export(settings: Settings, run: str) -> None:
     """Print the conversation of a run as Markdown, or with --json its phases and figures."""
-    from aurora_orchestration.conversations.reading import by_id
+    from aurora_orchestration.conversations.log_reader import by_id
 
     found = by_id(_folder(settings), run)
     if found is None:
@@ -142,7 +142,7 @@ def export(settings: Settings, run: str) -> None:
 
 
 def _show(settings: Settings, conversation: Conversation, *, rendered: bool) -> None:
-    from aurora_orchestration.conversations.reading import text_of
+    from aurora_orchestration.conversations.log_reader import text_of
     from aurora_server.cli.logs_view import document, printable, render
 
     text = text_of(conversation.path)
@@ -156,7 +156,7 @@ def _show(settings: Settings, conversation: Conversation, *, rendered: bool) -> 
 
 
 def _list(settings: Settings, first: str, last: str, *, since: str = "", called: str = "") -> None:
-    from aurora_orchestration.conversations.reading import conversations
+    from aurora_orchestration.conversations.log_reader import conversations
     from aurora_server.cli.logs_view import list_lines, row
 
     folder = _folder(settings)
@@ -171,7 +171,7 @@ def _list(settings: Settings, first: str, last: str, *, since: str = "", called:
 
 def _folder(settings: Settings) -> Path:
     """The folder of all logs. Raises UsageError where the configuration cannot be used."""
-    from aurora_orchestration.conversations.naming import logs_folder
+    from aurora_orchestration.conversations.log_names import logs_folder
     from aurora_server.settings import SettingsError, load
 
     try:

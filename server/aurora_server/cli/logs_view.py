@@ -12,8 +12,8 @@ from aurora_server.cli.output import Style
 from aurora_server.cli.words import count, plain, plain_lines, shorten, took
 
 if TYPE_CHECKING:
-    from aurora_orchestration.conversations.reading import Conversation
-    from aurora_orchestration.conversations.searching import Found
+    from aurora_orchestration.conversations.log_reader import Conversation
+    from aurora_orchestration.conversations.log_search import Found
 
 _COLORS = {"complete": "green", "partial": "yellow", "failed": "red", "interrupted": "yellow", "unfinished": "yellow"}
 _BLOCK = re.compile(r"^```json\n(.*?)^```$", re.M | re.S)

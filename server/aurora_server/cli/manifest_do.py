@@ -13,7 +13,7 @@ import msgspec
 
 from aurora_manifest.client.fetch import fetch as fetch_manifest
 from aurora_manifest.client.transport import Policy
-from aurora_orchestration.site_planning import Planned, plan_calls
+from aurora_orchestration.sites.planner import Planned, plan_calls
 from aurora_protocol import SiteError
 from aurora_server.cli.errors import FINE, NO
 from aurora_server.cli.manifest_calling import (

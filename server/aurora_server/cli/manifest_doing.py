@@ -16,7 +16,7 @@ from aurora_manifest.client.fetch import Published
 from aurora_manifest.client.request import Call
 from aurora_manifest.client.transport import Policy
 from aurora_manifest.model import Capability
-from aurora_orchestration.site_plans import SitePlan, Step, arguments_of, waits
+from aurora_orchestration.sites.plan import SitePlan, Step, arguments_of, waits
 from aurora_protocol import Blocked, SiteError
 from aurora_server.cli.call_view import answer_lines, reply_document
 from aurora_server.cli.errors import BLOCKED, FINE, INTERRUPTED, NO

@@ -14,12 +14,12 @@ import click
 from aurora_orchestration.guardrails.audit import guard_noted
 from aurora_orchestration.guardrails.blocked import Blocked as HeldBack
 from aurora_orchestration.guardrails.budget import Budget
-from aurora_orchestration.guardrails.estimating import estimate, tokens_of
-from aurora_orchestration.guardrails.guarding import Guarded
-from aurora_orchestration.llm.asking import CapReached, Llm, LlmError
+from aurora_orchestration.guardrails.cost_estimate import estimate, tokens_of
+from aurora_orchestration.guardrails.guard import Guarded
+from aurora_orchestration.llm.completion import CapReached, Llm, LlmError
 from aurora_orchestration.llm.models import open_models
 from aurora_orchestration.settings import SoarSettings
-from aurora_orchestration.soar.run import Call
+from aurora_orchestration.soar.run_record import Call
 from aurora_protocol import Blocked
 from aurora_server.budgets import budget_of
 from aurora_server.cli.errors import SaysNo

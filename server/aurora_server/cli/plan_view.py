@@ -8,7 +8,7 @@ import msgspec
 
 from aurora_manifest.client.consent import MASK, destructive, secret
 from aurora_manifest.model import Manifest
-from aurora_orchestration.site_plans import SitePlan, Step, described
+from aurora_orchestration.sites.plan import SitePlan, Step, described
 from aurora_server.cli.output import Style
 from aurora_server.cli.words import count, plain, shorten
 

@@ -34,8 +34,8 @@ def soar_settings(settings: Settings) -> SoarSettings:
 def runs_of(settings: ConversationSettings, period: str, start: str | None, end: str | None) -> dict[str, Any]:
     """The figures of the runs between two moments (ISO 8601; None: from the first on, up to now)."""
     from aurora_deliverables.report import months, weeks
-    from aurora_orchestration.conversations.figures import first_at, report
-    from aurora_orchestration.conversations.naming import logs_folder
+    from aurora_orchestration.conversations.log_names import logs_folder
+    from aurora_orchestration.conversations.run_statistics import first_at, report
 
     folder = logs_folder(settings)
     now = time.time()

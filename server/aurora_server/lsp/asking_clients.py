@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from pygls.exceptions import JsonRpcException
 
-from aurora_orchestration.llm.asking import BadReply, Unavailable
+from aurora_orchestration.llm.completion import BadReply, Unavailable
 from aurora_orchestration.llm.providers.editor import EditorReply
-from aurora_orchestration.soar.asking_users import Declined, Nobody
+from aurora_orchestration.soar.user_answers import Declined, Nobody
 from aurora_protocol import typed
 from aurora_protocol.query_methods import ASK_USER, LANGUAGE_MODEL, LanguageModelResult
 

@@ -10,9 +10,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from aurora_orchestration.conversations.figures import first_at, report, rows
-from aurora_orchestration.conversations.upkeep import tidy
-from aurora_orchestration.conversations.writing import write_log
+from aurora_orchestration.conversations.log_retention import tidy
+from aurora_orchestration.conversations.log_writer import write_log
+from aurora_orchestration.conversations.run_statistics import first_at, report, rows
 from aurora_orchestration.settings import ConversationSettings
 from tests.orchestration.runs import BEGAN, run
 

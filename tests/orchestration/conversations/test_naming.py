@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aurora_orchestration.conversations.naming import day_of, keywords, names, reserve
+from aurora_orchestration.conversations.log_names import day_of, keywords, names, reserve
 from aurora_orchestration.settings import FileNaming
 from tests.orchestration.runs import BEGAN
 
@@ -81,7 +81,7 @@ def test_a_name_is_taken_by_the_compressed_form_too(tmp_path: Path) -> None:
 RACE = """
 import sys, os
 from pathlib import Path
-from aurora_orchestration.conversations.naming import reserve
+from aurora_orchestration.conversations.log_names import reserve
 from aurora_orchestration.settings import FileNaming
 sys.stdin.read(1)
 for _ in range(25):

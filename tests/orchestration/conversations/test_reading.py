@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aurora_orchestration.conversations.reading import by_id, by_name, conversation, conversations, files, text_of
-from aurora_orchestration.conversations.searching import search
-from aurora_orchestration.conversations.writing import write_log
+from aurora_orchestration.conversations.log_reader import by_id, by_name, conversation, conversations, files, text_of
+from aurora_orchestration.conversations.log_search import search
+from aurora_orchestration.conversations.log_writer import write_log
 from aurora_orchestration.settings import ConversationSettings
 from tests.orchestration.runs import BEGAN, ID, QUERY, run
 

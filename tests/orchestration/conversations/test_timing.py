@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aurora_orchestration.conversations.timing import summary, timing
+from aurora_orchestration.conversations.time_breakdown import summary, timing
 from tests.orchestration.runs import BEGAN, call, phase, run
 
 

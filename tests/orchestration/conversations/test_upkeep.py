@@ -11,8 +11,8 @@ from pathlib import Path
 
 from filelock import FileLock
 
-from aurora_orchestration.conversations.reading import conversations, text_of
-from aurora_orchestration.conversations.upkeep import Tidied, tidy
+from aurora_orchestration.conversations.log_reader import conversations, text_of
+from aurora_orchestration.conversations.log_retention import Tidied, tidy
 from aurora_orchestration.settings import ConversationSettings
 
 SETTINGS = ConversationSettings()
@@ -129,7 +129,7 @@ def test_whoever_is_late_leaves_it_to_the_other(tmp_path: Path) -> None:
 TIDY = """
 import sys
 from pathlib import Path
-from aurora_orchestration.conversations.upkeep import tidy
+from aurora_orchestration.conversations.log_retention import tidy
 from aurora_orchestration.settings import ConversationSettings
 sys.stdin.read(1)
 for _ in range(20):

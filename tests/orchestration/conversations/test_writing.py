@@ -18,12 +18,12 @@ from hypothesis import strategies as st
 from aurora_memory.conversation_logs import index_of
 from aurora_memory.recall.conversation_logs import recall_logs
 from aurora_memory.store import Store
-from aurora_orchestration.conversations import markdown
-from aurora_orchestration.conversations.reading import conversation, section
-from aurora_orchestration.conversations.upkeep import mark_interrupted, unfinished
-from aurora_orchestration.conversations.writing import ConversationLog, write_log
+from aurora_orchestration.conversations import log_markdown
+from aurora_orchestration.conversations.log_reader import conversation, section
+from aurora_orchestration.conversations.log_retention import mark_interrupted, unfinished
+from aurora_orchestration.conversations.log_writer import ConversationLog, write_log
 from aurora_orchestration.settings import ConversationSettings
-from aurora_orchestration.soar.run import RunRecord
+from aurora_orchestration.soar.run_record import RunRecord
 from tests.orchestration.runs import ANSWER, BEGAN, ID, PHASES, QUERY, phase, run
 
 SETTINGS = ConversationSettings()
@@ -161,7 +161,7 @@ json_values = st.recursive(
 @settings(max_examples=60)
 @given(st.dictionaries(st.text(max_size=20), json_values, max_size=5), st.text(max_size=200))
 def test_any_output_and_answer_keep_the_headings(found: dict[str, Any], answer: str) -> None:
-    text = markdown.whole(run(phases=(phase("assess", 0, 1, found, found),), results=(), answer=answer), SETTINGS)
+    text = log_markdown.whole(run(phases=(phase("assess", 0, 1, found, found),), results=(), answer=answer), SETTINGS)
     assert headings(text)[-1] == "Execution Summary" and len(headings(text)) == 3
     assert len(blocks(text)) == 2
     assert len(text.splitlines()) == text.count("\n")
@@ -222,7 +222,7 @@ def test_switched_off_nothing_is_written(tmp_path: Path) -> None:
 KILLED = """
 import sys, time
 from pathlib import Path
-from aurora_orchestration.conversations.writing import ConversationLog
+from aurora_orchestration.conversations.log_writer import ConversationLog
 from aurora_orchestration.settings import ConversationSettings
 from tests.orchestration.runs import run
 record = run()

@@ -16,7 +16,7 @@ import pytest
 
 from aurora_orchestration.guardrails.blocked import Blocked, OverBudget, Unrecorded
 from aurora_orchestration.guardrails.budget import Budget
-from aurora_orchestration.guardrails.estimating import estimate, tokens_of
+from aurora_orchestration.guardrails.cost_estimate import estimate, tokens_of
 from aurora_orchestration.settings import BudgetSettings, ComplexitySettings
 
 NOON = datetime(2025, 12, 20, 14, 30, tzinfo=UTC).timestamp()

@@ -11,7 +11,7 @@ import pytest
 
 from aurora_orchestration.guardrails.audit import Audit
 from aurora_orchestration.guardrails.blocked import Blocked
-from aurora_orchestration.guardrails.guarding import Held, guard
+from aurora_orchestration.guardrails.guard import Held, guard
 from aurora_orchestration.settings import GuardrailSettings
 
 USUAL = GuardrailSettings()

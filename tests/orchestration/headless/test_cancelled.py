@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from aurora_orchestration.headless.looping import pursue
-from aurora_orchestration.soar.run import Mode, RunCancelled, RunRecord
+from aurora_orchestration.headless.loop import pursue
+from aurora_orchestration.soar.run_record import Mode, RunCancelled, RunRecord
 from tests.orchestration.headless.test_headless import Runs, answered, headless, root, text_of
 
 __all__ = ["root"]

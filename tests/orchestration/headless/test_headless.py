@@ -16,12 +16,12 @@ import pytest
 
 from aurora_orchestration.headless.branches import WrongBranch, allow, current_branch
 from aurora_orchestration.headless.goals import BadPrompt, experiment_of, read_experiment
-from aurora_orchestration.headless.looping import MAX_QUERY, Headless, Iteration, Outcome, pursue, query_of
+from aurora_orchestration.headless.loop import MAX_QUERY, Headless, Iteration, Outcome, pursue, query_of
 from aurora_orchestration.headless.scratchpad import BadScratchpad, Scratchpad, progress_of, signalled
-from aurora_orchestration.llm.asking import Llm, Usage
+from aurora_orchestration.llm.completion import Llm, Usage
 from aurora_orchestration.llm.models import open_models
 from aurora_orchestration.settings import HeadlessSettings
-from aurora_orchestration.soar.run import Call, Mode, RunRecord
+from aurora_orchestration.soar.run_record import Call, Mode, RunRecord
 from tests.orchestration.llm.loopback import LoopbackProvider
 
 NOON = datetime(2026, 1, 2, 12, 0, 0)
@@ -310,7 +310,7 @@ def test_killed_within_an_iteration_it_goes_on_with_the_next(root: Path) -> None
         import asyncio, sys
         from pathlib import Path
         from tests.orchestration.headless.test_headless import Runs, answered, headless
-        from aurora_orchestration.headless.looping import pursue
+        from aurora_orchestration.headless.loop import pursue
 
         class Hangs(Runs):
             async def __call__(self, query, mode):

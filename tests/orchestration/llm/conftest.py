@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from aurora_orchestration.llm.asking import Llm
+from aurora_orchestration.llm.completion import Llm
 from aurora_orchestration.llm.models import open_models
-from aurora_orchestration.soar.run import Call
+from aurora_orchestration.soar.run_record import Call
 from tests.orchestration.llm.loopback import Kind, LoopbackProvider
 
 Opened = Callable[..., Llm]

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from aurora_orchestration.llm.asking import Ask, BadReply, Models
+from aurora_orchestration.llm.completion import Ask, BadReply, Models
 from aurora_orchestration.llm.models import open_models
 from aurora_orchestration.llm.structured import ask_for
 from tests.orchestration.llm.loopback import Kind, LoopbackProvider, Scripted

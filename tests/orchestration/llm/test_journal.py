@@ -13,13 +13,13 @@ from pathlib import Path
 
 import pytest
 
-from aurora_orchestration.llm.asking import LlmError, Reply
+from aurora_orchestration.llm.completion import LlmError, Reply
 from aurora_orchestration.llm.journal import Entry, Journal, answered
 
 WRITER = """
 import sys
 from pathlib import Path
-from aurora_orchestration.llm.asking import Reply
+from aurora_orchestration.llm.completion import Reply
 from aurora_orchestration.llm.journal import Entry, Journal
 journal = Journal(Path(sys.argv[1]), "run-1", {"query": "why?"})
 for number in range(100_000):

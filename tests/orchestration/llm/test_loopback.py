@@ -7,7 +7,7 @@ import json
 import msgspec
 import pytest
 
-from aurora_orchestration.llm.asking import Ask, Rejected
+from aurora_orchestration.llm.completion import Ask, Rejected
 from tests.orchestration.llm.conftest import Opened
 from tests.orchestration.llm.loopback import LoopbackProvider, Request, Scripted
 

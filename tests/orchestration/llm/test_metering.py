@@ -11,12 +11,12 @@ import msgspec
 import pytest
 
 from aurora_orchestration import OrchestrationError
-from aurora_orchestration.llm.asking import Ask, CapReached, LlmError, Rejected, Truncated, Unavailable
+from aurora_orchestration.llm.completion import Ask, CapReached, LlmError, Rejected, Truncated, Unavailable
 from aurora_orchestration.llm.journal import Journal
-from aurora_orchestration.llm.metering import Spending
+from aurora_orchestration.llm.metered_model import Spending
 from aurora_orchestration.llm.structured import ask_for
 from aurora_orchestration.settings import Caps
-from aurora_orchestration.soar.run import Call
+from aurora_orchestration.soar.run_record import Call
 from tests.orchestration.llm.conftest import Opened
 from tests.orchestration.llm.loopback import LoopbackProvider, Scripted
 

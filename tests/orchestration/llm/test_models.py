@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import pytest
 
-from aurora_orchestration.llm.asking import Ask, Models, Unavailable
+from aurora_orchestration.llm.completion import Ask, Models, Unavailable
 from aurora_orchestration.llm.models import open_models
 from aurora_orchestration.llm.providers.editor import EditorReply
 from aurora_orchestration.settings import LlmSettings, ModelSettings, PreferenceRouting, Tier

@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from aurora_orchestration.llm import prices as module
-from aurora_orchestration.llm.asking import LlmError, Usage
+from aurora_orchestration.llm.completion import LlmError, Usage
 from aurora_orchestration.llm.prices import load_prices
 
 USED = Usage(input_tokens=1_000_000, output_tokens=1_000_000, cache_read_tokens=1_000_000, cache_write_tokens=1_000_000)

@@ -11,7 +11,7 @@ from msgspec import Meta
 
 from aurora_orchestration.llm.shapes import is_closed, shape_of
 from aurora_orchestration.llm.structured import MAX_CHARACTERS, Unusable, decode
-from aurora_orchestration.soar import model
+from aurora_orchestration.soar import types
 
 
 class Inner(msgspec.Struct, frozen=True):
@@ -108,7 +108,7 @@ def test_no_shape_holds_itself() -> None:
         shape_of(Looped)
 
 
-@pytest.mark.parametrize("kind", [model.Decomposition, model.Verification, model.Synthesis, model.AgentResponse])
+@pytest.mark.parametrize("kind", [types.Decomposition, types.Verification, types.Synthesis, types.AgentResponse])
 def test_the_phases_shapes_can_be_asked_for(kind: type[Any]) -> None:
     text = json.dumps(shape_of(kind))
     assert "$ref" not in text and len(text) < 20_000

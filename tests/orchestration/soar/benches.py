@@ -19,13 +19,13 @@ from aurora_memory.store import Store
 from aurora_orchestration.agents.registry import Registry
 from aurora_orchestration.guardrails.budget import Budget
 from aurora_orchestration.settings import BudgetSettings, LlmSettings, SoarSettings
-from aurora_orchestration.soar.asking_users import AskUser, ask_nobody
-from aurora_orchestration.soar.model import ContextChunk, LogSection
+from aurora_orchestration.soar.context import Workbench
 from aurora_orchestration.soar.orchestrator import Orchestrator
-from aurora_orchestration.soar.run import RunRecord, RunRequest
+from aurora_orchestration.soar.run_record import RunRecord, RunRequest
 from aurora_orchestration.soar.sessions import Sessions
 from aurora_orchestration.soar.stages import Stage
-from aurora_orchestration.soar.workbench import Workbench
+from aurora_orchestration.soar.types import ContextChunk, LogSection
+from aurora_orchestration.soar.user_answers import AskUser, ask_nobody
 from tests.memory.building import chunk, file
 
 FILES = {

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from aurora_orchestration.conversations.reading import conversation
+from aurora_orchestration.conversations.log_reader import conversation
 from tests.orchestration.llm.loopback import Kind, LoopbackProvider, Scripted
 from tests.orchestration.soar.benches import Clock, bench
 from tests.orchestration.soar.minds import Mind

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from aurora_orchestration.llm.asking import Llm
+from aurora_orchestration.llm.completion import Llm
 from aurora_orchestration.llm.models import open_models
 from aurora_orchestration.settings import ComplexitySettings, KeywordSettings, Route, Routes
 from aurora_orchestration.soar.assess import Judged, assess, by_model

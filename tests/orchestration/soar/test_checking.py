@@ -6,11 +6,11 @@ import pytest
 from msgspec.structs import replace
 
 from aurora_orchestration.settings import ScoringSettings
-from aurora_orchestration.soar.checking import check
 from aurora_orchestration.soar.decompose import built
-from aurora_orchestration.soar.model import Decomposition, Verification
+from aurora_orchestration.soar.decomposition_checks import check
 from aurora_orchestration.soar.replies import DecompositionReply
 from aurora_orchestration.soar.structure import ordered
+from aurora_orchestration.soar.types import Decomposition, Verification
 from tests.orchestration.soar.injecting import KINDS, Case, corpus, spoilt
 from tests.orchestration.soar.planned import AGENTS, QUERY, bundle, good, subgoal
 

@@ -6,7 +6,8 @@ import pytest
 
 from aurora_orchestration.settings import ScoringSettings
 from aurora_orchestration.soar.claims import Sources, cited, shown, traced
-from aurora_orchestration.soar.model import (
+from aurora_orchestration.soar.respond import respond
+from aurora_orchestration.soar.types import (
     AgentResponse,
     Check,
     Claim,
@@ -18,7 +19,6 @@ from aurora_orchestration.soar.model import (
     Synthesis,
     Verification,
 )
-from aurora_orchestration.soar.respond import respond
 
 CHUNK = ContextChunk(
     row=7, id="code:src/a.py:load:10-20", type="code", name="load", file="src/a.py", line_start=10, line_end=20,

@@ -12,9 +12,9 @@ import pytest
 
 from aurora_orchestration.llm.models import open_models
 from aurora_orchestration.settings import AgentSettings, SoarSettings
-from aurora_orchestration.soar.asking_users import AskUser, ask_nobody
 from aurora_orchestration.soar.collect import collect
-from aurora_orchestration.soar.model import (
+from aurora_orchestration.soar.route import route
+from aurora_orchestration.soar.types import (
     Agent,
     Complexity,
     ContextBundle,
@@ -25,7 +25,7 @@ from aurora_orchestration.soar.model import (
     SubgoalResult,
     Verification,
 )
-from aurora_orchestration.soar.route import route
+from aurora_orchestration.soar.user_answers import AskUser, ask_nobody
 from tests.orchestration.agents.programs import FORKS_AND_HANGS, program
 from tests.orchestration.agents.test_executables import FAMILY, executors, written
 from tests.orchestration.llm.loopback import LoopbackProvider, Request

@@ -4,11 +4,11 @@ from collections.abc import Iterator
 
 import pytest
 
-from aurora_orchestration.llm.asking import BadReply, Llm
+from aurora_orchestration.llm.completion import BadReply, Llm
 from aurora_orchestration.llm.models import open_models
 from aurora_orchestration.soar.direct import answer_directly
-from aurora_orchestration.soar.model import ContextBundle, Given
 from aurora_orchestration.soar.stages import silence
+from aurora_orchestration.soar.types import ContextBundle, Given
 from tests.orchestration.llm.loopback import LoopbackProvider
 from tests.orchestration.soar.test_retrieve import LOG, chunk
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from aurora_orchestration.agents.executors.running import Executors
+from aurora_orchestration.agents.executors.dispatch import Executors
 from aurora_orchestration.agents.task import Task
-from aurora_orchestration.soar.asking_users import ask_nobody
-from aurora_orchestration.soar.model import Agent, AgentResponse, Output, Subgoal
-from aurora_orchestration.soar.once_only import OnceOnly
+from aurora_orchestration.soar.agent_cache import OnceOnly
+from aurora_orchestration.soar.types import Agent, AgentResponse, Output, Subgoal
+from aurora_orchestration.soar.user_answers import ask_nobody
 
 CODER = Agent(id="coder", type="executable", command="./coder")
 BUILTIN = Agent(id="llm-executor", type="builtin")

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from aurora_memory import MemoryError_
 from aurora_orchestration.settings import RetrievalSettings
-from aurora_orchestration.soar.model import Assessment, Complexity, ContextChunk, LogSection
 from aurora_orchestration.soar.retrieve import budget_of, is_weak, mixed, retrieve
 from aurora_orchestration.soar.stages import silence
+from aurora_orchestration.soar.types import Assessment, Complexity, ContextChunk, LogSection
 
 
 def chunk(row: int, score: float, kind: Any = "code", tokens: int = 100, **changes: Any) -> ContextChunk:

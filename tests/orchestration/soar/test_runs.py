@@ -19,8 +19,8 @@ from aurora_orchestration.settings import (
     ScoringSettings,
     WeightedScoring,
 )
-from aurora_orchestration.soar.run import RunCancelled
-from aurora_orchestration.soar.unfinished import CannotResume
+from aurora_orchestration.soar.checkpoint import CannotResume
+from aurora_orchestration.soar.run_record import RunCancelled
 from tests.orchestration.llm.loopback import Kind, LoopbackProvider, Scripted
 from tests.orchestration.soar.benches import bench
 from tests.orchestration.soar.minds import Mind

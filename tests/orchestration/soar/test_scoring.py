@@ -8,9 +8,9 @@ import msgspec
 import pytest
 
 from aurora_orchestration.settings import DecompositionWeights, OutputWeights, ScoringSettings, WeightedScoring
-from aurora_orchestration.soar.model import Verification
 from aurora_orchestration.soar.replies import CheckReply
-from aurora_orchestration.soar.scoring import Judged, ScoringError, judge, notices, outcome, stricter, verdict
+from aurora_orchestration.soar.scores import Judged, ScoringError, judge, notices, outcome, stricter, verdict
+from aurora_orchestration.soar.types import Verification
 
 SETTINGS = ScoringSettings()
 WEIGHTS = DecompositionWeights()

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from aurora_orchestration.settings import SignalSettings
-from aurora_orchestration.soar.signals import Signal, detect
+from aurora_orchestration.soar.follow_up_signals import Signal, detect
 
 SETTINGS = SignalSettings()
 

@@ -11,13 +11,13 @@ from typing import Any, Literal
 import msgspec
 from msgspec import Struct, field
 
-from aurora_orchestration.agents.dialogue import Dialogue
 from aurora_orchestration.agents.envelope import Told, failed, response_of_value
 from aurora_orchestration.agents.task import Task, document
+from aurora_orchestration.agents.user_questions import Dialogue
 from aurora_orchestration.guardrails.redaction import redact
-from aurora_orchestration.llm.asking import Ask, Llm, Refused
+from aurora_orchestration.llm.completion import Ask, Llm, Refused
 from aurora_orchestration.llm.structured import ask_for
-from aurora_orchestration.soar.model import Agent, AgentResponse
+from aurora_orchestration.soar.types import Agent, AgentResponse
 
 LLM_EXECUTOR = "llm-executor"
 MAX_QUESTIONS = 2

@@ -20,11 +20,11 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
-from aurora_orchestration.agents.dialogue import Dialogue
 from aurora_orchestration.agents.envelope import MAX_REPLY, Told, failed, question_in, response_of
 from aurora_orchestration.agents.executors.processes import AgentError, AgentProcess, start
 from aurora_orchestration.agents.task import Task, request
-from aurora_orchestration.soar.model import Agent, AgentResponse
+from aurora_orchestration.agents.user_questions import Dialogue
+from aurora_orchestration.soar.types import Agent, AgentResponse
 
 MAX_CALLS = 4
 

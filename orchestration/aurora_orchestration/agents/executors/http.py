@@ -10,12 +10,12 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
-from aurora_orchestration.agents.dialogue import Dialogue
 from aurora_orchestration.agents.envelope import MAX_REPLY, Told, question_in, response_of
 from aurora_orchestration.agents.executors.environment import filled
 from aurora_orchestration.agents.executors.processes import AgentError
 from aurora_orchestration.agents.task import Task, request
-from aurora_orchestration.soar.model import Agent, AgentResponse
+from aurora_orchestration.agents.user_questions import Dialogue
+from aurora_orchestration.soar.types import Agent, AgentResponse
 from aurora_protocol import ProtocolError, SiteError
 
 MAX_CALLS = 3

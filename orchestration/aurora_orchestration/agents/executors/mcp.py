@@ -15,15 +15,15 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct, field
 
 from aurora_memory.semantic_tags import stems_of
-from aurora_orchestration.agents.dialogue import Dialogue
 from aurora_orchestration.agents.envelope import Told, failed, response_of, response_of_value
 from aurora_orchestration.agents.executors.mcp_session import Launch, in_session, tools_of
 from aurora_orchestration.agents.executors.processes import AgentError
 from aurora_orchestration.agents.task import Task, document
+from aurora_orchestration.agents.user_questions import Dialogue
 from aurora_orchestration.guardrails.redaction import redact
-from aurora_orchestration.llm.asking import Ask, Llm
+from aurora_orchestration.llm.completion import Ask, Llm
 from aurora_orchestration.llm.structured import ask_for
-from aurora_orchestration.soar.model import Agent, AgentResponse
+from aurora_orchestration.soar.types import Agent, AgentResponse
 
 if TYPE_CHECKING:
     from mcp import Client

@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from msgspec import Struct
 
 from aurora_orchestration import OrchestrationError
-from aurora_orchestration.agents.dialogue import Dialogue
 from aurora_orchestration.agents.executors.processes import AgentError, AgentProcess, Flood, start
 from aurora_orchestration.agents.formats.mcp_servers import server_named
 from aurora_orchestration.agents.formats.registry_file import located
-from aurora_orchestration.soar.model import Agent
+from aurora_orchestration.agents.user_questions import Dialogue
+from aurora_orchestration.soar.types import Agent
 from aurora_protocol.version import __version__
 
 if TYPE_CHECKING:

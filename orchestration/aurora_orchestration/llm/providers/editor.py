@@ -7,8 +7,8 @@ from typing import Any, Protocol
 
 from msgspec import Struct
 
-from aurora_orchestration.llm.asking import Unavailable, Usage
-from aurora_orchestration.llm.providers.answering import Answer, Wanted, count
+from aurora_orchestration.llm.completion import Unavailable, Usage
+from aurora_orchestration.llm.providers.provider import Answer, Wanted, count
 
 
 class EditorReply(Struct, frozen=True, kw_only=True):

@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any, Literal
 
-from aurora_orchestration.llm.asking import Usage
-from aurora_orchestration.llm.providers.answering import Answer, Declined, Passing, Wanted, count
-from aurora_orchestration.llm.providers.connecting import open_client
-from aurora_orchestration.llm.providers.failing import as_llm_error, failures
-from aurora_orchestration.llm.providers.patience import patiently
+from aurora_orchestration.llm.completion import Usage
+from aurora_orchestration.llm.providers.http_client import open_client
+from aurora_orchestration.llm.providers.provider import Answer, Declined, Passing, Wanted, count
+from aurora_orchestration.llm.providers.retry import patiently
+from aurora_orchestration.llm.providers.sdk_errors import as_llm_error, failures
 from aurora_orchestration.llm.shapes import is_closed
 
 if TYPE_CHECKING:

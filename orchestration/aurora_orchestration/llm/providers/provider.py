@@ -1,0 +1,85 @@
+"""What a provider is given and gives, and how it says that it could not."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Literal, Protocol
+
+from msgspec import Struct
+
+from aurora_orchestration.llm.completion import Rejected, Unavailable, Usage
+
+STREAM_FROM = 2048
+"""Answers that may get longer than so many tokens are streamed: silence is noticed, length is not taken for it."""
+_SLOWEST = 20.0
+"""Tokens per second below which a stream is given up."""
+
+
+class Wanted(Struct, frozen=True, kw_only=True):
+    """One question as a provider is given it: everything decided. `schema` is a shape of `shapes`, or None for text."""
+
+    system: str
+    prompt: str
+    schema: dict[str, Any] | None
+    max_tokens: int
+    temperature: float | None
+
+    @property
+    def streamed(self) -> bool:
+        """Whether the answer is long enough to be streamed."""
+        return self.max_tokens > STREAM_FROM
+
+    def limit(self, timeout: float) -> float:
+        """Seconds an attempt may take in all, when `timeout` is what it may be silent for."""
+        return timeout + (self.max_tokens / _SLOWEST if self.streamed else 0.0)
+
+    def system_with_shape(self) -> str:
+        """The system text with the shape in words, for where a provider takes it in no other way."""
+        shape = json.dumps(self.schema, separators=(",", ":"))
+        return f"{self.system}\n\nAnswer with one JSON object and nothing else. Its JSON Schema: {shape}"
+
+
+class Answer(Struct, frozen=True, kw_only=True):
+    """What a provider answered, as it said it: its counts are not to be trusted yet."""
+
+    text: str
+    model: str
+    usage: Usage
+    stop: Literal["end", "length", "refusal"] = "end"
+
+
+class Provider(Protocol):
+    """One model of one provider."""
+
+    @property
+    def name(self) -> str:
+        """The provider, as configured."""
+
+    @property
+    def model(self) -> str:
+        """The model, as the provider spells it."""
+
+    async def complete(self, wanted: Wanted) -> Answer:
+        """Ask it. Raises an `LlmError`; when cancelled, the request is dropped."""
+
+
+class Passing(Unavailable):
+    """What may be over soon; `wait` is how many seconds the provider asks to stay away for."""
+
+    def __init__(self, message: str, wait: float | None = None) -> None:
+        super().__init__(message)
+        self.wait = wait
+
+
+class Declined(Rejected):
+    """A request that was not taken, with the status and the provider's words."""
+
+    def __init__(self, message: str, status: int, detail: str) -> None:
+        super().__init__(message)
+        self.status = status
+        self.detail = detail
+
+
+def count(value: object) -> int:
+    """A count of tokens out of an answer; 0 for what is none."""
+    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0

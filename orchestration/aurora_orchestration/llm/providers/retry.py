@@ -1,0 +1,58 @@
+"""Trying again what failed in passing, for so long and no longer."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, TypeVar
+
+from aurora_orchestration.llm.providers.provider import Passing
+
+if TYPE_CHECKING:
+    from tenacity import RetryCallState
+
+T = TypeVar("T")
+
+_FIRST_WAIT = 0.5
+_LONGEST_WAIT = 8.0
+
+
+async def patiently(
+    attempt: Callable[[], Awaitable[T]], *, who: str, limit: float, retries: int, retry_seconds: float
+) -> T:
+    """Attempt it again, up to `retries` times, while it fails with `Passing`.
+
+    An attempt takes at most `limit` seconds. Waits are what the provider asked for, or double from half a second; no
+    attempt begins later than `retry_seconds` after the first. So the whole takes at most `retry_seconds + limit`.
+    """
+    from tenacity import (
+        AsyncRetrying,
+        retry_if_exception_type,
+        stop_after_attempt,
+        stop_any,
+        stop_before_delay,
+        wait_exponential,
+        wait_random,
+    )
+
+    backing_off = wait_exponential(multiplier=_FIRST_WAIT, max=_LONGEST_WAIT) + wait_random(0, _FIRST_WAIT)
+
+    def wait(state: RetryCallState) -> float:
+        error = state.outcome.exception() if state.outcome else None
+        asked = error.wait if isinstance(error, Passing) else None
+        return backing_off(state) if asked is None else max(asked, 0.0)
+
+    async def bounded() -> T:
+        try:
+            async with asyncio.timeout(limit):
+                return await attempt()
+        except TimeoutError:
+            raise Passing(f"{who} did not answer within {limit:g} s") from None
+
+    again = AsyncRetrying(
+        retry=retry_if_exception_type(Passing),
+        wait=wait,
+        stop=stop_any(stop_after_attempt(retries + 1), stop_before_delay(retry_seconds)),
+        reraise=True,
+    )
+    return await again(bounded)

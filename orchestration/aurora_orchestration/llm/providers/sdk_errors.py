@@ -1,0 +1,81 @@
+"""What the SDKs raise, as errors of ours. Both SDKs are made by one generator and share their errors' names."""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import Any
+
+from aurora_orchestration.llm.completion import LlmError, Rejected, Unavailable
+from aurora_orchestration.llm.providers.provider import Declined, Passing
+
+_PASSING_STATUS = (408, 409, 425, 429)
+_PASSING_KINDS = ("overloaded_error", "rate_limit_error", "api_error", "timeout_error")
+_SPENT = ("insufficient_quota", "billing_hard_limit_reached")
+
+
+def failures(sdk: ModuleType) -> tuple[type[Exception], ...]:
+    """What a call through an SDK may raise, answers that are no such answers included."""
+    import httpx2
+
+    return (sdk.APIError, httpx2.HTTPError, ValueError, TypeError, AttributeError, RuntimeError, LookupError)
+
+
+def as_llm_error(error: Exception, sdk: ModuleType, *, who: str, model: str, key: str | None) -> LlmError:
+    """An SDK's error as ours, in one line: who, what, and the next step. The key is never in it."""
+    import httpx2
+
+    detail = _one_line(error)
+    if key:
+        detail = detail.replace(key, "…")
+    if isinstance(error, sdk.APIStatusError):
+        return _by_status(error, detail, who, model)
+    if isinstance(error, sdk.APITimeoutError | httpx2.TimeoutException):
+        return Passing(f"{who} was silent for too long; try again, or raise timeout_seconds")
+    if isinstance(error, httpx2.DecodingError):
+        return Unavailable(f"{who}: {detail}")
+    cause = error.__cause__
+    if isinstance(cause, httpx2.DecodingError):
+        return Unavailable(f"{who}: {_one_line(cause)}")
+    if isinstance(error, sdk.APIConnectionError | httpx2.TransportError):
+        reason = _one_line(cause) if cause else detail
+        return Passing(f"{who} cannot be reached ({reason or type(error).__name__}); check the network and base_url")
+    kind = _kind(error)
+    if kind in _PASSING_KINDS:
+        return Passing(f"{who} failed ({kind}): {detail}")
+    return Unavailable(f"{who} answered what is no answer ({type(error).__name__}); check base_url and provider")
+
+
+def _by_status(error: Any, detail: str, who: str, model: str) -> LlmError:
+    status, kind = int(error.status_code), _kind(error)
+    if status in (401, 403):
+        return Rejected(f"{who} does not accept the key ({status}); check the variable that api_key_env names")
+    if status == 404:
+        return Rejected(f"{who} knows no model {model} (404); check model and base_url in llm.*")
+    if kind in _SPENT:
+        return Rejected(f"{who}: {detail}")
+    if status in _PASSING_STATUS or status >= 500 or kind in _PASSING_KINDS:
+        return Passing(f"{who} is overloaded or limits the rate ({status}); try again later", _wait(error))
+    return Declined(f"{who} did not take the request ({status}): {detail}", status, detail)
+
+
+def _wait(error: Any) -> float | None:
+    """What `retry-after` says in seconds; None without one, or with a date."""
+    try:
+        return float(error.response.headers["retry-after"])
+    except (KeyError, ValueError):
+        return None
+
+
+def _kind(error: Any) -> str:
+    body = getattr(error, "body", None)
+    inner = body.get("error", body) if isinstance(body, dict) else None
+    if not isinstance(inner, dict):
+        return ""
+    return next((word for word in (inner.get("code"), inner.get("type")) if isinstance(word, str)), "")
+
+
+def _one_line(error: BaseException) -> str:
+    body = getattr(error, "body", None)
+    inner = body.get("error", body) if isinstance(body, dict) else None
+    told = inner.get("message") if isinstance(inner, dict) else None
+    return " ".join(str(told or error).split())[:300]

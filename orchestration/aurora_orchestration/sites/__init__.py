@@ -1,0 +1,1 @@
+"""Requests in words to sites: a plan of calls of a manifest's capabilities, made by a model and checked (AURA-P)."""

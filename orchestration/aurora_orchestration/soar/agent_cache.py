@@ -1,0 +1,87 @@
+"""Agents' work that is not done twice: what an agent answered before an interruption is not asked of it again."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import logging
+import os
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+
+from aurora_orchestration.agents.executors.dispatch import Executors
+from aurora_orchestration.agents.task import Task
+from aurora_orchestration.llm.completion import Llm
+from aurora_orchestration.soar.types import Agent, AgentResponse
+from aurora_orchestration.soar.user_answers import AskUser
+from aurora_protocol import typed
+
+logger = logging.getLogger(__name__)
+
+MAX_BYTES = 64_000_000
+
+
+class Done(Struct, frozen=True):
+    """One line of the file: the digest of agent and task, and what came of it."""
+
+    digest: str
+    response: AgentResponse
+
+
+class OnceOnly(Executors):
+    """Executors of one run that write down what agents of the user's own answered, in `path`, and read it first.
+
+    What llm-executor was answered is in the journal of paid replies already. An agent that was at work when the process
+    died is started again: whether it had done anything is for it to know.
+    """
+
+    def __init__(self, inner: Executors, path: Path) -> None:
+        self._inner = inner
+        self._path = path
+        self._known: dict[str, list[AgentResponse]] | None = None
+        self._turn = asyncio.Lock()
+
+    async def run(self, agent: Agent, task: Task, *, llm: Llm | None, ask_user: AskUser) -> AgentResponse:
+        """As `Executors.run`."""
+        if agent.type == "builtin":
+            return await self._inner.run(agent, task, llm=llm, ask_user=ask_user)
+        digest = hashlib.sha256(msgspec.json.encode((agent.id, task), order="sorted")).hexdigest()
+        async with self._turn:
+            if self._known is None:
+                self._known = await asyncio.to_thread(_read, self._path)
+            waiting = self._known.get(digest)
+            if waiting:
+                return waiting.pop(0)
+        response = await self._inner.run(agent, task, llm=llm, ask_user=ask_user)
+        async with self._turn:
+            await asyncio.to_thread(_append, self._path, Done(digest, response))
+        return response
+
+
+def _read(path: Path) -> dict[str, list[AgentResponse]]:
+    known: dict[str, list[AgentResponse]] = {}
+    try:
+        if path.stat().st_size > MAX_BYTES:
+            return known
+        lines = path.read_bytes().split(b"\n")
+    except OSError:
+        return known
+    for line in filter(None, lines):
+        try:
+            done = typed.decode(line, Done)
+        except (msgspec.MsgspecError, RecursionError):
+            continue  # the line that was being written
+        known.setdefault(done.digest, []).append(done.response)
+    return known
+
+
+def _append(path: Path, done: Done) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600), "ab") as file:
+            # A line of its own, also behind one that a killed process left half written.
+            file.write(b"\n" + msgspec.json.encode(done) + b"\n")
+    except OSError as error:  # then it would be asked again after an interruption; the run itself is none the worse
+        logger.warning("an agent's answer could not be kept", extra={"path": str(path), "error": str(error)})
