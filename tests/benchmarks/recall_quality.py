@@ -24,7 +24,7 @@ from aurora_indexer.embedding.model_process import ModelProcess
 from aurora_memory.recall import Hit, recall
 from aurora_memory.recall.ranking import WEIGHTS, Signals
 from aurora_memory.store import Store
-from aurora_server.texts import file_text
+from aurora_server.workspace.recalled_text import file_text
 from tests.benchmarks import measures
 from tests.benchmarks.baselines import Functions, Ranker, bm25, ripgrep
 from tests.benchmarks.corpus import package

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from aurora_memory.store.reader import ChunkView
-from aurora_server.attention import MAX_IN_FILE, focus_of
+from aurora_server.workspace.focus import MAX_IN_FILE, focus_of
 
 
 def view(number: int, line: int = 1) -> ChunkView:

@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
-from aurora_server.configuration.editing import put
-from aurora_server.settings import SettingsError
-from aurora_server.trust import Trust, trusted_by_editor
+from aurora_server.configuration.edit import put
+from aurora_server.configuration.settings import SettingsError
+from aurora_server.configuration.trust import Trust, trusted_by_editor
 
 
 @pytest.fixture

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from aurora_server import logs, settings
-from aurora_server.settings import LoggingSettings, RotationSettings, SettingsError
+from aurora_server.configuration import settings
+from aurora_server.configuration.settings import LoggingSettings, RotationSettings, SettingsError
+from aurora_server.daemon import daemon_log
 
 RARELY = RotationSettings()
 
@@ -18,17 +19,17 @@ def test_a_configured_folder_has_the_log(tmp_path: Path) -> None:
     file = tmp_path / "config.json"
     file.write_text(json.dumps({"logging": {"log_path": "~/.aurora/elsewhere", "rotation": {"max_files": 2}}}))
     found = settings.load({"AURORA_HOME": str(tmp_path), "AURORA_LOGGING_ROTATION_MAX_SIZE_MB": "0.5"}, file)
-    log = logs.log_file(Path("/usual/daemon.log"), found.logging, found.home)
+    log = daemon_log.log_file(Path("/usual/daemon.log"), found.logging, found.home)
     assert log == tmp_path / "elsewhere" / "daemon.log"
     assert (found.rotation.max_size_mb, found.rotation.max_files) == (0.5, 2)
-    with logs.to_file(log, found.logging, found.rotation, echo=False):
+    with daemon_log.to_file(log, found.logging, found.rotation, echo=False):
         logging.getLogger("aurora").warning("hello")
     assert json.loads(log.read_text())["message"] == "hello"
 
 
 def test_a_file_that_is_full_is_put_aside_and_so_many_are_kept(tmp_path: Path) -> None:
     log = tmp_path / "daemon.log"
-    with logs.to_file(log, LoggingSettings(), RotationSettings(max_size_mb=0.001, max_files=2), echo=False):
+    with daemon_log.to_file(log, LoggingSettings(), RotationSettings(max_size_mb=0.001, max_files=2), echo=False):
         for number in range(100):
             logging.getLogger("aurora").warning("line %d", number)
     assert sorted(each.name for each in tmp_path.iterdir()) == ["daemon.log", "daemon.log.1", "daemon.log.2"]
@@ -37,7 +38,7 @@ def test_a_file_that_is_full_is_put_aside_and_so_many_are_kept(tmp_path: Path) -
 
 def test_the_console_alone_leaves_no_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     log = tmp_path / "logs" / "daemon.log"
-    with logs.to_file(log, LoggingSettings(outputs=("console",)), RARELY, echo=False):
+    with daemon_log.to_file(log, LoggingSettings(outputs=("console",)), RARELY, echo=False):
         logging.getLogger("aurora").warning("hello")
     assert "hello" in capsys.readouterr().err and not log.parent.exists()
 
@@ -46,6 +47,6 @@ def test_a_folder_that_cannot_be_is_named_with_its_setting(tmp_path: Path) -> No
     (tmp_path / "file").write_text("")
     with (
         pytest.raises(SettingsError, match=r"logging\.log_path"),
-        logs.to_file(tmp_path / "file" / "daemon.log", LoggingSettings(), RARELY, echo=False),
+        daemon_log.to_file(tmp_path / "file" / "daemon.log", LoggingSettings(), RARELY, echo=False),
     ):
         pass

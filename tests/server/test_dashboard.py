@@ -15,7 +15,7 @@ import pytest
 
 from aurora_deliverables.model import Deliverable, PhaseSpan
 from aurora_server.dashboard.charts import bars, sparkline, timeline
-from aurora_server.dashboard.serving import leading_page
+from aurora_server.dashboard.server import leading_page
 from tests.server.daemons import Daemon
 from tests.server.dashboards import Dashboard
 

@@ -12,9 +12,9 @@ import pytest
 from aurora_indexer.indexer import Indexer
 from aurora_indexer.workers.pool import WorkerPool
 from aurora_protocol.methods import RecallParams
-from aurora_server.recalling import Answer, Recalling
-from aurora_server.settings import Settings
-from aurora_server.workspace import Workspace
+from aurora_server.configuration.settings import Settings
+from aurora_server.workspace.recall import Answer, Recalling
+from aurora_server.workspace.workspace import Workspace
 
 QUESTION = RecallParams(query="feed the pigeons")
 

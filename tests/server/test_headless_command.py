@@ -19,7 +19,7 @@ from aurora_server.cli.headless import Options, Wired, headless_options, options
 from aurora_server.cli.headless_opening import opening as opening_for_real
 from aurora_server.cli.headless_opening import record_of
 from aurora_server.cli.settings import Settings
-from aurora_server.query_documents import result_of
+from aurora_server.workspace.query_documents import result_of
 
 
 @pytest.fixture

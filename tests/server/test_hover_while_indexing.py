@@ -13,9 +13,9 @@ import pytest
 from aurora_indexer.index_runs import Summary
 from aurora_indexer.indexer import Indexer
 from aurora_indexer.workers.pool import WorkerPool
-from aurora_server import settings
+from aurora_server.configuration import settings
 from aurora_server.lsp import hover
-from aurora_server.workspace import Workspace
+from aurora_server.workspace.workspace import Workspace
 
 SHOP = '"""The shop."""\n\n\ndef add_tax(cents):\n    """With value added tax."""\n    return cents * 119 // 100\n'
 

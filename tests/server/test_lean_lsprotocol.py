@@ -11,7 +11,7 @@ _TELL = """
 import json, re, sys
 from lsprotocol import converters, types
 import attrs
-from aurora_server.converter import shared_converter
+from aurora_server.session.converter import shared_converter
 from tests.server.messages_of_editors import ANSWERS, MESSAGES
 
 def plain(value):

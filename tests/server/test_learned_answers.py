@@ -15,8 +15,8 @@ from aurora_memory import UnknownChunk
 from aurora_memory.chunk_validation import read_document
 from aurora_memory.store import Store
 from aurora_protocol.methods import PatternUse, RecallParams
-from aurora_server.settings import Settings
-from aurora_server.workspace import Workspace, database_path
+from aurora_server.configuration.settings import Settings
+from aurora_server.workspace.workspace import Workspace, database_path
 from tests.memory.runs import retrieved, run
 
 NAME = "reas:oauth2-authentication-api-implementation"

@@ -10,7 +10,7 @@ import pytest
 from aurora_manifest.check import CheckStopped, check
 from aurora_manifest.kinds import MANIFEST
 from aurora_protocol.positions import LineIndex
-from aurora_server.lsp.manifests.reading import Reader, check_in_thread
+from aurora_server.lsp.manifests.document_cache import Reader, check_in_thread
 from tests.manifests import manifest
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from aurora_protocol.address import Address
-from aurora_server.mcp_server.daemon_link import DaemonLink, LinkLost
+from aurora_server.mcp.daemon_link import DaemonLink, LinkLost
 from tests.fake_daemon import FakeDaemon, Session
 
 

@@ -18,8 +18,8 @@ import pytest
 
 from aurora_memory.store import Store
 from aurora_protocol import RequestFailed
-from aurora_server.memory_files import database_path
-from aurora_server.settings import Settings
+from aurora_server.configuration.settings import Settings
+from aurora_server.workspace.memory_file import database_path
 from tests.memory.runs import retrieved, run
 from tests.server.daemons import Daemon, until
 

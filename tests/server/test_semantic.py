@@ -17,10 +17,10 @@ from msgspec import UNSET
 
 from aurora_protocol.client import Client
 from aurora_protocol.methods import RecallParams
-from aurora_server.composition import WorkspaceOpener
-from aurora_server.configuration.source import SettingsSource
-from aurora_server.settings import SettingsError, load
-from aurora_server.workspace import Workspace
+from aurora_server.configuration.live_settings import SettingsSource
+from aurora_server.configuration.settings import SettingsError, load
+from aurora_server.workspace.composition import WorkspaceOpener
+from aurora_server.workspace.workspace import Workspace
 from tests.models import bert, static_model, write
 from tests.server.daemons import Daemon, until
 
@@ -211,8 +211,8 @@ def test_the_daemon_imports_nothing_that_runs_models(tmp_path: Path, root: Path,
 import asyncio, json, os, sys
 from pathlib import Path
 from aurora_protocol.methods import RecallParams
-from aurora_server.composition import WorkspaceOpener
-from aurora_server.configuration.source import SettingsSource
+from aurora_server.workspace.composition import WorkspaceOpener
+from aurora_server.configuration.live_settings import SettingsSource
 
 async def main():
     opener = WorkspaceOpener(SettingsSource({{"AURORA_HOME": {str(home)!r}}}), os.environ)

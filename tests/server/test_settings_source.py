@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from aurora_server.configuration.source import SettingsSource
-from aurora_server.settings import SettingsError
-from aurora_server.trust import Trust
+from aurora_server.configuration.live_settings import SettingsSource
+from aurora_server.configuration.settings import SettingsError
+from aurora_server.configuration.trust import Trust
 from tests.server.daemons import Daemon, until
 
 

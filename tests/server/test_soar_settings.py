@@ -12,9 +12,9 @@ import pytest
 
 from aurora_orchestration.settings import SoarSettings
 from aurora_server.configuration.layers import settings_for
+from aurora_server.configuration.settings import OF_ANSWERING, SettingsError, load
 from aurora_server.configuration.soar import SECTIONS
-from aurora_server.memory_files import database_path
-from aurora_server.settings import OF_ANSWERING, SettingsError, load
+from aurora_server.workspace.memory_file import database_path
 
 
 def write(path: Path, document: object) -> Path:
@@ -57,14 +57,12 @@ def test_every_section_that_is_given_is_looked_at(home: Path) -> None:
 
 
 def test_starting_up_imports_nothing_of_answering(home: Path) -> None:
-    code = (
-        "import sys, aurora_server.daemon; from aurora_server.settings import load; load({'AURORA_HOME': '/nowhere'})"
-    )
+    code = "import sys, aurora_server.daemon.daemon; from aurora_server.configuration.settings import load; load({'AURORA_HOME': '/nowhere'})"
     done = subprocess.run(
         [sys.executable, "-P", "-c", f"{code}; print(*sys.modules)"], capture_output=True, text=True, check=True
     )
     loaded = set(done.stdout.split())
-    assert "aurora_server.configuration.source" in loaded
+    assert "aurora_server.configuration.live_settings" in loaded
     assert not loaded & {"aurora_orchestration.settings", "aurora_server.configuration.soar", "jsonschema", "difflib"}
 
 

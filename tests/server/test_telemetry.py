@@ -13,9 +13,9 @@ from aurora_deliverables.deliverables import Deliverables
 from aurora_deliverables.model import Conformed, Event, PhaseEnded
 from aurora_deliverables.telemetry.sender import Sender
 from aurora_memory.store import Store
-from aurora_server import settings
-from aurora_server.settings import TelemetrySettings
-from aurora_server.telemetry import Follower, sender_of
+from aurora_server.configuration import settings
+from aurora_server.configuration.settings import TelemetrySettings
+from aurora_server.workspace.telemetry import Follower, sender_of
 from tests.orchestration.changes import EVENTS, START
 from tests.orchestration.collectors import HttpCollector, attributes
 

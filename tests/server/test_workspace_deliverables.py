@@ -9,12 +9,12 @@ from pathlib import Path
 from aurora_deliverables.metrics import measure
 from aurora_deliverables.model import Conformed, Ended, Event, PhaseStarted
 from aurora_indexer.workers.pool import WorkerPool
-from aurora_server import settings
-from aurora_server.workspace import Workspace
+from aurora_server.configuration import settings
+from aurora_server.workspace.workspace import Workspace
 
 
 def test_starting_imports_nothing_of_deliverables() -> None:
-    program = "import sys, aurora_server.daemon; print([name for name in sys.modules if 'deliverables' in name])"
+    program = "import sys, aurora_server.daemon.daemon; print([name for name in sys.modules if 'deliverables' in name])"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
 

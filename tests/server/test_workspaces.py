@@ -11,8 +11,8 @@ from typing import Any, cast
 import pytest
 
 from aurora_memory import StoreCorrupt
-from aurora_server.folders import Folders, real
-from aurora_server.workspaces import WorkspaceError, Workspaces, canonical
+from aurora_server.session.folders import Folders, real
+from aurora_server.workspace.registry import WorkspaceError, Workspaces, canonical
 
 
 class Counting:

@@ -43,7 +43,7 @@ def _registry(settings: Settings) -> Registry:
     from aurora_orchestration.agents.registry import Registry
     from aurora_server.configuration.documents import users_document
     from aurora_server.configuration.layers import layered
-    from aurora_server.trust import Trust
+    from aurora_server.configuration.trust import Trust
 
     environ = {**os.environ, **settings.variables}
     workspace, home = settings.workspace, settings.address.home

@@ -72,8 +72,8 @@ def history(settings: Settings, month: str | None, calls: bool) -> None:
 def _opened(settings: Settings) -> Iterator[Budget]:
     """The budget of this user's settings; what it raises as errors of the command line."""
     from aurora_orchestration.guardrails.blocked import Unrecorded
-    from aurora_server.budgets import open_budget
-    from aurora_server.settings import SettingsError
+    from aurora_server.configuration.budget import open_budget
+    from aurora_server.configuration.settings import SettingsError
 
     try:
         yield open_budget(os.environ, settings.config)

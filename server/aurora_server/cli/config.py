@@ -77,7 +77,7 @@ def set_(settings: Settings, pairs: tuple[str, ...], project: bool) -> None:
     """Change settings in your file. The value null removes one, so that its default holds again."""
     from aurora_protocol.address import home
     from aurora_server.configuration.documents import users_path, workspaces_path
-    from aurora_server.configuration.editing import parsed, put
+    from aurora_server.configuration.edit import parsed, put
 
     if strange := next((key for key in pairs[::2] if key.startswith("-")), None):
         raise click.NoSuchOption(strange, ctx=click.get_current_context())
@@ -133,9 +133,9 @@ def show_defaults() -> None:
 def init(settings: Settings) -> int:
     """Write a file with every default, to be edited. Exits 1 where there is a file already."""
     from aurora_protocol.address import home
+    from aurora_server.configuration.atomic_file import change
     from aurora_server.configuration.documents import users_path
     from aurora_server.configuration.effective import defaults_file
-    from aurora_server.configuration.writing import change
 
     place = users_path(os.environ, settings.config)[0]
     written = False
@@ -224,7 +224,7 @@ def _warn(settings: Settings, root: Path) -> None:
 
 
 def _trusted(settings: Settings, root: Path) -> bool:
-    from aurora_server.trust import Trust
+    from aurora_server.configuration.trust import Trust
 
     return Trust(settings.address.home).is_trusted(root)
 

@@ -34,7 +34,7 @@ def daemon() -> None:
 @click.pass_obj
 def run(settings: Settings, detached: bool) -> int:
     """Run the daemon in the foreground, until it is stopped or idle."""
-    from aurora_server.daemon import run as run_daemon  # pygls and all the rooms: half a second
+    from aurora_server.daemon.daemon import run as run_daemon  # pygls and all the rooms: half a second
 
     stay()
     os.environ.update(settings.variables)

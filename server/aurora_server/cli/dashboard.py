@@ -28,8 +28,8 @@ def dashboard(settings: Settings, port: int, no_open: bool) -> None:
 
     With --json it ends with the program that started it as well.
     """
-    from aurora_server.dashboard.reading import Reader
-    from aurora_server.dashboard.serving import bind, leading_page, serve
+    from aurora_server.dashboard.picture_builder import Reader
+    from aurora_server.dashboard.server import bind, leading_page, serve
 
     if settings.json:  # a program reads this, not somebody who may want to leave it running
         threading.Thread(target=_end_after, args=(os.getppid(),), daemon=True).start()

@@ -11,7 +11,7 @@ from aurora_server.cli.haste import stay
 def run_detached() -> int:
     """Run the daemon of $AURORA_HOME until it is stopped or idle; returns its exit code."""
     try:
-        from aurora_server.daemon import run
+        from aurora_server.daemon.daemon import run
 
         stay()
         return run(Address.of(home(os.environ)), detached=True)

@@ -23,7 +23,7 @@ from aurora_server.cli.mem import index_once
 from aurora_server.cli.session import open_session
 from aurora_server.cli.settings import Settings
 from aurora_server.configuration.layers import settings_for
-from aurora_server.trust import Trust
+from aurora_server.configuration.trust import Trust
 
 
 @asynccontextmanager

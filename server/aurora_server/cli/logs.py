@@ -172,7 +172,7 @@ def _list(settings: Settings, first: str, last: str, *, since: str = "", called:
 def _folder(settings: Settings) -> Path:
     """The folder of all logs. Raises UsageError where the configuration cannot be used."""
     from aurora_orchestration.conversations.log_names import logs_folder
-    from aurora_server.settings import SettingsError, load
+    from aurora_server.configuration.settings import SettingsError, load
 
     try:
         return logs_folder(load(os.environ, settings.config).soar.conversations)

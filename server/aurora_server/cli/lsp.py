@@ -20,7 +20,7 @@ def lsp(settings: Settings, standalone: bool, stdio: bool) -> int:
     """Speak LSP on standard input and output."""
     stay()
     if standalone:
-        from aurora_server.standalone import run_stdio  # pygls and all the rooms: half a second
+        from aurora_server.daemon.standalone import run_stdio  # pygls and all the rooms: half a second
 
         return run_stdio({**os.environ, **settings.variables})
 

@@ -20,7 +20,7 @@ from aurora_server.cli.manifest_view import concise_lines, framed_lines, mended_
 from aurora_server.cli.output import print_document, style_of
 from aurora_server.cli.settings import Settings
 from aurora_server.cli.words import plain
-from aurora_server.settings import Level, SettingsError, load_manifest
+from aurora_server.configuration.settings import Level, SettingsError, load_manifest
 
 
 def _severities(ctx: click.Context, parameter: click.Parameter, given: tuple[str, ...]) -> dict[str, str]:

@@ -13,7 +13,7 @@ from aurora_server.cli.haste import stay
 from aurora_server.cli.settings import Settings
 
 if TYPE_CHECKING:
-    from aurora_server.mcp_server.progress import Verbosity
+    from aurora_server.mcp.progress import Verbosity
 
 
 @click.command()
@@ -34,7 +34,7 @@ def mcp(settings: Settings, project: str | None, verbosity: Verbosity | None) ->
     if project is not None:
         settings.set_workspace(project)
 
-    from aurora_server.mcp_server.serving import Serving, serve  # the SDK: a second of imports
+    from aurora_server.mcp.server import Serving, serve  # the SDK: a second of imports
 
     root = settings.workspace
     marked = (root / ".git").exists() or (root / ".aurora").is_dir()

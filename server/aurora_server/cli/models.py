@@ -21,12 +21,12 @@ from aurora_orchestration.llm.models import open_models
 from aurora_orchestration.settings import SoarSettings
 from aurora_orchestration.soar.run_record import Call
 from aurora_protocol import Blocked
-from aurora_server.budgets import budget_of
 from aurora_server.cli.errors import SaysNo
 from aurora_server.cli.settings import Settings
+from aurora_server.configuration.budget import budget_of
 from aurora_server.configuration.documents import SettingsError
 from aurora_server.configuration.layers import settings_for
-from aurora_server.trust import Trust
+from aurora_server.configuration.trust import Trust
 
 
 class Asking:

@@ -23,7 +23,7 @@ _MOST_WORKSPACES = 10
 
 def soar_settings(settings: Settings) -> SoarSettings:
     """What is configured. Raises ClickException where that cannot be used."""
-    from aurora_server.settings import SettingsError, load
+    from aurora_server.configuration.settings import SettingsError, load
 
     try:
         return load(os.environ, settings.config).soar

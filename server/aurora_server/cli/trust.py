@@ -18,8 +18,8 @@ from aurora_server.cli.settings import Settings
 def trust(settings: Settings, revoke: bool, status: bool) -> int:
     """Trust this workspace: its .aurora/ may name models, addresses and agents to run. Holds for this folder alone."""
     from aurora_server.configuration.documents import SettingsError
-    from aurora_server.trust import Trust
-    from aurora_server.workspaces import WorkspaceError, canonical
+    from aurora_server.configuration.trust import Trust
+    from aurora_server.workspace.registry import WorkspaceError, canonical
 
     if revoke and status:
         raise click.UsageError("--revoke and --status are not for one call")

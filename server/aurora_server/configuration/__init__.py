@@ -1,1 +1,1 @@
-"""How configuration is found, read, merged, explained, changed and watched; `aurora_server.settings` says what."""
+"""How configuration is found, read, merged, explained, changed and watched; `aurora_server.configuration.settings` says what."""

@@ -10,11 +10,11 @@ import msgspec
 from msgspec import Struct
 
 from aurora_server.configuration import soar
-from aurora_server.configuration.choosing import ROLES, VARIABLES
 from aurora_server.configuration.documents import Document, users_document, workspaces_path
 from aurora_server.configuration.layers import Notice, layered
+from aurora_server.configuration.model_selection import ROLES, VARIABLES
+from aurora_server.configuration.settings import _SECTIONS, Settings, settings_of
 from aurora_server.configuration.values import variable_of
-from aurora_server.settings import _SECTIONS, Settings, settings_of
 
 Source = Literal["default", "user", "workspace", "environment"]
 

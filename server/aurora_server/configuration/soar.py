@@ -14,8 +14,15 @@ from aurora_orchestration import settings
 from aurora_orchestration.settings import SoarSettings
 from aurora_protocol.address import home as aurora_home
 from aurora_protocol.address import in_home
-from aurora_server.configuration.choosing import FLAGS, KEY_VARIABLE, ROLES, VARIABLES, chosen_model, models_laid_over
 from aurora_server.configuration.documents import Document
+from aurora_server.configuration.model_selection import (
+    FLAGS,
+    KEY_VARIABLE,
+    ROLES,
+    VARIABLES,
+    chosen_model,
+    models_laid_over,
+)
 from aurora_server.configuration.values import converted, given, merged, variable_of, variables_of, with_variables
 
 SECTIONS: dict[str, tuple[str, type[Struct]]] = {

@@ -17,11 +17,11 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
 from aurora_manifest.model import Capability
-from aurora_server.demo_site.answering import HANDLERS, Site, Visit
-from aurora_server.demo_site.asking import Refused, read_arguments
-from aurora_server.demo_site.contract import NEEDS_LOGIN, Contract
+from aurora_server.demo_site.capabilities import HANDLERS, Site, Visit
+from aurora_server.demo_site.manifest import NEEDS_LOGIN, Contract
 from aurora_server.demo_site.people import SESSION_SECONDS
 from aurora_server.demo_site.rate import RateLimit
+from aurora_server.demo_site.request_arguments import Refused, read_arguments
 
 COOKIE = "session"
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")

@@ -11,8 +11,8 @@ from aurora_protocol.keys import camel_keys
 from aurora_protocol.query_methods import BUDGET
 
 if TYPE_CHECKING:
+    from aurora_server.configuration.settings import Settings
     from aurora_server.lsp.server import AuroraServer
-    from aurora_server.settings import Settings
 
 
 def register(server: AuroraServer) -> None:
@@ -29,7 +29,7 @@ async def budget(ls: AuroraServer, _: object) -> Any:
 
 
 def _told(settings: Settings) -> dict[str, Any]:
-    from aurora_server.budgets import budget_of  # a start without questions does without
+    from aurora_server.configuration.budget import budget_of  # a start without questions does without
 
     status = budget_of(settings.soar.cost_budgets).status()
     model = settings.soar.llm.reasoning_llm

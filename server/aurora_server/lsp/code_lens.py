@@ -11,8 +11,8 @@ from aurora_protocol.methods import Link
 from aurora_server.lsp import deliverable_lens
 from aurora_server.lsp.location import place_of
 from aurora_server.lsp.manifests.code_lens import lenses as manifest_lenses
-from aurora_server.lsp.manifests.reading import manifest_of
-from aurora_server.lsp.wording import counted
+from aurora_server.lsp.manifests.document_cache import manifest_of
+from aurora_server.lsp.memory_text import counted
 
 if TYPE_CHECKING:
     from aurora_server.lsp.server import AuroraServer

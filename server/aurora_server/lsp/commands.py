@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
 from aurora_protocol import deliverable_methods, methods, query_methods
-from aurora_server.errors import INVALID_PARAMS, RequestError
+from aurora_server.session.errors import INVALID_PARAMS, RequestError
 
 if TYPE_CHECKING:
     from aurora_server.lsp.server import AuroraServer

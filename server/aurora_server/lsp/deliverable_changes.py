@@ -15,13 +15,13 @@ from pygls.exceptions import JsonRpcException
 
 from aurora_protocol import deliverable_methods as methods
 from aurora_protocol.keys import camel_keys
-from aurora_server.lsp.deliverable_words import summary
+from aurora_server.lsp.deliverable_text import summary
 from aurora_server.lsp.spec_files import may_be_spec
 
 if TYPE_CHECKING:
     from aurora_deliverables.model import Deliverable, Event
     from aurora_server.lsp.server import AuroraServer
-    from aurora_server.workspace import Workspace
+    from aurora_server.workspace.workspace import Workspace
 
 INTERVAL = 0.2
 """Seconds that changes are gathered for."""

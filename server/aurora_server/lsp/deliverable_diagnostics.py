@@ -18,15 +18,15 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
 from aurora_protocol.positions import Encoding
-from aurora_server.lsp.deliverable_words import lasting, stage
+from aurora_server.lsp.deliverable_text import lasting, stage
 from aurora_server.lsp.documents import Document
+from aurora_server.lsp.memory_text import ago, counted
 from aurora_server.lsp.spec_files import SpecFile, may_be_spec, spec_file
-from aurora_server.lsp.wording import ago, counted
 
 if TYPE_CHECKING:
     from aurora_deliverables.model import Deliverable, Event
     from aurora_server.lsp.server import AuroraServer
-    from aurora_server.workspace import Workspace
+    from aurora_server.workspace.workspace import Workspace
 
 __all__ = ["may_be_spec", "pull", "register", "troubles"]
 

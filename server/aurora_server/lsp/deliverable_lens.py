@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
-from aurora_server.lsp.deliverable_words import hover_lines, lens_title
+from aurora_server.lsp.deliverable_text import hover_lines, lens_title
 from aurora_server.lsp.spec_files import SpecFile, spec_file
 
 if TYPE_CHECKING:

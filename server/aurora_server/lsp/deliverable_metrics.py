@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from aurora_protocol import deliverable_methods as methods
 from aurora_protocol.deliverable_methods import MetricsParams, ReportParams
 from aurora_protocol.keys import camel_keys
-from aurora_server.deliverable_actions import invalid, moment
 from aurora_server.lsp.server import params_as
+from aurora_server.workspace.deliverable_actions import invalid, moment
 
 if TYPE_CHECKING:
     from aurora_deliverables.model import Deliverable, Event
@@ -28,7 +28,7 @@ def register(server: AuroraServer) -> None:
 
 async def metrics(ls: AuroraServer, value: object) -> Any:
     """The five metrics, their tiers and trends; per agent, model, type, complexity and workspace as well."""
-    from aurora_server.deliverable_documents import metrics_reply
+    from aurora_server.workspace.deliverable_documents import metrics_reply
 
     params = params_as(MetricsParams, value)
     known = {str(each.root): list(await each.deliverables.all()) for each in await ls.folders.opened()}
@@ -42,7 +42,7 @@ async def report(ls: AuroraServer, value: object) -> Any:
     """What a day, a month or all time brought, and what it cost."""
     from aurora_deliverables.report import months, weeks
     from aurora_deliverables.report import report as reported
-    from aurora_server.deliverable_documents import report_reply
+    from aurora_server.workspace.deliverable_documents import report_reply
 
     params = params_as(ReportParams, value)
     bounded = params.period in PERIODS_WITH_BOUNDS

@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, Any
 from aurora_protocol import deliverable_methods as methods
 from aurora_protocol.deliverable_methods import DeliverableParams
 from aurora_protocol.keys import camel_keys
-from aurora_server.deliverable_actions import event_of, invalid
-from aurora_server.deliverable_ingest import ingest
-from aurora_server.errors import REQUEST_FAILED, RequestError
 from aurora_server.lsp.documents import path_of
 from aurora_server.lsp.server import params_as
+from aurora_server.session.errors import REQUEST_FAILED, RequestError
+from aurora_server.workspace.deliverable_actions import event_of, invalid
+from aurora_server.workspace.deliverable_ingest import ingest
 
 if TYPE_CHECKING:
     from aurora_deliverables.model import Deliverable
     from aurora_server.lsp.server import AuroraServer
-    from aurora_server.workspace import Workspace
+    from aurora_server.workspace.workspace import Workspace
 
 ENDED = frozenset({"completed", "failed"})
 NAMED = 8

@@ -12,7 +12,7 @@ from lsprotocol import types
 
 from aurora_server.lsp import deliverable_diagnostics
 from aurora_server.lsp.documents import Document
-from aurora_server.lsp.manifests.reading import Snapshot, checked, checked_kind, snapshot_of
+from aurora_server.lsp.manifests.document_cache import Snapshot, checked, checked_kind, snapshot_of
 
 if TYPE_CHECKING:
     from aurora_manifest.findings import Finding

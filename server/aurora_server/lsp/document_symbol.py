@@ -10,12 +10,12 @@ from lsprotocol import types
 
 from aurora_memory.chunks import MODULE_NAME, ChunkKind, CodeChunk
 from aurora_protocol.positions import Encoding, LineIndex
-from aurora_server.converter import plain
 from aurora_server.lsp.documents import path_of
 from aurora_server.lsp.location import place_of
+from aurora_server.lsp.manifests.document_cache import manifest_of
 from aurora_server.lsp.manifests.document_symbol import symbols as manifest_symbols
-from aurora_server.lsp.manifests.reading import manifest_of
 from aurora_server.lsp.ranges import range_of
+from aurora_server.session.converter import plain
 
 if TYPE_CHECKING:
     from aurora_server.lsp.server import AuroraServer

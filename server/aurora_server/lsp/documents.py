@@ -15,11 +15,11 @@ from lsprotocol import types
 from pygls.workspace import TextDocument, Workspace
 
 from aurora_protocol.positions import Encoding, LineIndex, Pos
-from aurora_server.errors import INVALID_PARAMS, RequestError
+from aurora_server.session.errors import INVALID_PARAMS, RequestError
 
 if TYPE_CHECKING:
     from aurora_protocol.methods import Position
-    from aurora_server.lsp.manifests.reading import Reader
+    from aurora_server.lsp.manifests.document_cache import Reader
 
 MAX_PARSED = 1024 * 1024
 """Characters; larger buffers are kept but not parsed."""

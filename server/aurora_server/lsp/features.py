@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from aurora_server.core import Core
+from aurora_server.daemon.core import Core
 from aurora_server.lsp import (
     budget,
     code_lens,

@@ -12,9 +12,9 @@ from lsprotocol import types
 from aurora_protocol.methods import ExplainResult, Link, PatternUse
 from aurora_server.lsp import deliverable_lens
 from aurora_server.lsp.location import in_code_points, place_of
+from aurora_server.lsp.manifests.document_cache import snapshot_of
 from aurora_server.lsp.manifests.hover import hover as manifest_hover
-from aurora_server.lsp.manifests.reading import snapshot_of
-from aurora_server.lsp.wording import ago, counted, escaped, fenced, file_uri, moment, warmth, within
+from aurora_server.lsp.memory_text import ago, counted, escaped, fenced, file_uri, moment, warmth, within
 
 if TYPE_CHECKING:
     from aurora_server.lsp.server import AuroraServer

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 from lsprotocol import types
 
 from aurora_protocol import typed
-from aurora_server import parent
+from aurora_server.configuration.trust import trusted_by_editor
 from aurora_server.lsp import configuration, watched_files
 from aurora_server.lsp.documents import Documents, path_of
-from aurora_server.model_choice import ModelChoice
-from aurora_server.trust import trusted_by_editor
-from aurora_server.warming import load_for_editing
+from aurora_server.session import parent_process
+from aurora_server.session.model_choice import ModelChoice
+from aurora_server.workspace.preload import load_for_editing
 
 if TYPE_CHECKING:
     from aurora_server.lsp.server import AuroraServer
@@ -50,7 +50,7 @@ def initialize(ls: AuroraServer, params: types.InitializeParams) -> None:
     if by_hand:
         ls.source = "cli"
     if params.process_id is not None and params.process_id > 0 and not by_hand:
-        watching = parent.watch(params.process_id, lambda: ls.end("the editor's process is gone"))
+        watching = parent_process.watch(params.process_id, lambda: ls.end("the editor's process is gone"))
         ls.spawn(watching, f"watch process {params.process_id}")
 
 

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, NamedTuple
 from lsprotocol import types
 
 from aurora_protocol.methods import Position
-from aurora_server.folders import real
 from aurora_server.lsp.documents import MAX_PARSED, code_points, path_of
+from aurora_server.session.folders import real
 
 if TYPE_CHECKING:
     from aurora_server.lsp.server import AuroraServer
-    from aurora_server.workspace import Workspace
+    from aurora_server.workspace.workspace import Workspace
 
 
 class Place(NamedTuple):

@@ -15,13 +15,13 @@ from aurora_protocol.memory_methods import (
     MemoryRestoreParams,
     MemoryRestoreResult,
 )
-from aurora_server.errors import INVALID_PARAMS, RequestError
 from aurora_server.lsp.server import params_as
-from aurora_server.workspaces import WorkspaceError
+from aurora_server.session.errors import INVALID_PARAMS, RequestError
+from aurora_server.workspace.registry import WorkspaceError
 
 if TYPE_CHECKING:
     from aurora_server.lsp.server import AuroraServer
-    from aurora_server.workspace import Workspace
+    from aurora_server.workspace.workspace import Workspace
 
 
 def register(server: AuroraServer) -> None:

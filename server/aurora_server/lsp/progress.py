@@ -15,7 +15,7 @@ from pygls.exceptions import JsonRpcException
 if TYPE_CHECKING:
     from aurora_indexer.index_runs import IndexProgress
     from aurora_server.lsp.server import AuroraServer
-    from aurora_server.workspace import Workspace
+    from aurora_server.workspace.workspace import Workspace
 
 INTERVAL = 0.2
 """Seconds between two reports of one token."""

@@ -11,14 +11,14 @@ from lsprotocol import types
 from aurora_orchestration.soar.stages import Stage, StageName, Status
 from aurora_protocol.query_methods import QUERY, QueryParams, QueryResult
 from aurora_server.configuration.documents import SettingsError
-from aurora_server.errors import INVALID_PARAMS, REQUEST_CANCELLED, RequestError
-from aurora_server.lsp.asking_clients import SessionModel, SessionUser
+from aurora_server.lsp.client_requests import SessionModel, SessionUser
 from aurora_server.lsp.location import place_of
 from aurora_server.lsp.server import params_as
+from aurora_server.session.errors import INVALID_PARAMS, REQUEST_CANCELLED, RequestError
 
 if TYPE_CHECKING:
     from aurora_server.lsp.server import AuroraServer
-    from aurora_server.workspace import Workspace
+    from aurora_server.workspace.workspace import Workspace
 
 
 def register(server: AuroraServer) -> None:
@@ -81,7 +81,7 @@ class Telling:
         """Say what happened."""
         self.run = stage.run
         if self._stages is not None:
-            from aurora_server.query_documents import notice_of  # there by now: the run has begun
+            from aurora_server.workspace.query_documents import notice_of  # there by now: the run has begun
 
             notice = msgspec.to_builtins(notice_of(stage))
             self._ls.protocol.push(types.PROGRESS, {"token": self._stages, "value": notice})

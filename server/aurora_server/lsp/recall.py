@@ -12,15 +12,15 @@ from lsprotocol.types import ErrorCodes
 from aurora_memory.recall.budget import Offer, choose
 from aurora_protocol import methods
 from aurora_protocol.methods import EditorContext, Freshness, Recalled, RecallParams, RecallResult
-from aurora_server.attention import Cursor
-from aurora_server.errors import RequestError
-from aurora_server.folders import owner_of
 from aurora_server.lsp.location import place_of
 from aurora_server.lsp.server import params_as
+from aurora_server.session.errors import RequestError
+from aurora_server.session.folders import owner_of
+from aurora_server.workspace.focus import Cursor
 
 if TYPE_CHECKING:
     from aurora_server.lsp.server import AuroraServer
-    from aurora_server.workspace import Workspace
+    from aurora_server.workspace.workspace import Workspace
 
 TYPES = ("code", "reas", "know")
 MAX_LIMIT = 1000

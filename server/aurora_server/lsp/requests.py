@@ -21,17 +21,17 @@ from aurora_protocol.methods import (
     IndexResult,
     StatusResult,
 )
-from aurora_server import checkup
-from aurora_server.errors import INVALID_PARAMS, RequestError
 from aurora_server.lsp.documents import path_of
 from aurora_server.lsp.location import in_code_points, place_of
 from aurora_server.lsp.progress import Reporter
 from aurora_server.lsp.server import params_as
-from aurora_server.workspaces import WorkspaceError
+from aurora_server.session.errors import INVALID_PARAMS, RequestError
+from aurora_server.workspace.doctor import unopened
+from aurora_server.workspace.registry import WorkspaceError
 
 if TYPE_CHECKING:
     from aurora_server.lsp.server import AuroraServer
-    from aurora_server.workspace import Workspace
+    from aurora_server.workspace.workspace import Workspace
 
 MAX_EXAMPLES = 1000
 
@@ -93,7 +93,7 @@ async def doctor(ls: AuroraServer, _: object) -> DoctorResult:
     try:
         workspaces = await ls.folders.opened()
     except StoreCorrupt as error:
-        return checkup.unopened(error)
+        return unopened(error)
     return await _configured(ls, _together([await workspace.doctor() for workspace in workspaces]), workspaces)
 
 

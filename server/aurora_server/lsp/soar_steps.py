@@ -18,13 +18,13 @@ from aurora_protocol.query_methods import (
     StepResult,
     VerifyParams,
 )
-from aurora_server.lsp.asking_clients import SessionModel
+from aurora_server.lsp.client_requests import SessionModel
 from aurora_server.lsp.query import Telling
 from aurora_server.lsp.server import params_as
 
 if TYPE_CHECKING:
     from aurora_server.lsp.server import AuroraServer
-    from aurora_server.soar_steps import Steps
+    from aurora_server.workspace.soar_steps import Steps
 
 
 def register(server: AuroraServer) -> None:

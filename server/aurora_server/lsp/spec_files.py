@@ -7,9 +7,9 @@ from collections.abc import Iterable
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, NamedTuple
 
-from aurora_server.errors import RequestError
 from aurora_server.lsp.checklists import Checklist, checklist
 from aurora_server.lsp.location import Place, place_of
+from aurora_server.session.errors import RequestError
 
 if TYPE_CHECKING:
     from aurora_deliverables.model import Deliverable

@@ -10,8 +10,8 @@ from lsprotocol import types
 
 from aurora_protocol.methods import Recalled
 from aurora_server.lsp.document_symbol import KINDS
+from aurora_server.lsp.memory_text import file_uri
 from aurora_server.lsp.recall import own_results
-from aurora_server.lsp.wording import file_uri
 
 if TYPE_CHECKING:
     from aurora_server.lsp.server import AuroraServer

@@ -6,10 +6,10 @@ import asyncio
 
 from lsprotocol import types
 
-from aurora_server.converter import plain
 from aurora_server.lsp.manifests.commands import EXAMPLE, USES
-from aurora_server.lsp.manifests.reading import Snapshot
-from aurora_server.lsp.wording import counted
+from aurora_server.lsp.manifests.document_cache import Snapshot
+from aurora_server.lsp.memory_text import counted
+from aurora_server.session.converter import plain
 
 
 async def lenses(snapshot: Snapshot) -> list[types.CodeLens]:

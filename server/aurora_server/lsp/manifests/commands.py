@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from lsprotocol import types
 
-from aurora_server.errors import INVALID_PARAMS, RequestError
-from aurora_server.lsp.manifests.reading import Snapshot, manifest_of
+from aurora_server.lsp.manifests.document_cache import Snapshot, manifest_of
 from aurora_server.lsp.server import params_as
+from aurora_server.session.errors import INVALID_PARAMS, RequestError
 
 if TYPE_CHECKING:
     from aurora_server.lsp.server import AuroraServer

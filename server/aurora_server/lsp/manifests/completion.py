@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from lsprotocol import types
 from msgspec import Struct
 
-from aurora_server.lsp.manifests.reading import Snapshot, snapshot_of
+from aurora_server.lsp.manifests.document_cache import Snapshot, snapshot_of
 
 if TYPE_CHECKING:
     from aurora_manifest.editing.completion import Proposal

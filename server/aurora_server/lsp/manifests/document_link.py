@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
-from aurora_server.lsp.manifests.reading import manifest_of
+from aurora_server.lsp.manifests.document_cache import manifest_of
 
 if TYPE_CHECKING:
     from aurora_server.lsp.server import AuroraServer

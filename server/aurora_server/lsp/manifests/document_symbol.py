@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
-from aurora_server.lsp.manifests.reading import Snapshot
+from aurora_server.lsp.manifests.document_cache import Snapshot
 
 if TYPE_CHECKING:
     from aurora_manifest.editing.outline import Entry

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
-from aurora_server.lsp.manifests.reading import Snapshot, snapshot_of
+from aurora_server.lsp.manifests.document_cache import Snapshot, snapshot_of
 
 if TYPE_CHECKING:
     from aurora_server.lsp.server import AuroraServer

@@ -7,7 +7,7 @@ import re
 
 from lsprotocol import types
 
-from aurora_server.lsp.manifests.reading import Snapshot
+from aurora_server.lsp.manifests.document_cache import Snapshot
 
 _ESCAPED = re.compile(r"\\([\\`*_{}\[\]<>()#!|~])")
 

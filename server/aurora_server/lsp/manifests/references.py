@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
-from aurora_server.lsp.manifests.reading import Snapshot, manifest_of
+from aurora_server.lsp.manifests.document_cache import Snapshot, manifest_of
 
 if TYPE_CHECKING:
     from aurora_manifest.editing.occurrences import Named

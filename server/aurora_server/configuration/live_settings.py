@@ -1,0 +1,145 @@
+"""The settings of a running daemon: read again when the user's file changes, kept when it cannot be read."""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from aurora_protocol.methods import Finding
+from aurora_server.configuration.documents import Document, SettingsError, read_document, users_path, workspaces_path
+from aurora_server.configuration.settings import Settings, settings_of
+
+if TYPE_CHECKING:
+    from aurora_orchestration.settings import SoarSettings
+    from aurora_server.configuration.layers import Notice
+
+logger = logging.getLogger(__name__)
+
+AT_START = (
+    "indexing",
+    "memory",
+    "activation",
+    "learning",
+    "caching_policy",
+    "semantic",
+    "telemetry",
+    "detect",
+    "lifespans",
+)
+"""What holds from the start of the daemon to its end; everything else holds as soon as it is written."""
+
+_Stamp = tuple[int, int, int] | None
+
+
+class SettingsSource:
+    """What is configured now. May be asked from any thread; asking costs one look at the file's time of change.
+
+    Raises SettingsError when made, never later: settings that cannot be used leave the last good ones in force.
+    """
+
+    def __init__(self, environ: Mapping[str, str], config_file: Path | None = None) -> None:
+        self._environ = dict(environ)
+        self._path, self._named = users_path(environ, config_file)
+        self._lock = threading.Lock()
+        self._stamp = _stamp(self._path)
+        self._document, self._settings = self._read()
+        self._told: set[str] = set()
+        self.problem: str | None = None
+        """Why the file as it is now is not in force; None where it is."""
+        self.started = self._settings
+        """What held when the daemon started, and still holds for AT_START."""
+
+    def current(self) -> Settings:
+        """The settings, read again if the file has changed."""
+        stamp = _stamp(self._path)
+        if stamp != self._stamp:
+            with self._lock:
+                if stamp != self._stamp:
+                    self._reload(stamp)
+        return self._settings
+
+    def soar_for(
+        self, root: Path, *, trusted: bool, flags: Mapping[str, str] | None = None
+    ) -> tuple[SoarSettings, list[Notice]]:
+        """The settings of a run that begins now in the workspace at `root`; reads its file.
+
+        `flags` may have `llm_provider` and `llm_model`; only what is wrong with those raises SettingsError.
+        """
+        from aurora_server.configuration.layers import layered  # where a question is asked: the start does without
+
+        self.current()
+        return layered(self._document, root, trusted, self._environ, flags)
+
+    def tell_log(self) -> None:
+        """Log what nothing reads in the file, each once. Reads the schema: not for the event loop's thread."""
+        for line in self._unknown(self._document):
+            if line not in self._told:
+                self._told.add(line)
+                logger.warning("configuration", extra={"problem": line})
+
+    def findings(self, roots: Mapping[Path, bool]) -> list[Finding]:
+        """What `aurora doctor` says of configuration: the user's, and that of workspaces (trusted or not). Reads files.
+
+        What cannot be used is an error, what nothing reads or what does not hold yet is a warning.
+        """
+        settings = self.current()
+        found: list[Finding] = []
+        if self.problem is not None:
+            fix = "mend it; until then the settings from before hold"
+            found.append(Finding(level="error", what=self.problem, fix=fix))
+        found += [Finding(level="warning", what=line) for line in self._unknown(self._document)]
+        late = [name for name in AT_START if getattr(settings, name, None) != getattr(self.started, name, None)]
+        if late:
+            what = f"changed in {self._path}, but not in force until the daemon starts anew: {', '.join(late)}"
+            found.append(Finding(level="warning", what=what, fix="aurora daemon stop; the next command starts it"))
+        for root, trusted in roots.items():
+            try:
+                _, notices = self.soar_for(root, trusted=trusted)
+            except SettingsError:
+                continue  # the user's own, told above
+            found += [Finding(level="warning", what=notice.what, fix=notice.fix) for notice in notices]
+            path = workspaces_path(root)
+            try:
+                document = Document(path, read_document(path, required=False))
+            except SettingsError:
+                continue  # one of the notices
+            found += [Finding(level="warning", what=line) for line in self._unknown(document)]
+        if not any(finding.level == "error" for finding in found):
+            told = f"settings of {self._path}" if self._stamp is not None else "default settings"
+            found.append(Finding(level="ok", what=f"{told} are in force"))
+        return found
+
+    def _reload(self, stamp: _Stamp) -> None:
+        try:
+            document, settings = self._read()
+        except SettingsError as error:
+            self.problem = str(error)
+            logger.warning("configuration is not used", extra={"problem": self.problem})
+        else:
+            self._document, self._settings, self.problem = document, settings, None
+            logger.info("configuration read again", extra={"file": str(self._path)})
+        self._stamp = stamp
+
+    def _read(self) -> tuple[Document, Settings]:
+        document = Document(self._path, read_document(self._path, required=self._named))
+        return document, settings_of(document, self._environ)
+
+    @staticmethod
+    def _unknown(document: Document) -> list[str]:
+        if not document.content:
+            return []
+        from aurora_server.configuration import schema  # where a file is: the start need not pay for it
+
+        return [f"{document.path}: {each.line}" for each in schema.unknown(document.content)]
+
+
+def _stamp(path: Path) -> _Stamp:
+    try:
+        found = os.stat(path)  # noqa: PTH116 - asked often
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_size, found.st_ino

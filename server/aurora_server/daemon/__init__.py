@@ -1,0 +1,1 @@
+"""The daemon: one per user, its address, listener, log and life."""

@@ -1,0 +1,118 @@
+"""The daemon's log: one JSON object per line, rotated, written off the event loop.
+
+What must not get in: document text, message bodies, queries. pygls logs whole messages, so it is silenced, and all that
+is worth knowing about a session is logged by us. Unexpected errors are logged with their frames; what they *say* may
+quote a buffer or a query and is only kept at level DEBUG, unless the error is one of ours or the operating system's.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import queue
+import sys
+import time
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+from logging.handlers import QueueHandler, QueueListener, RotatingFileHandler
+from pathlib import Path
+
+from aurora_indexer import IndexerError
+from aurora_memory import MemoryError_
+from aurora_protocol import ProtocolError
+from aurora_protocol.address import in_home
+from aurora_server.configuration.settings import LoggingSettings, RotationSettings, SettingsError
+
+MAX_WAITING = 10_000
+"""Records kept for the writer thread; what comes on top is counted and dropped, never waited for."""
+
+_STANDARD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
+_QUOTABLE = (OSError, ImportError, IndexerError, MemoryError_, ProtocolError)
+_SILENCED = {"pygls": logging.CRITICAL, "cattrs": logging.CRITICAL, "watchdog": logging.WARNING}
+
+
+class JsonLines(logging.Formatter):
+    """Renders a record as one JSON object: time, level, logger, message, the record's `extra`, and the error if any."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        milliseconds = int(record.msecs)
+        line: dict[str, object] = {
+            "time": time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(record.created)) + f".{milliseconds:03d}Z",
+            "level": record.levelname.lower(),
+            "logger": record.name,
+            "message": record.getMessage(),
+        }
+        line.update((key, value) for key, value in vars(record).items() if key not in _STANDARD)
+        if record.exc_info and record.exc_info[1] is not None:
+            line["error"] = describe(record.exc_info[1], verbose=logging.getLogger().isEnabledFor(logging.DEBUG))
+        return json.dumps(line, ensure_ascii=False, default=str)
+
+
+def describe(error: BaseException, *, verbose: bool) -> dict[str, object]:
+    """An error for the log: its type, its frames, and its words where they cannot quote what a user wrote."""
+    frames = [f"{frame.filename}:{frame.lineno} {frame.name}" for frame in traceback.extract_tb(error.__traceback__)]
+    told: dict[str, object] = {"type": type(error).__name__, "frames": frames}
+    if verbose or isinstance(error, _QUOTABLE):
+        told["message"] = str(error)
+    if error.__cause__ is not None:
+        told["cause"] = describe(error.__cause__, verbose=verbose)
+    return told
+
+
+class _Enqueue(QueueHandler):
+    """Hands rendered records to the writer thread; never blocks."""
+
+    dropped = 0
+
+    def enqueue(self, record: logging.LogRecord) -> None:
+        try:
+            self.queue.put_nowait(record)
+        except queue.Full:
+            self.dropped += 1
+
+
+def log_file(usual: Path, settings: LoggingSettings, home: Path) -> Path:
+    """Where the log whose usual place is `usual` is: below `logging.log_path`."""
+    return home / Path(in_home(settings.log_path, home)).expanduser() / usual.name
+
+
+def _rotated(path: Path, rotation: RotationSettings) -> RotatingFileHandler:
+    most = max(1, int(rotation.max_size_mb * 1024 * 1024))
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        return RotatingFileHandler(
+            path, maxBytes=most, backupCount=rotation.max_files, encoding="utf-8", errors="backslashreplace"
+        )
+    except OSError as error:
+        raise SettingsError(f"{path}: {error.strerror or error}; name another folder: logging.log_path") from error
+
+
+@contextmanager
+def to_file(path: Path, settings: LoggingSettings, rotation: RotationSettings, *, echo: bool) -> Iterator[None]:
+    """Log what `settings` ask for to `path`, and with `echo` to stderr, until the block ends. See `log_file`.
+
+    Raises SettingsError where the file cannot be written.
+    """
+    handlers: list[logging.Handler] = []
+    if {"file", "json"} & set(settings.outputs):
+        handlers.append(_rotated(path, rotation))
+    if echo or "console" in settings.outputs:
+        handlers.append(logging.StreamHandler(sys.stderr))
+    waiting: queue.Queue[logging.LogRecord] = queue.Queue(MAX_WAITING)
+    entry = _Enqueue(waiting)
+    entry.setFormatter(JsonLines())
+    listener = QueueListener(waiting, *handlers)
+    root = logging.getLogger()
+    root.addHandler(entry)
+    root.setLevel(settings.level.upper())
+    for name, least in _SILENCED.items():
+        logging.getLogger(name).setLevel(least)
+    listener.start()
+    try:
+        yield
+    finally:
+        root.removeHandler(entry)
+        listener.stop()
+        for handler in handlers:
+            handler.close()

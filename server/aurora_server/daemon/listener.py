@@ -1,0 +1,137 @@
+"""Takes in connections: whose are they, are there too many; and a session for each."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import hmac
+import itertools
+import logging
+import os
+import socket
+import sys
+import time
+from typing import TYPE_CHECKING, cast
+
+from aurora_protocol.connection import peer_user
+from aurora_protocol.frames import encode
+from aurora_server.daemon.core import Core
+from aurora_server.daemon.endpoint import Endpoint
+
+if TYPE_CHECKING:
+    from aurora_server.session.session import Session
+
+logger = logging.getLogger(__name__)
+
+MAX_SESSIONS = 256
+TOKEN_WITHIN = 5.0
+"""Seconds within which a Windows client says the secret."""
+
+_FULL = (
+    b'{"jsonrpc":"2.0","id":null,"error":{"code":-32803,'
+    b'"message":"the daemon has %d sessions open; close an editor or two"}}' % MAX_SESSIONS
+)
+
+
+class Listener:
+    """Serves an endpoint's connections. The session code, half a second of imports, is loaded beside the accepting."""
+
+    def __init__(self, endpoint: Endpoint, core: Core) -> None:
+        self._endpoint = endpoint
+        self._core = core
+        self._numbers = itertools.count(1)
+        self._sessions: dict[asyncio.Task[None], Session] = {}
+        self._server: asyncio.Server | None = None
+        self._session_class: asyncio.Task[type[Session]] | None = None
+        self._last_left = time.monotonic()
+
+    @property
+    def idle_seconds(self) -> float:
+        """How long nobody has been connected; 0 while somebody is."""
+        return 0.0 if self._core.connections else time.monotonic() - self._last_left
+
+    async def start(self) -> None:
+        """Begin to accept."""
+        listener = self._endpoint.listener
+        if sys.platform == "win32":
+            self._server = await asyncio.start_server(self._connected, sock=listener)
+        else:
+            self._server = await asyncio.start_unix_server(self._connected, sock=listener)
+        self._session_class = asyncio.create_task(asyncio.to_thread(_load_sessions), name="load sessions")
+
+    async def stop(self, reason: str, within: float) -> None:
+        """Accept nobody any more, and end the sessions; those that take longer than `within` seconds are cut off."""
+        if self._server is not None:
+            self._server.close()
+        for session in self._sessions.values():
+            session.end(reason)
+        tasks = list(self._sessions)
+        if tasks:
+            _, stuck = await asyncio.wait(tasks, timeout=within)
+            for task in stuck:
+                task.cancel()
+
+    async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        number = next(self._numbers)
+        self._core.connections += 1
+        try:
+            if not await self._welcome(reader, writer, number):
+                writer.close()
+                return
+            assert self._session_class is not None, "start() loads it before the first connection"
+            session_class = await asyncio.shield(self._session_class)
+            session = session_class(reader, writer, self._core, number)
+            task = asyncio.current_task()
+            assert task is not None, "asyncio runs connection handlers as tasks"
+            self._sessions[task] = session
+            try:
+                await session.run()
+            finally:
+                del self._sessions[task]
+        finally:
+            self._core.connections -= 1
+            self._last_left = time.monotonic()
+
+    async def _welcome(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, number: int) -> bool:
+        """Whether this connection may have a session."""
+        if self._core.connections > MAX_SESSIONS:
+            logger.warning("session refused", extra={"session": number, "reason": "too many"})
+            writer.write(encode(_FULL))
+            return False
+        if self._endpoint.token is not None:
+            return await _knows_token(reader, self._endpoint.token)
+        # asyncio wraps the socket in something that has the one method asked for here.
+        user = peer_user(cast("socket.socket", writer.get_extra_info("socket")))
+        if user is not None and user != os.geteuid():
+            logger.warning("session refused", extra={"session": number, "reason": f"belongs to user {user}"})
+            return False
+        return True
+
+
+async def _knows_token(reader: asyncio.StreamReader, token: str) -> bool:
+    """Windows: the client's first line is the secret. Untested there."""
+    try:
+        async with asyncio.timeout(TOKEN_WITHIN):
+            line = await reader.readline()
+    except (TimeoutError, ValueError, OSError):
+        return False
+    return hmac.compare_digest(line.strip(), token.encode("ascii"))
+
+
+def _load_sessions() -> type[Session]:
+    """Import what sessions need. Runs in a thread."""
+    gc.disable()  # imports make next to nothing that is to be collected
+    try:
+        from aurora_server.session import lean_lsprotocol
+
+        lean_lsprotocol.load()
+        from aurora_server.session import converter, session
+
+        converter.warm_up()
+        # What is loaded now stays; full collections need not walk it again and again.
+        gc.freeze()
+    finally:
+        gc.enable()
+    gc.set_threshold(20_000, 20, 20)  # bulk indexing makes much that lives for a moment and refers to nothing
+    sys.setswitchinterval(0.001)  # the loop gets its turn soon while a thread checks a large manifest
+    return session.Session

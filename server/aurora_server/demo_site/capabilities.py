@@ -1,0 +1,139 @@
+"""What each capability of the demo site does. Every function gets arguments that fit its schema."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+from aurora_server.demo_site.people import People, Person
+from aurora_server.demo_site.posts import Post, Posts
+from aurora_server.demo_site.rate import RateLimit
+from aurora_server.demo_site.request_arguments import Refused
+
+LOGINS_PER_MINUTE = 10
+
+
+@dataclass
+class Visit:
+    """One call: whose it is, from which client, in which session. Logging in and out change it."""
+
+    client: str
+    person: Person | None = None
+    token: str | None = None
+
+
+@dataclass
+class Answer:
+    """A status and a body to send as JSON; None sends none."""
+
+    status: int
+    body: Any = None
+
+
+@dataclass
+class Site:
+    """All that the site knows."""
+
+    people: People = field(default_factory=People)
+    posts: Posts = field(default_factory=Posts)
+    logins: RateLimit = field(default_factory=lambda: RateLimit(LOGINS_PER_MINUTE))
+
+
+Handler = Callable[[Site, Visit, dict[str, Any]], Awaitable[Answer]]
+
+
+async def login(site: Site, visit: Visit, arguments: dict[str, Any]) -> Answer:
+    """Which of the two was wrong is not told."""
+    wait = site.logins.wait(visit.client, time.monotonic())
+    if wait:
+        detail = f"too many log-ins; try again in {wait} s"
+        raise Refused(429, "too_many_requests", detail, headers={"Retry-After": str(wait)})
+    person = await asyncio.to_thread(site.people.check, arguments["email"], arguments["password"])
+    if person is None:
+        raise Refused(401, "wrong_credentials", "the e-mail address or the password is wrong")
+    site.people.end(visit.token)
+    visit.person, visit.token = person, site.people.begin(person, time.monotonic())
+    return Answer(200, {"user": person.profile()})
+
+
+async def logout(site: Site, visit: Visit, arguments: dict[str, Any]) -> Answer:
+    site.people.end(visit.token)
+    visit.person = visit.token = None
+    return Answer(204)
+
+
+async def list_posts(site: Site, visit: Visit, arguments: dict[str, Any]) -> Answer:
+    limit, offset = arguments["limit"], arguments["offset"]
+    page, total = site.posts.page(visit.person, arguments.get("tags", ()), offset, limit)
+    return Answer(200, {"posts": [each.document() for each in page], "total": total, "limit": limit, "offset": offset})
+
+
+async def create_post(site: Site, visit: Visit, arguments: dict[str, Any]) -> Answer:
+    if site.posts.full:
+        raise Refused(409, "full", "the demo site takes no more posts; delete some, or start it again")
+    return Answer(201, site.posts.add(_person(visit).id, arguments, datetime.now(UTC)).document())
+
+
+async def read_post(site: Site, visit: Visit, arguments: dict[str, Any]) -> Answer:
+    return Answer(200, _readable(site, visit, arguments).document())
+
+
+async def update_post(site: Site, visit: Visit, arguments: dict[str, Any]) -> Answer:
+    post = _own(site, visit, arguments)
+    site.posts.change(post, arguments, datetime.now(UTC))
+    return Answer(200, post.document())
+
+
+async def delete_post(site: Site, visit: Visit, arguments: dict[str, Any]) -> Answer:
+    site.posts.remove(_own(site, visit, arguments))
+    return Answer(204)
+
+
+async def get_profile(site: Site, visit: Visit, arguments: dict[str, Any]) -> Answer:
+    return Answer(200, _person(visit).profile())
+
+
+async def update_profile(site: Site, visit: Visit, arguments: dict[str, Any]) -> Answer:
+    person = _person(visit)
+    person.name, person.bio = arguments.get("name", person.name), arguments.get("bio", person.bio)
+    return Answer(200, person.profile())
+
+
+HANDLERS: dict[str, Handler] = {
+    each.__name__: each
+    for each in (
+        login,
+        logout,
+        list_posts,
+        create_post,
+        read_post,
+        update_post,
+        delete_post,
+        get_profile,
+        update_profile,
+    )
+}
+
+
+def _person(visit: Visit) -> Person:
+    if visit.person is None:
+        raise Refused(401, "not_logged_in", "log in first, with the capability login")
+    return visit.person
+
+
+def _readable(site: Site, visit: Visit, arguments: dict[str, Any]) -> Post:
+    post = site.posts.get(arguments["id"])
+    if post is None or not post.visible_to(visit.person):  # somebody else's draft does not even exist
+        raise Refused(404, "no_such_post", f"there is no post {arguments['id']}")
+    return post
+
+
+def _own(site: Site, visit: Visit, arguments: dict[str, Any]) -> Post:
+    post = _readable(site, visit, arguments)
+    if not post.owned_by(visit.person):
+        raise Refused(403, "not_yours", f"post {post.id} is somebody else's")
+    return post

@@ -1,0 +1,83 @@
+"""`aurora_deliverable`: how a change goes, told by whoever makes it (AURA-M §3)."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, get_type_hints
+
+import msgspec
+from msgspec import Meta
+
+from aurora_protocol.deliverable_methods import DELIVERABLE, DeliverableParams
+from aurora_protocol.keys import camel, snake_keys
+from aurora_server.mcp.daemon_link import DaemonLink, Heard
+from aurora_server.mcp.replies import DEFAULT_TOKENS, ToolReply, document_reply
+from aurora_server.mcp.tool import Arguments, Tokens, Tool
+
+Action = Literal[
+    "start", "phase", "task", "tool-call", "tokens", "recovery", "iterate", "session", "intervention", "conform",
+    "tests", "complete", "fail", "show", "list", "events", "export",
+]  # fmt: skip
+"""Of `aurora/deliverable`; `ingest` is for hooks, which have events and no words."""
+
+NOT_DETAILS = frozenset({"action", "change_id", "workspace", "event_id", "lines", "document", "format"})
+
+_HINTS = get_type_hints(DeliverableParams, include_extras=True)
+Details = msgspec.defstruct(
+    "Details",
+    [
+        (field.name, _HINTS[field.name], field.default)
+        for field in msgspec.structs.fields(DeliverableParams)
+        if field.name not in NOT_DETAILS
+    ],
+    bases=(Arguments,),
+    frozen=True,
+    kw_only=True,
+    forbid_unknown_fields=True,
+    omit_defaults=True,
+)
+"""What the actions take, by the names of `aurora deliverable`'s options."""
+
+
+class Deliverable(Arguments, frozen=True, kw_only=True):
+    action: Annotated[
+        Action,
+        Meta(
+            description="What happened (start, phase, task, tool-call, tokens, recovery, iterate, session, "
+            "intervention, conform, tests, complete, fail), or what is asked (show, list, events, export)."
+        ),
+    ]
+    change_id: Annotated[
+        str | None, Meta(description="The change, as add-dark-mode; without, the only open one. `start` needs it.")
+    ] = None
+    details: Annotated[
+        Details,  # type: ignore[valid-type]
+        Meta(
+            description="What belongs to the action: start has description; phase has phase and end; task has "
+            "completed and total; tool-call has tool, succeeded and duration_seconds; tokens has input_tokens "
+            "and output_tokens; "
+            "tests has passed and failed; conform has functional, correctness and constraints; fail has reason and "
+            "failure_type."
+        ),
+    ] = Details()
+    max_tokens: Tokens = DEFAULT_TOKENS
+
+
+async def _deliverable(link: DaemonLink, given: Deliverable, _: Heard) -> ToolReply:
+    said: dict[str, Any] = {camel(name): value for name, value in msgspec.to_builtins(given.details).items()}
+    params = {**said, "action": given.action}
+    if given.change_id is not None:
+        params["changeId"] = given.change_id
+    return document_reply(snake_keys(await link.request(DELIVERABLE, params)), given.max_tokens, structured=False)
+
+
+DELIVERABLE_TOOL = Tool(
+    name="aurora_deliverable",
+    title="Track a change",
+    description="Say how a change goes, from `start` over `phase` and `task` to `complete` or `fail`, so that the user "
+    "sees where it stands and how reliable such work is; or ask for its state (`show`, `list`). Writes to AURORA's "
+    "records alone, never to files.",
+    takes=Deliverable,
+    handler=_deliverable,
+    reads=False,
+    repeatable=False,
+)

@@ -1,0 +1,197 @@
+"""The tools that ask the nine phases, all of them or one at a time (AURORA §9.6)."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from msgspec import Meta
+
+from aurora_protocol import query_methods
+from aurora_protocol.keys import snake_keys
+from aurora_server.mcp.daemon_link import DaemonLink, Heard
+from aurora_server.mcp.replies import DEFAULT_TOKENS, Link, ToolReply, chunk_uri, document_reply, within
+from aurora_server.mcp.tool import Arguments, DocumentTokens, Query, Tokens, Told, Tool
+
+FAILED = frozenset({"failed", "blocked", "cancelled", "interrupted"})
+DECOMPOSITION_TOKENS = 8_000
+SOURCES = 20
+
+
+class Ask(Arguments, frozen=True, kw_only=True):
+    query: Query
+    verification: Annotated[
+        query_methods.Verification | None,
+        Meta(description="How thoroughly: option_a reviews itself, option_b has a critic, option_c a debate. "
+             "Without: as hard as the question is."),
+    ] = None  # fmt: skip
+    dry_run: Annotated[bool, Meta(description="Stop before the first paid call.")] = False
+    session: Annotated[str, Meta(max_length=200, description="Ties questions of one conversation together.")] = ""
+    max_tokens: Tokens = DEFAULT_TOKENS
+
+
+class Assess(Arguments, frozen=True, kw_only=True):
+    query: Query
+
+
+class AssessTold(Told, frozen=True, kw_only=True):
+    complexity: str
+    confidence: float
+    score: float
+    route: str
+    verification: str
+    sure: bool
+    indicators: list[str]
+
+
+class Decompose(Arguments, frozen=True, kw_only=True):
+    query: Query
+    context: Annotated[str, Meta(max_length=100_000, description="What you know besides; memory is asked as well.")] = (
+        ""
+    )
+    max_tokens: DocumentTokens = DECOMPOSITION_TOKENS
+
+
+class DecomposeTold(Told, frozen=True, kw_only=True):
+    decomposition: dict[str, Any]
+    verdict: str
+    score: float
+    issues: list[str]
+    notices: list[str]
+    cost_usd: float
+
+
+class Verify(Arguments, frozen=True, kw_only=True):
+    query: Query
+    decomposition: Annotated[
+        dict[str, Any] | None, Meta(description="A decomposition of the query, as aurora_decompose gives it.")
+    ] = None
+    output: Annotated[
+        Annotated[str, Meta(min_length=1, max_length=200_000)] | None,
+        Meta(description="An answer to the query, in words. Give this or a decomposition."),
+    ] = None
+    max_tokens: DocumentTokens = DEFAULT_TOKENS
+
+
+class VerifyTold(Told, frozen=True, kw_only=True):
+    verdict: str
+    score: float
+    issues: list[str]
+    suggestions: list[str]
+    checks: dict[str, Any]
+    by: str
+    notices: list[str]
+    cost_usd: float
+
+
+async def _ask(link: DaemonLink, given: Ask, heard: Heard) -> ToolReply:
+    params = {"query": given.query, "dryRun": given.dry_run, "session": given.session}
+    if given.verification is not None:
+        params["verification"] = given.verification
+    found = await link.request(query_methods.QUERY, params, heard=heard)
+    how = [f"state {found['state']}", f"cost ${found['costUsd']:.4f}"]
+    if found["score"] is not None:
+        how.insert(1, f"score {found['score']:.2f}")
+    last = [f"({', '.join(how)}; id {found['id']})"]
+    if found["error"]:
+        last.insert(0, found["error"])
+    last += [f"note: {each}" for each in found["notices"]]
+    lines = [found["answer"]]
+    lines += [f"- {claim['text']} [{', '.join(claim['sources'])}]" for claim in found["claims"]]
+    links: list[Link] = []
+    end = within("\n".join(last), given.max_tokens // 4)
+    for each in found["sources"][:SOURCES]:
+        more = Link(chunk_uri(each["id"]), each["name"], each["file"])
+        if sum(link.cost for link in links) + more.cost <= given.max_tokens // 4:
+            links.append(more)
+    text = within("\n".join(filter(None, lines)), given.max_tokens // 2 - 1)
+    return ToolReply("\n".join(filter(None, [text, end])), tuple(links), failed=found["state"] in FAILED)
+
+
+async def _assess(link: DaemonLink, given: Assess, _: Heard) -> ToolReply:
+    found = snake_keys(await link.request(query_methods.ASSESS, {"query": given.query}, again=True))
+    return document_reply({name: found[name] for name in AssessTold.__struct_fields__}, DEFAULT_TOKENS)
+
+
+async def _decompose(link: DaemonLink, given: Decompose, heard: Heard) -> ToolReply:
+    params = {"query": given.query, "context": given.context}
+    found = snake_keys(await link.request(query_methods.DECOMPOSE, params, heard=heard))
+    told = {"decomposition": found["decomposition"], **_verdict(found), **_costs(found)}
+    return document_reply({name: told[name] for name in DecomposeTold.__struct_fields__}, given.max_tokens)
+
+
+async def _verify(link: DaemonLink, given: Verify, heard: Heard) -> ToolReply:
+    params = {"query": given.query, "decomposition": given.decomposition, "output": given.output}
+    found = snake_keys(await link.request(query_methods.VERIFY, params, heard=heard))
+    told = {**_verdict(found), **_costs(found)}
+    return document_reply({name: told[name] for name in VerifyTold.__struct_fields__}, given.max_tokens)
+
+
+def _verdict(found: dict[str, Any]) -> dict[str, Any]:
+    judged = found["verification"]
+    checks = judged["checks"]
+    said = [f"{name}: {issue}" for name, check in checks.items() for issue in check["issues"]]
+    return {
+        "verdict": judged["verdict"],
+        "score": judged["overall_score"],
+        "issues": list(dict.fromkeys([*judged["critical_issues"], *said])),
+        "suggestions": judged["suggestions"],
+        "checks": checks,
+        "by": judged["by"],
+    }
+
+
+def _costs(found: dict[str, Any]) -> dict[str, Any]:
+    return {"notices": found["notices"], "cost_usd": found["cost_usd"]}
+
+
+SOAR_TOOLS = (
+    Tool(
+        name="aurora_query",
+        title="Ask",
+        description="Have AURORA answer a hard question about this workspace in nine phases: it assesses, retrieves, "
+        "decomposes, verifies, has agents work, and synthesizes an answer whose claims name their sources, with a "
+        "score. Uses the configured language model, or yours by sampling; costs money and may take minutes. Where "
+        "something is, is told by aurora_recall.",
+        takes=Ask,
+        handler=_ask,
+        reads=False,
+        repeatable=False,
+        outside=True,
+        asks=True,
+    ),
+    Tool(
+        name="aurora_assess",
+        title="Assess",
+        description="How hard a question is (simple, medium, complex, critical), how sure that is, and whether it is "
+        "better answered directly or decomposed. Free and local: words alone tell.",
+        takes=Assess,
+        handler=_assess,
+        gives=AssessTold,
+    ),
+    Tool(
+        name="aurora_decompose",
+        title="Decompose",
+        description="Break a question into two to five verified subgoals with dependencies and agents, for you to work "
+        "on yourself. Uses the configured language model.",
+        takes=Decompose,
+        handler=_decompose,
+        gives=DecomposeTold,
+        reads=False,
+        repeatable=False,
+        outside=True,
+        asks=True,
+    ),
+    Tool(
+        name="aurora_verify",
+        title="Verify",
+        description="Score a decomposition of a question, or an answer to it, by named criteria: verdict (pass, retry, "
+        "fail), score from 0 to 1, and what is wrong. By rules, and by the configured language model where there is "
+        "one.",
+        takes=Verify,
+        handler=_verify,
+        gives=VerifyTold,
+        reads=False,
+        outside=True,
+        asks=True,
+    ),
+)

@@ -1,0 +1,48 @@
+"""What a tool is, and what several of them take."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Annotated, Any
+
+from msgspec import Meta, Struct
+
+from aurora_server.mcp.daemon_link import DaemonLink, Heard
+from aurora_server.mcp.replies import MAX_TOKENS, ToolReply
+
+Query = Annotated[str, Meta(min_length=1, max_length=10_000, description="The question, in words.")]
+Tokens = Annotated[int, Meta(ge=100, le=MAX_TOKENS, description="The whole answer costs at most so many tokens.")]
+
+DocumentTokens = Annotated[
+    int, Meta(ge=500, le=MAX_TOKENS, description="The whole answer, a JSON document, costs at most so many tokens.")
+]
+
+
+class Arguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What a tool takes; nothing that it does not know."""
+
+
+class Told(Struct, frozen=True, kw_only=True):
+    """What a tool's `structuredContent` is; its schema is the tool's `outputSchema`."""
+
+
+Handler = Callable[[DaemonLink, Any, Heard], Awaitable[ToolReply]]
+
+
+class Tool(Struct, frozen=True, kw_only=True):
+    """One tool. `reads`: it changes nothing and costs nothing, so that nobody need be asked;
+    `repeatable`: twice is as once; `outside`: it may ask a provider's model.
+
+    `asks`: the client may be asked for its user's or its model's answer meanwhile.
+    """
+
+    name: str
+    title: str
+    description: str
+    takes: type[Arguments]
+    handler: Handler
+    gives: type[Told] | None = None
+    reads: bool = True
+    repeatable: bool = True
+    outside: bool = False
+    asks: bool = False

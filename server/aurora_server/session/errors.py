@@ -1,0 +1,70 @@
+"""How what goes wrong is told to a client: JSON-RPC codes, one line each, nothing of the inside."""
+
+from __future__ import annotations
+
+import re
+
+import msgspec
+from cattrs import transform_error
+from cattrs.errors import BaseValidationError
+from lsprotocol.types import ErrorCodes, LSPErrorCodes
+from pygls.exceptions import JsonRpcException
+
+from aurora_indexer import IndexerError
+from aurora_memory import MemoryError_
+from aurora_orchestration import OrchestrationError
+from aurora_protocol import ProtocolError
+from aurora_server.configuration.documents import SettingsError
+from aurora_server.workspace.registry import WorkspaceError
+
+PARSE_ERROR = ErrorCodes.ParseError.value
+INVALID_REQUEST = ErrorCodes.InvalidRequest.value
+METHOD_NOT_FOUND = ErrorCodes.MethodNotFound.value
+INVALID_PARAMS = ErrorCodes.InvalidParams.value
+INTERNAL_ERROR = ErrorCodes.InternalError.value
+NOT_INITIALIZED = ErrorCodes.ServerNotInitialized.value
+REQUEST_FAILED = LSPErrorCodes.RequestFailed.value
+REQUEST_CANCELLED = LSPErrorCodes.RequestCancelled.value
+
+DOMAIN = (IndexerError, MemoryError_, OrchestrationError, ProtocolError, SettingsError, WorkspaceError)
+"""Errors whose message is written for users. They all become `RequestFailed`, with the class's name in `data.kind`."""
+
+
+class RequestError(Exception):
+    """An error that is already a JSON-RPC error: what a handler raises to choose the code itself."""
+
+    def __init__(self, code: int, message: str, data: object = None) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+        self.data = data
+
+
+def as_request_error(error: BaseException) -> RequestError | None:
+    """`error` as a client should see it; None when it is unexpected: to be logged, and told in general terms."""
+    match error:
+        case RequestError():
+            return error
+        case msgspec.ValidationError():
+            return RequestError(INVALID_PARAMS, f"invalid params: {error}")
+        case JsonRpcException():
+            return RequestError(error.code, error.message)
+        case _ if isinstance(error, DOMAIN):
+            return RequestError(REQUEST_FAILED, str(error), {"kind": type(error).__name__.rstrip("_")})
+        case _:
+            return None
+
+
+def misfit(method: str, error: Exception) -> RequestError:
+    """What to say about params that do not have the shape LSP gives them: which field, and what it should be."""
+    if isinstance(error, BaseValidationError):
+        found = "; ".join(_in_lsp_names(line) for line in transform_error(error, path="$")[:3])
+    else:
+        found = f"they do not have the shape of {method}'s params"
+    return RequestError(INVALID_PARAMS, f"invalid params: {found}")
+
+
+def _in_lsp_names(complaint: str) -> str:
+    """`… @ $.params.text_document.uri` is what lsprotocol's classes call it; LSP says `textDocument`."""
+    words, at, path = complaint.rpartition(" @ ")
+    return words + at + re.sub(r"_([a-z])", lambda match: match[1].upper(), path)

@@ -1,0 +1,1 @@
+"""One workspace: its memory, indexer, deliverables and questions, behind one object (`workspace.Workspace`)."""

@@ -1,0 +1,114 @@
+"""What an editor shows, saved or not: the definitions of a buffer, what a name in it means, where attention is."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections import Counter, OrderedDict
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from aurora_indexer import IndexerError, documents, languages
+from aurora_indexer.workers.process_file import parse_source
+from aurora_memory.chunks import CodeChunk, Import, ParsedFile
+from aurora_memory.recall import Focus
+from aurora_memory.store.reader import ChunkView, Reader
+from aurora_protocol.methods import ExplainResult, Link
+from aurora_server.workspace import explanation, recall_documents
+from aurora_server.workspace.focus import LATELY, MAX_LATELY, Cursor, focus_of
+from aurora_server.workspace.symbol_at import chunk_at, innermost
+
+KEPT = 32
+PARSE_SECONDS = 0.5
+
+
+class Buffers:
+    """The buffers of one workspace beside its memory. Parsed once per content, off the event loop.
+
+    `relative` turns a path into the one that memory has, and raises MemoryError_ for paths outside.
+    """
+
+    def __init__(self, root: Path, reader: Reader, relative: Callable[[Path], str]) -> None:
+        self._root = root
+        self._reader = reader
+        self._relative = relative
+        self._kept: OrderedDict[tuple[str, bytes], ParsedFile] = OrderedDict()
+
+    async def explain_at(self, path: Path, line: int, column: int, text: str | None) -> ExplainResult | None:
+        """What the name at a 0-based position (column in code points) means. `text` is the unsaved buffer, if any."""
+        relative = self._relative(path)
+        source = text if text is not None else await asyncio.to_thread(_read, path)
+        if source is None:
+            return None
+        parsed = await self._parsed(relative, source)
+        chunks: Sequence[CodeChunk] = parsed.chunks if parsed else ()
+        imports: Sequence[Import] = parsed.imports if parsed else ()
+        found = await chunk_at(self._reader, relative, source, chunks, imports, line, column)
+        return await explanation.explain_chunk(self._root, self._reader, found) if found else None
+
+    async def outline(self, path: Path, text: str) -> list[CodeChunk]:
+        """The definitions or sections of a buffer as it is now; empty for languages not known."""
+        parsed = await self._parsed(self._relative(path), text)
+        return list(parsed.chunks) if parsed else []
+
+    async def related(self, path: Path, text: str | None) -> list[tuple[CodeChunk, list[Link]]]:
+        """A file's definitions as they stand in `text`, each with who calls or inherits it; nothing for documents."""
+        relative = self._relative(path)
+        if documents.for_path(relative) is not None:
+            return []
+        source = text if text is not None else await asyncio.to_thread(_read, path)
+        parsed = await self._parsed(relative, source) if source is not None else None
+        if parsed is None:
+            return []
+        callers = await self._reader.callers_in(relative)
+        ids: dict[tuple[str, int], int] = {}
+        seen: Counter[str] = Counter()
+        for chunk in await self._reader.chunks_of(relative):
+            ids[chunk.name, seen[chunk.name]] = chunk.id
+            seen[chunk.name] += 1
+        found: list[tuple[CodeChunk, list[Link]]] = []
+        for each in parsed.chunks:
+            others = callers.get(ids.get((each.name, each.ordinal), -1), [])
+            relation = "inherited by" if each.kind in ("class", "interface", "struct", "trait") else "called by"
+            found.append((each, [recall_documents.link(relation, other) for other in others]))
+        return found
+
+    async def focus(self, cursor: Cursor, now: float) -> Focus | None:
+        """What the editor shows, as shares of attention."""
+        relative = self._relative(cursor.path)
+        own = await self._reader.chunks_of(relative)
+        around: ChunkView | None = None
+        if cursor.line is not None:
+            around = innermost(own, cursor.line)
+            parsed = await self._parsed(relative, cursor.text) if cursor.text is not None else None
+            if parsed is not None:  # lines of the buffer need not be those of the file
+                unsaved = innermost(parsed.chunks, cursor.line)
+                around = next((each for each in own if unsaved is not None and each.name == unsaved.name), None)
+        return focus_of(around, own, await self._reader.changed_since(now - LATELY, MAX_LATELY))
+
+    async def _parsed(self, relative: str, text: str) -> ParsedFile | None:
+        """What the file at `relative` holds with this text; None where its language is not known, or time ran out."""
+        if languages.for_path(relative) is None and documents.for_path(relative) is None:
+            return None
+        source = text.encode("utf-8", "surrogatepass")
+        key = (relative, hashlib.blake2b(source, digest_size=16).digest())
+        known = self._kept.get(key)
+        if known is not None:
+            self._kept.move_to_end(key)
+            return known
+        try:
+            parsed = await asyncio.to_thread(parse_source, relative, source, PARSE_SECONDS)
+        except IndexerError:
+            return None
+        if parsed is not None:
+            self._kept[key] = parsed
+            while len(self._kept) > KEPT:
+                self._kept.popitem(last=False)
+        return parsed
+
+
+def _read(path: Path) -> str | None:
+    try:
+        return path.read_bytes().decode("utf-8", "replace")
+    except OSError:
+        return None

@@ -1,0 +1,97 @@
+"""What Claude Code's hooks tell of a workspace's deliverables: to which one it belongs, and what is new of it."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from pathlib import Path
+
+from msgspec import Struct
+
+from aurora_deliverables.deliverables import Deliverables
+from aurora_deliverables.detection import claude_code, prompts, transcripts
+from aurora_deliverables.detection.claude_code import Hook
+from aurora_deliverables.model import Event
+from aurora_server.workspace.deliverable_detection import Detecting
+
+KEPT_SESSIONS = 1000
+
+
+class _Session(Struct):
+    """What is remembered of a session: what it works on, what a person is waited for, how far transcripts were read."""
+
+    change_id: str | None = None
+    waiting: tuple[str, float] | None = None
+    offsets: dict[str, int] = {}
+
+
+class Hooks:
+    """Turns hooks into events. Belongs to the event loop's thread."""
+
+    def __init__(self, deliverables: Deliverables, detecting: Detecting, now: Callable[[], float] = time.time) -> None:
+        self._deliverables = deliverables
+        self._detecting = detecting
+        self._now = now
+        self._sessions: OrderedDict[str, _Session] = OrderedDict()
+
+    async def events_of(self, payload: object) -> list[Event]:
+        """The events that a hook's JSON tells, to be recorded; none while no deliverable is open.
+
+        Raises `claude_code.NotAHook`.
+        """
+        hook = claude_code.decode(payload)
+        if not self._detecting.settings.hooks:
+            return []
+        session = self._session(hook.session_id)
+        waited, now = self._waited(hook, session), self._now()
+        found = await self._detecting.at_work(now, session.change_id)
+        if found is None:
+            session.change_id = None
+            return self._prompted(hook, session, now)
+        session.change_id = found.change_id
+        at = await self._deliverables.moment(found.change_id)
+        events = claude_code.events_of(hook, found.change_id, at, waited)
+        if hook.hook_event_name in claude_code.TURN_ENDS:
+            events += await self._tokens(hook, session, found.change_id)
+        return events
+
+    def _prompted(self, hook: Hook, session: _Session, now: float) -> list[Event]:
+        """A prompt while nothing is open begins a deliverable, where that is wanted."""
+        settings = self._detecting.settings
+        if not settings.prompts or hook.hook_event_name != "UserPromptSubmit" or not (hook.prompt or "").strip():
+            return []
+        session.change_id = prompts.change_of(hook.session_id)
+        agent = claude_code.agent_of(hook)
+        text = hook.prompt or ""
+        return prompts.events_of(text, hook.session_id, now, keep_text=settings.prompt_texts, agent=agent)
+
+    def _waited(self, hook: Hook, session: _Session) -> tuple[str, float] | None:
+        waited = None
+        if claude_code.answers(hook):
+            waited, session.waiting = session.waiting, None
+        why = claude_code.waits_for(hook)
+        if why is not None and session.waiting is None:
+            session.waiting = (why, self._now())
+        return waited
+
+    async def _tokens(self, hook: Hook, session: _Session, change_id: str) -> list[Event]:
+        events: list[Event] = []
+        since = (await self._detecting.known(change_id)).started_at
+        for path in (hook.transcript_path, hook.agent_transcript_path):
+            if path is None or since is None:
+                continue
+            calls, offset = await asyncio.to_thread(transcripts.calls_in, Path(path), session.offsets.get(path, 0))
+            session.offsets[path] = offset
+            agent = claude_code.agent_of(hook)
+            name = hook.session_id[:200]
+            events += transcripts.events_of(calls, change_id, name, agent, since, claude_code.SOURCE)
+        return events
+
+    def _session(self, name: str) -> _Session:
+        session = self._sessions.setdefault(name, _Session())
+        self._sessions.move_to_end(name)
+        while len(self._sessions) > KEPT_SESSIONS:
+            self._sessions.popitem(last=False)
+        return session

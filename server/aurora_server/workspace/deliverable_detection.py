@@ -1,0 +1,351 @@
+"""Noticing deliverables: the indexer's changes, commits and hooks are looked at, and what is new of them is recorded.
+
+One task per workspace works off what others only note: paths, test runs, that HEAD may have moved. Files are read in
+threads; a save outside of specs costs a look at its name and, while something is open, one at the branch.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+
+from msgspec import Struct
+
+from aurora_deliverables.deliverables import Deliverables
+from aurora_deliverables.detection import commits, work_phase
+from aurora_deliverables.detection.attribution import Attributed, Open, attribute
+from aurora_deliverables.detection.evidence import event_id, shown
+from aurora_deliverables.detection.observation import Sighting, news
+from aurora_deliverables.detection.recorded_state import Told, told
+from aurora_deliverables.model import Deliverable, Ended, Event, TasksCounted, TestsRan, ToolCalled
+from aurora_indexer.git import commands
+from aurora_indexer.git.gitdir import Head, find_git_directory, read_head
+from aurora_indexer.index_runs import IndexProgress, Touched
+from aurora_indexer.indexer import Indexer
+from aurora_memory import MemoryError_
+from aurora_memory.store import Store
+from aurora_server.configuration.settings import DetectSettings
+from aurora_server.workspace.spec_files import Specs
+
+logger = logging.getLogger(__name__)
+
+QUIET_SECONDS = 0.25
+"""How long nothing may be noted before it is looked at: an agent writes several files at once …"""
+
+LONGEST_HOLD = 1.0
+"""… and this is how long it may take at most."""
+
+KEPT_TOLD = 256
+MAX_PATHS = 5000
+HEAD_FACT = "deliverables_head"
+
+
+class _Noted(Struct):
+    """What is to be looked at: specs by source and id, edited files, test runs, and whether HEAD may have moved.
+
+    `unsure` are files that changed when HEAD did: by a checkout, or edited just before or after a commit.
+    """
+
+    specs: set[tuple[str, str]]
+    edits: dict[str, None]
+    unsure: dict[str, None]
+    tests: list[Event]
+    head: bool = False
+
+    def __bool__(self) -> bool:
+        return bool(self.specs or self.edits or self.unsure or self.tests or self.head)
+
+
+class Detecting:
+    """Watches over one workspace's deliverables. `close` it before the store. Belongs to the event loop's thread."""
+
+    def __init__(
+        self,
+        root: Path,
+        store: Store,
+        deliverables: Deliverables,
+        indexer: Indexer,
+        settings: DetectSettings,
+        now: Callable[[], float] = time.time,
+    ) -> None:
+        self.settings = settings
+        self._root = root
+        self._store = store
+        self._deliverables = deliverables
+        self._indexer = indexer
+        self._now = now
+        self._specs = Specs(root, settings)
+        self._noted = _Noted(set(), {}, {}, [])
+        self._wake = asyncio.Event()
+        self._last_note = 0.0
+        self._told: OrderedDict[str, Told] = OrderedDict()
+        self._open: dict[str, Deliverable] = {}
+        self._head: Head | None = None
+        self._gone: dict[tuple[str, str], float] = {}
+        self._seen_on: dict[str, str | None] = {}
+        self._edited_at: dict[str, float] = {}
+        self._begun = False
+        self._leave = [deliverables.listen(self._told_of)]
+        if self._specs.any or settings.work:
+            self._leave.append(indexer.hear(self._touched))
+        if settings.git or settings.work:
+            self._leave.append(indexer.listen(self._run_ended))
+        self._task = asyncio.create_task(self._work(), name=f"detect deliverables of {root}")
+
+    async def close(self) -> None:
+        """Stop; what was noted and not looked at is found again when the workspace is opened next."""
+        for leave in self._leave:
+            leave()
+        self._task.cancel()
+        await asyncio.gather(self._task, return_exceptions=True)
+
+    def forget(self) -> None:
+        """Look at everything anew: the memory file was exchanged, or more came into it."""
+        self._told.clear()
+        self._begun = False
+        self._wake.set()
+
+    async def at_work(self, now: float, sticky: str | None = None) -> Attributed | None:
+        """The deliverable that is worked on now: the branch's, else `sticky` while it is open, else the likeliest."""
+        if not self._open:
+            return None
+        branch = await self._branch()
+        open_ = [Open(each.change_id, each.updated_at) for each in self._open.values()]
+        found = attribute(open_, branch, now)
+        if sticky in self._open and (found is None or not found.why.startswith("on branch")):
+            return Attributed(sticky, "the session's")
+        return found
+
+    async def known(self, change_id: str) -> Told:
+        """What was told of a deliverable so far."""
+        state = self._told.get(change_id)
+        if state is None:
+            events = await self._deliverables.events(change_id)
+            state = await asyncio.to_thread(told, change_id, events) if len(events) > 500 else told(change_id, events)
+            self._told[change_id] = state
+            while len(self._told) > KEPT_TOLD:
+                self._told.popitem(last=False)
+        return state
+
+    def _touched(self, touched: Touched) -> None:
+        """Sort what changed: by name alone, as this is asked of every save."""
+        for path in (*touched.changed, *touched.removed):
+            self._noted.specs.update(self._specs.of(path))
+        if self.settings.work and (self._open or self._noted.specs):
+            noted = self._noted.edits if touched.edited else self._noted.unsure
+            work = (path for path in touched.changed if self._specs.is_work(path))
+            for path, _ in zip(work, range(MAX_PATHS - len(noted)), strict=False):
+                noted[path] = None
+        self._note()
+
+    def _run_ended(self, progress: IndexProgress | None) -> None:
+        if progress is None:
+            self._noted.head = True
+            self._note()
+
+    def _told_of(self, events: Sequence[Event], changed: Sequence[Deliverable]) -> None:
+        for deliverable in changed:
+            if deliverable.status in ("completed", "failed"):
+                self._open.pop(deliverable.change_id, None)
+                self._edited_at.pop(deliverable.change_id, None)
+            else:
+                self._open[deliverable.change_id] = deliverable
+        for event in events:
+            if not isinstance(event.what, ToolCalled):
+                self._told.pop(event.change_id, None)
+            if isinstance(event.what, TestsRan) and self.settings.work:
+                self._noted.tests.append(event)
+                self._note()
+
+    def _note(self) -> None:
+        if self._noted:
+            self._last_note = time.monotonic()
+            self._wake.set()
+
+    async def _work(self) -> None:
+        await self._indexer.first_run()
+        while True:
+            try:
+                if not self._begun:
+                    self._begun = True
+                    await self._begin()
+                await self._wait()
+                noted, self._noted = self._noted, _Noted(set(), {}, {}, [])
+                await self._look(noted)
+            except (MemoryError_, OSError) as error:
+                logger.warning("deliverables not looked at", extra={"root": str(self._root), "error": str(error)})
+                await asyncio.sleep(LONGEST_HOLD)
+            except Exception:  # detection goes on, whatever one file or commit did to it
+                logger.exception("deliverables not looked at", extra={"root": str(self._root)})
+                await asyncio.sleep(LONGEST_HOLD)
+
+    async def _begin(self) -> None:
+        """Look at every spec there is, and at open deliverables whose spec may have moved meanwhile."""
+        self._open = {
+            each.change_id: each
+            for each in await self._deliverables.all()
+            if each.status not in ("completed", "failed")
+        }
+        self._head = await asyncio.to_thread(self._read_head)
+        files = await self._store.read.files()
+        found = await asyncio.to_thread(self._specs.all, list(files))
+        for each in self._open.values():
+            spec = each.spec_source
+            if spec is not None and spec.framework in self._specs.sources:
+                found.add((spec.framework, self._specs.key_of(spec.framework, each.change_id, spec.spec_id)))
+        await self._look(_Noted(found, {}, {}, [], head=self.settings.git))
+
+    async def _wait(self) -> None:
+        """Until something was noted and then nothing for a moment, or a folder is gone for too long."""
+        due = min(self._gone.values(), default=None)
+        try:
+            async with asyncio.timeout(None if due is None else max(0.0, due - time.monotonic())):
+                await self._wake.wait()
+        except TimeoutError:
+            self._noted.specs.update(key for key, at in self._gone.items() if at <= time.monotonic())
+        self._wake.clear()
+        first = time.monotonic()
+        while self._noted and time.monotonic() - self._last_note < QUIET_SECONDS:
+            if time.monotonic() - first >= LONGEST_HOLD:
+                break
+            await asyncio.sleep(QUIET_SECONDS / 2)
+
+    async def _look(self, noted: _Noted) -> None:
+        ended: list[Sighting] = []
+        for source, key in sorted(noted.specs):
+            seen = await asyncio.to_thread(self._specs.see, source, key)
+            if seen is None:
+                await self._missed(source, key)
+                continue
+            self._gone.pop((source, key), None)
+            self._seen_on[key] = await self._branch()
+            if seen.ending is not None:
+                ended.append(seen)
+            else:
+                await self._look_at_spec(seen)
+        if noted.unsure and await self._only_committed():
+            noted.edits.update(noted.unsure)
+        if noted.edits or noted.tests:
+            await self._look_at_work(noted)
+        for seen in ended:  # what was done before the end, and noted with it, counts
+            await self._look_at_spec(seen)
+        if noted.head:
+            await self._look_at_commits()
+
+    async def _look_at_spec(self, seen: Sighting) -> None:
+        before = await self.known(seen.change_id)
+        events = news(seen, before, self._now())
+        if not events:
+            return
+        await self._deliverables.record(events)
+        if any(isinstance(event.what, TasksCounted) for event in events):
+            after = await self.known(seen.change_id)
+            run = after.tests_at
+            if run is not None and self._edited_at.get(seen.change_id, 0.0) <= run:
+                await self._record(work_phase.finished(after, self._now()))
+
+    async def _missed(self, source: str, key: str) -> None:
+        """A spec is not there. It may be on another branch; where it is not, it is given some time to come back."""
+        change_id = self._specs.change_id(source, key)
+        mark = (source, key)
+        if change_id not in self._open or key not in self._seen_on or await self._branch() != self._seen_on[key]:
+            self._gone.pop(mark, None)
+            return
+        minutes = self.settings.abandoned_minutes
+        due = self._gone.setdefault(mark, time.monotonic() + minutes * 60)
+        if time.monotonic() < due:
+            return
+        del self._gone[mark]
+        before = await self.known(change_id)
+        said = f"{self._specs.place(source, key)} was removed and not archived, {minutes:g} min ago"
+        ended = Ended("failed", "incomplete", said)
+        id_ = event_id(change_id, "deliverable_end", before.count("deliverable_end"))
+        at = max(self._now() - minutes * 60, before.told_at)
+        await self._record([Event(id_, change_id, at, ended, source=source, evidence=shown(said))])
+
+    async def _look_at_work(self, noted: _Noted) -> None:
+        """Edits and test runs in the order in which they happened."""
+        edited_at = await asyncio.to_thread(_last_change, self._root, list(noted.edits)) if noted.edits else None
+        earlier = [run for run in noted.tests if edited_at is None or run.at < edited_at]
+        await self._tested(earlier)
+        if edited_at is not None:
+            found = await self.at_work(self._now())
+            if found is not None:
+                self._edited_at[found.change_id] = edited_at
+                state = await self.known(found.change_id)
+                await self._record(work_phase.edited(list(noted.edits), state, edited_at, found.why))
+        await self._tested([run for run in noted.tests if run not in earlier])
+
+    async def _tested(self, runs: Iterable[Event]) -> None:
+        for run in sorted(runs, key=lambda event: event.at):
+            assert isinstance(run.what, TestsRan), "only test runs are noted"
+            state = await self.known(run.change_id)
+            if run.at >= state.phase_at:  # what is told afterwards of long ago is no phase that begins now
+                await self._record(work_phase.tested(run.what, state, run.at))
+
+    async def _look_at_commits(self) -> None:
+        """Commits that came since HEAD was looked at last, the oldest first."""
+        head = self._head = await asyncio.to_thread(self._read_head)
+        if not self.settings.git:
+            return
+        last = await self._store.read.fact(HEAD_FACT)
+        commit = head.commit if head is not None else None
+        if commit is None or commit == last:
+            return
+        said = await commands.answer(self._root, [*commits.LOG, f"{last}..{commit}"]) if last else None
+        found = await asyncio.to_thread(commits.read_log, said) if said else []
+        if found:
+            reflog = await commands.answer(self._root, commits.REFLOG) or b""
+            made_here = commits.read_reflog(reflog)
+            for each in found:
+                await self._look_at_commit(each, each.hash in made_here)
+        await self._store.remember(HEAD_FACT, commit)
+
+    async def _only_committed(self) -> bool:
+        """Whether HEAD moved since it was looked at last, and only by commits made here: those change no file."""
+        head, last = await asyncio.to_thread(self._read_head), self._head
+        if head is None or last is None or head.ref != last.ref or head.commit in (None, last.commit):
+            return False
+        said = await commands.answer(self._root, commits.REFLOG)
+        return said is not None and commits.only_commits(said, last.commit)
+
+    async def _look_at_commit(self, commit: commits.Commit, made_here: bool) -> None:
+        name, why = commits.named(commit, self._open), "which names it"
+        if name is None and made_here:
+            found = await self.at_work(commit.at)
+            if found is None or commit.at + 1 < (await self.known(found.change_id)).phase_at:
+                return
+            name, why = found.change_id, found.why
+        if name is not None:
+            code = any(self._specs.is_work(path) for path in commit.files)
+            await self._record(commits.events_of(commit, await self.known(name), why, touches_code=code))
+
+    async def _record(self, events: Sequence[Event]) -> None:
+        if events:
+            recorded = await self._deliverables.record(events)
+            for refusal in recorded.refused:
+                logger.info("event refused", extra={"event": refusal.event_id, "reason": refusal.reason})
+
+    async def _branch(self) -> str | None:
+        head = await asyncio.to_thread(self._read_head)
+        return head.ref.removeprefix("refs/heads/") or None if head is not None else None
+
+    def _read_head(self) -> Head | None:
+        repository = find_git_directory(self._root)
+        return read_head(repository) if repository is not None else None
+
+
+def _last_change(root: Path, paths: Sequence[str]) -> float | None:
+    """The latest mtime of some files, or now for what has none."""
+    latest = None
+    for path in paths:
+        try:
+            at = (root / path).stat(follow_symlinks=False).st_mtime
+        except OSError:
+            continue
+        latest = at if latest is None else max(latest, at)
+    return min(latest, time.time()) if latest is not None else None

@@ -1,0 +1,133 @@
+"""The answers to `aurora/metrics` and `aurora/report` as plain documents, in snake_case."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from aurora_deliverables.metrics import Five, Metrics, Window, history, measure
+from aurora_deliverables.secondary_metrics import latency
+from aurora_server.workspace.wire import iso
+
+if TYPE_CHECKING:
+    from aurora_deliverables.model import Deliverable, TokenUsage
+    from aurora_deliverables.report import Report
+
+HISTORY = 8
+"""Windows that a sparkline shows."""
+
+
+def metrics_reply(
+    known: Mapping[str, Sequence[Deliverable]], now: float, days: float, count: int, by: str | None
+) -> dict[str, Any]:
+    """The metrics of some workspaces together; `groups` per each of the things they are grouped by, or `by` alone."""
+    together = [each for deliverables in known.values() for each in deliverables]
+    found = measure(together, now, days, count)
+    past = [five for _, five in history(together, now, HISTORY, days, count)]
+    groups = {name: [_group(each, five) for each, five in group.items()] for name, group in found.groups.items()}
+    groups["workspace"] = [
+        _group(root, measure(deliverables, now, days, count).metrics) for root, deliverables in known.items()
+    ]
+    return {
+        "window": {**_window(found.window), "days": days, "count": count},
+        "metrics": _with_trends(found, past),
+        "previous": _window(found.previous),
+        "supporting": msgspec.to_builtins(found.supporting),
+        "groups": groups if by is None else {by: groups[by]},
+        "in_progress": found.in_progress,
+    }
+
+
+def report_reply(period: str, report: Report) -> dict[str, Any]:
+    """A report; what nothing is known of is null or empty."""
+    return {
+        "period": period,
+        "from": iso(report.start),
+        "to": iso(report.end),
+        "deliverables": {
+            "began": report.began,
+            "completed": report.completed,
+            "failed": report.failed,
+            "open": len(report.working),
+        },
+        "metrics": msgspec.to_builtins(report.metrics.metrics) if report.metrics is not None else None,
+        "supporting": msgspec.to_builtins(report.metrics.supporting) if report.metrics is not None else None,
+        "tokens": _tokens(report.tokens),
+        "ended": [_ended(each) for each in report.ended],
+        "open": [_open(each) for each in report.working],
+        "failure_types": report.failure_types,
+        "trend": [
+            {
+                "from": iso(part.start),
+                "to": iso(part.end),
+                "completed": part.completed,
+                "failed": part.failed,
+                "tokens": _tokens(part.tokens),
+            }
+            for part in report.parts
+        ],
+    }
+
+
+def _with_trends(found: Metrics, past: Sequence[Five]) -> dict[str, Any]:
+    told: dict[str, Any] = {}
+    for name, metric in msgspec.to_builtins(found.metrics).items():
+        trend = msgspec.to_builtins(found.trends[name]) if name in found.trends else {}
+        told[name] = {**metric, **trend, "history": [getattr(five, name).value for five in past]}
+    return told
+
+
+def _group(name: str, five: Five) -> dict[str, Any]:
+    return {"name": name, "metrics": msgspec.to_builtins(five)}
+
+
+def _window(window: Window) -> dict[str, Any]:
+    return {
+        "from": iso(window.start),
+        "to": iso(window.end),
+        "deliverables": window.deliverables,
+        "limited_by": window.limited_by,
+    }
+
+
+def _ended(each: Deliverable) -> dict[str, Any]:
+    return {
+        "change_id": each.change_id,
+        "status": each.status,
+        "deliverable_failed": each.deliverable_failed,
+        "failure_type": each.failure_type,
+        "description": each.description,
+        "agent": each.agent.name if each.agent is not None else None,
+        "started_at": iso(each.started_at),
+        "completed_at": iso(each.completed_at),
+        "latency_seconds": latency(each),
+        "conformance": each.conformance.overall if each.conformance is not None else None,
+        "recovery_attempts": each.recovery_attempts,
+        "tokens": each.tokens.total_tokens if each.tokens is not None else None,
+        "cost_usd": each.tokens.cost_usd if each.tokens is not None else None,
+    }
+
+
+def _open(each: Deliverable) -> dict[str, Any]:
+    return {
+        "change_id": each.change_id,
+        "status": each.status,
+        "phase": each.current_phase,
+        "tasks_completed": each.tasks_completed,
+        "tasks_total": each.tasks_total,
+        "updated_at": iso(each.updated_at),
+    }
+
+
+def _tokens(usage: TokenUsage | None) -> dict[str, Any] | None:
+    if usage is None:
+        return None
+    return {
+        "input_tokens": usage.input_tokens,
+        "output_tokens": usage.output_tokens,
+        "cached_tokens": usage.cached_tokens,
+        "total_tokens": usage.total_tokens,
+        "cost_usd": usage.cost_usd,
+    }

@@ -1,0 +1,126 @@
+"""Why a chunk stands where it does: each term of its activation with where it comes from, each signal of its rank."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from msgspec import UNSET, UnsetType
+
+from aurora_memory.chunks import REASONING
+from aurora_memory.learning import Boost
+from aurora_memory.recall import Hit
+from aurora_memory.recall.question import Question
+from aurora_memory.recall.ranking import WEIGHTS, Nearness, Signals, strength
+from aurora_memory.recall.similar_commits import Episode
+from aurora_memory.store.history import Commits
+from aurora_memory.store.reader import ChunkView, PartView, Reader
+from aurora_memory.term_counts import unpacked
+from aurora_protocol.methods import Evidence, Lesson, Lines, Match, Reach, Remembered, Signal, Similarity
+from aurora_server.workspace.wire import iso, place_name, shown_id
+
+ACCESSES = 10
+"""Accesses listed; the rest are counted."""
+
+LESSONS = 10
+_DAY = 86_400.0
+
+
+async def evidence_of(reader: Reader, hits: Sequence[Hit], question: Question | None, now: float) -> list[Evidence]:
+    """The evidence for each hit; without a question, that of its activation only. `now` is Unix seconds."""
+    ids = [hit.chunk.id for hit in hits]
+    parts = await reader.parts_of(ids) if question is not None else {}
+    commits = await reader.history.chunk_commits(ids)
+    used = await reader.accesses(ids)
+    learned = await reader.lessons(ids)
+    sources = await reader.chunks(list({step.source for hit in hits for step in hit.path}))
+    return [
+        Evidence(
+            matched_terms=list(hit.matched),
+            matches=_matches(hit, question, parts.get(hit.chunk.id, ())),
+            accesses=[iso(time) for time in hit.history[-ACCESSES:]],
+            access_count=len(hit.history),
+            accesses_from=_origin(hit, commits, hit.chunk.id in used),
+            days_since_access=round(max(0.0, now - hit.history[-1]) / _DAY, 4) if hit.history else None,
+            reached=_reached(hit, sources),
+            episodes=[_remembered(each) for each in hit.episodes],
+            learned=[_lesson(each) for each in learned.get(hit.chunk.id, ())[:LESSONS]],
+            signals=signals(hit) if question is not None else [],
+            semantic=_near(hit.nearness),
+            focus=Lines(line_start=hit.focus[0], line_end=hit.focus[1]),
+        )
+        for hit in hits
+    ]
+
+
+def signals(hit: Hit, weights: Signals = WEIGHTS) -> list[Signal]:
+    """What speaks for a hit and against it, largest first.
+
+    Beside the signals: its name being spelled in the question, a run that went only partly well, and the place that
+    fusion with an embedding's ranking gave it.
+    """
+    found = [
+        _signal(field.replace("_", " "), getattr(hit.signals, field), getattr(weights, field))
+        for field in Signals.__struct_fields__
+    ]
+    rest = hit.strength - strength(hit.signals, weights=weights)
+    if hit.chunk.kind == REASONING:
+        found.append(_signal("partial success", rest, 1.0))
+    else:
+        found += [_signal("named", hit.named, 1.0), _signal("fusion", rest - hit.named, 1.0)]
+    return sorted((each for each in found if each.contribution), key=lambda each: -abs(each.contribution))
+
+
+def _signal(name: str, value: float, weight: float) -> Signal:
+    return Signal(name=name, value=round(value, 6), weight=weight, contribution=round(weight * value, 6))
+
+
+def _matches(hit: Hit, question: Question | None, parts: Sequence[PartView]) -> list[Match]:
+    if question is None:
+        return []
+    if hit.chunk.kind == REASONING:
+        return [Match(term=term, fields=[]) for term in hit.matched]
+    found: list[Match] = []
+    for term in question.weights:
+        fields = {field: None for part in parts for field in unpacked(part.occurrences.get(term, 0))}
+        if fields:
+            found.append(Match(term=term, fields=list(fields)))
+    return found
+
+
+def _origin(hit: Hit, commits: Mapping[int, Commits], used: bool) -> str:
+    if used:
+        return "answers"
+    if not hit.history:
+        return "unknown"
+    if hit.chunk.id in commits:
+        return "git"
+    return "edits" if hit.chunk.changed_at is not None else "file"
+
+
+def _reached(hit: Hit, sources: Mapping[int, ChunkView]) -> list[Reach]:
+    return [
+        Reach(
+            id=shown_id(source),
+            name=place_name(source),
+            file=source.path,
+            relation=step.kind,
+            forward=step.forward,
+            amount=round(step.amount, 6),
+        )
+        for step in hit.path
+        if (source := sources.get(step.source)) is not None
+    ]
+
+
+def _lesson(boost: Boost) -> Lesson:
+    return Lesson(run=boost.run, amount=round(boost.amount, 6), at=iso(boost.at))
+
+
+def _remembered(episode: Episode) -> Remembered:
+    return Remembered(commit=episode.hash, subject=episode.subject, amount=round(episode.amount, 6))
+
+
+def _near(nearness: Nearness | None) -> Similarity | UnsetType:
+    if nearness is None:
+        return UNSET
+    return Similarity(rank=nearness.rank, similarity=round(nearness.similarity, 4))

@@ -1,0 +1,198 @@
+"""Memory's findings as the wire carries them: hits, explanations, links."""
+
+from __future__ import annotations
+
+import asyncio
+import difflib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+from msgspec import UNSET, UnsetType
+
+from aurora_memory import chunk_validation, document_builder, semantic_tags
+from aurora_memory.chunks import type_of
+from aurora_memory.conversation_logs import LogReference
+from aurora_memory.documents import Document
+from aurora_memory.recall import Hit, Question
+from aurora_memory.store.history import Commits
+from aurora_memory.store.reader import ChunkView, Edge, Reader
+from aurora_memory.tokens import words
+from aurora_protocol.methods import Activation, Evidence, ExplainResult, Link, PatternUse, Recalled, SeenLog
+from aurora_server.workspace.recalled_text import Text, raw_text
+from aurora_server.workspace.wire import iso, shown_id
+
+if TYPE_CHECKING:
+    from aurora_indexer.documents.content import KnowledgeContent
+
+_BACKWARDS = {
+    "calls": "called by",
+    "inherits": "inherited by",
+    "contains": "contained in",
+    "imports": "imported by",
+    "used": "used by",
+    "mentions": "mentioned in",
+}
+
+
+def recalled(
+    hit: Hit,
+    root: Path,
+    callers: int,
+    text: Text | None = None,
+    evidence: Evidence | UnsetType = UNSET,
+) -> Recalled:
+    """One hit for the wire; `text` is what is delivered of it."""
+    chunk, activation = hit.chunk, hit.activation
+    return Recalled(
+        id=shown_id(chunk),
+        type=type_of(chunk.kind),
+        kind=chunk.kind,
+        name=chunk.name,
+        file=chunk.path,
+        line_start=chunk.line_start,
+        line_end=chunk.line_end,
+        language=chunk.language,
+        signature=chunk.signature,
+        score=hit.score,
+        activation=Activation(
+            total=round(activation.total, 6),
+            base_level=round(activation.base_level, 6),
+            spreading=round(activation.spreading, 6),
+            context_boost=round(activation.context_boost, 6),
+            decay=round(activation.decay, 6),
+            learned=round(activation.learned, 6),
+        ),
+        last_used=iso(hit.last_used),
+        last_modified=iso(hit.last_modified),
+        tokens=chunk.tokens if text is None else text.tokens,
+        summary=summary(chunk),
+        callers=callers,
+        workspace=str(root),
+        similar=[shown_id(each) for each in hit.similar],
+        excerpt=text is not None and text.excerpt,
+        content=UNSET if text is None else text.content,
+        content_lines=UNSET if text is None or text.lines is None else text.lines,
+        evidence=evidence,
+    )
+
+
+def explained(
+    found: Recalled,
+    chunk: ChunkView,
+    document: Document,
+    accesses: Sequence[float],
+    commits: Commits | None,
+    relations: Sequence[Link],
+    patterns: Sequence[PatternUse] = (),
+) -> ExplainResult:
+    """Everything on one chunk for the wire."""
+    plain = chunk_validation.plain(document)
+    return ExplainResult(
+        chunk=found,
+        docstring=chunk.docstring,
+        content=plain["content"],
+        metadata=plain["metadata"],
+        accesses=[document_builder.iso_time(at) for at in accesses],
+        commits=[document_builder.iso_time(at) for at in commits.times] if commits and commits.last_hash else [],
+        relations=list(relations),
+        document=plain,
+        patterns=list(patterns),
+    )
+
+
+def summary(chunk: ChunkView) -> str:
+    """One line on what a chunk is for: the first sentence of its documentation, else its keywords."""
+    for line in chunk.docstring.splitlines():
+        if line.strip():
+            return line.strip()[:160]
+    return ", ".join(chunk.keywords.split()[:6])
+
+
+async def knowledge_of(root: Path, chunk: ChunkView, acquired: float) -> Document:
+    """The document of a knowledge chunk (AURORA §6.3.5), read from its file as it stands now."""
+    text = await raw_text(root, chunk)
+    content = await asyncio.to_thread(_knowledge, chunk, text)
+    tags = semantic_tags.knowledge_tags(content.topic, (content.summary, *(fact.statement for fact in content.facts)))
+    return document_builder.knowledge_document(
+        shown_id(chunk).removeprefix("know:"),
+        content.topic,
+        content.summary,
+        [fact.statement for fact in content.facts],
+        content.sources,
+        content.confidence,
+        acquired,
+        tags=msgspec.structs.replace(tags, keywords=tuple(chunk.keywords.split())),
+    )
+
+
+def _knowledge(chunk: ChunkView, text: str) -> KnowledgeContent:
+    from aurora_indexer.documents.content import knowledge_content
+
+    return knowledge_content(
+        path=chunk.path,
+        name=chunk.name,
+        language=chunk.language,
+        signature=chunk.signature,
+        docstring=chunk.docstring,
+        keywords=tuple(chunk.keywords.split()),
+        text=text,
+    )
+
+
+def link(relation: str, chunk: ChunkView) -> Link:
+    """A related chunk."""
+    return Link(relation=relation, id=shown_id(chunk), name=chunk.name, file=chunk.path, line=chunk.line_start)
+
+
+def links(edges: Sequence[Edge]) -> list[Link]:
+    """A chunk's relations, named from its side; a file's module remainder goes by its file name."""
+    return [link(edge.kind if edge.outgoing else _BACKWARDS[edge.kind], edge.other) for edge in edges]
+
+
+async def patterns_of(reader: Reader, edges: Sequence[Edge]) -> list[PatternUse]:
+    """The patterns among the reasoning that used a chunk, best first."""
+    ids = [edge.other.id for edge in edges if edge.kind == "used" and not edge.outgoing]
+    known = await reader.reasoning(ids) if ids else {}
+    found = [
+        PatternUse(
+            id=document.id,
+            query=document.content.original_query,
+            score=document.content.success_score,
+            uses=document.access_count,
+        )
+        for document in known.values()
+        if document.is_pattern
+    ]
+    return sorted(found, key=lambda each: (-each.score, -each.uses, each.id))
+
+
+def seen_log(reference: LogReference) -> SeenLog:
+    """A section of a log for the wire."""
+    return SeenLog(**{**msgspec.structs.asdict(reference), "keywords": list(reference.keywords)})
+
+
+def nothing_fits(best: Hit, budget: int | None) -> str:
+    """What to say where a budget is too small for even the best answer."""
+    return f"Nothing fits {budget} tokens; the best answer is {shown_id(best.chunk)}: ask with a larger budget."
+
+
+async def hint(reader: Reader, question: Question, pending: int) -> str:
+    """A sentence that helps when nothing was found: which word is unknown, what was meant, what is still to come."""
+    asked = [word for word in dict.fromkeys(words(question.text)) if len(word) > 2]
+    parts: list[str] = []
+    for word in asked:
+        names = await reader.names_with(word[:2])
+        known = {piece for name in names for piece in words(name)} | {name.lower() for name in names}
+        if word in known:
+            continue
+        near = difflib.get_close_matches(word, known, n=1, cutoff=0.75)
+        suggestion = f"; did you mean '{near[0]}'?" if near else "."
+        parts.append(f"No function mentions '{word}'{suggestion}")
+        break
+    if not parts:
+        parts.append("Nothing in this workspace answers that; try other words, or the name of a function.")
+    if pending:
+        parts.append(f"{pending} file{'s are' if pending > 1 else ' is'} still being indexed.")
+    return " ".join(parts)

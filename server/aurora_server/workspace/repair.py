@@ -1,0 +1,66 @@
+"""`aurora doctor --repair`: what is done to a workspace's memory file, and how it is told."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+from aurora_indexer.indexer import Indexer
+from aurora_memory import StoreCorrupt, StoreForeign
+from aurora_memory.store import Store
+from aurora_memory.store.maintenance import salvage_file
+from aurora_memory.store.salvage import Salvaged
+from aurora_protocol.methods import Finding
+from aurora_server.configuration.settings import Settings
+from aurora_server.workspace.memory_file import database_path
+
+
+async def mend(root: Path, store: Store, indexer: Indexer) -> list[Finding]:
+    """Save what is readable of a damaged file, or make the derived tables of a sound one anew; then index everything.
+
+    Recall goes on meanwhile, and finds again what is indexed again.
+    """
+    async with indexer.between_runs:
+        found = await store.check()
+        if found.damaged:
+            salvaged = await store.salvage()
+            await store.remember("root", str(root))
+            told = _salvaged(store.path, salvaged)
+        else:
+            done = await store.rebuild()
+            told = [Finding(level="ok", what=f"the index of {store.path} was dropped and made anew")]
+            if done.recovered:
+                told.append(Finding(level="ok", what=f"{done.recovered} reasoning chunks were found again"))
+            if done.dropped:
+                told.append(
+                    Finding(level="warning", what=f"{done.dropped} learned rows spoke of nothing and were dropped")
+                )
+    await indexer.run(None, edited=False)
+    return told
+
+
+async def mend_unopened(root: Path, settings: Settings) -> list[Finding]:
+    """Do the same where the file is too damaged to be opened. A file that can be opened by now is left alone."""
+    path = database_path(root, settings)
+    try:
+        await (await Store.open(path)).close()
+    except StoreForeign:
+        raise
+    except StoreCorrupt:
+        return _salvaged(path, await salvage_file(path, time.time()))
+    return []
+
+
+def _salvaged(path: Path, done: Salvaged) -> list[Finding]:
+    parts = ", ".join(f"{count} {table}" for table, count in done.saved.items())
+    told = [
+        Finding(level="ok", what=f"{path} was damaged and is kept as {done.aside.name}"),
+        Finding(level="ok", what=f"saved from it: {parts or 'nothing was learned in it that can be read'}"),
+    ]
+    if done.unreadable:
+        told.append(
+            Finding(
+                level="warning", what=f"could not be read to the end: {', '.join(done.unreadable)}; the rest is lost"
+            )
+        )
+    return told

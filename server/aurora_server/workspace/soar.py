@@ -1,0 +1,199 @@
+"""Questions to one workspace that the orchestrator works on. What that takes is imported with the first of them."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import logging
+import os
+import random
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from aurora_protocol.address import in_home
+from aurora_protocol.query_methods import QueryParams, QueryResult
+from aurora_server.configuration.trust import Trust
+
+if TYPE_CHECKING:
+    from aurora_deliverables.projection import Tracking
+    from aurora_orchestration.llm.providers.editor import EditorModel
+    from aurora_orchestration.settings import BudgetSettings, SoarSettings
+    from aurora_orchestration.soar.context import Workbench
+    from aurora_orchestration.soar.memory_port import Memory
+    from aurora_orchestration.soar.orchestrator import Orchestrator
+    from aurora_orchestration.soar.sessions import Sessions
+    from aurora_orchestration.soar.stages import Stage
+    from aurora_orchestration.soar.user_answers import AskUser
+    from aurora_server.configuration.layers import Notice
+    from aurora_server.session.model_choice import ModelChoice
+    from aurora_server.workspace.soar_steps import Steps
+
+logger = logging.getLogger(__name__)
+
+
+class Configured(Protocol):
+    """What is configured for a run that begins now, and what of a workspace's configuration does not count."""
+
+    def __call__(self, *, trusted: bool, flags: Mapping[str, str] | None = None) -> tuple[SoarSettings, list[Notice]]:
+        """Reads files: not for the event loop's thread, but for the little there is.
+
+        `flags` are those of `configuration.layers.settings_for`; what is wrong with them raises SettingsError.
+        """
+
+
+MOST_ORCHESTRATORS = 16
+MACHINERY = ("aurora_orchestration.soar.orchestrator", "aurora_server.workspace.query_documents")
+
+
+class Soar:
+    """The nine phases for the workspace at `root`. Belongs to the event loop's thread.
+
+    What the workspace itself configures counts as far as its user trusts it: by `aurora trust`, or as the editor that
+    asks says.
+    """
+
+    def __init__(
+        self,
+        root: Path,
+        home: Path,
+        configured: Configured,
+        memory: Memory,
+        tracking: Tracking,
+        environ: Mapping[str, str],
+    ) -> None:
+        self._root = root
+        self._configured = configured
+        self._memory = memory
+        self._tracking = tracking
+        self._environ = environ
+        self._home = home
+        self._trust = Trust(home)
+        self._orchestrators: dict[tuple[bool, ModelChoice | None, BudgetSettings], Orchestrator] = {}
+        self._sessions: Sessions | None = None
+
+    async def query(
+        self,
+        params: QueryParams,
+        tell: Callable[[Stage], None],
+        ask_user: AskUser,
+        editor: EditorModel | None,
+        *,
+        trusted: bool,
+        choice: ModelChoice | None = None,
+    ) -> QueryResult:
+        """Work on a question. Raises CannotResume, SettingsError for a model that cannot be named so, and RunCancelled
+        when cancelled; all else is in the result."""
+        trusted = trusted or await asyncio.to_thread(self._trust.is_trusted, self._root)
+        _, found = await asyncio.to_thread(self._configured, trusted=trusted, flags=_flags(choice))
+        orchestrator = await self.orchestrator(trusted=trusted, choice=choice)
+
+        from aurora_orchestration.soar.run_record import RunRequest
+        from aurora_server.workspace.query_documents import result_of
+
+        query, auto = params.query, params.auto
+        if params.if_called and params.resume is None:
+            from aurora_orchestration.soar.activation import called
+
+            activation = called(query, self.settings(trusted=trusted).aurora)
+            if activation is None:
+                return QueryResult(id="", query="", state="complete", notices=("not for AURORA: nobody called it",))
+            query, auto = activation.query, auto or activation.mode == "always_on"
+        request = RunRequest(
+            query=query,
+            session=params.session,
+            verification=params.verification,
+            dry_run=params.dry_run,
+            force=params.force,
+            auto=auto,
+            mode=params.mode,
+            resume=params.resume,
+            llm_provider=params.llm_provider,
+            llm_model=params.llm_model,
+        )
+        record = await orchestrator.run(request, tell=tell, ask_user=ask_user, editor=editor)
+        return result_of(record, [notice.line for notice in found])
+
+    async def steps(self, editor: EditorModel | None, *, trusted: bool, choice: ModelChoice | None = None) -> Steps:
+        """Single steps, for whoever puts them together in an own way. Raises SettingsError as `query` does."""
+        trusted = trusted or await asyncio.to_thread(self._trust.is_trusted, self._root)
+        await self.orchestrator(trusted=trusted, choice=choice)
+        steps = await asyncio.to_thread(importlib.import_module, "aurora_server.workspace.soar_steps")
+        made: Steps = steps.Steps(self.workbench(trusted=trusted, choice=choice), editor)
+        return made
+
+    async def look_for_interrupted(self) -> None:
+        """Mark runs that a daemon before this one did not finish."""
+        if not await asyncio.to_thread(_has_files, self._home / "runs"):
+            return
+        orchestrator = await self.orchestrator(trusted=False)
+        for run in await orchestrator.sweep():
+            logger.info("a run can be gone on with", extra={"run": run.id, "root": str(self._root)})
+
+    async def orchestrator(self, *, trusted: bool, choice: ModelChoice | None = None) -> Orchestrator:
+        """The orchestrator for runs that may, or may not, run what the workspace brings, with a session's models."""
+        key = (trusted, choice, self.settings(trusted=False).cost_budgets)  # a limit that changed holds at once
+        if key not in self._orchestrators:
+            for name in MACHINERY:
+                await asyncio.to_thread(importlib.import_module, name)
+
+            from aurora_orchestration.soar.orchestrator import Orchestrator
+
+            while len(self._orchestrators) >= MOST_ORCHESTRATORS:  # one holds no more than which runs are under way
+                del self._orchestrators[next(iter(self._orchestrators))]
+            self._orchestrators.setdefault(key, Orchestrator(self.workbench(trusted=trusted, choice=choice)))
+        return self._orchestrators[key]
+
+    def logs_folder(self) -> Path:
+        """Where conversation logs are."""
+        return Path(in_home(self.settings(trusted=False).conversations.path, self._home))
+
+    def settings(self, *, trusted: bool, choice: ModelChoice | None = None) -> SoarSettings:
+        """What is configured for a run that begins now."""
+        return self._configured(trusted=trusted, flags=_flags(choice))[0]
+
+    def workbench(self, *, trusted: bool, choice: ModelChoice | None = None) -> Workbench:
+        """What runs work with."""
+        from aurora_orchestration.agents.registry import Registry
+        from aurora_orchestration.guardrails.budget import Budget
+        from aurora_orchestration.soar.context import Workbench
+        from aurora_orchestration.soar.sessions import Sessions
+
+        if self._sessions is None:
+            self._sessions = Sessions()
+        budgets = self.settings(trusted=False).cost_budgets
+        return Workbench(
+            workspace=self._root,
+            home=self._home,
+            memory=self._memory,
+            registry=lambda: Registry(
+                self._home,
+                self._root,
+                self.settings(trusted=trusted).agents,
+                time.time,
+                trusted=trusted,
+                environ=self._environ,
+            ),
+            budget=Budget(Path(in_home(budgets.tracking_file, self._home)), budgets, time.time),
+            tracking=self._tracking,
+            sessions=self._sessions,
+            flagged=lambda flags: self._configured(trusted=trusted, flags={**(_flags(choice) or {}), **flags})[0],
+            settings=lambda: self.settings(trusted=trusted, choice=choice),
+            trusted=lambda: trusted,
+            environ=self._environ if choice is None else choice.variables(self._environ),
+            now=time.time,
+            random=random.random,
+        )
+
+
+def _flags(choice: ModelChoice | None) -> dict[str, str] | None:
+    return None if choice is None else choice.flags
+
+
+def _has_files(folder: Path) -> bool:
+    try:
+        with os.scandir(folder) as entries:
+            return any(entries)
+    except OSError:
+        return False

@@ -1,0 +1,134 @@
+"""A workspace's memory as a run of the orchestrator sees it: what is recalled comes with its text, within a budget."""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import zlib
+from collections.abc import Awaitable, Callable, Sequence
+from pathlib import Path
+
+from aurora_memory.chunk_text import cost
+from aurora_memory.chunks import type_of
+from aurora_memory.conversation_logs import LogReference
+from aurora_memory.learning import FinishedRun, Judgement, Learned
+from aurora_memory.recall.conversation_logs import recall_logs
+from aurora_memory.store import Store
+from aurora_orchestration.soar.types import ContextChunk, LogSection
+from aurora_protocol.methods import RecallParams
+from aurora_server.workspace import recall_documents
+from aurora_server.workspace.recall import Recalling
+from aurora_server.workspace.wire import shown_id
+
+MAX_LOG_BYTES = 8 << 20
+MAX_SECTION_LINES = 200
+
+
+class SoarMemory:
+    """Fulfils `aurora_orchestration.soar.memory_port.Memory` for a workspace. `logs_folder` holds the conversation logs.
+
+    `ready` waits until the workspace was indexed once: a run that costs something should know what it asks about.
+    """
+
+    def __init__(
+        self,
+        recalling: Recalling,
+        store: Store,
+        logs_folder: Callable[[], Path],
+        ready: Callable[[], Awaitable[object]],
+    ) -> None:
+        self._recalling = recalling
+        self._store = store
+        self._logs_folder = logs_folder
+        self._ready = ready
+
+    async def recall(
+        self, query: str, *, budget: int, limit: int, types: Sequence[str] | None = None
+    ) -> Sequence[ContextChunk]:
+        """The best mix that fits `budget` tokens, best first, contents included."""
+        await self._ready()
+        params = RecallParams(
+            query=query, limit=limit, types=None if types is None else list(types), budget_tokens=budget
+        )
+        return [
+            ContextChunk(
+                row=hit.chunk.id,
+                id=shown_id(hit.chunk),
+                type=type_of(hit.chunk.kind),
+                name=hit.chunk.name,
+                file=hit.chunk.path,
+                line_start=hit.chunk.line_start,
+                line_end=hit.chunk.line_end,
+                score=hit.score,
+                tokens=text.tokens,
+                content=text.content,
+                summary=recall_documents.summary(hit.chunk),
+                activation=hit.activation.total,
+            )
+            for hit, text in await self._recalling.with_texts(params)
+        ]
+
+    async def logs(self, query: str, *, budget: int) -> Sequence[LogSection]:
+        """Sections of earlier conversations that tell of `query`, best first, within `budget` tokens."""
+        found = await recall_logs(self._store.read, query, ())
+        return await asyncio.to_thread(self._sections, found, budget)
+
+    async def learn(self, run: FinishedRun) -> Learned:
+        """Have memory learn from a finished run, once."""
+        return await self._store.learn(run)
+
+    async def judge(self, judgement: Judgement) -> bool:
+        """Take in what the user said of an answer, once; False where its pattern is gone."""
+        return await self._store.judge(judgement)
+
+    async def difficult(self, query: str) -> bool:
+        """Whether questions like this one failed and did not succeed since."""
+        return await self._store.read.difficult(query)
+
+    async def index_log(self, file: str, text: str, query_id: str, topic: str) -> None:
+        """Make a conversation log findable."""
+        await self._store.index_log(file, text, query_id, topic)
+
+    async def forget_logs(self, files: Sequence[str]) -> None:
+        """Logs that are deleted are not found any more."""
+        await self._store.forget_logs(files)
+
+    def _sections(self, found: Sequence[LogReference], budget: int) -> list[LogSection]:
+        folder = self._logs_folder()
+        sections: list[LogSection] = []
+        left = budget
+        for one in found:
+            content = "\n".join(_lines(folder, one.file)[one.line_start - 1 : one.line_end][:MAX_SECTION_LINES])
+            tokens = cost(content)
+            if not content or tokens > left:
+                continue
+            left -= tokens
+            sections.append(
+                LogSection(
+                    file=one.file,
+                    section=one.section,
+                    line_start=one.line_start,
+                    line_end=one.line_end,
+                    content=content,
+                    tokens=tokens,
+                    score=one.score,
+                )
+            )
+        return sections
+
+
+def _lines(folder: Path, file: str) -> list[str]:
+    """A log's lines, compressed since or not; none where it is gone or is not below the folder."""
+    path = folder / file
+    if not path.resolve().is_relative_to(folder.resolve()):
+        return []
+    try:
+        if path.is_file():
+            with path.open("rb") as plain:
+                data = plain.read(MAX_LOG_BYTES)
+        else:
+            with gzip.open(path.with_name(path.name + ".gz"), "rb") as packed:
+                data = packed.read(MAX_LOG_BYTES)
+    except (OSError, EOFError, zlib.error):  # deleted, or no archive any more
+        return []
+    return data.decode("utf-8", "replace").splitlines()

@@ -1,0 +1,86 @@
+"""The specs of one workspace: which path belongs to which, by name alone, and what is seen of each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from aurora_deliverables.detection import checklists, files, openspec, speckit
+from aurora_deliverables.detection.observation import Sighting
+from aurora_server.configuration.settings import DetectSettings
+
+MAX_SPECS = 2000
+"""Specs of one source that are looked at when a workspace is opened."""
+
+OPENSPEC, SPECKIT, MARKDOWN = openspec.SOURCE, speckit.SOURCE, checklists.SOURCE
+
+
+class Specs:
+    """Knows specs by source and key: a change's or feature's id, or the path of a document. Reading blocks."""
+
+    def __init__(self, root: Path, settings: DetectSettings) -> None:
+        self._root = root
+        wanted = {OPENSPEC: settings.openspec, SPECKIT: settings.speckit, MARKDOWN: settings.markdown}
+        self.sources = frozenset(name for name, on in wanted.items() if on)
+        named = (settings.markdown_files or "").split(",")
+        self._patterns = tuple(each for part in named if (each := part.strip())) or checklists.PATTERNS
+
+    @property
+    def any(self) -> bool:
+        """Whether any source is on."""
+        return bool(self.sources)
+
+    def of(self, path: str) -> Iterator[tuple[str, str]]:
+        """The specs that the file at `path` belongs to; hardly ever any."""
+        if path.startswith("openspec/"):
+            change = openspec.change_of(path) if OPENSPEC in self.sources else None
+            if change is not None:
+                yield OPENSPEC, change
+            return
+        feature = speckit.feature_of(path) if SPECKIT in self.sources else None
+        if feature is not None:
+            yield SPECKIT, feature
+        elif MARKDOWN in self.sources and path.endswith(".md") and checklists.is_spec(path, self._patterns):
+            yield MARKDOWN, path
+
+    def is_work(self, path: str) -> bool:
+        """Whether changing the file at `path` is work on a deliverable, not on its spec or on tools' own files."""
+        if path.startswith(("openspec/", ".")) or speckit.feature_of(path) is not None:
+            return False
+        return not (path.endswith(".md") and checklists.is_spec(path, self._patterns))
+
+    def all(self, indexed: Iterable[str]) -> set[tuple[str, str]]:
+        """Every spec there is; `indexed` are the files that memory knows."""
+        found: set[tuple[str, str]] = set()
+        if OPENSPEC in self.sources:
+            found.update((OPENSPEC, id_) for id_ in openspec.open_changes(self._root)[:MAX_SPECS])
+        if SPECKIT in self.sources:
+            found.update((SPECKIT, id_) for id_ in speckit.features(self._root)[:MAX_SPECS])
+        if MARKDOWN in self.sources:
+            documents = (path for path in indexed if path.endswith(".md") and checklists.is_spec(path, self._patterns))
+            found.update((MARKDOWN, path) for path in sorted(documents)[:MAX_SPECS])
+        return found
+
+    def see(self, source: str, key: str) -> Sighting | None:
+        """What is seen of a spec now; None where it is not there, or shows nothing yet."""
+        if source == OPENSPEC:
+            change = openspec.see(self._root, key)
+            return openspec.sighting(change) if change is not None else None
+        if source == SPECKIT:
+            feature = speckit.see(self._root, key)
+            return speckit.sighting(feature) if feature is not None else None
+        file = files.see(self._root, key)
+        return checklists.sighting(file) if file is not None else None
+
+    def change_id(self, source: str, key: str) -> str:
+        """What the deliverable of a spec is called."""
+        return checklists.change_of(key) if source == MARKDOWN else key
+
+    def key_of(self, source: str, change_id: str, spec_id: str | None) -> str:
+        """By what a deliverable's spec is known here."""
+        return spec_id or change_id if source == MARKDOWN else change_id
+
+    def place(self, source: str, key: str) -> str:
+        """Where a spec is looked for, for people."""
+        folder = {OPENSPEC: f"{openspec.CHANGES}/", SPECKIT: f"{speckit.FEATURES}/"}.get(source, "")
+        return f"{folder}{key}/" if folder else key

@@ -1,0 +1,364 @@
+"""One workspace: its memory, its indexer, and every question that can be asked of them."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import time
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from aurora_deliverables.deliverables import Deliverables
+from aurora_indexer.files.scan import Limits
+from aurora_indexer.index_runs import IndexProgress
+from aurora_indexer.indexer import Indexer, IndexerSettings
+from aurora_indexer.workers.pool import WorkerPool
+from aurora_memory import MemoryError_
+from aurora_memory.chunks import type_of
+from aurora_memory.lifespans.policies import Merged
+from aurora_memory.recall import recall, weigh
+from aurora_memory.store import Counts, Store
+from aurora_protocol.methods import (
+    DoctorResult,
+    ExplainResult,
+    Freshness,
+    IndexResult,
+    Recalled,
+    RecallParams,
+    RecallResult,
+    WorkspaceStatus,
+)
+from aurora_server.configuration.settings import DeliverableSettings, DetectSettings, Settings
+from aurora_server.workspace import explanation, recall_documents
+from aurora_server.workspace.buffers import Buffers
+from aurora_server.workspace.claude_hooks import Hooks
+from aurora_server.workspace.deliverable_detection import Detecting
+from aurora_server.workspace.doctor import checkup
+from aurora_server.workspace.focus import Cursor
+from aurora_server.workspace.learned_memory import LearnedMemory
+from aurora_server.workspace.lifespan_policies import policies_of
+from aurora_server.workspace.maintenance import Upkeep
+from aurora_server.workspace.memory_file import database_path
+from aurora_server.workspace.memory_parameters import policy_of, weighing_of
+from aurora_server.workspace.preload import load_for_questions, load_for_saves, logs_gone
+from aurora_server.workspace.recall import Recalling
+from aurora_server.workspace.relocate import Adoption
+from aurora_server.workspace.repair import mend
+from aurora_server.workspace.soar import Configured, Soar
+from aurora_server.workspace.soar_memory import SoarMemory
+from aurora_server.workspace.telemetry import Follower
+from aurora_server.workspace.wire import iso
+
+if TYPE_CHECKING:
+    from aurora_deliverables.telemetry.sender import Sender
+    from aurora_indexer.embedding.embedder import Embedder
+    from aurora_indexer.embedding.model_process import ModelProcess
+    from aurora_server.configuration.live_settings import SettingsSource
+
+logger = logging.getLogger(__name__)
+
+
+class Workspace:
+    """A root folder with its memory. All methods belong to the event loop's thread."""
+
+    def __init__(
+        self,
+        root: Path,
+        store: Store,
+        indexer: Indexer,
+        lifespans: Merged,
+        measuring: DeliverableSettings,
+        detect: DetectSettings,
+        embedder: Embedder | None = None,
+        sender: Sender | None = None,
+        *,
+        home: Path,
+        configured: Configured,
+        environ: Mapping[str, str],
+    ) -> None:
+        self.root = root
+        self._closed = False
+        self.policies = lifespans.policies
+        self._policy_problems = lifespans.problems
+        self._store = store
+        self._indexer = indexer
+        self._embedder = embedder
+        self.buffers = Buffers(root, store.read, self.relative)
+        self.adoption = Adoption(root, store)
+        self.deliverables = Deliverables(store, time.time, measuring.conformance_threshold)
+        self.detecting = Detecting(root, store, self.deliverables, indexer, detect)
+        self.hooks = Hooks(self.deliverables, self.detecting)
+        self.learned = LearnedMemory(root, store, indexer, self.adoption, self.detecting.forget)
+        self._upkeep = Upkeep(root, store, indexer, lifespans.policies)
+        self._follower = Follower(str(root), self.deliverables, store.outbox, sender) if sender is not None else None
+        self._recalling = Recalling(root, store.read, lifespans.policies, embedder)
+        memory = SoarMemory(self._recalling, store, lambda: self.soar.logs_folder(), indexer.first_run)
+        self.soar = Soar(root, home, configured, memory, self.deliverables, environ)
+        self._warming = asyncio.create_task(self._warm(), name=f"warm {root}")
+
+    @classmethod
+    async def open(
+        cls,
+        root: Path,
+        settings: Settings,
+        pool: WorkerPool,
+        model: ModelProcess | None = None,
+        sender: Sender | None = None,
+        source: SettingsSource | None = None,
+        environ: Mapping[str, str] = os.environ,
+    ) -> Workspace:
+        """Open the memory of `root` and begin to bring it up to date. Raises a `MemoryError_`.
+
+        With a `model`, what memory holds is embedded as well, and recalled by meaning beside words. With a `sender`,
+        deliverables that end are exported. With a `source`, questions are answered as is configured when they are
+        asked; without, as `settings` say.
+        """
+        configured: Configured = (
+            partial(source.soar_for, root) if source else lambda *, trusted, flags=None: (settings.soar, [])
+        )
+        store = await Store.open(database_path(root, settings), weighing_of(settings), policy_of(settings))
+        try:
+            return await cls._on(store, root, settings, pool, model, sender, configured, environ)
+        except BaseException:
+            await store.close()  # an open connection would keep the whole process from ending
+            raise
+
+    @classmethod
+    async def _on(
+        cls,
+        store: Store,
+        root: Path,
+        settings: Settings,
+        pool: WorkerPool,
+        model: ModelProcess | None,
+        sender: Sender | None,
+        configured: Configured,
+        environ: Mapping[str, str],
+    ) -> Workspace:
+        owner = await store.read.fact("root")
+        if owner is None:
+            await store.remember("root", str(root))
+        elif owner != str(root):
+            raise MemoryError_(
+                f"{store.path} is the memory of {owner}, not of {root}; put {{workspace}} into memory.database_path"
+            )
+        limits = Limits(max_file_bytes=settings.indexing.max_file_bytes, max_files=settings.indexing.max_files)
+        indexer = Indexer(
+            root,
+            store,
+            pool,
+            IndexerSettings(limits, debounce=settings.indexing.debounce_seconds, sweep=settings.indexing.sweep_seconds),
+        )
+        lifespans = await asyncio.to_thread(policies_of, root, settings)
+        for problem in lifespans.problems:
+            logger.warning("lifespan policies", extra={"root": str(root), "problem": problem})
+        indexer.counts = await store.counts()
+        embedder = None
+        if model is not None:
+            embedder = (await asyncio.to_thread(_embedder_class))(root, store, model)
+            indexer.listen(lambda progress: embedder.wake() if progress is None else None)
+            embedder.start(indexer.first_run)
+        indexer.start()
+        return cls(
+            root,
+            store,
+            indexer,
+            lifespans,
+            settings.deliverables,
+            settings.detect,
+            embedder,
+            sender,
+            home=settings.home,
+            configured=configured,
+            environ=environ,
+        )
+
+    async def close(self) -> None:
+        """Stop indexing and close the memory."""
+        self._closed = True
+        self._warming.cancel()
+        await self._upkeep.close()
+        await self.detecting.close()
+        if self._follower is not None:
+            await self._follower.close()
+        await self.adoption.close()
+        if self._embedder is not None:
+            await self._embedder.close()
+        await self._indexer.close()
+        await self.deliverables.close()
+        await self._store.close()
+
+    def status(self) -> WorkspaceStatus:
+        """State and counts, as of the last write."""
+        counts = self._counts()
+        return WorkspaceStatus(
+            root=str(self.root),
+            state=self._indexer.state,
+            files=counts.files,
+            chunks=counts.chunks,
+            pending_files=self._indexer.pending,
+            skipped_files=self._skipped_files(),
+            database_bytes=_size(self._store.path),
+            last_error=self._indexer.last_error,
+            watching=self._indexer.watching,
+            learning_history=self._indexer.learning_history,
+        )
+
+    @property
+    def behind(self) -> bool:
+        """Whether files are being looked through or taken in: what is said rests on the index as it was left."""
+        return self._indexer.state in ("scanning", "indexing")
+
+    async def recall(self, params: RecallParams, cursor: Cursor | None = None) -> RecallResult:
+        """Rank what memory holds for a query. Reads only; what is pending is said in `freshness`.
+
+        What relates to the `cursor` and to what was edited lately comes first; without one, nothing is primed.
+        """
+        begun = time.perf_counter()
+        freshness = self._freshness()  # before: an index that is done meanwhile came too late for this answer
+        focus = await self.buffers.focus(cursor, time.time()) if cursor is not None else None
+        answer = await self._recalling.answer(params, focus, self._indexer.pending)
+        took = time.perf_counter() - begun
+        return RecallResult(
+            query=params.query,
+            took_ms=round(took * 1000, 3),
+            freshness=msgspec.structs.replace(freshness, indexed_at=iso(answer.indexed_at)),
+            results=answer.results,
+            hint=answer.hint,
+            logs=answer.logs,
+        )
+
+    async def index(
+        self, paths: list[Path] | None, progress: Callable[[IndexProgress], None] | None = None
+    ) -> IndexResult:
+        """Bring some paths, or everything, up to date and wait for it."""
+        begun = time.perf_counter()
+        wanted = None if paths is None else [self.relative(path) for path in paths]
+        whole = wanted is None or "" in wanted or any((self.root / path).is_dir() for path in wanted)
+        summary = await self._indexer.run(None if whole else wanted, progress)
+        counts = self._counts()
+        older = await self.adoption.offer_once()
+        return IndexResult(
+            workspace=str(self.root),
+            files=counts.files,
+            chunks=counts.chunks,
+            definitions=sum(
+                count for kind, count in counts.kinds.items() if kind != "module" and type_of(kind) == "code"
+            ),
+            kinds=counts.kinds,
+            languages=counts.languages,
+            parsed_files=summary.parsed,
+            unchanged_files=summary.unchanged,
+            removed_files=summary.removed,
+            skipped_files=self._skipped_files(),
+            failed_files=summary.failed,
+            took_ms=round((time.perf_counter() - begun) * 1000, 3),
+            adoptable=str(older.root) if older else None,
+        )
+
+    async def explain(self, chunk_id: str) -> ExplainResult:
+        """All that memory knows of the chunk of that id, with or without its lines. Raises UnknownChunk."""
+        return await explanation.explain_id(self.root, self._store.read, chunk_id, self.policies)
+
+    async def symbols(self, query: str, limit: int) -> list[Recalled]:
+        """Definitions whose name starts like the query, then those recall finds for it."""
+        reader = self._store.read
+        named = await reader.name_prefix(query, limit)
+        hits = await weigh(reader, named, time.time())
+        if len(hits) < limit and query.strip():
+            known = {hit.chunk.id for hit in hits}
+            more = await recall(reader, query, limit, time.time())
+            hits += [hit for hit in more if hit.chunk.id not in known and hit.chunk.kind not in ("module", "section")]
+        return [recall_documents.recalled(hit, self.root, 0) for hit in hits[:limit]]
+
+    async def doctor(self) -> DoctorResult:
+        """What is wrong with this workspace and how to mend it, and every file that is left out."""
+        older = await self.adoption.offer()
+        return await checkup(self.root, self._store, self._indexer, self._policy_problems, older, self._embedder)
+
+    async def repair(self) -> DoctorResult:
+        """Mend the memory file and index everything anew; what was done, then what doctor says."""
+        done = await mend(self.root, self._store, self._indexer)
+        await self.deliverables.forget()
+        self.detecting.forget()
+        result = await self.doctor()
+        return msgspec.structs.replace(result, findings=[*done, *result.findings])
+
+    async def forget_logs(self, files: Sequence[str]) -> None:
+        """Conversation logs that are deleted (paths below their folder) are not found any more."""
+        if not self._closed:
+            await self._store.forget_logs(files)
+
+    def files_changed(self, paths: list[Path]) -> None:
+        """Hear from an editor that files were saved, created or deleted."""
+        self._indexer.changed([self.relative(path) for path in paths])
+
+    def on_progress(self, listener: Callable[[IndexProgress | None], None]) -> Callable[[], None]:
+        """Be told of background indexing, and with None of its end; returns how to stop listening."""
+        return self._indexer.listen(listener)
+
+    def relative(self, path: Path) -> str:
+        """`path` within this workspace, with `/`. Raises MemoryError_ for paths outside."""
+        try:
+            return _slashed(path.relative_to(self.root))
+        except ValueError:
+            pass
+        try:
+            return _slashed(Path(os.path.realpath(path)).relative_to(self.root))
+        except ValueError as error:
+            raise MemoryError_(f"{path} is outside the workspace {self.root}") from error
+
+    async def _warm(self) -> None:
+        """Do what neither the start nor the first questions wait for, once the files are known."""
+        await self._indexer.first_run()
+        await load_for_questions()
+        await self.soar.look_for_interrupted()
+        if gone := await logs_gone(self._store, self.soar):
+            await self.forget_logs(gone)
+        await load_for_saves(self._counts().languages)
+
+    def _freshness(self) -> Freshness:
+        """How far behind memory is now; when it was indexed, memory itself says."""
+        counts = self._counts()
+        return Freshness(
+            indexed_at=None,
+            pending_files=self._indexer.pending,
+            skipped_files=self._skipped_files(),
+            files=counts.files,
+            chunks=counts.chunks,
+            state=self._indexer.state,
+        )
+
+    def _counts(self) -> Counts:
+        counts = self._indexer.counts
+        assert counts is not None, "counted when the workspace was opened"
+        return counts
+
+    def _skipped_files(self) -> int:
+        scan = self._indexer.last_scan
+        return self._counts().skipped + (len(scan.skips) if scan else 0)
+
+
+def _embedder_class() -> type[Embedder]:
+    from aurora_indexer.embedding.embedder import Embedder
+
+    return Embedder
+
+
+def _size(path: Path) -> int:
+    total = 0
+    for suffix in ("", "-wal"):
+        try:
+            total += path.with_name(path.name + suffix).stat().st_size
+        except OSError:
+            continue
+    return total
+
+
+def _slashed(path: Path) -> str:
+    return "" if path == Path() else path.as_posix()
