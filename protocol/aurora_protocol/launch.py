@@ -25,7 +25,7 @@ from aurora_protocol.connection import NobodyThere, open_connection, open_socket
 if TYPE_CHECKING:
     from subprocess import Popen
 
-DAEMON = ("-P", "-m", "aurora_server", "daemon", "run", "--detached")
+DAEMON = ("-P", "-m", "aurora_cli", "daemon", "run", "--detached")
 """What the interpreter is asked to run. `-P` keeps the working folder off the import path."""
 
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.01, 0.05

@@ -67,7 +67,7 @@ def run(
     bin_folder = folder / "bin"
     bin_folder.mkdir(parents=True)
     aurora = bin_folder / "aurora"
-    aurora.write_text(f'#!/bin/sh\nexec "{sys.executable}" -P -m aurora_server "$@"\n')
+    aurora.write_text(f'#!/bin/sh\nexec "{sys.executable}" -P -m aurora_cli "$@"\n')
     aurora.chmod(0o755)
     (folder / "init.lua").write_text(setup)
     (folder / "probe.lua").write_text(PRELUDE + probe + END)

@@ -21,7 +21,7 @@ from aurora_protocol.address import Address, read_info
 from aurora_protocol.client import Client
 from aurora_protocol.launch import daemon_environment, ensure_daemon
 
-COMMAND = (sys.executable, "-P", "-m", "aurora_server")
+COMMAND = (sys.executable, "-P", "-m", "aurora_cli")
 PATIENCE = 30.0
 """Seconds until a wait fails: many times what is usual, for machines that do other things as well."""
 

@@ -112,7 +112,7 @@ def root(tmp_path: Path) -> Path:
 def run(product: Product, root: Path, folder: Path, setup: str, probe: str) -> Any:
     (folder / "bin").mkdir(parents=True)
     aurora = folder / "bin" / "aurora"
-    aurora.write_text(f'#!/bin/sh\nexec "{sys.executable}" -P -m aurora_server "$@"\n')
+    aurora.write_text(f'#!/bin/sh\nexec "{sys.executable}" -P -m aurora_cli "$@"\n')
     aurora.chmod(0o755)
     (folder / "probe.el").write_text(START + setup + probe + END)
     environment = {

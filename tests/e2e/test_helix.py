@@ -61,7 +61,7 @@ def test_it_hovers_and_tells_what_is_wrong(tmp_path: Path) -> None:
     shutil.copy(LANGUAGES, tmp_path / "config" / "helix" / "languages.toml")
     (tmp_path / "bin").mkdir()
     aurora = tmp_path / "bin" / "aurora"
-    aurora.write_text(f'#!/bin/sh\nexec "{sys.executable}" -P -m aurora_server "$@"\n')
+    aurora.write_text(f'#!/bin/sh\nexec "{sys.executable}" -P -m aurora_cli "$@"\n')
     aurora.chmod(0o755)
     with product_in(tmp_path / "home") as product:
         product.json("index", cwd=root)

@@ -103,7 +103,7 @@ def test_the_fzf_recipe_finds_a_place(product: Product, root: Path, tmp_path: Pa
         pytest.skip(f"not installed: {', '.join(missing)}")
     (recipe,) = re.findall(r"```bash\n# aurora: fzf\n(.*?)```", README.read_text("utf-8"), re.DOTALL)
     aur = tmp_path / "aur"
-    aur.write_text(f'#!/bin/sh\nexec "{sys.executable}" -P -m aurora_server "$@"\n')
+    aur.write_text(f'#!/bin/sh\nexec "{sys.executable}" -P -m aurora_cli "$@"\n')
     editor = tmp_path / "editor"
     editor.write_text('#!/bin/sh\necho "opened $*"\n')
     for program in (aur, editor):

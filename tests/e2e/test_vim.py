@@ -75,7 +75,7 @@ def test_ale_hovers_and_underlines(product: Product, tmp_path: Path) -> None:
     product.json("index", cwd=root)
     (tmp_path / "bin").mkdir()
     aurora = tmp_path / "bin" / "aurora"
-    aurora.write_text(f'#!/bin/sh\nexec "{sys.executable}" -P -m aurora_server "$@"\n')
+    aurora.write_text(f'#!/bin/sh\nexec "{sys.executable}" -P -m aurora_cli "$@"\n')
     aurora.chmod(0o755)
     (block,) = re.findall(r"```vim\n(.*?)```", README.read_text("utf-8"), re.DOTALL)
     (tmp_path / "vimrc").write_text("set nocompatible noswapfile\nfiletype plugin on\n" + block)

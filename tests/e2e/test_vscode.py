@@ -130,7 +130,7 @@ def seen(vsix: Path, companions: list[Path], tmp_path_factory: pytest.TempPathFa
     commit(root, "open the shop")
     launcher = folder / "bin" / "aurora"
     launcher.parent.mkdir()
-    launcher.write_text(f'#!/bin/sh\nexec "{sys.executable}" -P -m aurora_server "$@"\n')
+    launcher.write_text(f'#!/bin/sh\nexec "{sys.executable}" -P -m aurora_cli "$@"\n')
     launcher.chmod(0o755)
     mind = Mind(("Explain how total_price adds the tax", "Compare total_price with pay_by_card"), depends={1: (0,)})
 

@@ -54,7 +54,7 @@ def known(vsix: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict
     folder = tmp_path_factory.mktemp("restricted")
     launcher = folder / "bin" / "aurora"
     launcher.parent.mkdir()
-    launcher.write_text(f'#!/bin/sh\nexec "{sys.executable}" -P -m aurora_server "$@"\n')
+    launcher.write_text(f'#!/bin/sh\nexec "{sys.executable}" -P -m aurora_cli "$@"\n')
     launcher.chmod(0o755)
     path = f"{launcher.parent}{os.pathsep}{os.environ['PATH']}"
     yield from journey(folder, vsix, {"PATH": path}, [UNTRUSTED, ASKED, WALKTHROUGH, EMPTY])

@@ -118,7 +118,7 @@ def test_nothing_of_the_workspace_is_imported(
     programs: Path, trapped: Path, home: Path, tmp_path: Path, how: str
 ) -> None:
     """By the command, the daemon it starts, or the workers that one starts."""
-    command = (programs / "aur",) if how == "script" else (programs / "python", "-P", "-m", "aurora_server")
+    command = (programs / "aur",) if how == "script" else (programs / "python", "-P", "-m", "aurora_cli")
     variables = {"AURORA_HOME": str(home), "PYTHONPATH": "."}
     answer = run(*command, "mem", "handler_7_5", "--json", cwd=trapped, **variables)
     best = json.loads(answer.stdout)["results"][0]

@@ -20,7 +20,7 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 
 from aurora_memory.token_cost import estimated_tokens
 
-COMMAND = (sys.executable, "-P", "-m", "aurora_server")
+COMMAND = (sys.executable, "-P", "-m", "aurora_cli")
 
 
 def environment(home: Path, variables: Mapping[str, str]) -> dict[str, str]:

@@ -18,7 +18,7 @@ from aurora_protocol.client import Client
 from aurora_protocol.connection import NobodyThere, open_connection
 from aurora_protocol.frames import Decoder, encode
 
-COMMAND = (sys.executable, "-P", "-m", "aurora_server", "daemon", "run", "--detached")
+COMMAND = (sys.executable, "-P", "-m", "aurora_cli", "daemon", "run", "--detached")
 
 
 def until(condition: Callable[[], bool], seconds: float = 60.0, what: str = "") -> None:

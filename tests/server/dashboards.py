@@ -17,7 +17,7 @@ class Dashboard:
     """`aurora dashboard` for a workspace. Use as a context manager."""
 
     def __init__(self, home: Path, root: Path) -> None:
-        command = [sys.executable, "-P", "-m", "aurora_server", "--workspace", str(root), "dashboard", "--no-open"]
+        command = [sys.executable, "-P", "-m", "aurora_cli", "--workspace", str(root), "dashboard", "--no-open"]
         self.process = subprocess.Popen(
             [*command, "--json"],
             env={**os.environ, "AURORA_HOME": str(home)},

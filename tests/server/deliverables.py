@@ -15,7 +15,7 @@ def aurora(
 ) -> subprocess.CompletedProcess[str]:
     """Run the command line on the workspace at `root`."""
     named = () if cwd is not None else ("--workspace", str(root))
-    command = [sys.executable, "-P", "-m", "aurora_server", *named, *arguments]
+    command = [sys.executable, "-P", "-m", "aurora_cli", *named, *arguments]
     environment = {**os.environ, "AURORA_HOME": str(home), "PYTHONWARNINGS": "error", "TZ": "UTC", **variables}
     return subprocess.run(
         command, env=environment, input=given, capture_output=True, text=True, timeout=60, check=False, cwd=cwd

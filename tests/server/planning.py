@@ -45,7 +45,7 @@ def on_terminal(home: Path, provider: LoopbackProvider, arguments: list[str], ty
     main, other = pty.openpty()
     environment = {**os.environ, **provider.environ, "AURORA_HOME": str(home), "TERM": "xterm", "COLUMNS": "200"}
     process = subprocess.Popen(
-        [sys.executable, "-P", "-m", "aurora_server", "manifest", "do", *arguments],
+        [sys.executable, "-P", "-m", "aurora_cli", "manifest", "do", *arguments],
         env=environment, stdin=other, stdout=other, stderr=other, cwd=home.parent, start_new_session=True,
         preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),  # Ctrl-C is to reach it
     )  # fmt: skip

@@ -27,7 +27,7 @@ def manifest_command(
     """Run `aurora manifest …` in a process of its own; standard input is `said`, or empty."""
     environment = {**os.environ, "AURORA_HOME": str(home), "NO_COLOR": "1", **variables}
     return subprocess.run(
-        [sys.executable, "-P", "-m", "aurora_server", "manifest", *arguments],
+        [sys.executable, "-P", "-m", "aurora_cli", "manifest", *arguments],
         env=environment,
         input=said if said is not None else "",
         capture_output=True,
@@ -196,7 +196,7 @@ class Lighthouse:
 def demo_site(home: Path, *options: str) -> Iterator[tuple[str, subprocess.Popen[str]]]:
     """`aurora manifest serve` in a process of its own: its URL, and the process."""
     environment = {**os.environ, "AURORA_HOME": str(home)}
-    command = [sys.executable, "-P", "-m", "aurora_server", "manifest", "serve", "--port", "0", "--json", *options]
+    command = [sys.executable, "-P", "-m", "aurora_cli", "manifest", "serve", "--port", "0", "--json", *options]
     process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:
         assert process.stdout is not None

@@ -27,7 +27,7 @@ def workspace(tmp_path: Path) -> Path:
 def aurora(workspace: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     home = workspace.parent
     environ = {**os.environ, "AURORA_HOME": str(home / "h"), "HOME": str(home / "u")}
-    command = [sys.executable, "-c", "import sys; from aurora_server.cli import main; sys.exit(main())", "agents"]
+    command = [sys.executable, "-c", "import sys; from aurora_cli import main; sys.exit(main())", "agents"]
     return subprocess.run([*command, *arguments], cwd=workspace, env=environ, capture_output=True, text=True)
 
 
@@ -49,7 +49,7 @@ def test_refresh_looks_again_and_trust_counts(workspace: Path) -> None:
     aurora(workspace, "list")
     (workspace.parent / "h" / "agents.json").write_text("[]")
     subprocess.run(
-        [sys.executable, "-c", "import sys; from aurora_server.cli import main; sys.exit(main())", "trust"],
+        [sys.executable, "-c", "import sys; from aurora_cli import main; sys.exit(main())", "trust"],
         cwd=workspace,
         env={**os.environ, "AURORA_HOME": str(workspace.parent / "h"), "HOME": str(workspace.parent / "u")},
         capture_output=True,

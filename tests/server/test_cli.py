@@ -95,7 +95,7 @@ def run(workspace: Path, environ: dict[str, str]) -> Run:
     def call(*arguments: str, **more: Any) -> subprocess.CompletedProcess[str]:
         options: dict[str, Any] = {"cwd": workspace, "env": environ, "timeout": 60, **more}
         return subprocess.run(
-            [sys.executable, "-P", "-m", "aurora_server", *arguments], capture_output=True, text=True, **options
+            [sys.executable, "-P", "-m", "aurora_cli", *arguments], capture_output=True, text=True, **options
         )
 
     return call
@@ -280,7 +280,7 @@ def test_on_a_terminal_there_are_links_and_a_progress_bar(
         }
 
     daemon.handlers["aurora/recall"] = recall
-    command = [sys.executable, "-P", "-m", "aurora_server", "mem", "x"]
+    command = [sys.executable, "-P", "-m", "aurora_cli", "mem", "x"]
     shown = on_terminal(command, workspace, {**environ, "COLUMNS": "120"})
     assert "Indexing requests …" in shown
     assert "100 %" in shown
@@ -341,7 +341,7 @@ def test_wrong_usage_is_one_line_and_2(run: Run, arguments: tuple[str, ...], com
 
 @pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
 def test_a_closed_stream_is_no_error(daemon: FakeDaemon, workspace: Path, environ: dict[str, str], closed: str) -> None:
-    script = f'"$0" -P -m aurora_server mem login --json {closed}'
+    script = f'"$0" -P -m aurora_cli mem login --json {closed}'
     done = subprocess.run(
         ["sh", "-c", script, sys.executable], cwd=workspace, env=environ, capture_output=True, text=True, timeout=60
     )
@@ -350,7 +350,7 @@ def test_a_closed_stream_is_no_error(daemon: FakeDaemon, workspace: Path, enviro
 
 
 def test_a_working_folder_that_is_gone_is_said_so(workspace: Path, environ: dict[str, str]) -> None:
-    code = "import os, sys; os.rmdir(os.getcwd()); from aurora_server.cli import main; sys.exit(main())"
+    code = "import os, sys; os.rmdir(os.getcwd()); from aurora_cli import main; sys.exit(main())"
     command = [sys.executable, "-P", "-c", code, "mem", "x"]
     done = subprocess.run(command, cwd=workspace / "src", env=environ, capture_output=True, text=True, timeout=60)
     assert done.returncode == 2
@@ -464,7 +464,7 @@ def test_ctrl_c_ends_quietly_and_cancels(daemon: FakeDaemon, workspace: Path, en
         return INDEXED
 
     daemon.handlers["aurora/index"] = slow
-    command = [sys.executable, "-P", "-m", "aurora_server", "index"]
+    command = [sys.executable, "-P", "-m", "aurora_cli", "index"]
     process = subprocess.Popen(command, cwd=workspace, env=environ, stderr=subprocess.PIPE, text=True)
     daemon.wait_for("aurora/index")
     process.send_signal(signal.SIGINT)
@@ -478,7 +478,7 @@ def test_a_reader_that_has_seen_enough_is_no_error(
 ) -> None:
     reader, writer = os.pipe()
     os.close(reader)
-    command = [sys.executable, "-P", "-m", "aurora_server", "mem", "x"]
+    command = [sys.executable, "-P", "-m", "aurora_cli", "mem", "x"]
     done = subprocess.run(command, cwd=workspace, env=environ, stdout=writer, stderr=subprocess.PIPE, timeout=30)
     os.close(writer)
     assert (done.returncode, done.stderr) == (0, b"")

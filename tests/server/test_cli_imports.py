@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
+from aurora_cli.import_path import closed_path
+from aurora_cli.workspace import find_workspace
 from aurora_protocol.address import Address
-from aurora_server.cli.import_path import closed_path
-from aurora_server.cli.workspace import find_workspace
 from tests.fake_daemon import FakeDaemon
 
 REPLY: dict[str, Any] = {
@@ -23,8 +23,8 @@ REPLY: dict[str, Any] = {
     "results": [],
     "hint": None,
 }
-MODULES = "import sys; from aurora_server.cli import main; sys.argv[1:] = ['mem', 'x']; "
-MODULES += "from aurora_server.cli import haste; haste.leave = lambda code: print(*sys.modules) or code; main()"
+MODULES = "import sys; from aurora_cli import main; sys.argv[1:] = ['mem', 'x']; "
+MODULES += "from aurora_cli import haste; haste.leave = lambda code: print(*sys.modules) or code; main()"
 
 
 @pytest.fixture
@@ -69,7 +69,7 @@ def test_a_workspaces_modules_are_never_imported(
     daemon: FakeDaemon, tmp_path: Path, trap: Path, folder: str, pythonpath: str
 ) -> None:
     polluted = environ(tmp_path, PYTHONPATH=pythonpath.format(root=trap))
-    code = "import sys; from aurora_server.cli import main; sys.exit(main())"
+    code = "import sys; from aurora_cli import main; sys.exit(main())"
     done = subprocess.run(
         [sys.executable, "-P", "-c", code, "mem", "x"], cwd=trap / folder, env=polluted, capture_output=True, text=True
     )
@@ -78,13 +78,13 @@ def test_a_workspaces_modules_are_never_imported(
 
 
 def test_what_is_dropped_from_the_import_path() -> None:
-    own = "/w/venv/lib/site-packages/aurora_server/cli/import_path.py"
+    own = "/w/venv/lib/site-packages/aurora_cli/import_path.py"
     site = "/w/venv/lib/site-packages"
     path = ["/w", "/w/lib", "/elsewhere", site, "/usr/lib/python3"]
     assert closed_path(path, ["/w", "/w/lib", "/elsewhere"], ["/w"], own) == ["/elsewhere", site, "/usr/lib/python3"]
     assert closed_path([site], [site], ["/w"], own) == [site], "where we are ourselves is where we have to look"
     assert closed_path(["/work2"], ["/work2"], ["/work"], own) == ["/work2"]
-    checkout = "/w/server/aurora_server/cli/import_path.py"
+    checkout = "/w/server/aurora_cli/import_path.py"
     assert closed_path(["/w", "/w/server", "/w/memory"], ["/w", "/w/server", "/w/memory"], ["/w"], checkout) == [
         "/w/server",
         "/w/memory",

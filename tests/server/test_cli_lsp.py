@@ -28,7 +28,7 @@ def daemon(tmp_path: Path) -> Iterator[FakeDaemon]:
 
 @pytest.fixture
 def editor(daemon: FakeDaemon, tmp_path: Path) -> Iterator[Editor]:
-    opened = Editor(tmp_path, [sys.executable, "-P", "-m", "aurora_server", "lsp"])
+    opened = Editor(tmp_path, [sys.executable, "-P", "-m", "aurora_cli", "lsp"])
     yield opened
     opened.process.kill()
     opened.process.communicate()

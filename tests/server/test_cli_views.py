@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from aurora_server.cli.output import Style, snake_keys
-from aurora_server.cli.recall_view import footer, location, recall_lines, title
-from aurora_server.cli.words import ago, count, plain, plain_lines, shorten, size, took
+from aurora_cli.output import Style, snake_keys
+from aurora_cli.recall_view import footer, location, recall_lines, title
+from aurora_protocol.human_text import ago, count, plain, plain_lines, shorten, size, took
 
 NOW = datetime(2026, 11, 21, 20, 0, tzinfo=UTC)
 FRESH: dict[str, Any] = {"indexedAt": "x", "pendingFiles": 0, "skippedFiles": 0, "state": "ready"}

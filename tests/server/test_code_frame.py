@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from rich.cells import cell_len
 
+from aurora_cli.code_frame import LEAST_WIDTH, code_frame
 from aurora_protocol.positions import LineIndex
-from aurora_server.cli.code_frame import LEAST_WIDTH, code_frame
 
 
 def frame(text: str, meant: str, width: int = 80, nth: int = 0) -> list[str]:

@@ -49,7 +49,7 @@ def environment(tmp_path: Path) -> dict[str, str]:
     for name in ("aurora", "aur"):
         program = tmp_path / "bin" / name
         program.parent.mkdir(exist_ok=True)
-        code = f"import sys; sys.argv[0] = '{name}'; from aurora_server.cli import main; sys.exit(main())"
+        code = f"import sys; sys.argv[0] = '{name}'; from aurora_cli import main; sys.exit(main())"
         program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -P -c "{code}" "$@"\n')
         program.chmod(0o755)
     path = f"{tmp_path / 'bin'}{os.pathsep}{os.environ['PATH']}"

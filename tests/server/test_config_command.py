@@ -32,7 +32,7 @@ def root(tmp_path: Path) -> Path:
 def aurora(home: Path, root: Path, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
     environ = {name: value for name, value in os.environ.items() if not name.startswith("AURORA_")}
     environ.update(AURORA_HOME=str(home), **variables)
-    command = [sys.executable, "-P", "-m", "aurora_server", *arguments]
+    command = [sys.executable, "-P", "-m", "aurora_cli", *arguments]
     return subprocess.run(command, cwd=root, env=environ, capture_output=True, text=True, timeout=60)
 
 

@@ -162,7 +162,7 @@ assert child.poll() is None
 
 
 def test_one_that_a_program_started_ends_with_it(daemon: Daemon, home: Path, root: Path) -> None:
-    command = [sys.executable, "-P", "-m", "aurora_server", "--workspace", str(root), "dashboard", "--no-open"]
+    command = [sys.executable, "-P", "-m", "aurora_cli", "--workspace", str(root), "dashboard", "--no-open"]
     # Its standard error is the starter's: this waits for the end of both.
     done = subprocess.run(
         [sys.executable, "-c", STARTER, *command, "--json"],
@@ -176,7 +176,7 @@ def test_one_that_a_program_started_ends_with_it(daemon: Daemon, home: Path, roo
 
 def test_a_port_that_is_taken_is_refused_in_one_line(daemon: Daemon, home: Path, root: Path) -> None:
     with Dashboard(home, root) as dashboard:
-        command = [sys.executable, "-P", "-m", "aurora_server", "--workspace", str(root), "dashboard", "--no-open"]
+        command = [sys.executable, "-P", "-m", "aurora_cli", "--workspace", str(root), "dashboard", "--no-open"]
         done = subprocess.run(
             [*command, "--port", str(dashboard.port)],
             env={**os.environ, "AURORA_HOME": str(home)},

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from aurora_cli.deliverable_ingest import KEPT, shortened
+from aurora_cli.metrics_view import metrics_lines, sparkline
+from aurora_cli.output import Style
+from aurora_cli.report_markdown import table
+from aurora_protocol.human_text import lasting
 from aurora_protocol.keys import camel_keys, snake_keys
-from aurora_server.cli.deliverable_ingest import KEPT, shortened
-from aurora_server.cli.metrics_view import metrics_lines, sparkline
-from aurora_server.cli.output import Style
-from aurora_server.cli.report_markdown import table
-from aurora_server.cli.words import lasting
 from aurora_server.lsp.checklists import checklist
 
 

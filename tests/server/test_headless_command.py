@@ -12,13 +12,13 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
+from aurora_cli.headless import Options, Wired, headless_options, options_of, pursue_goal
+from aurora_cli.headless_context import opening as opening_for_real
+from aurora_cli.headless_context import record_of
+from aurora_cli.settings import Settings
 from aurora_orchestration.settings import HeadlessSettings
 from aurora_orchestration.soar.run_record import Mode, RunRecord
 from aurora_orchestration.soar.types import AgentResponse, AgentTry, Output, Subgoal, SubgoalResult
-from aurora_server.cli.headless import Options, Wired, headless_options, options_of, pursue_goal
-from aurora_server.cli.headless_opening import opening as opening_for_real
-from aurora_server.cli.headless_opening import record_of
-from aurora_server.cli.settings import Settings
 from aurora_server.workspace.query_documents import result_of
 
 

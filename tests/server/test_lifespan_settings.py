@@ -121,7 +121,7 @@ def test_a_file_named_on_the_command_line_reaches_the_daemon(home: Path, root: P
     named = write(tmp_path / "policies.json", {"policies": {"mine": {}}})
     arguments = ["--workspace", str(root), "--lifespan-policies", str(named), "doctor"]
     environment = {**os.environ, "AURORA_HOME": str(home), "AURORA_LIFESPAN_POLICIES": "/no/such/file"}
-    command = [sys.executable, "-P", "-m", "aurora_server"]
+    command = [sys.executable, "-P", "-m", "aurora_cli"]
     try:
         done = subprocess.run(
             [*command, *arguments], env=environment, capture_output=True, text=True, timeout=60, check=False

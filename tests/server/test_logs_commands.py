@@ -15,10 +15,10 @@ from typing import Any
 
 import pytest
 
+from aurora_cli.app import run as aurora
+from aurora_cli.output import Style
 from aurora_orchestration.conversations.log_writer import write_log
 from aurora_orchestration.settings import ConversationSettings
-from aurora_server.cli.app import run as aurora
-from aurora_server.cli.output import Style
 from tests.orchestration.runs import BEGAN, ID, QUERY, run
 
 Said = Callable[..., tuple[str, str, int]]
@@ -156,7 +156,7 @@ def test_what_cannot_be_done_is_one_line_and_exit_code_2(said: Said, arguments: 
 
 
 def test_a_log_someone_edited_cannot_command_the_terminal(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    from aurora_server.cli.logs_view import render
+    from aurora_cli.logs_view import render
 
     render("# x\x1b]0;t\x07\n```\n\x1b[2Jwords\n```", Style(rich=True, width=60))
     out = capsys.readouterr().out
@@ -168,7 +168,7 @@ def test_no_daemon_is_started_and_the_configured_folder_is_read(home: Path, tmp_
     (home / "logs" / "conversations").rename(moved)
     (home / "config.json").write_text(json.dumps({"logging": {"conversations": {"path": str(moved)}}}))
     done = subprocess.run(
-        [sys.executable, "-m", "aurora_server", "logs", "--month", "2025-12", "--json"],
+        [sys.executable, "-m", "aurora_cli", "logs", "--month", "2025-12", "--json"],
         env={**os.environ, "AURORA_HOME": str(home)},
         capture_output=True,
         text=True,

@@ -15,7 +15,7 @@ import pytest
 
 from aurora_protocol.frames import Decoder, encode
 
-COMMAND = (sys.executable, "-P", "-m", "aurora_server", "lsp", "--standalone")
+COMMAND = (sys.executable, "-P", "-m", "aurora_cli", "lsp", "--standalone")
 
 
 def frame(method: str, params: object = None, identity: int | None = None) -> bytes:

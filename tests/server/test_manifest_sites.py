@@ -154,7 +154,7 @@ def test_destroying_needs_a_word(home: Path, lighthouse: Site) -> None:
 def test_on_a_terminal_the_person_is_asked(home: Path, lighthouse: Site, typed: str, code: int) -> None:
     ours, theirs = pty.openpty()
     environment = {**os.environ, "AURORA_HOME": str(home), "NO_COLOR": "1"}
-    command = [sys.executable, "-P", "-m", "aurora_server", "manifest", "call", lighthouse.url, "delete_post"]
+    command = [sys.executable, "-P", "-m", "aurora_cli", "manifest", "call", lighthouse.url, "delete_post"]
     process = subprocess.Popen(
         [*command, "--arg", "id=1"], env=environment, stdin=theirs, stdout=subprocess.PIPE, stderr=theirs
     )

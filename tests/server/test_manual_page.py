@@ -9,16 +9,14 @@ from pathlib import Path
 import click
 import pytest
 
-from aurora_server.cli.app import COMMANDS, aurora
-from aurora_server.cli.manual_page import manual_page
+from aurora_cli.app import COMMANDS, aurora
+from aurora_cli.manual_page import manual_page
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "aurora.1"
 
 
 def test_the_committed_page_is_up_to_date() -> None:
-    assert manual_page(aurora) == PAGE.read_text("utf-8"), (
-        "run: python -m aurora_server.cli.manual_page > docs/aurora.1"
-    )
+    assert manual_page(aurora) == PAGE.read_text("utf-8"), "run: python -m aurora_cli.manual_page > docs/aurora.1"
 
 
 def test_every_command_is_in_it_with_its_options() -> None:

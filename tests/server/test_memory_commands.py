@@ -58,7 +58,7 @@ def daemon(home: Path) -> Iterator[Daemon]:
 
 def aurora(home: Path, root: Path, *arguments: str, given: str | None = None) -> subprocess.CompletedProcess[str]:
     """Run the command line in a process of its own."""
-    command = [sys.executable, "-P", "-m", "aurora_server", "--workspace", str(root), *arguments]
+    command = [sys.executable, "-P", "-m", "aurora_cli", "--workspace", str(root), *arguments]
     environment = {**os.environ, "AURORA_HOME": str(home), "PYTHONWARNINGS": "error"}
     return subprocess.run(
         command, env=environment, input=given, capture_output=True, text=True, timeout=60, check=False

@@ -21,7 +21,7 @@ from tests.orchestration.soar.minds import Mind
 from tests.server.asking import MEDIUM, TWO, asked, configure, workspace
 from tests.server.daemons import Daemon, until
 
-COMMAND = (sys.executable, "-P", "-m", "aurora_server")
+COMMAND = (sys.executable, "-P", "-m", "aurora_cli")
 
 
 def initialized(daemon: Daemon, root: Path, **options: Any) -> Client:

@@ -11,10 +11,10 @@ from typing import Any
 import msgspec
 import pytest
 
+from aurora_cli.query_text import sure_line
+from aurora_cli.query_view import exit_code_of, run_view
+from aurora_cli.settings import Settings
 from aurora_orchestration.soar.stages import Stage
-from aurora_server.cli.query_view import exit_code_of, run_view
-from aurora_server.cli.query_words import sure_line
-from aurora_server.cli.settings import Settings
 from aurora_server.workspace.query_documents import notice_of, result_of
 from tests.orchestration.runs import ANSWER, run, verification
 

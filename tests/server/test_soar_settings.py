@@ -57,7 +57,8 @@ def test_every_section_that_is_given_is_looked_at(home: Path) -> None:
 
 
 def test_starting_up_imports_nothing_of_answering(home: Path) -> None:
-    code = "import sys, aurora_server.daemon.daemon; from aurora_server.configuration.settings import load; load({'AURORA_HOME': '/nowhere'})"
+    code = "import sys, aurora_server.daemon.daemon; from aurora_server.configuration import settings"
+    code += "; settings.load({'AURORA_HOME': '/nowhere'})"
     done = subprocess.run(
         [sys.executable, "-P", "-c", f"{code}; print(*sys.modules)"], capture_output=True, text=True, check=True
     )

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from aurora_cli.uninstall import refusal
 from aurora_protocol.address import SHARED_TEMP, Address
-from aurora_server.cli.uninstall import refusal
 from tests.e2e.product import COMMAND, Product, eventually
 from tests.e2e.repositories import shop
 

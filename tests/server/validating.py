@@ -13,7 +13,7 @@ from tests.manifests import manifest
 
 GOOD = json.dumps(manifest(), indent=2, ensure_ascii=False)
 BAD = GOOD.replace('"method": "GET"', '"method": "FETCH"').replace('"v": 1,', '"v": "1",', 1)
-COMMAND = (sys.executable, "-P", "-m", "aurora_server", "manifest", "validate")
+COMMAND = (sys.executable, "-P", "-m", "aurora_cli", "manifest", "validate")
 
 
 def make_site(tmp_path: Path) -> Path:

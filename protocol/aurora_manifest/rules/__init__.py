@@ -5,7 +5,7 @@ Start reading in `registry`. `python -m aurora_manifest.rules` writes the page o
 
 from __future__ import annotations
 
-from aurora_manifest.rules import (
+from aurora_manifest.rules import (  # noqa: F401  each file registers its rules
     descriptions,
     extensions,
     identity,

@@ -1,1 +1,1 @@
-"""How configuration is found, read, merged, explained, changed and watched; `aurora_server.configuration.settings` says what."""
+"""Configuration: found, read, merged, explained, changed and watched; `settings` says what there is."""

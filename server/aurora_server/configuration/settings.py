@@ -1,7 +1,7 @@
 """What can be configured: defaults, then `config.json` of the user, then `AURORA_*` variables (App. C).
 
-A workspace's own `.aurora/config.json` has a say in the lifespan policies (`aurora_server.workspace.lifespan_policies`) and in how its
-questions are answered (`aurora_server.configuration.layers`), never in the daemon: it could redirect where memory goes.
+A workspace's own `.aurora/config.json` has a say in the lifespan policies (`workspace.lifespan_policies`) and in how its
+questions are answered (`configuration.layers`), never in the daemon: it could redirect where memory goes.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ from urllib.parse import quote
 
 import jinja2
 
-from aurora_server.cli.words import ago, count, lasting, size
+from aurora_protocol.human_text import ago, count, lasting, size
 from aurora_server.dashboard.charts import bars, sparkline, timeline
 from aurora_server.dashboard.picture import ChangeView, Picture
 

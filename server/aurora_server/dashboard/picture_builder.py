@@ -12,13 +12,13 @@ from typing import Any
 from msgspec import Struct
 
 from aurora_deliverables.event_lines import events_of
+from aurora_deliverables.metric_text import METRIC_NAMES, value_words
 from aurora_deliverables.model import Deliverable
 from aurora_deliverables.reducer import Folding
 from aurora_protocol import typed
 from aurora_protocol.client import Client
 from aurora_protocol.keys import snake_keys
 from aurora_protocol.methods import StatusResult
-from aurora_server.cli.metrics_view import METRIC_NAMES, value_words
 from aurora_server.dashboard.picture import ChangeView, MetricView, Picture, Spent, WorkspaceView
 
 SHOWN = 50

@@ -25,7 +25,7 @@ MAX_SECTION_LINES = 200
 
 
 class SoarMemory:
-    """Fulfils `aurora_orchestration.soar.memory_port.Memory` for a workspace. `logs_folder` holds the conversation logs.
+    """Fulfils `soar.memory_port.Memory` for a workspace. `logs_folder` holds the conversation logs.
 
     `ready` waits until the workspace was indexed once: a run that costs something should know what it asks about.
     """

@@ -93,7 +93,7 @@ export async function findPython(named: string, searched: string | undefined, si
 /** Whether a Python that runs has no server in it. */
 export async function lacksServer(python: string): Promise<boolean> {
   const quiet: Telling = { step: () => undefined, log: () => undefined };
-  const look = "import importlib.util as look; print('there' if look.find_spec('aurora_server') else 'lacking')";
+  const look = "import importlib.util as look; print('there' if look.find_spec('aurora_cli') else 'lacking')";
   try {
     return (await run(python, ["-P", "-c", look], quiet, AbortSignal.timeout(ASKING_MS), () => "")).trim() === "lacking";
   } catch (error) {

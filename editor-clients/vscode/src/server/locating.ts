@@ -31,7 +31,7 @@ export async function locateServer(installed: () => Installed | undefined): Prom
     const command = demanded("aurora.server.interpreter", interpreter);
     const own = installed();
     if (own?.python === command) return { command: own.program, args: [], found: OWN };
-    return { command, args: ["-P", "-m", "aurora_server"], found: "aurora.server.interpreter" };
+    return { command, args: ["-P", "-m", "aurora_cli"], found: "aurora.server.interpreter" };
   }
   for (const folder of (process.env["PATH"] ?? "").split(path.delimiter)) {
     // A relative entry would mean a folder of the workspace.

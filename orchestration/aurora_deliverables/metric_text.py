@@ -1,0 +1,28 @@
+"""Names and values of the five metrics, as people read them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from aurora_protocol.human_text import lasting
+
+METRIC_NAMES = {
+    "featureThroughput": "feature throughput",
+    "resolutionLatency": "resolution latency",
+    "deliverableFailureRate": "failure rate",
+    "recoveryEfficiency": "recovery share",
+    "specConformance": "spec conformance",
+}
+
+
+def value_words(name: str, metric: Mapping[str, Any]) -> str:
+    """`0.86 /day`, `45 min`, `4.8 %`, `0.97`; a dash where nothing is known."""
+    value = metric.get("value")
+    if value is None:
+        return "–"
+    if name == "resolutionLatency":
+        return lasting(value)
+    if metric.get("unit") in ("percentage", "%", "percent"):
+        return f"{value:.1f} %"
+    return f"{value:.2f}" + (" /day" if name == "featureThroughput" else "")

@@ -1,0 +1,85 @@
+"""Groups whose commands are imported when they are called, and the options that every command takes."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import click
+
+from aurora_cli.settings import Settings
+from aurora_protocol.version import __version__
+
+
+class LazyGroup(click.Group):
+    """A group whose commands live in modules of their own, imported on first use."""
+
+    def __init__(
+        self, *args: Any, places: Mapping[str, tuple[str, str]], aliases: Mapping[str, str] | None = None, **more: Any
+    ) -> None:
+        """`places` has each command's module and its name there, `aliases` further names of commands."""
+        super().__init__(*args, **more)
+        self._places = places
+        self._aliases = aliases or {}
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted(self._places)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        place = self._places.get(self._aliases.get(cmd_name, cmd_name))
+        if place is None:
+            return None
+        command: click.Command = getattr(importlib.import_module(place[0]), place[1])
+        return with_global_options(command)
+
+
+def with_global_options(command: click.Command) -> click.Command:
+    """Let `command`, and its subcommands, take the global options as well: `aurora mem … --json`. Returns `command`."""
+    taken = {name for parameter in command.params for name in parameter.opts}
+    command.params.extend(option for option in global_options() if taken.isdisjoint(option.opts))
+    if isinstance(command, click.Group):
+        for child in command.commands.values():
+            with_global_options(child)
+    return command
+
+
+def global_options() -> list[click.Option]:
+    """The options that may stand before or after a command's name."""
+
+    def option(*names: str, keep: Callable[[Settings, Any], None], **more: Any) -> click.Option:
+        def callback(ctx: click.Context, parameter: click.Parameter, value: Any) -> None:
+            if value not in (None, False, 0) and not ctx.resilient_parsing:  # a shell that completes
+                keep(ctx.ensure_object(Settings), value)
+
+        return click.Option(list(names), callback=callback, expose_value=False, **more)
+
+    return [
+        option(
+            "--workspace",
+            type=click.Path(exists=True, file_okay=False),
+            help="The workspace's folder. [default: nearest upward with .git or .aurora, else here]",
+            keep=Settings.set_workspace,
+        ),
+        option("--json", is_flag=True, help="Print JSON.", keep=Settings.set_json),
+        option(
+            "--config",
+            type=click.Path(exists=True, dir_okay=False, readable=True),
+            help="Use this configuration file.",
+            keep=Settings.set_config,
+        ),
+        option(
+            "--lifespan-policies",
+            type=click.Path(exists=True, dir_okay=False, readable=True),
+            help="Use this file of lifespan policies.",
+            keep=Settings.set_lifespan_policies,
+        ),
+        option("-v", "--verbose", count=True, help="Say more; -vv shows tracebacks.", keep=Settings.add_verbosity),
+        option("--no-color", is_flag=True, help="Print no colours and links.", keep=Settings.set_no_color),
+        option("--version", is_flag=True, is_eager=True, help="Print the version.", keep=_print_version),
+    ]
+
+
+def _print_version(settings: Settings, _: bool) -> None:
+    click.echo(f"aurora {__version__}")
+    raise click.exceptions.Exit(0)

@@ -1,0 +1,201 @@
+"""`aurora deliverable ingest`: events, documents and issues from elsewhere, and what Claude Code's hooks tell."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+
+from aurora_cli.deliverable_command import DELIVERABLE
+from aurora_cli.errors import FINE, NO, one_line
+from aurora_cli.output import print_json
+from aurora_cli.session import open_session
+from aurora_cli.settings import Settings
+from aurora_cli.workspace import aurora_homes, find_workspace
+from aurora_protocol.human_text import count, plain
+
+BATCH = 2000
+BATCH_CHARACTERS = 4 << 20
+MAX_LINE = 256 * 1024
+MAX_DOCUMENT = 16 << 20
+MAX_HOOK = 32 << 20
+KEPT = 8 * 1024
+"""Characters of a hook's longer texts that are passed on from either end: a file that was written is not our affair."""
+HOOK_SECONDS = 5.0
+REFUSALS_SHOWN = 10
+
+
+@click.command()
+@click.argument("files", nargs=-1, metavar="[FILE]...")
+@click.option("--claude-code-hook", is_flag=True, help="Read one hook payload; always exits 0.")
+@click.pass_obj
+def ingest(settings: Settings, files: tuple[str, ...], claude_code_hook: bool) -> int:
+    """Take in events as JSON lines, deliverable documents, and exports of issues.
+
+    Each FILE, or - (standard input, the default), is JSON lines with an event each (AURA-M §5.3), or one JSON document:
+    a deliverable's state or final record, a GitHub issue, a Jira issue or export. Taking in the same twice changes
+    nothing. Exits 1 when some of it was refused; the rest is taken all the same.
+    """
+    if claude_code_hook:
+        return hook(settings)
+    total: dict[str, Any] = {"accepted": 0, "duplicates": 0, "refused": [], "changeIds": [], "notes": []}
+    with open_session(settings, settings.workspace) as client:
+        for name in files or ("-",):
+            first = 1
+            for params in requests_of(name):
+                _add(total, client.request(DELIVERABLE, params), name, first)
+                first += len(params.get("lines", ()))
+    if settings.json:
+        print_json(total)
+    else:
+        print("\n".join(outcome_lines(total)))
+    for note in total["notes"] if not settings.json else ():
+        print(f"aurora: {plain(note)}", file=sys.stderr)
+    for each in total["refused"][:REFUSALS_SHOWN] if not settings.json else ():
+        where = f"{each['file']}:{each['line']}" if "line" in each else each.get("issue") or each["eventId"]
+        print(f"aurora: refused {plain(where)}: {plain(each['reason'])}", file=sys.stderr)
+    return NO if total["refused"] else FINE
+
+
+def hook(settings: Settings) -> int:
+    """Pass on what a Claude Code hook says. Whatever goes wrong is one line on standard error and exit code 0.
+
+    A hook that fails would show up in the agent's work, and exit code 2 would even block its tool call.
+    """
+    try:
+        payload = hook_payload(sys.stdin.buffer.read(MAX_HOOK + 1))
+        root = settings.workspace
+        cwd = payload.get("cwd")
+        if settings.named_workspace is None and isinstance(cwd, str) and os.path.isdir(cwd):  # noqa: PTH112
+            root = Path(find_workspace(cwd, aurora_homes(os.environ)))
+        params = {"action": "ingest", "format": "claude-code-hook", "document": payload}
+        with open_session(settings, root) as client:
+            reply = client.request(DELIVERABLE, params, timeout=HOOK_SECONDS)
+        if settings.json:
+            print(json.dumps({"accepted": reply["accepted"], "changeIds": reply["changeIds"]}), file=sys.stderr)
+    except Exception as error:  # noqa: BLE001 - an agent's tool call must not fail because of us
+        print(f"aurora: this hook was not recorded: {one_line(error)}", file=sys.stderr)
+    return FINE
+
+
+def hook_payload(content: bytes) -> dict[str, Any]:
+    """A hook's payload, its long texts cut in the middle. Raises ClickException when it is none."""
+    if len(content) > MAX_HOOK:
+        raise click.ClickException(f"the payload is larger than {MAX_HOOK >> 20} MiB")
+    try:
+        payload = json.loads(content)
+    except (ValueError, RecursionError) as error:
+        raise click.ClickException(f"the payload is not JSON: {error}") from error
+    if not isinstance(payload, dict):
+        raise click.ClickException("the payload is not a JSON object")
+    return {key: shortened(value) for key, value in payload.items()}
+
+
+def shortened(value: Any, depth: int = 0) -> Any:
+    """The same value with long texts cut in the middle, and nothing below a depth that no hook has."""
+    if isinstance(value, str):
+        return value if len(value) <= 2 * KEPT else f"{value[:KEPT]}\n…\n{value[-KEPT:]}"
+    if depth >= 12:
+        return None
+    if isinstance(value, dict):
+        return {key: shortened(item, depth + 1) for key, item in list(value.items())[:1000]}
+    if isinstance(value, list):
+        return [shortened(item, depth + 1) for item in value[:1000]]
+    return value
+
+
+def requests_of(name: str) -> Iterator[dict[str, Any]]:
+    """What to ask of the daemon for one file: a document, or its lines in batches. Raises OSError, BadParameter."""
+    if name == "-":
+        yield from _requests(sys.stdin.buffer, "standard input")
+        return
+    with Path(name).open("rb") as file:
+        yield from _requests(file, name)
+
+
+def _requests(stream: Any, name: str) -> Iterator[dict[str, Any]]:
+    first = stream.readline(MAX_DOCUMENT + 1)
+    while first and not first.strip():
+        first = stream.readline(MAX_DOCUMENT + 1)
+    if not first:
+        return
+    if not _is_event(first):
+        content = first + stream.read(MAX_DOCUMENT + 1 - len(first))
+        if len(content) > MAX_DOCUMENT:
+            raise click.BadParameter(f"{name} is larger than {MAX_DOCUMENT >> 20} MiB; give JSON lines")
+        yield {"action": "ingest", "document": _document(content, name)}
+        return
+    yield from _batches(_lines(first, stream))
+
+
+def _document(content: bytes, name: str) -> Any:
+    """A JSON document, or the text of what begins like none: the daemon knows what else issues are exported as."""
+    text = content.decode("utf-8-sig", "replace")
+    if text.lstrip()[:1] not in ("{", "["):
+        return text
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise click.BadParameter(f"{name} is neither JSON lines of events nor one JSON document: {error}") from error
+
+
+def _is_event(line: bytes) -> bool:
+    """Whether a first line stands for itself: JSON that says what happened."""
+    try:
+        document = json.loads(line)
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(document, dict) and ("event_type" in document or "what" in document)
+
+
+def _lines(first: bytes, stream: Any) -> Iterator[str]:
+    line = first
+    while line:
+        text = line.decode("utf-8", "replace")
+        if len(line) > MAX_LINE:  # its end is skipped; the daemon says of its beginning that it is too long
+            while line and not line.endswith(b"\n"):
+                line = stream.readline(MAX_LINE + 2)
+        yield text
+        line = stream.readline(MAX_LINE + 2)
+
+
+def _batches(lines: Iterable[str]) -> Iterator[dict[str, Any]]:
+    batch: list[str] = []
+    size = 0
+    for line in lines:
+        batch.append(line)
+        size += len(line)
+        if len(batch) >= BATCH or size >= BATCH_CHARACTERS:
+            yield {"action": "ingest", "lines": batch}
+            batch, size = [], 0
+    if batch:
+        yield {"action": "ingest", "lines": batch}
+
+
+def _add(total: dict[str, Any], reply: dict[str, Any], name: str, first: int) -> None:
+    """Add a reply to what came before; its lines count from the file's line `first`."""
+    total["accepted"] += reply["accepted"]
+    total["duplicates"] += reply["duplicates"]
+    for each in reply["refused"]:
+        if "line" in each:
+            each = {**each, "line": each["line"] + first - 1, "file": name}
+        total["refused"].append(each)
+    total["notes"] += reply.get("notes", [])
+    total["changeIds"] = list(dict.fromkeys([*total["changeIds"], *reply["changeIds"]]))
+
+
+def outcome_lines(total: dict[str, Any]) -> list[str]:
+    """What became of it, for people."""
+    words = [f"{count(total['accepted'], 'event')} taken"]
+    if total["duplicates"]:
+        words.append(f"{total['duplicates']:,} known already")
+    if total["refused"]:
+        words.append(f"{len(total['refused']):,} refused")
+    changes = total["changeIds"]
+    named = f": {', '.join(plain(each) for each in changes[:5])}{' …' if len(changes) > 5 else ''}" if changes else ""
+    return [" · ".join(words) + named]

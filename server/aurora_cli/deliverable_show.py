@@ -1,0 +1,95 @@
+"""`aurora deliverable show | list | events | export`: what is known of deliverables."""
+
+from __future__ import annotations
+
+import sys
+from datetime import UTC, datetime
+from typing import Any
+
+import click
+
+from aurora_cli.deliverable_command import DELIVERABLE
+from aurora_cli.deliverable_view import ended_lines, event_line, list_lines, show_lines
+from aurora_cli.output import json_text, print_json, style_of_output
+from aurora_cli.session import open_session
+from aurora_cli.settings import Settings
+from aurora_protocol.keys import snake_keys
+
+STATUSES = ("open", "planning", "executing", "verifying", "completed", "failed")
+MOST = 100_000
+
+
+@click.command()
+@click.argument("change", required=False)
+@click.pass_obj
+def show(settings: Settings, change: str | None) -> None:
+    """Show a deliverable's state; with --json the document of AURA-M §5.1."""
+    with open_session(settings, settings.workspace) as client:
+        state = client.request(DELIVERABLE, _about("show", change))
+        final = None
+        if state["status"] in ("completed", "failed"):
+            final = client.request(DELIVERABLE, {"action": "export", "changeId": state["changeId"]})
+    _said(state["changeId"], change)
+    if settings.json:
+        print_json(state)
+        return
+    style = style_of_output(settings)
+    lines = show_lines(state, style, datetime.now(UTC))
+    print("\n".join(lines if final is None else [*lines, *ended_lines(final, style)]))
+
+
+@click.command("list")
+@click.option("--status", type=click.Choice(STATUSES), help="Only these; open is what has not ended.")
+@click.option("--limit", type=click.IntRange(1, MOST), default=50, show_default=True, help="At most so many.")
+@click.pass_obj
+def list_(settings: Settings, status: str | None, limit: int) -> None:
+    """List deliverables, the latest first."""
+    params: dict[str, Any] = {"action": "list", "limit": limit}
+    if status is not None:
+        params["status"] = status
+    with open_session(settings, settings.workspace) as client:
+        reply = client.request(DELIVERABLE, params)
+    if settings.json:
+        print_json(reply)
+    else:
+        print("\n".join(list_lines(reply["deliverables"], style_of_output(settings), datetime.now(UTC))))
+
+
+@click.command()
+@click.argument("change", required=False)
+@click.option("--limit", type=click.IntRange(1, MOST), default=1000, show_default=True, help="The latest so many.")
+@click.pass_obj
+def events(settings: Settings, change: str | None, limit: int) -> None:
+    """Print a deliverable's events, oldest first; with --json one line each, as `ingest` reads them."""
+    with open_session(settings, settings.workspace) as client:
+        reply = client.request(DELIVERABLE, {**_about("events", change), "limit": limit})
+    _said(reply["changeId"], change)
+    style = style_of_output(settings)
+    for event in reply["events"]:
+        if settings.json:
+            print(json_text(snake_keys(event)))
+        else:
+            print(event_line(event, style))
+    left_out = reply["total"] - len(reply["events"])
+    if left_out > 0:
+        print(f"aurora: {left_out:,} earlier events are left out; see --limit", file=sys.stderr)
+
+
+@click.command()
+@click.argument("change", required=False)
+@click.pass_obj
+def export(settings: Settings, change: str | None) -> None:
+    """Print the final record of a deliverable that has ended (AURA-M §5.2), else its state, as JSON."""
+    with open_session(settings, settings.workspace) as client:
+        document = client.request(DELIVERABLE, _about("export", change))
+    _said(document["changeId"], change)
+    print_json(document)
+
+
+def _about(action: str, change: str | None) -> dict[str, Any]:
+    return {"action": action} if change is None else {"action": action, "changeId": change}
+
+
+def _said(meant: str, change: str | None) -> None:
+    if change is None:
+        print(f"aurora: {meant} is meant, the only one that is open", file=sys.stderr)

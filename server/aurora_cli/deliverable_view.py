@@ -1,0 +1,169 @@
+"""Deliverables for people: one line each, one in full, its events, its final numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from aurora_cli.output import Style
+from aurora_protocol.human_text import ago, count, lasting, plain, shorten
+
+_COLORS = {"completed": "green", "failed": "red"}
+_TOOLS = 5
+_DESCRIPTION = 60
+_ABOUT = frozenset(
+    {"id", "event", "eventType", "timestamp", "at", "changeId", "phase", "source", "evidence", "session"}
+)
+"""What of an event is not said among its details."""
+
+
+def state_line(state: Mapping[str, Any], style: Style) -> str:
+    """`add-search · apply · 4/8 tasks`, from a deliverable's state."""
+    status = state["status"]
+    stage = status if status in _COLORS else state.get("currentPhase") or status
+    words = [style.bold(plain(state["changeId"])), style.colored(stage, _COLORS.get(status, "yellow"))]
+    if state.get("tasksTotal"):
+        words.append(f"{state.get('tasksCompleted') or 0}/{state['tasksTotal']} tasks")
+    return " · ".join(words)
+
+
+def list_lines(states: Sequence[Mapping[str, Any]], style: Style, now: datetime) -> list[str]:
+    """A line per deliverable, with its age and what it is."""
+    if not states:
+        return ["no deliverables; begin one with: aurora deliverable start CHANGE"]
+    lines = []
+    for state in states:
+        words = [state_line(state, style)]
+        if state.get("updatedAt"):
+            words.append(style.dim(ago(state["updatedAt"], now)))
+        if state.get("description"):
+            words.append(style.dim(shorten(plain(state["description"]), _DESCRIPTION)))
+        lines.append("  ".join(words))
+    return lines
+
+
+def show_lines(state: Mapping[str, Any], style: Style, now: datetime) -> list[str]:
+    """All that a deliverable's state says."""
+    lines = [state_line(state, style)]
+    if state.get("description"):
+        lines.append(f"  {plain(state['description'])}")
+    spec = state.get("specSource") or {}
+    if spec:
+        requirements = spec.get("requirementsCount")
+        counted = [count(requirements, "requirement")] if requirements is not None else []
+        parts = [plain(spec[key]) for key in ("framework", "specId") if spec.get(key)]
+        lines.append(f"  spec       {' · '.join(parts + counted)}")
+    heard = f" · last event {ago(state['updatedAt'], now)}" if state.get("updatedAt") else ""
+    lines.append(f"  begun      {ago(state['startedAt'], now)}{heard}")
+    if phases := phase_words(state.get("phases") or {}, now):
+        lines.append(f"  phases     {phases}")
+    if tools := tool_words(state.get("toolCalls") or {}, state.get("toolCallsTotal")):
+        lines.append(f"  tools      {tools}")
+    rework = []
+    if state.get("applyIterations"):
+        rework.append(count(state["applyIterations"], "iteration"))
+    if state.get("recoveryAttempts"):
+        rework.append(recoveries(state["recoveryAttempts"]))
+    if state.get("humanInterventions"):
+        rework.append(count(state["humanInterventions"], "intervention"))
+    if rework:
+        lines.append(f"  rework     {' · '.join(rework)}")
+    if usage := token_words(state.get("tokenUsage") or {}):
+        lines.append(f"  tokens     {usage}")
+    if state.get("sessions"):
+        lines.append(f"  sessions   {', '.join(plain(each) for each in state['sessions'])}")
+    return lines
+
+
+def ended_lines(final: Mapping[str, Any], style: Style) -> list[str]:
+    """The numbers of a deliverable that has ended, and what was slow."""
+    metrics = final.get("metrics") or {}
+    lines = []
+    latency = metrics.get("resolutionLatencySeconds")
+    durations = metrics.get("phaseDurations") or {}
+    if latency is not None:
+        slowest = max(durations, key=lambda phase: durations[phase]) if durations else None
+        why = f", longest in {slowest} ({lasting(durations[slowest])})" if slowest is not None else ""
+        lines.append(f"  latency      {lasting(latency)}{why}")
+    if metrics.get("recoveryAttempts") is not None:
+        iterations = f" in {count(metrics['applyIterations'], 'iteration')}" if metrics.get("applyIterations") else ""
+        lines.append(f"  rework       {recoveries(metrics['recoveryAttempts'])}{iterations}")
+    conformance = metrics.get("conformance") or {}
+    if conformance.get("overall") is not None:
+        parts = [
+            f"{name.replace('iterationPenalty', 'iterations')} {conformance[name]:.2f}"
+            for name in ("functional", "correctness", "constraints", "iterationPenalty")
+            if conformance.get(name) is not None
+        ]
+        lines.append(f"  conformance  {conformance['overall']:.2f}  {style.dim(', '.join(parts))}")
+    if metrics.get("deliverableFailed"):
+        kind = metrics.get("failureType")
+        lines.append(f"  failed       {style.colored(kind.replace('_', ' ') if kind else 'yes', 'red')}")
+    tools = dict(metrics.get("toolCalls") or {})
+    total = tools.pop("total", None)
+    if words := tool_words(tools, total):
+        lines.append(f"  tools        {words}")
+    if usage := token_words(metrics.get("tokenUsage") or {}):
+        lines.append(f"  tokens       {usage}")
+    return lines
+
+
+def event_line(event: Mapping[str, Any], style: Style) -> str:
+    """When, what and by whom, of one event."""
+    told = {**event, **(event.get("data") or event.get("what") or {})}
+    kind = str(event.get("eventType") or told.get("event"))
+    said = [str(event["phase"])] if event.get("phase") else []
+    said += [
+        f"{key}={plain(str(value))}"
+        for key, value in told.items()
+        if key not in _ABOUT and not isinstance(value, dict | list)
+    ]
+    by = [plain(str(told[key])) for key in ("source", "evidence") if told.get(key)]
+    when = str(event.get("timestamp") or event.get("at"))[:19].replace("T", " ") + "Z"
+    return f"{when}  {style.bold(f'{kind:<18}')} {' '.join(said)}  {style.dim(' · '.join(by))}".rstrip()
+
+
+def phase_words(phases: Mapping[str, Mapping[str, Any]], now: datetime) -> str:
+    """`specs 3 min → apply 20 min …`, an ellipsis for what lasts."""
+    words = []
+    for name, record in phases.items():
+        if not record.get("startedAt"):
+            continue
+        begun = datetime.fromisoformat(record["startedAt"])
+        over = record.get("completedAt")
+        seconds = ((datetime.fromisoformat(over) if over else now) - begun).total_seconds()
+        words.append(f"{name} {lasting(max(0.0, seconds))}{'' if over else ' …'}")
+    return " → ".join(words)
+
+
+def tool_words(tools: Mapping[str, int], total: int | None = None) -> str:
+    """`45: Edit 24, Bash 15, …`; `total` counts calls of unnamed tools too."""
+    ranked = sorted(tools.items(), key=lambda item: (-item[1], item[0]))
+    named = [f"{plain(name)} {number:,}" for name, number in ranked[:_TOOLS]]
+    more = ["…"] if len(ranked) > _TOOLS else []
+    together = sum(tools.values()) if total is None else total
+    if not ranked:
+        return f"{together:,}" if together else ""
+    return f"{together:,}: {', '.join(named + more)}"
+
+
+def token_words(usage: Mapping[str, Any]) -> str:
+    """`20,500 (12,000 in, 8,500 out) · $0.14`, without what nobody told."""
+    words = []
+    total = usage.get("totalTokens")
+    if total is not None:
+        parts = [
+            f"{usage[name]:,} {way}"
+            for name, way in (("inputTokens", "in"), ("outputTokens", "out"))
+            if usage.get(name) is not None
+        ]
+        words.append(f"{total:,} ({', '.join(parts)})" if parts else f"{total:,}")
+    if usage.get("estimatedCostUsd") is not None:
+        words.append(f"${usage['estimatedCostUsd']:,.2f}")
+    return " · ".join(words)
+
+
+def recoveries(number: int) -> str:
+    """`1 recovery`, `2 recoveries`."""
+    return f"{number} recover{'y' if number == 1 else 'ies'}"

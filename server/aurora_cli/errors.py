@@ -1,0 +1,77 @@
+"""What went wrong, as one line and an exit code."""
+
+from __future__ import annotations
+
+import sys
+from typing import TextIO
+
+import click
+
+from aurora_protocol import Blocked, ProtocolError, RequestFailed, SiteError
+
+FINE, NO, BAD_INPUT, NO_DAEMON, BLOCKED = 0, 1, 2, 3, 4
+INTERRUPTED = 130
+
+_REFUSED = "Refused"
+"""The kind of error that is an answer: an event of a deliverable that was not taken."""
+
+_INVALID_REQUEST, _INVALID_PARAMS, _REQUEST_FAILED, _CANCELLED = -32600, -32602, -32803, -32800
+
+
+class SaysNo(click.ClickException):
+    """The answer is "no", and there is none to show: the message says why, the exit code is 1."""
+
+
+def exit_code(error: BaseException) -> int:
+    """The exit code that stands for `error`."""
+    if isinstance(error, KeyboardInterrupt | click.Abort):
+        return INTERRUPTED
+    if isinstance(error, RequestFailed):
+        if error.code == _CANCELLED:
+            return INTERRUPTED
+        if error.kind == _REFUSED:
+            return NO
+        return BAD_INPUT if error.code in (_INVALID_PARAMS, _INVALID_REQUEST, _REQUEST_FAILED) else NO_DAEMON
+    if isinstance(error, Blocked):
+        return BLOCKED
+    if isinstance(error, SaysNo):
+        return NO
+    if isinstance(error, click.ClickException | OSError | SiteError):
+        return BAD_INPUT
+    return NO_DAEMON
+
+
+def one_line(error: BaseException) -> str:
+    """Say `error` in one line: what, where and the next step."""
+    if isinstance(error, KeyboardInterrupt | click.Abort):
+        return "interrupted"
+    if isinstance(error, click.UsageError):
+        command = error.ctx.command_path if error.ctx is not None else "aurora"
+        return f"{_flat(error.format_message()).rstrip('.')}; see: {command} --help"
+    if isinstance(error, click.ClickException):
+        return _flat(error.format_message())
+    if isinstance(error, OSError) and error.filename is not None:
+        return _flat(f"{error.filename}: {error.strerror}")
+    if isinstance(error, ProtocolError | OSError):
+        return _flat(str(error))
+    return f"internal error, {type(error).__name__}: {_flat(str(error))}; -vv shows where it happened"
+
+
+def report(error: BaseException, *, verbosity: int, stream: TextIO | None = None) -> int:
+    """Write `error` to standard error, with its traceback from `-vv` on; return the exit code."""
+    stream = stream or sys.stderr
+    if verbosity >= 2:
+        import traceback  # a few milliseconds that a command without errors need not pay
+
+        traceback.print_exception(error, file=stream)
+    if isinstance(error, KeyboardInterrupt) and stream.isatty():
+        print(file=stream)  # the terminal has just shown ^C there
+    print(f"aurora: {one_line(error)}", file=stream)
+    return exit_code(error)
+
+
+def _flat(text: str) -> str:
+    """One line that commands no terminal: what went wrong may name what strangers wrote."""
+    from aurora_protocol.human_text import plain  # an error can wait for its imports
+
+    return plain(text)

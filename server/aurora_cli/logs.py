@@ -1,0 +1,213 @@
+"""`aurora logs`: conversations that were had, without a daemon (AURORA §9.7)."""
+
+from __future__ import annotations
+
+import os
+import re
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from aurora_cli.output import print_document, style_of_output
+from aurora_cli.settings import Settings
+
+if TYPE_CHECKING:
+    from aurora_orchestration.conversations.log_reader import Conversation
+
+FIRST, LAST = "0000-00-00", "9999-99-99"
+_DATES = (
+    click.option("--date", "day", metavar="YYYY-MM-DD", help="Of this day."),
+    click.option("--month", metavar="YYYY-MM", help="Of this month."),
+    click.option("--from", "begin", metavar="YYYY-MM-DD", help="From this day on."),
+    click.option("--to", "end", metavar="YYYY-MM-DD", help="Up to this day."),
+)
+
+
+def _dated(command: Any) -> Any:
+    for option in reversed(_DATES):
+        command = option(command)
+    return command
+
+
+@click.group(invoke_without_command=True)
+@_dated
+@click.pass_context
+def logs(ctx: click.Context, day: str | None, month: str | None, begin: str | None, end: str | None) -> None:
+    """List, search and show conversations. Days are UTC's, as in the names of logs; only `today` is yours."""
+    if ctx.invoked_subcommand is None:
+        _list(ctx.ensure_object(Settings), *_range(day, month, begin, end))
+    elif day or month or begin or end:
+        raise click.UsageError(f"put the dates behind `{ctx.invoked_subcommand}`", ctx)
+
+
+@logs.command()
+@click.pass_obj
+def today(settings: Settings) -> None:
+    """List the conversations begun since midnight, where you are."""
+    midnight = datetime.now().astimezone().replace(hour=0, minute=0, second=0, microsecond=0).astimezone(UTC)
+    _list(settings, f"{midnight:%Y-%m-%d}", LAST, since=f"{midnight:%Y-%m-%dT%H:%M:%S}", called="today")
+
+
+@logs.command("list")
+@click.argument("year_month", metavar="[YYYY/MM]", required=False)
+@_dated
+@click.pass_obj
+def list_(
+    settings: Settings, year_month: str | None, day: str | None, month: str | None, begin: str | None, end: str | None
+) -> None:
+    """List conversations, the latest first: all, those of a month, or those of some days."""
+    if year_month is not None:
+        if not re.fullmatch(r"\d{4}(?:/\d{2})?", year_month):
+            raise click.BadParameter(f"{year_month!r} is no month; write it as YYYY/MM")
+        if day or month or begin or end:
+            raise click.UsageError("a month and other dates exclude each other", click.get_current_context())
+        if len(year_month) == 4:
+            begin, end = f"{year_month}-01-01", f"{year_month}-12-31"
+        else:
+            month = year_month.replace("/", "-")
+    _list(settings, *_range(day, month, begin, end))
+
+
+@logs.command()
+@click.argument("words", nargs=-1, required=True)
+@_dated
+@click.option("--context", type=click.IntRange(0, 20), default=0, help="Lines to show around each hit.")
+@click.option("--limit", type=click.IntRange(min=1), default=20, show_default=True, help="At most so many logs.")
+@click.pass_obj
+def search(
+    settings: Settings,
+    words: tuple[str, ...],
+    day: str | None,
+    month: str | None,
+    begin: str | None,
+    end: str | None,
+    context: int,
+    limit: int,
+) -> None:
+    """Find conversations that have all WORDS, in whatever case. Words in quotes are looked for as they stand."""
+    from itertools import islice
+
+    from aurora_cli.logs_view import found_lines, row
+    from aurora_orchestration.conversations.log_search import search as searched
+
+    if not any(word.strip() for word in words):
+        raise click.UsageError("the words are empty", click.get_current_context())
+    first, last = _range(day, month, begin, end)
+    found = list(islice(searched(_folder(settings), words, first, last, context=context), limit))
+    if settings.json:
+        told = [
+            {
+                **row(each.conversation),
+                "matches": each.matches,
+                "lines": [{"line": line.number, "text": line.text, "hit": line.hit} for line in each.lines],
+            }
+            for each in found
+        ]
+        print_document({"words": list(words), "results": told})
+    elif found:
+        print("\n".join(found_lines(found, words, style_of_output(settings))))
+    else:
+        print(f"no conversation{_when(first, last)} has {' and '.join(map(repr, words))}; see: aurora logs list")
+
+
+@logs.command()
+@click.argument("name")
+@click.pass_obj
+def view(settings: Settings, name: str) -> None:
+    """Show one conversation. NAME may leave out its day where there is only one."""
+    from aurora_orchestration.conversations.log_reader import by_name
+
+    found = by_name(_folder(settings), name)
+    if not found:
+        raise click.ClickException(f"no conversation is called {name!r}; see: aurora logs list")
+    if len(found) > 1:
+        others = ", ".join(each.name for each in found[:5]) + (f" and {len(found) - 5} more" if len(found) > 5 else "")
+        raise click.ClickException(f"{name!r} may be {len(found)} conversations, name one: {others}")
+    _show(settings, found[0], rendered=True)
+
+
+@logs.command()
+@click.argument("run", metavar="ID")
+@click.pass_obj
+def export(settings: Settings, run: str) -> None:
+    """Print the conversation of a run as Markdown, or with --json its phases and figures."""
+    from aurora_orchestration.conversations.log_reader import by_id
+
+    found = by_id(_folder(settings), run)
+    if found is None:
+        raise click.ClickException(f"no conversation has the id {run!r}; see: aurora logs list --json")
+    _show(settings, found, rendered=False)
+
+
+def _show(settings: Settings, conversation: Conversation, *, rendered: bool) -> None:
+    from aurora_cli.logs_view import document, printable, render
+    from aurora_orchestration.conversations.log_reader import text_of
+
+    text = text_of(conversation.path)
+    style = style_of_output(settings)
+    if settings.json:
+        print_document(document(conversation, text))
+    elif rendered and style.rich:
+        render(text, style)
+    else:
+        print(printable(text) if style.width is not None else text.rstrip("\n"))
+
+
+def _list(settings: Settings, first: str, last: str, *, since: str = "", called: str = "") -> None:
+    from aurora_cli.logs_view import list_lines, row
+    from aurora_orchestration.conversations.log_reader import conversations
+
+    folder = _folder(settings)
+    found = [each for each in conversations(folder, first, last) if (each.started_at or f"{each.day}T99") >= since]
+    if settings.json:
+        print_document({"folder": os.fspath(folder), "logs": [row(each) for each in found]})
+    elif found:
+        print("\n".join(list_lines(found, style_of_output(settings))))
+    else:
+        print(f"no conversation{f' {called}' if called else _when(first, last)}; logs are kept in {folder}")
+
+
+def _folder(settings: Settings) -> Path:
+    """The folder of all logs. Raises UsageError where the configuration cannot be used."""
+    from aurora_orchestration.conversations.log_names import logs_folder
+    from aurora_server.configuration.settings import SettingsError, load
+
+    try:
+        return logs_folder(load(os.environ, settings.config).soar.conversations)
+    except SettingsError as error:
+        raise click.ClickException(str(error)) from error
+
+
+def _range(day: str | None, month: str | None, begin: str | None, end: str | None) -> tuple[str, str]:
+    """First and last day. Raises UsageError."""
+    if sum((day is not None, month is not None, begin is not None or end is not None)) > 1:
+        raise click.UsageError("--date, --month and --from/--to exclude each other", click.get_current_context())
+    if day is not None:
+        return _day(day, "--date"), day
+    if month is not None:
+        start = date.fromisoformat(_day(f"{month}-01", "--month"))
+        return start.isoformat(), ((start + timedelta(days=32)).replace(day=1) - timedelta(days=1)).isoformat()
+    first = _day(begin, "--from") if begin is not None else FIRST
+    last = _day(end, "--to") if end is not None else LAST
+    if first > last:
+        raise click.UsageError(f"--from {first} is after --to {last}", click.get_current_context())
+    return first, last
+
+
+def _day(given: str, option: str) -> str:
+    try:
+        if not re.fullmatch(r"\d{4}-\d{2}-\d{2}", given) or given >= "9999":
+            raise ValueError
+        return date.fromisoformat(given).isoformat()
+    except ValueError as error:
+        wanted = "YYYY-MM" if option == "--month" else "YYYY-MM-DD"
+        shown = given.removesuffix("-01") if option == "--month" else given
+        raise click.BadParameter(f"{shown!r} is no day of the calendar; write {option} as {wanted}") from error
+
+
+def _when(first: str, last: str) -> str:
+    if first == last:
+        return f" of {first}"
+    return (f" from {first}" if first != FIRST else "") + (f" up to {last}" if last != LAST else "")

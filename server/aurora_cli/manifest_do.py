@@ -1,0 +1,151 @@
+"""`aurora manifest do`: a request in words, planned by the configured model as calls of a site's capabilities."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+
+import click
+import msgspec
+
+from aurora_cli.errors import FINE, NO
+from aurora_cli.model_options import flags_of, model_options, words_given
+from aurora_cli.models import Asking, asking
+from aurora_cli.output import style_of
+from aurora_cli.plan_run import Doing, Given
+from aurora_cli.plan_view import plan_document, plan_lines
+from aurora_cli.settings import Settings
+from aurora_cli.site_call import document_given, jar_of, pairs_given, patience, sending_options, warn_of_errors
+from aurora_cli.site_options import cache_of, policy_of, site_options
+from aurora_cli.site_view import print_document
+from aurora_manifest.client.fetch import fetch as fetch_manifest
+from aurora_manifest.client.transport import Policy
+from aurora_orchestration.sites.planner import Planned, plan_calls
+from aurora_protocol import SiteError
+from aurora_protocol.human_text import plain
+
+
+@click.command("do")
+@click.argument("url")
+@click.argument("request", nargs=-1, required=True)
+@click.option(
+    "--arg",
+    "pairs",
+    metavar="NAME=VALUE",
+    multiple=True,
+    help="A value the model may use by its name, and never sees. Repeatable; lists repeat it.",
+)
+@click.option(
+    "--args", "document", metavar="JSON", help="Such values as a JSON object; - reads standard input: for passwords."
+)
+@click.option("--dry-run", is_flag=True, help="Show the plan and call nothing.")
+@sending_options
+@model_options
+@site_options
+@click.pass_obj
+def do(
+    settings: Settings,
+    url: str,
+    request: tuple[str, ...],
+    pairs: tuple[str, ...],
+    document: str | None,
+    dry_run: bool,
+    yes: bool,
+    token: str | None,
+    cookie_jar: Path | None,
+    no_cookies: bool,
+    llm_provider: str | None,
+    llm_model: str | None,
+    force: bool,
+    timeout: float,
+    insecure_http: bool,
+    no_cache: bool,
+    allow_cross_origin: bool,
+) -> int:
+    """Do what REQUEST says on the site at URL, by calls that its manifest declares; - reads it from standard input.
+
+    The configured model plans the calls. It sees the request, the manifest and the names of --arg and --args, not
+    their values: give passwords that way. All that can be checked is checked before the first call is sent.
+
+    Exits 0 when all was done, 1 when it cannot be done or a call failed, 4 when a guardrail or the budget blocked it,
+    or something may be destroyed and nobody was there to ask.
+    """
+    if document == "-" and request == ("-",):
+        raise click.UsageError("standard input is either REQUEST or --args", click.get_current_context())
+    text = words_given(request)
+    if not text.strip():
+        raise click.UsageError("REQUEST is empty", click.get_current_context())
+    given = Given(document_given(document), pairs_given(pairs))
+    policy = policy_of(timeout, insecure_http, allow_cross_origin)
+    with asking(settings, flags_of(llm_provider, llm_model), force=force) as asked:
+        guarded = asked.guarded(text, force=force)
+        _tell(asked)
+        if guarded.redactions:
+            _say("give such values with --arg NAME=VALUE: the model then sees their names only")
+        published = asyncio.run(fetch_manifest(url, policy, cache=cache_of(settings, no_cache)))
+        if not published.manifest.capabilities:
+            raise SiteError(f"{published.url}: the manifest has no capabilities; nothing can be done there")
+        warn_of_errors(published)
+        with _waiting(settings, asked):
+            planned = asyncio.run(
+                plan_calls(guarded.query, published.manifest, given.names, asked.llm, patience=patience)
+            )
+    _tell_hidden(planned, len(published.manifest.capabilities))
+    plan, style = planned.plan, style_of(sys.stdout, os.environ, no_color=settings.no_color)
+    if not settings.json:
+        print("\n".join(plan_lines(plan, published.manifest, asked.llm.model, asked.cost_usd, style)), flush=True)
+    doing = Doing(
+        plan,
+        published,
+        given,
+        Policy(timeout=timeout, insecure_http=insecure_http, whole=True),
+        jar_of(settings, published.origin, cookie_jar, no_cookies),
+        token,
+        yes=yes,
+        style=None if settings.json else style,
+    )
+    code = NO if plan.impossible else FINE
+    if not plan.impossible:
+        doing.check(dry_run=dry_run)
+        code = FINE if dry_run else doing.all()
+    if settings.json:
+        print_document(
+            {
+                "request": guarded.query,
+                "model": asked.llm.model,
+                "cost_usd": round(asked.cost_usd, 6),
+                "plan": plan_document(plan, published.manifest),
+                "dry_run": dry_run,
+                "answers": doing.documents,
+                "failed": msgspec.to_builtins(doing.failed),
+                "ok": code == FINE,
+            }
+        )
+    return code
+
+
+def _tell(asked: Asking) -> None:
+    for notice in asked.notices:
+        _say(notice)
+
+
+def _tell_hidden(planned: Planned, declared: int) -> None:
+    if planned.hidden:
+        shown = declared - planned.hidden
+        _say(f"the site declares {declared:,} capabilities: the model was shown the {shown:,} nearest to the request")
+
+
+def _say(text: str) -> None:
+    print(f"aurora: {plain(text)}", file=sys.stderr)
+
+
+def _waiting(settings: Settings, asked: Asking) -> AbstractContextManager[object]:
+    """Something that moves while the model thinks, on a terminal."""
+    if settings.json or not style_of(sys.stderr, os.environ, no_color=settings.no_color).rich:
+        return nullcontext()
+    from rich.console import Console
+
+    return Console(file=sys.stderr, force_terminal=True).status(f"{asked.llm.model} is planning …")

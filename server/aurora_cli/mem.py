@@ -1,0 +1,95 @@
+"""`aur mem`: what does memory know about this?"""
+
+from __future__ import annotations
+
+import os
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import click
+
+from aurora_cli.output import print_json, style_of
+from aurora_cli.recall_view import recall_lines
+from aurora_cli.session import open_session
+from aurora_cli.settings import Settings
+from aurora_cli.typed_places import from_root
+from aurora_protocol.client import Client
+
+RECALL = "aurora/recall"  # spelled here as well as in aurora_protocol.methods, which costs msgspec's import
+ANSWER_WITHIN = 60.0
+
+
+@click.command()
+@click.argument("query", nargs=-1, required=True)
+@click.option("--limit", type=click.IntRange(min=1), default=10, show_default=True, help="At most this many results.")
+@click.option(
+    "--type", "types", multiple=True, type=click.Choice(["code", "reas", "know"]), help="Only this type. Repeatable."
+)
+@click.option(
+    "--budget",
+    metavar="TOKENS",
+    type=click.IntRange(min=1),
+    help="Show the code that fits so many tokens, whole or as excerpts; implies --content.",
+)
+@click.option("--content", is_flag=True, help="Show the code itself, with line numbers.")
+@click.option("--explain", is_flag=True, help="Show why each result ranks where it does.")
+@click.option("--everywhere", is_flag=True, help="Ask every workspace that memory knows.")
+@click.pass_obj
+def mem(
+    settings: Settings,
+    query: tuple[str, ...],
+    limit: int,
+    types: tuple[str, ...],
+    budget: int | None,
+    content: bool,
+    explain: bool,
+    everywhere: bool,
+) -> None:
+    """Recall what memory knows about QUERY, best first. Also `m`.
+
+    QUERY is a question in words, a name (AuthService.login), a file (auth.py), a place in one (src/auth.py:login,
+    src/auth.py:45) or the id of a result.
+    """
+    text = " ".join(query).strip()
+    if not text:
+        raise click.UsageError("the query is empty", click.get_current_context())
+    root = settings.workspace
+    text = from_root(text, settings.here, root)
+    params: dict[str, Any] = {"query": text, "limit": limit, "includeContent": content, "explain": explain}
+    params |= {"everywhere": everywhere}
+    if types:
+        params["types"] = list(dict.fromkeys(types))
+    if budget is not None:
+        params["budgetTokens"] = budget
+    with open_session(settings, root) as client:
+        reply = recall(client, params, root, settings)
+    if settings.json:
+        print_json(reply)
+        return
+    style = style_of(sys.stdout, os.environ, no_color=settings.no_color)
+    lines = recall_lines(reply, style=style, here=settings.here, now=datetime.now(UTC), explain=explain)
+    print("\n".join(lines))
+
+
+def recall(client: Client, params: dict[str, Any], root: Path, settings: Settings) -> dict[str, Any]:
+    """Ask; where the workspace has never been indexed, index it first, with a progress bar, and ask again."""
+    reply: dict[str, Any] = client.request(RECALL, params, timeout=ANSWER_WITHIN)
+    if _index_if_never(reply, client, root, settings):
+        reply = client.request(RECALL, params, timeout=ANSWER_WITHIN)
+    return reply
+
+
+def index_once(client: Client, root: Path, settings: Settings) -> None:
+    """Where the workspace has never been indexed, index it, with a progress bar."""
+    _index_if_never(client.request(RECALL, {"query": "a", "limit": 1}, timeout=ANSWER_WITHIN), client, root, settings)
+
+
+def _index_if_never(reply: dict[str, Any], client: Client, root: Path, settings: Settings) -> bool:
+    if reply["freshness"]["indexedAt"] is not None:
+        return False
+    from aurora_cli.progress import index_with_progress
+
+    index_with_progress(client, root, settings)
+    return True
