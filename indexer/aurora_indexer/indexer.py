@@ -28,7 +28,7 @@ from aurora_indexer.workers.pool import WorkerPool
 from aurora_indexer.workers.process_file import answer, parse_source
 from aurora_memory import MemoryError_
 from aurora_memory.chunks import ParsedFile
-from aurora_memory.store import Counts, FileStat, Store
+from aurora_memory.store import Counts, FileStat, Store, file_reader
 
 logger = logging.getLogger(__name__)
 
@@ -276,13 +276,13 @@ class Indexer:
     async def _sweep(self, edited: bool) -> Summary:
         """Compare every file's stat with what memory knows; look into those that differ."""
         found = await asyncio.to_thread(scan, self.root, self._settings.limits, self._watched.rules)
-        known = await self._store.read.files()
-        skips = await self._store.read.skips()
+        known = await self._store.read(file_reader.files)
+        skips = await self._store.read(file_reader.skips)
         self.last_scan = found
         seen = {file.path for file in found.files}
         removed = [path for path in known if path not in seen] + [path for path in skips if path not in seen]
         stats = known | {path: stat for path, (_, _, stat) in skips.items()}
-        outdated = await self._store.read.fact("chunking") != CHUNKING
+        outdated = await self._store.read(file_reader.fact, "chunking") != CHUNKING
         changed = [file for file in found.files if outdated or not _same(file, stats.get(file.path))]
         unchanged = len(found.files) - len(changed)
         hashes = {} if outdated else known
@@ -297,7 +297,7 @@ class Indexer:
         found = await asyncio.to_thread(
             lambda: [(path, find_file(self._watched.rules, path, self._settings.limits)) for path in paths]
         )
-        known = await self._store.read.files_at(paths)
+        known = await self._store.read(file_reader.files_at, paths)
         changed = [file for _, file in found if not isinstance(file, Skip) and not _same(file, known.get(file.path))]
         kept = {file.path for _, file in found if not isinstance(file, Skip)}
         removed = [path for path in known if path not in kept]

@@ -29,8 +29,7 @@ from aurora_memory.documents import (
 from aurora_memory.semantic_tags import Tags, code_tags, knowledge_tags
 
 if TYPE_CHECKING:
-    from aurora_memory.store.history import Commits
-    from aurora_memory.store.reader import ChunkView, Edge
+    from aurora_memory.views import ChunkView, Commits, Edge
 
 _DEPENDENCIES = frozenset({"calls", "inherits"})
 _SECURITY = "security"

@@ -1,4 +1,4 @@
-"""Words that tell nothing: those of everyday English, and those of every code base."""
+"""Stop words: of everyday English and of every code base, of questions to memory, and words that only ask for work."""
 
 from __future__ import annotations
 
@@ -21,3 +21,23 @@ _EVERYDAY = (
 
 STOP_WORDS = frozenset(_EVERYDAY.split())
 """Words of everyday English, and of every code base, that tell nothing about a chunk."""
+
+QUESTION_WORDS = frozenset(
+    """
+    a about all an and any are as at be by can code could did do does done each every find for from function functions
+    get gets give has have how i if in into is it its like look me method methods my of on or our place places please
+    show should so some tell that the their them there these this those to us use used uses using was we were what when
+    where which who why will with would you your
+    """.split()
+)
+"""Stop words of a question to memory: those that ask, rather than say for what."""
+
+ERRANDS = frozenset(
+    """
+    add added adding adds allow allows bug bugs change changed changes chore cleanup docs ensure ensures feat feature
+    fix fixed fixes fixing fixup handle handles improve improved improves issue issues make makes minor perf refactor
+    refactored refactoring remove removed removes rename renamed revert support supports tidy tweak typo typos update
+    updated updates wip
+    """.split()
+)
+"""What a question wants done, rather than what it is about."""

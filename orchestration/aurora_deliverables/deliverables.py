@@ -22,7 +22,7 @@ from aurora_deliverables.projection import Recorded, Refusal
 from aurora_deliverables.reducer import Folding, order
 from aurora_deliverables.snapshots import kept_form, mark, remembered
 from aurora_memory import MemoryError_
-from aurora_memory.store import FoldedDeliverable, LoggedEvent, Store
+from aurora_memory.store import FoldedDeliverable, LoggedEvent, Store, deliverable_log
 
 logger = logging.getLogger(__name__)
 
@@ -95,7 +95,7 @@ class Deliverables:
             folding = self._folds.get(change_id)
             if folding is None:
                 return []
-            lines = await self._store.read.deliverable_events(change_id)
+            lines = await self._store.read(deliverable_log.events_of, change_id)
             placed = await _on_thread_if_many(len(lines), lambda: _placed(lines))
             return [event for _, event in placed if event.id not in folding.refused]
 
@@ -182,7 +182,7 @@ class Deliverables:
             await self._load()
         while self._writes != self._store.read.writes:
             writes = self._store.read.writes
-            lines = await self._store.read.deliverable_events_since(self._last_number, PAGE)
+            lines = await self._store.read(deliverable_log.events_since, self._last_number, PAGE)
             if lines:
                 self._numbers.update((line.change_id, line.number) for line in lines)
                 await self._take(await _on_thread_if_many(len(lines), lambda: _read(lines)))  # noqa: B023
@@ -194,7 +194,7 @@ class Deliverables:
         """Read what is kept of each deliverable, and the events of those that something was told of since."""
         writes = self._store.read.writes
         rules = await asyncio.to_thread(mark, self._threshold)
-        rows = await self._store.read.deliverable_folds(rules)
+        rows = await self._store.read(deliverable_log.folds, rules)
         stale = await _on_thread_if_many(len(rows), lambda: self._recall(rows))
         self._last_number = max(self._numbers.values(), default=0)
         await self._read_again(stale)
@@ -221,11 +221,11 @@ class Deliverables:
         by_change: dict[str, list[Event]] = {change_id: [] for change_id in changes}
         if len(changes) <= FEW:
             for change_id in changes:
-                lines = await self._store.read.deliverable_events(change_id)
+                lines = await self._store.read(deliverable_log.events_of, change_id)
                 by_change[change_id] = await _on_thread_if_many(len(lines), lambda: _read(lines))  # noqa: B023
         else:
             number = 0
-            while lines := await self._store.read.deliverable_events_since(number, PAGE):
+            while lines := await self._store.read(deliverable_log.events_since, number, PAGE):
                 for event in await _on_thread_if_many(len(lines), lambda: _read(lines)):
                     if event.change_id in by_change:
                         by_change[event.change_id].append(event)
@@ -301,7 +301,7 @@ class Deliverables:
         """The events of a deliverable in their order, in mind from now on."""
         kept = self._kept.get(change_id)
         if kept is None:
-            lines = await self._store.read.deliverable_events(change_id)
+            lines = await self._store.read(deliverable_log.events_of, change_id)
             kept = self._kept[change_id] = await _on_thread_if_many(len(lines), lambda: _placed(lines))
         return kept
 

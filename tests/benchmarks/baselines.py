@@ -13,7 +13,7 @@ from pathlib import Path
 from aurora_indexer import languages
 from aurora_indexer.files.scan import Limits, scan
 from aurora_indexer.parse.chunk_parser import parse_file
-from aurora_memory.recall.question import STOP_WORDS
+from aurora_memory.stopwords import QUESTION_WORDS as STOP_WORDS
 from aurora_memory.tokens import words
 from tests.benchmarks.recall_cases import FUNCTIONS, Function
 

@@ -20,7 +20,7 @@ from aurora_indexer import languages
 from aurora_indexer.files.scan import Limits, scan
 from aurora_indexer.parse.chunk_parser import parse_file
 from aurora_memory.chunks import CodeChunk
-from aurora_memory.recall.ranking import is_test
+from aurora_memory.recall.places import is_test
 
 FUNCTIONS = ("function", "method")
 MOST_FUNCTIONS = 10

@@ -21,9 +21,9 @@ from msgspec import Struct
 
 from aurora_indexer.embedding.embedder import Embedder
 from aurora_indexer.embedding.model_process import ModelProcess
-from aurora_memory.recall import Hit, recall
-from aurora_memory.recall.ranking import WEIGHTS, Signals
-from aurora_memory.store import Store
+from aurora_memory.recall import Hit, parse_question, recall
+from aurora_memory.recall.signals import Weights, weights_of
+from aurora_memory.store import Store, chunk_reader
 from aurora_server.workspace.recalled_text import file_text
 from tests.benchmarks import measures
 from tests.benchmarks.baselines import Functions, Ranker, bm25, ripgrep
@@ -36,7 +36,7 @@ BACK = 400
 """First-parent commits to go back for commit questions."""
 
 DEPTH = 10
-ACTIVATION = ("spreading", "episodes", "file_episodes", "context_boost", "recency", "learned")
+ACTIVATION = ("spreading", "episodes", "file episodes", "context boost", "recency", "learned")
 """The signals that come from activation."""
 
 
@@ -82,7 +82,7 @@ def database_of(root: Path, home: Path) -> Path:
 
 
 async def ask(
-    root: Path, database: Path, cases: Sequence[Case], now: float, weights: Signals = WEIGHTS
+    root: Path, database: Path, cases: Sequence[Case], now: float, weights: Weights | None = None
 ) -> tuple[list[list[Hit]], list[float]]:
     """Recall for every question; also the seconds each took."""
     store = await Store.open(database)
@@ -91,7 +91,7 @@ async def ask(
         hits, seconds = [], []
         for case in cases:
             begun = time.perf_counter()
-            hits.append(await recall(store.read, case.question, DEPTH, now, weights=weights, read=read))
+            hits.append(await store.read(recall, parse_question(case.question), DEPTH, now, weights=weights, read=read))
             seconds.append(time.perf_counter() - begun)
         return hits, seconds
     finally:
@@ -116,10 +116,14 @@ async def ask_model(
         hits, alone, seconds = [], [], []
         for case in cases:
             begun = time.perf_counter()
-            hits.append(await recall(store.read, case.question, DEPTH, now, near=await embedder.nearest(case.question)))
+            hits.append(
+                await store.read(
+                    recall, parse_question(case.question), DEPTH, now, near=await embedder.nearest(case.question)
+                )
+            )
             seconds.append(time.perf_counter() - begun)
             near = [chunk for chunk, _ in await embedder.nearest(case.question)]
-            views = await store.read.chunks(near)
+            views = await store.read(chunk_reader.by_id, near)
             found = [views[chunk] for chunk in near if chunk in views and views[chunk].kind in FUNCTIONS]
             alone.append([(view.path, view.name) for view in found[:DEPTH]])
         return hits, alone, seconds
@@ -148,7 +152,7 @@ def measure(kind: str, root: Path, cases: list[Case], database: Path, model: str
     tokens = sum(hit.chunk.tokens for found in hits for hit in found)
     scores["AURORA"] = scored(cases, [functions_in(found) for found in hits], tokens)
     if kind == "commit":
-        off = msgspec.structs.replace(WEIGHTS, **dict.fromkeys(ACTIVATION, 0.0))
+        off = weights_of(without=ACTIVATION)
         hits, _ = asyncio.run(ask(root, database, cases, now, off))
         scores["AURORA, activation off"] = scored(cases, [functions_in(found) for found in hits])
     if model is not None:

@@ -21,7 +21,7 @@ import psutil
 from aurora_indexer.parse.chunk_parser import parse_file
 from aurora_memory.activation import ages_in_days, base_levels
 from aurora_memory.chunks import CodeChunk, ParsedFile, Part
-from aurora_memory.recall import recall
+from aurora_memory.recall import parse_question, recall
 from aurora_memory.store import FileStat, IndexedFile, Store
 from tests.benchmarks import measures
 from tests.benchmarks.corpus import corpus, python_files
@@ -83,11 +83,11 @@ async def grown(folder: Path, parsed: list[ParsedFile], size: int) -> Store:
 async def asked(store: Store, questions: list[str]) -> measures.Sample:
     """Seconds per question, after a first one that loads what questions need."""
     now = time.time()
-    await recall(store.read, questions[0], 10, now)
+    await store.read(recall, parse_question(questions[0]), 10, now)
     times = []
     for question in questions:
         begun = time.perf_counter()
-        await recall(store.read, question, 10, now)
+        await store.read(recall, parse_question(question), 10, now)
         times.append(time.perf_counter() - begun)
     return measures.Sample(times)
 

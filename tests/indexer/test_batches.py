@@ -8,7 +8,7 @@ from pathlib import Path
 from aurora_indexer.batches import LAST_REPLIES, Batches
 from aurora_indexer.files.skips import Skip
 from aurora_indexer.workers.messages import Skipped
-from aurora_memory.store import Store
+from aurora_memory.store import Store, file_reader
 
 
 async def test_before_the_last_replies_what_is_there_is_written(tmp_path: Path) -> None:
@@ -19,12 +19,12 @@ async def test_before_the_last_replies_what_is_there_is_written(tmp_path: Path) 
         for reply in replies[:3]:
             await batches.add(reply)
         async with asyncio.timeout(30):
-            while len(await store.read.skips()) < 3:
+            while len(await store.read(file_reader.skips)) < 3:
                 await asyncio.sleep(0.01)
         for reply in replies[3:]:
             await batches.add(reply)
-        assert len(await store.read.skips()) == 3
+        assert len(await store.read(file_reader.skips)) == 3
         await batches.finish()
-        assert len(await store.read.skips()) == len(replies)
+        assert len(await store.read(file_reader.skips)) == len(replies)
     finally:
         await store.close()

@@ -13,9 +13,9 @@ from aurora_indexer.git.commit_chain import branches
 from aurora_indexer.git.history import Bounds, learn_history
 from aurora_indexer.workers.messages import Parsed, WorkItem
 from aurora_indexer.workers.process_file import answer, parse_source
-from aurora_memory.store import FileStat, IndexedFile, Store
-from aurora_memory.store.history import Commits
+from aurora_memory.store import FileStat, IndexedFile, Store, chunk_reader, commit_reader, file_reader
 from aurora_memory.tokens import terms
+from aurora_memory.views import Commits
 from tests.indexer.repository import commit, new_repository, run
 
 A = "def alpha():\n    return 'first of the alphabet'\n"
@@ -49,8 +49,8 @@ async def index(store: Store, root: Path, *paths: str) -> None:
 
 
 async def commits_of(store: Store, path: str, name: str) -> Commits | None:
-    (chunk,) = await store.read.by_name(path, name)
-    return (await store.read.history.chunk_commits([chunk.id])).get(chunk.id)
+    (chunk,) = await store.read(chunk_reader.by_name, path, name)
+    return (await store.read(commit_reader.chunk_commits, [chunk.id])).get(chunk.id)
 
 
 async def learnt(store: Store, root: Path, *paths: str) -> None:
@@ -126,12 +126,12 @@ async def test_a_merge_is_found_by_what_its_branch_says(repository: Path, store:
     run(repository, "checkout", "-q", "main")
     commit(repository, "meanwhile", {"b.py": B}, at=1600)
     run(repository, "merge", "-q", "--no-ff", "-m", "Merge branch 'side'", "side", at=2000)
-    assert await store.read.history.similar_commits(terms("unicorn"), 5) == [], "nothing is known yet"
+    assert await store.read(commit_reader.similar_commits, terms("unicorn"), 5) == [], "nothing is known yet"
     await learnt(store, repository, "m.py", "b.py")
-    found = await store.read.history.similar_commits(terms("unicorn"), 5)
+    found = await store.read(commit_reader.similar_commits, terms("unicorn"), 5)
     assert len(found) == 1
-    (alpha,) = await store.read.by_name("m.py", "alpha")
-    assert alpha.id in (await store.read.history.changed_by([found[0].id]))[found[0].id]
+    (alpha,) = await store.read(chunk_reader.by_name, "m.py", "alpha")
+    assert alpha.id in (await store.read(commit_reader.changed_by, [found[0].id]))[found[0].id]
     told = await commits_of(store, "m.py", "alpha")
     assert told is not None
     assert (told.times, told.last_subject) == ([2000, 1000], "Teach alpha about unicorns")
@@ -181,7 +181,7 @@ async def test_a_rewritten_history_replaces_what_is_no_longer_true(repository: P
     commit(repository, "better", {"m.py": A.replace("first", "right")}, at=2500)
     await learnt(store, repository, "m.py")
     assert await times(store, "m.py", "alpha") == [2500, 1000]
-    assert await store.read.history.similar_commits(terms("mistake"), 5) == []
+    assert await store.read(commit_reader.similar_commits, terms("mistake"), 5) == []
     run(repository, "reset", "-q", "--hard", "HEAD~1")
     await learnt(store, repository, "m.py")
     assert await times(store, "m.py", "alpha") == [1000]
@@ -205,7 +205,7 @@ async def test_a_pass_ended_in_the_middle_goes_on(
     with pytest.raises(asyncio.CancelledError):
         await learn_history(repository, store)
     assert await times(store, "m.py", "alpha") == [1005]
-    assert await store.read.fact("git_head") is None
+    assert await store.read(file_reader.fact, "git_head") is None
     await learn_history(repository, store)
     assert await times(store, "m.py", "alpha") == [1005, 1004, 1003, 1002, 1001, 1000]
     assert await times(store, "o.py", "beta") == [1000]
@@ -224,7 +224,7 @@ async def test_without_repository_commits_or_git(
     assert await commits_of(store, "m.py", "alpha") is None
     (repository / ".git" / "HEAD").write_text("garbage")
     await learn_history(repository, store)
-    assert await store.read.fact("git_head") is None
+    assert await store.read(file_reader.fact, "git_head") is None
 
 
 async def test_sweeping_commits_prove_little_and_what_is_edited_together(repository: Path, store: Store) -> None:
@@ -235,19 +235,19 @@ async def test_sweeping_commits_prove_little_and_what_is_edited_together(reposit
     commit(repository, "reformat", {"m.py": A.replace("'", '"'), "n.py": B.replace("'", '"'), **texts}, at=3000)
     await learnt(store, repository, "m.py", "n.py")
     assert 3000 not in await times(store, "m.py", "alpha")
-    (alpha,) = await store.read.by_name("m.py", "alpha")
-    (beta,) = await store.read.by_name("n.py", "beta")
-    (reformat,) = await store.read.history.similar_commits(terms("reformatting"), 5)
-    assert await store.read.history.changed_by([reformat.id]) == {}
-    assert alpha.id in (await store.read.history.changed_by([reformat.id], sweeping=True))[reformat.id]
-    assert dict(await store.read.history.edited_with(alpha.id, 9, least=1)).get(beta.id) in (1, 2)
-    assert await store.read.history.edited_with(alpha.id, 9, least=5) == []
+    (alpha,) = await store.read(chunk_reader.by_name, "m.py", "alpha")
+    (beta,) = await store.read(chunk_reader.by_name, "n.py", "beta")
+    (reformat,) = await store.read(commit_reader.similar_commits, terms("reformatting"), 5)
+    assert await store.read(commit_reader.changed_by, [reformat.id]) == {}
+    assert alpha.id in (await store.read(commit_reader.changed_by, [reformat.id], sweeping=True))[reformat.id]
+    assert dict(await store.read(commit_reader.edited_with, alpha.id, 9, least=1)).get(beta.id) in (1, 2)
+    assert await store.read(commit_reader.edited_with, alpha.id, 9, least=5) == []
 
 
 async def test_deleted_chunks_lose_their_rows(repository: Path, store: Store) -> None:
     commit(repository, "one", {"m.py": A, "n.py": B})
     await learnt(store, repository, "m.py", "n.py")
-    (beta,) = await store.read.by_name("n.py", "beta")
+    (beta,) = await store.read(chunk_reader.by_name, "n.py", "beta")
     (repository / "n.py").unlink()
     await index(store, repository, "n.py")
-    assert await store.read.history.chunk_commits([beta.id]) == {}
+    assert await store.read(commit_reader.chunk_commits, [beta.id]) == {}

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from aurora_memory.recall import Hit, recall
+from aurora_memory.recall import Hit, parse_question, recall
 from aurora_memory.recall.declarations import declarations
+from aurora_memory.recall.signals import named
 from aurora_memory.store import Store
 from tests.memory.building import chunk, file
 
@@ -114,7 +115,7 @@ async def found(store: Store, query: str, read: list[str] | None = None) -> list
             read.append(path)
         return TEXTS.get(path, "")
 
-    return await recall(store.read, query, 5, NOW, read=text)
+    return await store.read(recall, parse_question(query), 5, NOW, read=text)
 
 
 async def test_a_constant_is_found_where_it_is_declared(store: Store) -> None:
@@ -132,8 +133,10 @@ async def test_only_a_query_of_names_looks_for_them(store: Store) -> None:
     await found(store, "raise MAX_ROWS when the disk is full", read)
     await found(store, "known", read)
     assert read == [], "more than a name is asked for, or a definition is called so"
-    assert not any(hit.named for hit in await found(store, "max_rows")), "spelled otherwise"
+    assert not any(hit.signals[named] for hit in await found(store, "max_rows")), "spelled otherwise"
 
 
 async def test_a_file_that_cannot_be_read_declares_nothing(store: Store) -> None:
-    assert not any(hit.named for hit in await recall(store.read, "MAX_ROWS", 5, NOW, read=lambda path: ""))
+    assert not any(
+        hit.signals[named] for hit in await store.read(recall, parse_question("MAX_ROWS"), 5, NOW, read=lambda path: "")
+    )

@@ -13,9 +13,8 @@ from aurora_memory.chunks import chunk_id
 from aurora_memory.document_builder import code_document, knowledge_document
 from aurora_memory.documents import CodeDocument
 from aurora_memory.recall import weigh
-from aurora_memory.store import FileStat, IndexedFile, Store
-from aurora_memory.store.history import Commits
-from aurora_memory.store.reader import ChunkView
+from aurora_memory.store import FileStat, IndexedFile, Store, chunk_reader, file_reader, relation_reader
+from aurora_memory.views import ChunkView, Commits
 from tests.memory.runs import NOON
 
 ROOT = Path(__file__).parents[2]
@@ -39,12 +38,12 @@ async def store(tmp_path: Path) -> AsyncIterator[Store]:
 
 async def document(store: Store, chunk: ChunkView) -> CodeDocument:
     reader = store.read
-    (hit,) = await weigh(reader, [chunk], NOON)
+    (hit,) = await reader(weigh, [chunk], NOON)
     return code_document(
         chunk,
-        await reader.edges(chunk.id),
-        await reader.references(chunk.id),
-        [entry.module for entry in await reader.imports(chunk.path)],
+        await reader(relation_reader.edges, chunk.id),
+        await reader(relation_reader.references, chunk.id),
+        [entry.module for entry in await reader(relation_reader.imports, chunk.path)],
         None,
         hit.last_modified,
     )
@@ -53,15 +52,15 @@ async def document(store: Store, chunk: ChunkView) -> CodeDocument:
 async def test_documents_of_real_files_hold_to_the_schema(store: Store) -> None:
     seen = 0
     domains = set()
-    for path in await store.read.files():
-        for chunk in await store.read.chunks_of(path):
+    for path in await store.read(file_reader.files):
+        for chunk in await store.read(chunk_reader.of_file, path):
             made = await document(store, chunk)
             assert document_problems(plain(made)) == [], made.id
             domains.add(made.metadata.domain)
             seen += 1
     assert seen > 300
     assert len(domains) > 4
-    (chunk,) = await store.read.by_name("memory/aurora_memory/semantic_tags.py", "pattern_name")
+    (chunk,) = await store.read(chunk_reader.by_name, "memory/aurora_memory/semantic_tags.py", "pattern_name")
     made = await document(store, chunk)
     assert made.id == f"code:memory/aurora_memory/semantic_tags.py:pattern_name:{chunk.line_start}-{chunk.line_end}"
     assert made.content.signature.startswith("def pattern_name(query: str)")

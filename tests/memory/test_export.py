@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from aurora_memory import MemoryError_
 from aurora_memory.export_format import MAX_LINE, InvalidExport, read_header, read_line
-from aurora_memory.recall import recall
-from aurora_memory.store import IndexedFile, LoggedEvent, Store
+from aurora_memory.recall import parse_question, recall
+from aurora_memory.store import IndexedFile, LoggedEvent, Store, chunk_reader
 from aurora_memory.store.lifespans import archive, escalate
 from tests.memory.building import chunk, file
 from tests.memory.runs import NOON, retrieved, run
@@ -45,8 +45,8 @@ async def opened(tmp_path: Path) -> AsyncIterator[Opener]:
 
 async def taught(store: Store) -> Store:
     """One success, one failure, a log, an archived and a flagged chunk."""
-    (login,) = await store.read.by_name("src/auth.py", "Auth.login")
-    (evict,) = await store.read.by_name("src/cache.py", "evict")
+    (login,) = await store.read(chunk_reader.by_name, "src/auth.py", "Auth.login")
+    (evict,) = await store.read(chunk_reader.by_name, "src/cache.py", "evict")
     await store.learn(run(1, retrieved=retrieved(login.id, evict.id, helpful=True)))
     await store.learn(run(2, score=0.1, query="Why does the login page flicker?", retrieved=retrieved(login.id)))
     await store.index_log("2025/12/run.md", "# Execution\n\nToken validation was implemented for OAuth2 providers.\n")
@@ -116,13 +116,13 @@ async def test_an_import_before_the_first_index_waits_for_the_files(opened: Open
     there = await opened("there")
     done = await there.import_learned(await exported(here, tmp_path), NOON)
     assert (done.moved, done.waiting) == (0, 2)
-    assert await recall(there.read, "evict", 5, NOON) == []
+    assert await there.read(recall, parse_question("evict"), 5, NOON) == []
     moved = chunk("src/store/cache.py", "evict", "throw the oldest entry out", line=40)
     await there.write([FILES[0], file("src/store/cache.py", moved)], first_time=True)
-    (hit,) = await recall(there.read, "evict", 1, NOON + 5000)
+    (hit,) = await there.read(recall, parse_question("evict"), 1, NOON + 5000)
     assert (hit.chunk.path, hit.history) == ("src/store/cache.py", (NOON + 1,))
-    (login,) = await there.read.by_name("src/auth.py", "Auth.login")
-    assert (await there.read.accesses([login.id]))[login.id] == [NOON + 1]
+    (login,) = await there.read(chunk_reader.by_name, "src/auth.py", "Auth.login")
+    assert (await there.read(chunk_reader.accesses, [login.id]))[login.id] == [NOON + 1]
     assert (await there.import_learned(tmp_path / "memory.jsonl", NOON)).added == {}
 
 
@@ -132,14 +132,14 @@ async def test_moved_chunks_are_known_by_their_shape(opened: Opener, tmp_path: P
     there = await opened("there", file("lib/login.py", renamed))
     done = await there.import_learned(await exported(here, tmp_path), NOON)
     assert (done.moved, done.waiting) == (1, 1)
-    (found,) = await there.read.by_name("lib/login.py", "sign_in")
-    assert (await there.read.accesses([found.id]))[found.id] == [NOON + 1]
+    (found,) = await there.read(chunk_reader.by_name, "lib/login.py", "sign_in")
+    assert (await there.read(chunk_reader.accesses, [found.id]))[found.id] == [NOON + 1]
     assert (await there.import_learned(tmp_path / "memory.jsonl", NOON)).added == {}
 
 
 async def test_two_memories_are_merged(opened: Opener, tmp_path: Path) -> None:
     here, there = await taught(await opened("here", *FILES)), await opened("there", *FILES)
-    (login,) = await there.read.by_name("src/auth.py", "Auth.login")
+    (login,) = await there.read(chunk_reader.by_name, "src/auth.py", "Auth.login")
     await there.learn(run(7, score=0.99, retrieved=retrieved(login.id)))  # the same decomposition, and it went better
     await there.learn(run(8, query="Why is the login page flickering?", subgoals=()))  # solves what failed here
     before = learned(there.path)
@@ -158,7 +158,7 @@ async def test_two_memories_are_merged(opened: Opener, tmp_path: Path) -> None:
 
 async def test_what_was_used_after_it_was_archived_elsewhere_stays(opened: Opener, tmp_path: Path) -> None:
     here, there = await taught(await opened("here", *FILES)), await opened("there", *FILES)
-    (login,) = await there.read.by_name("src/auth.py", "Auth.login")
+    (login,) = await there.read(chunk_reader.by_name, "src/auth.py", "Auth.login")
     await there.record_accesses([login.id], "success", NOON + 900)
     done = await there.import_learned(await exported(here, tmp_path), NOON)
     assert "archived" not in done.added and learned(there.path)["archived"] == []

@@ -5,38 +5,22 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aurora_memory.activation import Activation
+from aurora_memory.recall import signals
 from aurora_memory.recall.fusion import K, fuse, reciprocal_ranks
-from aurora_memory.recall.ranking import Hit, Nearness, Signals, score
-from aurora_memory.store.reader import ChunkView
-
-NOTHING = Activation(base_level=0.0, spreading=0.0, context_boost=0.0, decay=0.0)
+from aurora_memory.recall.ranking import Nearness, Rank
+from aurora_memory.recall.signals import Signal, Signals
 
 
-def hit(number: int, strength: float, **signals: float) -> Hit:
-    view = ChunkView(
-        number, f"{number}.py", f"f{number}", "function", "python", 1, 2, "", "", None, "low", 0, 0, "", 9, None
-    )
-    return Hit(
-        chunk=view,
-        score=score(strength),
-        strength=strength,
-        activation=NOTHING,
-        last_used=None,
-        last_modified=None,
-        focus=(1, 2),
-        matched=(),
-        history=(),
-        signals=Signals(**signals),
-    )
+def rank(number: int, strength: float, *speaking: Signal) -> Rank:
+    return Rank(0, number, strength, Signals.of(dict.fromkeys(speaking, 1.0)))
 
 
-def ranked(*numbers: int) -> list[Hit]:
-    return [hit(number, 10.0 - place) for place, number in enumerate(numbers)]
+def ranked(*numbers: int) -> list[Rank]:
+    return [rank(number, 10.0 - place) for place, number in enumerate(numbers)]
 
 
-def order(hits: list[Hit]) -> list[int]:
-    return [each.chunk.id for each in hits]
+def order(ranks: list[Rank]) -> list[int]:
+    return [each.id for each in ranks]
 
 
 def test_a_rank_counts_as_the_paper_says() -> None:
@@ -65,19 +49,22 @@ def test_names_that_are_spelled_stay_in_front() -> None:
     assert fused[0].nearness == Nearness(2, 0.1)
 
 
-def test_tests_rank_behind_in_both() -> None:
-    hits = [hit(1, 3.0), hit(2, 2.0), hit(3, 1.0, test=1.0)]
-    assert order(fuse(hits, [(3, 0.9), (2, 0.8)], by_words={1, 2, 3})) == [2, 3, 1]
+def test_tests_and_remainders_rank_behind_by_meaning_too() -> None:
+    near = [(3, 0.9), (2, 0.8)]
+    alike = [rank(1, 3.0), rank(2, 2.0), rank(3, 1.0)]
+    assert order(fuse(alike, near, {1, 2, 3}, share=1.0)) == [3, 2, 1], "where none is a test"
+    for behind in (signals.test, signals.remainder):
+        ranks = [rank(1, 3.0), rank(2, 2.0), rank(3, 1.0, behind)]
+        assert order(fuse(ranks, near, {1, 2, 3}, share=1.0)) == [2, 3, 1], behind.name
 
 
 @given(st.lists(st.integers(1, 30), unique=True), st.lists(st.integers(1, 40), unique=True), st.data())
 def test_nothing_is_lost_and_strengths_go_down(numbers: list[int], near: list[int], data: st.DataObject) -> None:
-    hits = ranked(*numbers)
+    ranks = ranked(*numbers)
     pinned = set(numbers[: data.draw(st.integers(0, 3))])
     by_words = data.draw(st.sets(st.sampled_from(numbers))) if numbers else set()
-    fused = fuse(hits, [(number, 1 / (1 + place)) for place, number in enumerate(near)], by_words | pinned, pinned)
+    fused = fuse(ranks, [(number, 1 / (1 + place)) for place, number in enumerate(near)], by_words | pinned, pinned)
     assert sorted(order(fused)) == sorted(numbers)
-    assert [each.strength for each in fused] == [each.strength for each in hits]
-    assert [each.score for each in fused] == [each.score for each in hits]
+    assert [each.strength for each in fused] == [each.strength for each in ranks]
     assert set(order(fused)[: len(pinned)]) == pinned
-    assert order(fuse(hits, [], set(numbers))) == numbers
+    assert order(fuse(ranks, [], set(numbers))) == numbers

@@ -9,9 +9,9 @@ import aiosqlite
 import pytest
 
 from aurora_memory import MemoryError_
-from aurora_memory.recall import recall
+from aurora_memory.recall import parse_question, recall
 from aurora_memory.recall.patterns import recall_reasoning
-from aurora_memory.store import LoggedEvent, Store, connection
+from aurora_memory.store import LoggedEvent, Store, connection, deliverable_log
 from aurora_memory.store.integrity import Fault
 from aurora_memory.store.maintenance import salvage_file
 from aurora_memory.store.memory_files import memory_file
@@ -132,27 +132,27 @@ async def test_a_rebuild_keeps_what_was_learned_and_every_row_id(store: Store) -
     assert all(before[table] for table in LEARNED if table != "escalations") and relations["relations"]
     done = await store.rebuild()
     assert (done.files, done.recovered, done.dropped) == (3, 0, 0)
-    assert await recall(store.read, "beta body", 5, NOON) == []
-    assert await recall_reasoning(store.read, "oauth2 authentication", 5, NOON)
+    assert await store.read(recall, parse_question("beta body"), 5, NOON) == []
+    assert await store.read(recall_reasoning, parse_question("oauth2 authentication"), 5, NOON)
     await store.write(FILES, edited=False)
     await store.resolve()
     assert dump(store.path, *LEARNED) == before
     assert dump(store.path, "(SELECT id, path, name, ordinal, changed_at FROM chunks)") == ids
     assert dump(store.path, "relations", "refs") == relations
-    assert [hit.chunk.name for hit in await recall(store.read, "beta_3", 1, NOON)] == ["beta_3"]
+    assert [hit.chunk.name for hit in await store.read(recall, parse_question("beta_3"), 1, NOON)] == ["beta_3"]
 
 
 async def test_a_rebuild_with_other_words_in_as_many_blocks_is_seen_at_once(store: Store) -> None:
-    assert await recall(store.read, "alpha", 3, NOON)
+    assert await store.read(recall, parse_question("alpha"), 3, NOON)
     await store.rebuild()
     await store.write(list(reversed(FILES)), edited=False)  # block 0 has as many parts as before, in another order
-    assert {hit.chunk.path for hit in await recall(store.read, "gamma_5", 1, NOON)} == {"gamma.py"}
+    assert {hit.chunk.path for hit in await store.read(recall, parse_question("gamma_5"), 1, NOON)} == {"gamma.py"}
 
 
 async def test_a_reasoning_chunk_comes_back_from_its_document(store: Store) -> None:
     change(store.path, "DELETE FROM chunks WHERE kind = 'reasoning'")
     assert (await store.rebuild()).recovered == 1
-    (hit,) = await recall_reasoning(store.read, "oauth2 authentication", 5, NOON)
+    (hit,) = await store.read(recall_reasoning, parse_question("oauth2 authentication"), 5, NOON)
     assert hit.chunk.name == "oauth2-authentication-api-implementation"
     assert hit.history == (NOON + 1,)
 
@@ -210,12 +210,12 @@ async def test_a_damaged_open_file_is_set_aside_and_what_is_readable_saved(tmp_p
     assert 2500 < done.saved["accesses"] < 3004
     assert (done.saved["boosts"], done.saved["documents"], done.saved["runs"]) == (3, 1, 1)
     assert done.saved["deliverable_events"] == 3 and "deliverable_events" not in done.unreadable
-    assert [each.id for each in await store.read.deliverable_events("add-search")] == ["e0", "e1", "e2"]
+    assert [each.id for each in await store.read(deliverable_log.events_of, "add-search")] == ["e0", "e1", "e2"]
     assert (await store.check()).faults == ()
     assert path.stat().st_mode & 0o077 == 0
-    assert await recall_reasoning(store.read, "oauth2 authentication", 5, NOON + 10)
+    assert await store.read(recall_reasoning, parse_question("oauth2 authentication"), 5, NOON + 10)
     await store.write(FILES, first_time=True)
-    (hit,) = await recall(store.read, "gamma_5", 1, NOON + 4000)
+    (hit,) = await store.read(recall, parse_question("gamma_5"), 1, NOON + 4000)
     assert hit.chunk.id == 21 and len(hit.history) > 90
     await store.close()
     assert (await _reopened(path)) == ()

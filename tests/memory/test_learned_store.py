@@ -13,9 +13,9 @@ from aurora_indexer.parse.chunk_parser import parse_file
 from aurora_memory.chunk_validation import InvalidDocument, document_problems, plain
 from aurora_memory.documents import Subgoal
 from aurora_memory.learning import Judged, Judgement, Learned, Policy, Retrieved
-from aurora_memory.recall import recall
+from aurora_memory.recall import parse_question, recall
 from aurora_memory.recall.patterns import recall_reasoning
-from aurora_memory.store import FileStat, IndexedFile, Store
+from aurora_memory.store import FileStat, IndexedFile, Store, chunk_reader, learned_reader, relation_reader
 from aurora_memory.tokens import terms
 from tests.memory.building import chunk, file
 from tests.memory.runs import DAY, NOON, STEPS, retrieved, run
@@ -47,7 +47,7 @@ def parsed(path: str, source: str) -> IndexedFile:
 
 
 async def only(store: Store, path: str, name: str) -> int:
-    (found,) = await store.read.by_name(path, name)
+    (found,) = await store.read(chunk_reader.by_name, path, name)
     return found.id
 
 
@@ -68,13 +68,13 @@ async def test_a_success_boosts_all_and_keeps_a_pattern(store: Store) -> None:
         boosted=2,
         unknown=(999,),
     )
-    assert await store.read.boosts([login, row, 999]) == {login: 0.2, row: 0.2}
-    assert await store.read.accesses([login, row]) == {login: [NOON + 1], row: [NOON + 1]}
-    chunk_id = await store.read.reasoning_named(str(learned.reasoning_id))
+    assert await store.read(learned_reader.boosts, [login, row, 999]) == {login: 0.2, row: 0.2}
+    assert await store.read(chunk_reader.accesses, [login, row]) == {login: [NOON + 1], row: [NOON + 1]}
+    chunk_id = await store.read(learned_reader.reasoning_named, str(learned.reasoning_id))
     assert chunk_id is not None
-    edges = await store.read.edges(chunk_id)
+    edges = await store.read(relation_reader.edges, chunk_id)
     assert [(edge.kind, edge.outgoing, edge.weight, edge.other.id) for edge in edges] == [("used", True, 1.0, login)]
-    document = (await store.read.reasoning([chunk_id]))[chunk_id]
+    document = (await store.read(learned_reader.reasoning, [chunk_id]))[chunk_id]
     assert document_problems(plain(document)) == []
     assert (document.access_count, document.created_at, document.last_accessed) == (
         1,
@@ -90,7 +90,7 @@ async def test_a_memory_learns_by_the_numbers_it_was_opened_with(tmp_path: Path)
         login, row = await two(store)
         learned = await store.learn(run(score=0.9, retrieved=(Retrieved(login, True), Retrieved(row))))
         assert (learned.outcome, learned.is_pattern) == ("partial", False)
-        assert await store.read.boosts([login, row]) == {login: 0.1, row: 0.02}
+        assert await store.read(learned_reader.boosts, [login, row]) == {login: 0.1, row: 0.02}
     finally:
         await store.close()
 
@@ -99,28 +99,28 @@ async def test_a_partial_success_tells_helpful_from_unhelpful(store: Store) -> N
     login, row = await two(store)
     learned = await store.learn(run(score=0.65, retrieved=(Retrieved(login, True), Retrieved(row, False))))
     assert (learned.outcome, learned.is_pattern, learned.accessed, learned.boosted) == ("partial", False, 1, 2)
-    assert await store.read.boosts([login, row]) == {login: 0.05, row: -0.05}
-    assert await store.read.accesses([login, row]) == {login: [NOON + 1]}
+    assert await store.read(learned_reader.boosts, [login, row]) == {login: 0.05, row: -0.05}
+    assert await store.read(chunk_reader.accesses, [login, row]) == {login: [NOON + 1]}
     assert learned.reasoning_id is not None
 
 
 async def test_a_failure_blames_reasoning_only_and_marks_the_question(store: Store) -> None:
     login, _ = await two(store)
     await store.learn(run(1, query="Fix database migration"))
-    reasoning = await store.read.reasoning_named("reas:database-migration-fix")
+    reasoning = await store.read(learned_reader.reasoning_named, "reas:database-migration-fix")
     assert reasoning is not None
     learned = await store.learn(run(2, score=0.3, retrieved=retrieved(login, reasoning)))
     assert learned == Learned(outcome="failure", boosted=1)
-    assert await store.read.boosts([login, reasoning]) == {reasoning: -0.1}
-    assert await store.read.accesses([login]) == {}
-    assert await store.read.difficult("implement oauth2 authentication in our API")
-    assert not await store.read.difficult("render a button")
+    assert await store.read(learned_reader.boosts, [login, reasoning]) == {reasoning: -0.1}
+    assert await store.read(chunk_reader.accesses, [login]) == {}
+    assert await store.read(learned_reader.difficult, "implement oauth2 authentication in our API")
+    assert not await store.read(learned_reader.difficult, "render a button")
     await store.learn(run(3, score=0.2))
-    assert [(each.failures, each.last_score) for each in await store.read.difficulties()] == [(2, 0.2)]
+    assert [(each.failures, each.last_score) for each in await store.read(learned_reader.difficulties)] == [(2, 0.2)]
     await store.learn(run(4, score=0.7))
-    assert await store.read.difficult(run().query), "a partial success does not prove it easy"
+    assert await store.read(learned_reader.difficult, run().query), "a partial success does not prove it easy"
     await store.learn(run(5, score=0.9, query="Implement OAuth2 authentication for API clients"))
-    assert await store.read.difficulties() == []
+    assert await store.read(learned_reader.difficulties) == []
 
 
 async def test_the_same_run_twice_changes_nothing(store: Store) -> None:
@@ -144,8 +144,8 @@ async def test_concurrent_runs_each_count_once(store: Store) -> None:
     runs = [run(number, retrieved=retrieved(login, row)) for number in range(12)]
     learned = await asyncio.gather(*(store.learn(each) for each in [*runs, *runs]))
     assert sum(each.repeated for each in learned) == 12
-    assert len((await store.read.accesses([login]))[login]) == 12
-    assert await store.read.boosts([login, row]) == {login: 1.0, row: 1.0}, "2.4, held at 1.0"
+    assert len((await store.read(chunk_reader.accesses, [login]))[login]) == 12
+    assert await store.read(learned_reader.boosts, [login, row]) == {login: 1.0, row: 1.0}, "2.4, held at 1.0"
     assert {each.reasoning_id for each in learned} == {"reas:oauth2-authentication-api-implementation"}
 
 
@@ -155,7 +155,7 @@ async def test_two_processes_may_learn_at_once(store: Store, tmp_path: Path) -> 
     try:
         each = [run(number, retrieved=retrieved(login)) for number in range(8)]
         await asyncio.gather(*(one.learn(a_run) for one in (store, other) for a_run in each))
-        assert len((await store.read.accesses([login]))[login]) == 8
+        assert len((await store.read(chunk_reader.accesses, [login]))[login]) == 8
     finally:
         await other.close()
 
@@ -168,17 +168,17 @@ async def test_another_decomposition_is_another_version(store: Store) -> None:
     ]
     name = "reas:oauth2-authentication-api-implementation"
     assert ids == [name, f"{name}:v2", name, f"{name}:v3", f"{name}:v2"]
-    first = await store.read.reasoning_named(name)
+    first = await store.read(learned_reader.reasoning_named, name)
     assert first is not None
-    assert (await store.read.reasoning([first]))[first].access_count == 2
+    assert (await store.read(learned_reader.reasoning, [first]))[first].access_count == 2
 
 
 async def test_a_pattern_is_not_undone_by_a_worse_run(store: Store) -> None:
     for number, score in enumerate((0.6, 0.95, 0.7), start=1):
         learned = await store.learn(run(number, score=score))
-    chunk_id = await store.read.reasoning_named(str(learned.reasoning_id))
+    chunk_id = await store.read(learned_reader.reasoning_named, str(learned.reasoning_id))
     assert chunk_id is not None
-    document = (await store.read.reasoning([chunk_id]))[chunk_id]
+    document = (await store.read(learned_reader.reasoning, [chunk_id]))[chunk_id]
     assert (document.content.success_score, document.is_pattern, document.confidence) == (0.95, True, "high")
     assert (document.created_at, document.metadata.timestamp) == ("2025-12-12T12:00:01Z", "2025-12-12T12:00:02Z")
     assert document.access_count == 3
@@ -186,11 +186,11 @@ async def test_a_pattern_is_not_undone_by_a_worse_run(store: Store) -> None:
 
 async def test_a_run_that_reuses_its_pattern_counts_it_once(store: Store) -> None:
     await store.learn(run(1))
-    chunk_id = await store.read.reasoning_named("reas:oauth2-authentication-api-implementation")
+    chunk_id = await store.read(learned_reader.reasoning_named, "reas:oauth2-authentication-api-implementation")
     assert chunk_id is not None
     await store.learn(run(2, retrieved=retrieved(chunk_id)))
-    assert await store.read.accesses([chunk_id]) == {chunk_id: [NOON + 1, NOON + 2]}
-    assert await store.read.edges(chunk_id) == [], "it does not use itself"
+    assert await store.read(chunk_reader.accesses, [chunk_id]) == {chunk_id: [NOON + 1, NOON + 2]}
+    assert await store.read(relation_reader.edges, chunk_id) == [], "it does not use itself"
 
 
 async def test_reasoning_is_not_code(store: Store) -> None:
@@ -199,23 +199,25 @@ async def test_reasoning_is_not_code(store: Store) -> None:
     await store.learn(run(retrieved=retrieved(login), pattern="login"))
     after = await store.counts()
     assert (after.chunks, after.kinds, after.files) == (before.chunks, before.kinds, before.files)
-    assert {view.kind for view in await store.read.named(["login"])} == {"function"}
-    assert {view.kind for view in await store.read.name_prefix("", 50)} == {"function"}
-    assert "" not in await store.read.names_with("o")
-    assert {hit.chunk.path for hit in await recall(store.read, "login oauth2 authentication", 50, NOON)} == {"auth.py"}
-    assert (await store.read.chunks_of("auth.py"))[0].kind == "function"
+    assert {view.kind for view in await store.read(chunk_reader.named, ["login"])} == {"function"}
+    assert {view.kind for view in await store.read(chunk_reader.name_prefix, "", 50)} == {"function"}
+    assert "" not in await store.read(chunk_reader.names_with, "o")
+    assert {
+        hit.chunk.path for hit in await store.read(recall, parse_question("login oauth2 authentication"), 50, NOON)
+    } == {"auth.py"}
+    assert (await store.read(chunk_reader.of_file, "auth.py"))[0].kind == "function"
 
 
 async def test_history_survives_edit_rename_and_move_of_real_files(store: Store) -> None:
     login, row = await two(store)
     name = (await store.learn(run(retrieved=retrieved(login)))).reasoning_id
-    reasoning = await store.read.reasoning_named(str(name))
+    reasoning = await store.read(learned_reader.reasoning_named, str(name))
     assert reasoning is not None
 
     async def kept() -> int:
-        (edge,) = await store.read.edges(reasoning)
-        assert await store.read.boosts([edge.other.id]) == {edge.other.id: 0.2}
-        assert await store.read.accesses([edge.other.id]) == {edge.other.id: [NOON + 1]}
+        (edge,) = await store.read(relation_reader.edges, reasoning)
+        assert await store.read(learned_reader.boosts, [edge.other.id]) == {edge.other.id: 0.2}
+        assert await store.read(chunk_reader.accesses, [edge.other.id]) == {edge.other.id: [NOON + 1]}
         return edge.other.id
 
     edited = LOGIN.replace("3600", "7200")
@@ -232,7 +234,7 @@ async def test_history_survives_edit_rename_and_move_of_real_files(store: Store)
     # Gone with a branch switch, back with the next.
     await store.write(removed=["web/session.py"])
     await store.resolve()
-    assert await store.read.edges(reasoning) == []
+    assert await store.read(relation_reader.edges, reasoning) == []
     await store.write([moved])
     await store.resolve()
     assert await kept() == login
@@ -241,7 +243,7 @@ async def test_history_survives_edit_rename_and_move_of_real_files(store: Store)
     await store.write(removed=["web/session.py"])
     await store.resolve()
     assert await kept() == await only(store, "late.py", "sign_in") != login
-    assert await store.read.boosts([row]) == {}
+    assert await store.read(learned_reader.boosts, [row]) == {}
 
 
 async def test_a_penalty_alone_keeps_a_chunk_that_vanishes(store: Store) -> None:
@@ -250,7 +252,7 @@ async def test_a_penalty_alone_keeps_a_chunk_that_vanishes(store: Store) -> None
     await store.write(removed=["auth.py"])
     await store.write([parsed("auth.py", LOGIN)])
     assert await only(store, "auth.py", "login") == login
-    assert await store.read.boosts([login]) == {login: -0.05}
+    assert await store.read(learned_reader.boosts, [login]) == {login: -0.05}
 
 
 async def test_what_nothing_was_learned_of_is_deleted(store: Store) -> None:
@@ -267,16 +269,16 @@ async def test_reasoning_survives_a_whole_new_index(store: Store) -> None:
     await store.write(removed=["auth.py"])
     await store.write([parsed("auth.py", LOGIN + OTHER)], first_time=True)
     await store.resolve()
-    (hit,) = await recall_reasoning(store.read, "oauth2 authentication", 5, NOON + DAY)
-    assert [edge.other.id for edge in await store.read.edges(hit.chunk.id)] == [login]
+    (hit,) = await store.read(recall_reasoning, parse_question("oauth2 authentication"), 5, NOON + DAY)
+    assert [edge.other.id for edge in await store.read(relation_reader.edges, hit.chunk.id)] == [login]
 
 
 async def test_what_is_learned_after_a_first_question_is_found_by_the_next(store: Store) -> None:
-    assert await recall_reasoning(store.read, "oauth2 authentication", 5, NOON) == []
-    assert not await store.read.has_learned()
+    assert await store.read(recall_reasoning, parse_question("oauth2 authentication"), 5, NOON) == []
+    assert not await store.read(learned_reader.has_learned)
     await store.learn(run(1))
-    assert len(await recall_reasoning(store.read, "oauth2 authentication", 5, NOON + DAY)) == 1
-    assert await store.read.has_learned()
+    assert len(await store.read(recall_reasoning, parse_question("oauth2 authentication"), 5, NOON + DAY)) == 1
+    assert await store.read(learned_reader.has_learned)
 
 
 async def test_reasoning_is_found_by_its_words(store: Store) -> None:
@@ -286,23 +288,23 @@ async def test_reasoning_is_found_by_its_words(store: Store) -> None:
         run(2, query="Optimize the database query", subgoals=steps, tools_used=(), tool_sequence=("psql",))
     )
     await store.learn(run(3, score=0.6, query="Optimize database rendering", subgoals=steps[:1]))
-    found = await store.read.match_reasoning(terms("slow database queries"), 10)
+    found = await store.read(learned_reader.match_reasoning, terms("slow database queries"), 10)
     assert len(found) == 2 and found[0][1] >= found[1][1] > 0
-    hits = await recall_reasoning(store.read, "optimize a slow database query", 10, NOON + DAY)
+    hits = await store.read(recall_reasoning, parse_question("optimize a slow database query"), 10, NOON + DAY)
     assert [hit.chunk.name for hit in hits] == ["database-query-optimization", "database-rendering-optimization"]
     assert 0 < hits[1].score < hits[0].score <= 1
-    by_tool = await recall_reasoning(store.read, "psql", 10, NOON + DAY)
+    by_tool = await store.read(recall_reasoning, parse_question("psql"), 10, NOON + DAY)
     assert [hit.chunk.name for hit in by_tool] == ["database-query-optimization"]
-    assert await store.read.match_reasoning([], 5) == []
-    assert await store.read.match_reasoning(['x" OR y', "NEAR(", "*", ""], 5) == []
-    assert await recall_reasoning(store.read, "kubernetes", 5, NOON) == []
+    assert await store.read(learned_reader.match_reasoning, [], 5) == []
+    assert await store.read(learned_reader.match_reasoning, ['x" OR y', "NEAR(", "*", ""], 5) == []
+    assert await store.read(recall_reasoning, parse_question("kubernetes"), 5, NOON) == []
 
 
 async def test_boosts_are_part_of_a_patterns_activation(store: Store) -> None:
     await store.learn(run(1))
-    (before,) = await recall_reasoning(store.read, "oauth2 authentication", 5, NOON + DAY)
+    (before,) = await store.read(recall_reasoning, parse_question("oauth2 authentication"), 5, NOON + DAY)
     await store.learn(run(2, score=0.2, retrieved=retrieved(before.chunk.id)))
-    (after,) = await recall_reasoning(store.read, "oauth2 authentication", 5, NOON + DAY)
+    (after,) = await store.read(recall_reasoning, parse_question("oauth2 authentication"), 5, NOON + DAY)
     assert after.activation.learned == -0.1
     assert after.activation.total == pytest.approx(before.activation.total - 0.1)
     assert after.score < before.score
@@ -323,23 +325,23 @@ async def test_twins_without_history_stay_apart(store: Store) -> None:
     await store.learn(run(1, retrieved=retrieved(mine)))
     await store.learn(run(2, score=0.6, retrieved=retrieved(theirs, helpful=True)))
     await store.write(removed=["a.py"])
-    assert await store.read.boosts([mine, theirs]) == {mine: 0.2, theirs: 0.05}
+    assert await store.read(learned_reader.boosts, [mine, theirs]) == {mine: 0.2, theirs: 0.05}
 
 
 async def test_a_user_who_judges_an_answer_moves_its_pattern_once(store: Store) -> None:
     learned = await store.learn(run(1, 0.9))
     assert learned.reasoning_id is not None
-    row = await store.read.reasoning_named(learned.reasoning_id)
+    row = await store.read(learned_reader.reasoning_named, learned.reasoning_id)
     assert row is not None
-    before = (await store.read.boosts([row])).get(row, 0.0)
+    before = (await store.read(learned_reader.boosts, [row])).get(row, 0.0)
 
     def said(verdict: Judged, name: str = learned.reasoning_id or "") -> Judgement:
         return Judgement(run="r-judged", reasoning_id=name, verdict=verdict, query="how is this judged", at=NOON)
 
     assert await store.judge(said("praised")) and not await store.judge(said("praised"))
-    assert (await store.read.boosts([row]))[row] == pytest.approx(before + 0.1)
-    assert not await store.read.difficult("how is this judged")
+    assert (await store.read(learned_reader.boosts, [row]))[row] == pytest.approx(before + 0.1)
+    assert not await store.read(learned_reader.difficult, "how is this judged")
     assert await store.judge(said("incorrect"))
-    assert (await store.read.boosts([row])).get(row, 0.0) == pytest.approx(before)
-    assert await store.read.difficult("how is this judged")
+    assert (await store.read(learned_reader.boosts, [row])).get(row, 0.0) == pytest.approx(before)
+    assert await store.read(learned_reader.difficult, "how is this judged")
     assert not await store.judge(said("praised", "reas:never-heard-of"))

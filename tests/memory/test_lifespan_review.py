@@ -11,8 +11,9 @@ import pytest
 from aurora_memory import UnknownChunk
 from aurora_memory.documents import Subgoal
 from aurora_memory.lifespans.policies import BUILT_IN
+from aurora_memory.recall import parse_question
 from aurora_memory.recall.patterns import recall_reasoning
-from aurora_memory.store import Store
+from aurora_memory.store import Store, file_reader, lifespan_facts
 from aurora_memory.store.lifespan_facts import Kept
 from tests.memory.building import chunk, file
 from tests.memory.runs import DAY, NOON, retrieved, run
@@ -33,7 +34,7 @@ async def store(tmp_path: Path) -> AsyncIterator[Store]:
 
 
 async def names(store: Store, now: float) -> list[str]:
-    return [f"reas:{hit.chunk.name}" for hit in await recall_reasoning(store.read, QUERY, 5, now)]
+    return [f"reas:{hit.chunk.name}" for hit in await store.read(recall_reasoning, parse_question(QUERY), 5, now)]
 
 
 async def test_what_is_past_its_lifespan_is_archived_and_comes_back(store: Store) -> None:
@@ -43,15 +44,15 @@ async def test_what_is_past_its_lifespan_is_archived_and_comes_back(store: Store
     late = NOON + 400 * DAY
     assert (await store.review_lifespans(BUILT_IN, late)).archived == 1
     assert await names(store, late) == []
-    assert await store.read.in_archive() == [Kept(NAME, "archived", late)]
-    assert await store.read.fact("reviewed_at") == str(late)
+    assert await store.read(lifespan_facts.in_archive) == [Kept(NAME, "archived", late)]
+    assert await store.read(file_reader.fact, "reviewed_at") == str(late)
     assert (await store.review_lifespans(BUILT_IN, late)).archived == 0
     with closing(sqlite3.connect(store.path)) as db:
         assert db.execute("SELECT count(*) FROM documents").fetchone() == (1,)
         assert db.execute("SELECT count(*) FROM chunks WHERE archived_at IS NOT NULL").fetchone() == (1,)
 
     assert await store.restore(NAME, late)
-    assert await names(store, late) == [NAME] and await store.read.in_archive() == []
+    assert await names(store, late) == [NAME] and await store.read(lifespan_facts.in_archive) == []
     assert (await store.review_lifespans(BUILT_IN, late + DAY)).archived == 0
     assert not await store.restore(NAME, late)
     with pytest.raises(UnknownChunk, match="reas:nothing"):
@@ -70,8 +71,8 @@ async def test_code_that_is_used_often_is_flagged_and_never_archived(store: Stor
         await store.record_accesses([1], "success", NOON + at)
     done = await store.review_lifespans(BUILT_IN, NOON + 5000 * DAY)
     assert done.flagged == 1
-    assert [each.shown for each in await store.read.in_archive()] == [NAME]
-    (flagged,) = await store.read.escalated()
+    assert [each.shown for each in await store.read(lifespan_facts.in_archive)] == [NAME]
+    (flagged,) = await store.read(lifespan_facts.escalated)
     assert (flagged.shown, flagged.what) == ("code:a.py:f1:10-14", "candidate_for_fine_tuning")
 
 
@@ -83,12 +84,14 @@ async def test_policies_that_are_switched_off_archive_nothing(store: Store) -> N
 
 async def test_what_fades_ranks_behind_its_like(store: Store) -> None:
     later = NOON + 200 * DAY
-    (before,) = await recall_reasoning(store.read, QUERY, 5, later, msgspec.structs.replace(BUILT_IN, enabled=False))
+    (before,) = await store.read(
+        recall_reasoning, parse_question(QUERY), 5, later, msgspec.structs.replace(BUILT_IN, enabled=False)
+    )
     with closing(sqlite3.connect(store.path)) as db:  # without its security tags the rule of 90 idle days holds
         (json,) = db.execute("SELECT json FROM documents").fetchone()
         db.execute("UPDATE documents SET json = ?", (json.replace('"security"', '"general"'),))
         db.commit()
-    (after,) = await recall_reasoning(store.read, QUERY, 5, later)
+    (after,) = await store.read(recall_reasoning, parse_question(QUERY), 5, later)
     assert after.activation.decay > before.activation.decay + 1.0
     assert after.strength < before.strength - 0.3
     assert after.activation.base_level == before.activation.base_level

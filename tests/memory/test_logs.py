@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aurora_memory.conversation_logs import MAX_SECTIONS, index_of
-from aurora_memory.recall import recall
+from aurora_memory.recall import parse_question, recall
 from aurora_memory.recall.conversation_logs import recall_logs, weak
-from aurora_memory.store import Store
+from aurora_memory.store import Store, conversation_log_index
 from tests.memory.building import chunk, file
 
 LOG = (Path(__file__).parent / "conversation.md").read_text(encoding="utf-8")
@@ -90,44 +90,46 @@ async def test_references_are_ranked_by_rare_words(store: Store) -> None:
     await store.index_log(
         "2026/11/table-layout-2026-11-21.md", "## Phase 1: ASSESS\nA table with columns, centred table."
     )
-    best, *_ = await store.read.find_logs(["replic", "tabl"], 10)
+    best, *_ = await store.read(conversation_log_index.find, ["replic", "tabl"], 10)
     assert best.file == NAME
-    assert {reference.file for reference in await store.read.find_logs(["tabl"], 10)} == {
+    assert {reference.file for reference in await store.read(conversation_log_index.find, ["tabl"], 10)} == {
         NAME,
         "2026/11/table-layout-2026-11-21.md",
     }
-    (column,) = await store.read.find_logs(["column"], 10)
+    (column,) = await store.read(conversation_log_index.find, ["column"], 10)
     assert (column.line_start, column.line_end, column.phase, column.keywords) == (1, 2, 1, ("columns",))
-    assert len(await store.read.find_logs(["tabl", "replic"], 1)) == 1
-    assert await store.read.find_logs(["kangaroo"], 10) == []
-    assert await store.read.find_logs([], 10) == []
+    assert len(await store.read(conversation_log_index.find, ["tabl", "replic"], 1)) == 1
+    assert await store.read(conversation_log_index.find, ["kangaroo"], 10) == []
+    assert await store.read(conversation_log_index.find, [], 10) == []
 
 
 async def test_indexing_again_replaces_and_forgetting_removes(store: Store) -> None:
     await store.index_log(NAME, LOG)
     await store.index_log(NAME, "## Phase 2: RETRIEVE\nKangaroos instead.")
-    assert await store.read.find_logs(["replic"], 10) == []
-    assert [reference.phase for reference in await store.read.find_logs(["kangaroo"], 10)] == [2]
-    assert await store.read.logs() == [NAME]
+    assert await store.read(conversation_log_index.find, ["replic"], 10) == []
+    assert [reference.phase for reference in await store.read(conversation_log_index.find, ["kangaroo"], 10)] == [2]
+    assert await store.read(conversation_log_index.logs) == [NAME]
     await store.forget_logs([NAME])
-    assert await store.read.logs() == []
-    assert await store.read.find_logs(["kangaroo"], 10) == []
+    assert await store.read(conversation_log_index.logs) == []
+    assert await store.read(conversation_log_index.find, ["kangaroo"], 10) == []
 
 
 async def test_oauth2_is_found_as_oauth(store: Store) -> None:
     await store.index_log("a.md", "# OAuth2 providers\ncompared")
     for term in ("oauth", "oauth2"):
-        assert [reference.keywords for reference in await store.read.find_logs([term], 5)] == [("oauth2",)]
+        assert [reference.keywords for reference in await store.read(conversation_log_index.find, [term], 5)] == [
+            ("oauth2",)
+        ]
 
 
 async def test_logs_answer_where_memory_is_weak(store: Store) -> None:
     await store.write([file("orders.py", chunk("orders.py", "total_price", "sum of the prices in a basket table"))])
     await store.index_log(NAME, LOG)
-    strong = await recall(store.read, "total price of a basket", 10, 1000.0)
+    strong = await store.read(recall, parse_question("total price of a basket"), 10, 1000.0)
     assert not weak("total price of a basket", strong)
-    assert await recall_logs(store.read, "total price of a basket", strong) == []
+    assert await store.read(recall_logs, parse_question("total price of a basket"), strong) == []
     asked = "how does replication lag behave while the table is migrated"
-    poor = await recall(store.read, asked, 10, 1000.0)
+    poor = await store.read(recall, parse_question(asked), 10, 1000.0)
     assert poor and weak(asked, poor) and weak(asked, [])
-    references = await recall_logs(store.read, asked, poor, limit=2)
+    references = await store.read(recall_logs, parse_question(asked), poor, limit=2)
     assert len(references) == 2 and {reference.file for reference in references} == {NAME}

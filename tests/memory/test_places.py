@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from aurora_memory.recall import recall, understand
+from aurora_memory.recall import parse_question, recall
 from aurora_memory.recall.places import Place, below, places_in
 from aurora_memory.store import Store
 from tests.memory.building import chunk, file
@@ -61,7 +61,7 @@ def test_paths_below_the_root_are_spelled_from_it() -> None:
 
 @given(st.text(st.sampled_from("ab./:-1 code"), max_size=200) | st.text(max_size=200))
 def test_any_text_is_a_query(query: str) -> None:
-    understand(query)
+    parse_question(query)
 
 
 def test_hostile_queries_cost_little() -> None:
@@ -75,7 +75,7 @@ def test_hostile_queries_cost_little() -> None:
         "." * 16_000,
         "a.b/ " * 3_000,
     ):
-        understand(query)
+        parse_question(query)
 
 
 @pytest.fixture
@@ -99,7 +99,7 @@ async def store(tmp_path: Path) -> AsyncIterator[Store]:
 
 
 async def found(store: Store, query: str) -> list[str]:
-    return [f"{hit.chunk.path}:{hit.chunk.name}" for hit in await recall(store.read, query, 10, NOW)]
+    return [f"{hit.chunk.path}:{hit.chunk.name}" for hit in await store.read(recall, parse_question(query), 10, NOW)]
 
 
 async def test_a_file_name_brings_that_files_chunks_first(store: Store) -> None:
@@ -125,7 +125,9 @@ async def test_what_is_around_a_line_follows_far_behind_the_smallest_chunk(store
     rest = replace(chunk(path, "<module>", "src shop py", kind="module"), line_end=60)
     await store.write([file(path, shop, sell, count, rest)])
     for line, wanted in ((22, count), (12, sell), (2, shop), (50, rest)):
-        first, *others = [hit for hit in await recall(store.read, f"{path}:{line}", 10, NOW) if hit.chunk.path == path]
+        first, *others = [
+            hit for hit in await store.read(recall, parse_question(f"{path}:{line}"), 10, NOW) if hit.chunk.path == path
+        ]
         assert (first.chunk.name, round(first.score, 2)) == (wanted.name, 1.0), line
         assert all(hit.strength < first.strength - 10 for hit in others), line
         assert {"shop", "shop.sell", "shop.sell.count", "<module>"} == {

@@ -6,6 +6,7 @@ import time
 from pathlib import Path
 
 from aurora_memory.activation import Weighing
+from aurora_memory.recall import parse_question
 from aurora_memory.recall.recall import recall
 from aurora_memory.store import Store
 from tests.memory.building import chunk, file
@@ -17,7 +18,7 @@ async def found(place: Path, weighing: Weighing) -> list[str]:
     store = await Store.open(place, weighing)
     try:
         await store.write([file(PATH, chunk(PATH, "expand", TEXT))])
-        return [hit.chunk.name for hit in await recall(store.read, "expand", 5, time.time())]
+        return [hit.chunk.name for hit in await store.read(recall, parse_question("expand"), 5, time.time())]
     finally:
         await store.close()
 

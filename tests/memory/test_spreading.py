@@ -14,19 +14,18 @@ from aurora_memory.activation import Weighing
 from aurora_memory.recall.dedupe import fold
 from aurora_memory.recall.similar_commits import prime, telling
 from aurora_memory.recall.spreading_activation import WEIGHTS, Spread
-from aurora_memory.store.history import SimilarCommit
-from aurora_memory.store.reader import Link
+from aurora_memory.views import Arc, SimilarCommit
 
 
-def spread(sources: dict[int, float], links: list[Link]) -> Spread:
+def spread(sources: dict[int, float], arcs: list[Arc]) -> Spread:
     found = Spread(sources)
     while frontier := found.frontier():
-        found.follow([link for link in links if link.source in frontier])
+        found.follow([arc for arc in arcs if arc.source in frontier])
     return found
 
 
-def call(source: int, target: int) -> Link:
-    return Link(source, target, "calls", 1.0, forward=True)
+def call(source: int, target: int) -> Arc:
+    return Arc(source, target, "calls", 1.0, forward=True)
 
 
 def test_a_chain_fades_by_seven_tenths_and_ends_after_three_hops() -> None:
@@ -45,7 +44,7 @@ def test_a_fan_divides_what_is_passed_on() -> None:
 
 
 def test_sources_share_one_unit_of_attention_and_kinds_differ() -> None:
-    found = spread({1: 3.0, 2: 1.0}, [call(1, 5), Link(2, 6, "imports", 1.0, forward=False)])
+    found = spread({1: 3.0, 2: 1.0}, [call(1, 5), Arc(2, 6, "imports", 1.0, forward=False)])
     assert found.amounts[5] == pytest.approx(0.75 * PER_HOP)
     assert found.amounts[6] == pytest.approx(0.25 * PER_HOP * WEIGHTS["imports"])
 
@@ -57,8 +56,8 @@ edges = st.lists(st.tuples(st.integers(1, 12), st.integers(1, 12), st.floats(0.0
 def test_amounts_stay_bounded_and_every_reached_chunk_has_a_way(
     raw: list[tuple[int, int, float]], sources: dict[int, float]
 ) -> None:
-    links = [Link(a, b, "calls", weight, forward=True) for a, b, weight in raw if a != b]
-    found = spread(sources, links)
+    arcs = [Arc(a, b, "calls", weight, forward=True) for a, b, weight in raw if a != b]
+    found = spread(sources, arcs)
     for chunk, amount in found.amounts.items():
         assert 0.0 < amount <= sum((PER_HOP * math.sqrt(12)) ** hop for hop in range(1, MAX_HOPS + 1))
         steps = found.path_to(chunk)
@@ -87,5 +86,5 @@ def test_how_far_activation_goes_can_be_chosen() -> None:
     chain = {1: [call(1, 2)], 2: [call(2, 3)]}
     found = Spread({1: 1.0}, Weighing(spread_factor=0.5, max_spread_hops=1))
     while frontier := found.frontier():
-        found.follow([link for source in frontier for link in chain.get(source, [])])
+        found.follow([arc for source in frontier for arc in chain.get(source, [])])
     assert found.amounts == {2: 0.5}

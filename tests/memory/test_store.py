@@ -12,8 +12,8 @@ import pytest
 
 from aurora_memory import MemoryError_, StoreCorrupt, StoreTooNew
 from aurora_memory.chunks import Import
-from aurora_memory.recall import recall
-from aurora_memory.store import FileStat, IndexedFile, SkippedFile, Store
+from aurora_memory.recall import parse_question, recall
+from aurora_memory.store import FileStat, IndexedFile, SkippedFile, Store, chunk_reader, file_reader, relation_reader
 from tests.memory.building import chunk, file
 
 
@@ -25,7 +25,7 @@ async def store(tmp_path: Path) -> AsyncIterator[Store]:
 
 
 async def only(store: Store, path: str, name: str) -> int:
-    found = await store.read.by_name(path, name)
+    found = await store.read(chunk_reader.by_name, path, name)
     assert len(found) == 1, f"{len(found)} chunks named {name} in {path}"
     return found[0].id
 
@@ -35,9 +35,9 @@ async def test_unchanged_chunks_keep_their_row_and_shifted_ones_their_words(stor
     before = await only(store, "a.py", "two")
     written = await store.write([file("a.py", chunk("a.py", "one"), chunk("a.py", "two", "other", line=20))])
     assert (written.unchanged, written.shifted, written.rewritten, written.added) == (1, 1, 0, 0)
-    (two,) = await store.read.by_name("a.py", "two")
+    (two,) = await store.read(chunk_reader.by_name, "a.py", "two")
     assert (two.id, two.line_start) == (before, 20)
-    (hit,) = await recall(store.read, "other", 5, 2000.0)
+    (hit,) = await store.read(recall, parse_question("other"), 5, 2000.0)
     assert (hit.chunk.id, hit.focus[0]) == (before, 20)
 
 
@@ -52,7 +52,7 @@ async def test_history_survives_edit_rename_and_move(store: Store) -> None:
         [file("b.py", chunk("b.py", "sign_in", "check the password, issue a token, log it"))], removed=["a.py"]
     )
     assert await only(store, "b.py", "sign_in") == chunk_id
-    assert await store.read.accesses([chunk_id]) == {chunk_id: [1000.0]}
+    assert await store.read(chunk_reader.accesses, [chunk_id]) == {chunk_id: [1000.0]}
 
 
 async def test_history_survives_rename_and_edit_in_one_save(store: Store) -> None:
@@ -69,10 +69,10 @@ async def test_history_survives_a_branch_switch_there_and_back(store: Store) -> 
     await store.record_accesses([chunk_id], "soar", 1000.0)
     await store.write(removed=["a.py"])
     assert (await store.counts()).chunks == 0
-    assert await recall(store.read, "login", 5, 2000.0) == []
+    assert await store.read(recall, parse_question("login"), 5, 2000.0) == []
     await store.write([file("a.py", chunk("a.py", "login", "a body of its own"))])
     assert await only(store, "a.py", "login") == chunk_id
-    assert await store.read.accesses([chunk_id]) == {chunk_id: [1000.0]}
+    assert await store.read(chunk_reader.accesses, [chunk_id]) == {chunk_id: [1000.0]}
 
 
 async def test_history_follows_a_function_saved_into_its_new_file_first(store: Store) -> None:
@@ -81,7 +81,7 @@ async def test_history_follows_a_function_saved_into_its_new_file_first(store: S
     await store.write([file("b.py", chunk("b.py", "login", "a body of its own"))])
     await store.write([file("a.py")])
     moved = await only(store, "b.py", "login")
-    assert await store.read.accesses([moved]) == {moved: [1000.0]}
+    assert await store.read(chunk_reader.accesses, [moved]) == {moved: [1000.0]}
 
 
 async def test_two_functions_may_swap_names(store: Store) -> None:
@@ -92,7 +92,7 @@ async def test_two_functions_may_swap_names(store: Store) -> None:
 
 async def test_overloads_are_chunks_of_their_own(store: Store) -> None:
     await store.write([file("a.py", chunk("a.py", "f", "int"), chunk("a.py", "f", "str", line=9, ordinal=1))])
-    assert len(await store.read.by_name("a.py", "f")) == 2
+    assert len(await store.read(chunk_reader.by_name, "a.py", "f")) == 2
 
 
 def overloads(*bodies: str) -> IndexedFile:
@@ -101,7 +101,7 @@ def overloads(*bodies: str) -> IndexedFile:
 
 
 async def rows(store: Store) -> list[int]:
-    return [view.id for view in await store.read.by_name("a.py", "f")]
+    return [view.id for view in await store.read(chunk_reader.by_name, "a.py", "f")]
 
 
 async def test_an_overload_before_the_others_takes_nothing_of_theirs(store: Store) -> None:
@@ -150,7 +150,7 @@ async def test_an_overload_that_goes_and_comes_back_has_its_history(store: Store
     await store.write([overloads("of a str", "of utf8", "of an int")])
     found = await rows(store)
     assert (found[0], found[2]) == (of_str, of_int)
-    assert await store.read.accesses(found) == {of_int: [1000.0], of_str: [1000.0]}
+    assert await store.read(chunk_reader.accesses, found) == {of_int: [1000.0], of_str: [1000.0]}
 
 
 async def test_a_function_that_moves_into_a_class_keeps_its_history(store: Store) -> None:
@@ -169,7 +169,7 @@ async def test_a_skipped_file_leaves_recall_and_is_remembered(store: Store) -> N
     await store.write(skipped=[SkippedFile("a.py", "binary", "has a NUL byte", FileStat(9, 9))])
     counts = await store.counts()
     assert (counts.files, counts.chunks, counts.skipped) == (0, 0, 1)
-    assert await store.read.skips() == {"a.py": ("binary", "has a NUL byte", FileStat(9, 9))}
+    assert await store.read(file_reader.skips) == {"a.py": ("binary", "has a NUL byte", FileStat(9, 9))}
     await store.write([file("a.py", chunk("a.py", "login"))])
     assert (await store.counts()).skipped == 0
 
@@ -188,14 +188,14 @@ async def test_relations_follow_the_names(store: Store) -> None:
     await store.resolve()
     assert (await store.counts()).unresolved == 0
     checked, login = await only(store, "auth.py", "check_password"), await only(store, "web.py", "login")
-    assert (await store.read.caller_counts([checked])) == {checked: 1}
+    assert (await store.read(relation_reader.caller_counts, [checked])) == {checked: 1}
     # The callee is renamed and the caller not yet saved: the edge must go, and come back with the name.
     await store.write([file("auth.py", chunk("auth.py", "verify"))])
     await store.resolve()
     await store.write([file("auth.py", chunk("auth.py", "verify"), chunk("auth.py", "check_password", "new", line=9))])
     await store.resolve()
     again = await only(store, "auth.py", "check_password")
-    assert [edge.other.id for edge in await store.read.edges(again) if edge.kind == "calls"] == [login]
+    assert [edge.other.id for edge in await store.read(relation_reader.edges, again) if edge.kind == "calls"] == [login]
 
 
 async def test_classes_contain_their_methods(store: Store) -> None:
@@ -203,7 +203,7 @@ async def test_classes_contain_their_methods(store: Store) -> None:
         [file("a.py", chunk("a.py", "Auth", kind="class"), chunk("a.py", "Auth.login", kind="method", line=2))]
     )
     await store.resolve()
-    edges = await store.read.edges(await only(store, "a.py", "Auth"))
+    edges = await store.read(relation_reader.edges, await only(store, "a.py", "Auth"))
     assert [(edge.kind, edge.outgoing, edge.other.name) for edge in edges] == [("contains", True, "Auth.login")]
 
 
@@ -300,13 +300,13 @@ asyncio.run(main())
 async def test_what_was_edited_lately_is_found_by_an_index(store: Store) -> None:
     old = [file(f"{n}.py", chunk(f"{n}.py", "one", "a body")) for n in range(20)]
     await store.write(old, edited=False)
-    assert await store.read.changed_since(0.0, 10) == [], "a first indexing is no edit"
+    assert await store.read(chunk_reader.changed_since, 0.0, 10) == [], "a first indexing is no edit"
     before = time.time()
     for n in (3, 5):
         await store.write([file(f"{n}.py", chunk(f"{n}.py", "one", "another body altogether"))])
-    assert [each.path for each in await store.read.changed_since(before - 1, 10)] == ["5.py", "3.py"]
-    assert [each.path for each in await store.read.changed_since(before - 1, 1)] == ["5.py"]
-    assert await store.read.changed_since(time.time() + 60, 10) == []
+    assert [each.path for each in await store.read(chunk_reader.changed_since, before - 1, 10)] == ["5.py", "3.py"]
+    assert [each.path for each in await store.read(chunk_reader.changed_since, before - 1, 1)] == ["5.py"]
+    assert await store.read(chunk_reader.changed_since, time.time() + 60, 10) == []
     with sqlite3.connect(store.path) as db:
         plan = str(
             db.execute(
@@ -320,6 +320,6 @@ async def test_what_was_edited_lately_is_found_by_an_index(store: Store) -> None
 
 async def test_files_are_found_by_the_end_of_their_path(store: Store) -> None:
     await store.write([file(path, chunk(path, "f")) for path in ("a.py", "src/a.py", "src/b/a.py", "src/aa.py")])
-    assert await store.read.files_like("a.py") == ["a.py", "src/a.py", "src/b/a.py"]
-    assert await store.read.files_like("src/a.py") == ["src/a.py"]
-    assert await store.read.files_like("%.py") == []
+    assert await store.read(file_reader.files_like, "a.py") == ["a.py", "src/a.py", "src/b/a.py"]
+    assert await store.read(file_reader.files_like, "src/a.py") == ["src/a.py"]
+    assert await store.read(file_reader.files_like, "%.py") == []

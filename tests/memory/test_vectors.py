@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aurora_memory import vectors as module
-from aurora_memory.store import Store
+from aurora_memory.store import Store, chunk_reader, embeddings
 from aurora_memory.vectors import Vectors
 from tests.memory.building import chunk, digest, file
 
@@ -71,23 +71,23 @@ async def store(tmp_path: Path) -> AsyncIterator[Store]:
 
 
 async def waiting(store: Store, model: str = "m1") -> set[str]:
-    return {each.name for each in await store.read.to_embed(model, ["a.py", "b.py"])}
+    return {each.name for each in await store.read(embeddings.to_embed, model, ["a.py", "b.py"])}
 
 
 async def embed(store: Store, model: str = "m1") -> None:
-    found = await store.read.to_embed(model, ["a.py", "b.py"])
+    found = await store.read(embeddings.to_embed, model, ["a.py", "b.py"])
     await store.keep_embeddings(model, [(each.id, each.body_hash, row(1, 0)) for each in found])
 
 
 async def test_only_what_changed_is_embedded_again(store: Store) -> None:
     await store.write([file("a.py", chunk("a.py", "one"), chunk("a.py", "two", "return 2", line=9))], now=10.0)
     await store.write([file("b.py", chunk("b.py", "three", "return 3"))], now=20.0)
-    assert [each.path for each in await store.read.files_since(0)] == ["a.py", "b.py"]
-    assert [each.path for each in await store.read.files_since(20.0)] == ["b.py"]
+    assert [each.path for each in await store.read(embeddings.files_since, 0)] == ["a.py", "b.py"]
+    assert [each.path for each in await store.read(embeddings.files_since, 20.0)] == ["b.py"]
     assert await waiting(store) == {"one", "two", "three"}
     await embed(store)
     assert await waiting(store) == set()
-    assert await store.read.embedded("m1") == 3
+    assert await store.read(embeddings.embedded, "m1") == 3
     shifted = [chunk("a.py", "one", line=3), chunk("a.py", "two", "return two things", line=12)]
     await store.write([file("a.py", *shifted)], now=30.0)
     assert await waiting(store) == {"two"}
@@ -97,41 +97,41 @@ async def test_another_model_embeds_everything_anew(store: Store) -> None:
     await store.write([file("a.py", chunk("a.py", "one"), chunk("a.py", "two", "return 2", line=9))])
     await embed(store)
     assert await waiting(store, "m2") == {"one", "two"}
-    assert await store.read.vectors("m2", 0, 10) == []
+    assert await store.read(embeddings.vectors, "m2", 0, 10) == []
     await embed(store, "m2")
     await store.drop_embeddings_but("m2")
-    assert len(await store.read.vectors("m2", 0, 10)) == 2
+    assert len(await store.read(embeddings.vectors, "m2", 0, 10)) == 2
     assert await waiting(store, "m1") == {"one", "two"}
 
 
 async def test_a_vector_belongs_to_its_chunk_alone(store: Store) -> None:
     await store.write([file("a.py", chunk("a.py", "one"))])
-    (one,) = await store.read.to_embed("m1", ["a.py"])
+    (one,) = await store.read(embeddings.to_embed, "m1", ["a.py"])
     await store.keep_embeddings("m1", [(one.id, digest("another body"), row(1, 0)), (one.id + 1, b"", row(1, 0))])
-    assert await store.read.embedded("m1") == 0, "what was embedded is not what the chunk is now"
+    assert await store.read(embeddings.embedded, "m1") == 0, "what was embedded is not what the chunk is now"
     await embed(store)
     await store.write(removed=["a.py"])
-    assert await store.read.embedded("m1") == 0
+    assert await store.read(embeddings.embedded, "m1") == 0
     await store.write([file("b.py", chunk("b.py", "other", "return other"))])
-    (other,) = await store.read.to_embed("m1", ["b.py"])
+    (other,) = await store.read(embeddings.to_embed, "m1", ["b.py"])
     assert other.id == one.id, "row ids are given anew"
 
 
 async def test_a_chunk_that_is_put_aside_is_not_near_anything(store: Store) -> None:
     await store.write([file("a.py", chunk("a.py", "one"))])
     await embed(store)
-    (one,) = await store.read.by_name("a.py", "one")
+    (one,) = await store.read(chunk_reader.by_name, "a.py", "one")
     await store.record_accesses([one.id], "used", 5.0)
     await store.write(removed=["a.py"])
-    assert await store.read.embedded("m1") == 1
-    assert await store.read.vectors("m1", 0, 10) == []
+    assert await store.read(embeddings.embedded, "m1") == 1
+    assert await store.read(embeddings.vectors, "m1", 0, 10) == []
 
 
 async def test_vectors_are_read_in_pages(store: Store) -> None:
     await store.write([file("a.py", *(chunk("a.py", f"f{n}", f"return {n}", line=9 * n + 1) for n in range(7)))])
     await embed(store)
     pages, last = [], 0
-    while page := await store.read.vectors("m1", last, 3):
+    while page := await store.read(embeddings.vectors, "m1", last, 3):
         pages.append(len(page))
         last = page[-1][0]
     assert pages == [3, 3, 1]

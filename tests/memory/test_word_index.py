@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import random
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping, Sequence
 from pathlib import Path
 
+import numpy as np
+import numpy.typing as npt
 import pytest
 
-from aurora_memory.bm25 import match, rarity
-from aurora_memory.store import Store
+from aurora_memory.bm25 import Parts, match, rarity
+from aurora_memory.store import Store, chunk_reader
 from aurora_memory.store import postings as tables
+from aurora_memory.store.reader import Reader
 from aurora_memory.term_counts import unpacked
 from aurora_memory.tokens import terms
 from tests.memory.building import chunk, file
@@ -25,11 +28,19 @@ async def store(tmp_path: Path) -> AsyncIterator[Store]:
     await opened.close()
 
 
+def parts_now(reader: Reader) -> Parts:
+    return reader.words.parts(reader.writes)
+
+
+def entries_of(reader: Reader, found: Sequence[str]) -> Mapping[str, tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]]:
+    return reader.words.entries(found)
+
+
 async def stands_in(store: Store, word: str) -> set[str]:
     """The names of the living chunks whose body has a word, by the index alone."""
     (term,) = terms(word)
-    parts = await store.read.words.parts(store.read.writes)
-    found = await store.read.words.entries([term])
+    parts = await store.read(parts_now)
+    found = await store.read(entries_of, [term])
     if term not in found:
         return set()
     numbers, packed = found[term]
@@ -38,7 +49,7 @@ async def stands_in(store: Store, word: str) -> set[str]:
         for number, value in zip(numbers.tolist(), packed.tolist(), strict=True)
         if parts.chunks[number] and "body" in unpacked(value)
     }
-    return {view.name for view in (await store.read.chunks(sorted(owners))).values()}
+    return {view.name for view in (await store.read(chunk_reader.by_id, sorted(owners))).values()}
 
 
 async def test_the_index_agrees_with_the_files_after_any_sequence_of_saves(store: Store) -> None:
@@ -73,13 +84,13 @@ async def test_a_mostly_dead_block_is_rewritten_and_nothing_is_lost(store: Store
     for round_ in range(1, 8):
         await save("a.py", round_)
     before = await stands_in(store, "alpha")
-    rows = await store.read._rows("SELECT block, dead FROM blocks", ())
+    rows = await store.read(lambda reader: reader.rows("SELECT block, dead FROM blocks"))
     assert any(dead >= tables.BLOCK // 2 for _, dead in rows)
     await store.tidy()
-    rows = await store.read._rows("SELECT block, dead FROM blocks", ())
+    rows = await store.read(lambda reader: reader.rows("SELECT block, dead FROM blocks"))
     assert not any(tables.BLOCK > dead >= tables.BLOCK // 2 for _, dead in rows)
     assert await stands_in(store, "alpha") == before == {f"{f}{n}" for f in "ab" for n in range(0, 700, 14)}
-    left = await store.read._rows("SELECT count(*) FROM postings WHERE term = 'body1'", ())
+    left = await store.read(lambda reader: reader.rows("SELECT count(*) FROM postings WHERE term = 'body1'"))
     assert left[0][0] == 0, "entries of what was struck out went with their block"
 
 
@@ -94,10 +105,10 @@ async def test_matching_weighs_rare_words_and_names_most(store: Store) -> None:
             )
         ]
     )
-    parts = await store.read.words.parts(store.read.writes)
+    parts = await store.read(parts_now)
     weights = dict.fromkeys(terms("expand template values"), 1.0)
-    found = match(parts, await store.read.words.entries(list(weights)), weights, weights, 10)
-    views = await store.read.chunks([int(n) for n in found.chunks])
+    found = match(parts, await store.read(entries_of, list(weights)), weights, weights, 10)
+    views = await store.read(chunk_reader.by_id, [int(n) for n in found.chunks])
     assert [views[int(n)].name for n in found.chunks] == ["expand_template", "other", "third"]
     assert found.cover[0] == pytest.approx(1.0)
     assert found.name_share[0] == pytest.approx(2 / 3)  # expand, template, expandtemplate
@@ -106,7 +117,7 @@ async def test_matching_weighs_rare_words_and_names_most(store: Store) -> None:
 
 async def test_entries_written_after_the_parts_were_read_wait_for_the_next_question(store: Store) -> None:
     await store.write([file("a.py", chunk("a.py", "one", "alpha"))])
-    parts = await store.read.words.parts(store.read.writes)
+    parts = await store.read(parts_now)
     await store.write([file("b.py", chunk("b.py", "two", "alpha"))])
-    found = match(parts, await store.read.words.entries(["alpha"]), {"alpha": 1.0}, ["alpha"], 10)
+    found = match(parts, await store.read(entries_of, ["alpha"]), {"alpha": 1.0}, ["alpha"], 10)
     assert len(found.chunks) == 1

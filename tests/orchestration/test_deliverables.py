@@ -30,7 +30,7 @@ from aurora_deliverables.model import (
 )
 from aurora_deliverables.projection import Recorded, Tracking
 from aurora_deliverables.reducer import fold
-from aurora_memory.store import LoggedEvent, Store
+from aurora_memory.store import LoggedEvent, Store, deliverable_log
 from tests.orchestration.logs import NINE, begin, end, log
 
 
@@ -192,7 +192,7 @@ async def test_events_out_of_bounds_are_refused_and_cost_nothing(store: Store, d
     recorded = await deliverables.record([*bad, *good])
     assert (recorded.accepted, len(recorded.refused)) == (1, len(bad))
     assert all(refusal.reason for refusal in recorded.refused)
-    assert await store.read.deliverable_ids() == ["add-search"]
+    assert await store.read(deliverable_log.change_ids) == ["add-search"]
 
 
 async def test_listeners_hear_what_is_new_and_may_fail(deliverables: Deliverables) -> None:
@@ -302,7 +302,7 @@ async def test_a_cancelled_record_is_whole(store: Store, deliverables: Deliverab
         await asyncio.gather(task, return_exceptions=True)
     await asyncio.sleep(0.2)
     known = {each.change_id for each in await deliverables.all()}
-    assert known == set(await store.read.deliverable_ids())
+    assert known == set(await store.read(deliverable_log.change_ids))
 
 
 async def test_a_killed_process_loses_no_acknowledged_event(tmp_path: Path) -> None:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from aurora_memory.store.reader import ChunkView
+from aurora_memory.views import ChunkView
 from aurora_server.workspace.focus import MAX_IN_FILE, focus_of
 
 
 def view(number: int, line: int = 1) -> ChunkView:
     return ChunkView(
-        number, "a.py", f"f{number}", "function", "python", line, line + 3, "", "", None, "low", 0, 0, "", 10, None
+        number, "a.py", f"f{number}", "function", None, line, line + 3, None, "python", "", "", "low", 0, 0, "", 10
     )
 
 

@@ -13,7 +13,7 @@ from msgspec import UNSET
 from aurora_indexer.workers.pool import WorkerPool
 from aurora_memory import UnknownChunk
 from aurora_memory.chunk_validation import read_document
-from aurora_memory.store import Store
+from aurora_memory.store import Store, chunk_reader
 from aurora_protocol.methods import PatternUse, RecallParams
 from aurora_server.configuration.settings import Settings
 from aurora_server.workspace.workspace import Workspace, database_path
@@ -35,7 +35,7 @@ async def workspace(tmp_path: Path) -> AsyncIterator[Workspace]:
     opened = await Workspace.open(root, settings, pool)
     await opened.index(None)
     store = await Store.open(database_path(root, settings))
-    (code,) = await store.read.by_name("auth.py", "authenticate")
+    (code,) = await store.read(chunk_reader.by_name, "auth.py", "authenticate")
     await store.learn(run(retrieved=retrieved(code.id, helpful=True)))
     await store.close()
     yield opened

@@ -8,7 +8,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from aurora_memory.store import Store
+from aurora_memory.store import Store, conversation_log_index
 from aurora_orchestration.conversations.log_reader import gone
 from aurora_orchestration.conversations.log_writer import write_log
 from aurora_orchestration.settings import ConversationSettings
@@ -39,7 +39,7 @@ async def test_what_is_due_is_done_at_the_start_and_memory_is_told(tmp_path: Pat
     keeping = asyncio.create_task(upkeep.go_on())
     try:
         await asyncio.wait_for(told.wait(), 20)
-        assert await store.read.logs() == sorted(kept[1:])
+        assert await store.read(conversation_log_index.logs) == sorted(kept[1:])
         assert gone(folder, kept) == kept[:1], "the compressed one is still there"
         assert (folder / f"{kept[1]}.gz").exists() and (folder / kept[2]).exists()
         again = await upkeep.once()

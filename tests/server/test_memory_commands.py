@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from aurora_memory.store import Store
+from aurora_memory.store import Store, chunk_reader
 from aurora_protocol import RequestFailed
 from aurora_server.configuration.settings import Settings
 from aurora_server.workspace.memory_file import database_path
@@ -78,7 +78,7 @@ def learn(home: Path, root: Path, *numbers: int) -> Path:
 
     async def teach() -> None:
         store = await Store.open(path)
-        (code,) = await store.read.by_name("auth.py", "authenticate")
+        (code,) = await store.read(chunk_reader.by_name, "auth.py", "authenticate")
         for number in numbers:
             await store.learn(run(number, retrieved=retrieved(code.id, helpful=True)))
         await store.close()

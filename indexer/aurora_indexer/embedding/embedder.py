@@ -13,9 +13,9 @@ from aurora_indexer.embedding.embedding_text import chunk_text
 from aurora_indexer.embedding.messages import Loaded
 from aurora_indexer.embedding.model_process import ModelProcess
 from aurora_memory import MemoryError_
-from aurora_memory.store import Store
-from aurora_memory.store.embeddings import ChunkToEmbed, FileToEmbed
+from aurora_memory.store import Store, embeddings
 from aurora_memory.vectors import Vectors
+from aurora_memory.views import ChunkToEmbed, FileToEmbed
 
 logger = logging.getLogger(__name__)
 
@@ -94,16 +94,16 @@ class Embedder:
         """
         model = await self._model.loaded()
         reader = self._store.read
-        files = await reader.files_since(self._since)
+        files = await reader(embeddings.files_since, self._since)
         known = {file.path for file in files}
         again = self._again - known
         if again:
-            files += [file for file in await reader.files_since(0.0) if file.path in again]
+            files += [file for file in await reader(embeddings.files_since, 0.0) if file.path in again]
         self._again = set()
         done = 0
         for start in range(0, len(files), FILES):
             some = {file.path: file for file in files[start : start + FILES]}
-            waiting = await reader.to_embed(model.key, list(some))
+            waiting = await reader(embeddings.to_embed, model.key, list(some))
             texts = await asyncio.to_thread(_texts, self._root, some, waiting)
             self._again |= {chunk.path for chunk in waiting} - {chunk.path for chunk, _ in texts}
             for first in range(0, len(texts), model.batch):
@@ -136,7 +136,8 @@ class Embedder:
     async def state(self) -> str:
         """One line on what is embedded. Raises ModelError, WorkerLost, MemoryError_."""
         model = await self._model.loaded()
-        line = f"semantic recall: {await self._store.read.embedded(model.key)} chunks embedded by {model.name}"
+        count = await self._store.read(embeddings.embedded, model.key)
+        line = f"semantic recall: {count} chunks embedded by {model.name}"
         left_out = self._vectors.left_out if self._vectors is not None else 0
         return f"{line} ({model.runs_on})" + (f"; {left_out} do not fit into memory" if left_out else "")
 
@@ -187,7 +188,7 @@ class Embedder:
     async def _read(self, model: Loaded) -> Vectors:
         vectors = Vectors(model.dimensions)
         last = 0
-        while page := await self._store.read.vectors(model.key, last, _PAGE):
+        while page := await self._store.read(embeddings.vectors, model.key, last, _PAGE):
             last = page[-1][0]
             await asyncio.to_thread(vectors.put, page)
         return vectors

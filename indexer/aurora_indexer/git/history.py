@@ -22,8 +22,9 @@ from aurora_indexer.git.line_moves import Span, own_spans
 from aurora_indexer.git.log_parser import ARGUMENTS, LogReader
 from aurora_indexer.git.worktree import edits, tracked_files
 from aurora_memory import MemoryError_
-from aurora_memory.store import Store
-from aurora_memory.store.history import ChangingCommit, Place
+from aurora_memory.store import Store, commit_reader, file_reader
+from aurora_memory.store.commit_writer import ChangingCommit
+from aurora_memory.views import ChunkPlace
 
 logger = logging.getLogger(__name__)
 
@@ -54,17 +55,17 @@ async def learn_history(root: Path, store: Store, bounds: Bounds | None = None) 
 async def _learn(root: Path, store: Store, bounds: Bounds) -> None:
     repository = find_git_directory(root)
     head = await asyncio.to_thread(commands.head, root) if repository else None
-    if repository is None or head is None or head == await store.read.fact("git_head"):
+    if repository is None or head is None or head == await store.read(file_reader.fact, "git_head"):
         return
     line = await first_parents(root, head)
     tracked = await tracked_files(root, head)
     if not line or tracked is None:
         logger.warning("no git history", extra={"root": str(root), "error": f"git cannot read commit {head}"})
         return
-    known = await store.read.history.hashes()
+    known = await store.read(commit_reader.hashes)
     reachable = {link.hash for link in line}
     await store.history.drop([commit for commit in known if commit not in reachable])
-    followed = await store.read.history.followed()
+    followed = await store.read(commit_reader.followed)
     shallow = shallow_commits(repository)
     end = next((n for n, link in enumerate(line) if link.hash in shallow), len(line))
     settled = min(end, next((n for n, link in enumerate(line) if known.get(link.hash)), end))
@@ -83,8 +84,8 @@ async def _learn(root: Path, store: Store, bounds: Bounds) -> None:
 
 async def _today(root: Path, store: Store, tracked: Mapping[bytes, bytes]) -> tuple[dict[int, str], FunctionWalk]:
     """The tracked chunks' names, and the walk at HEAD: stepped back over what is edited and not committed."""
-    by_path, names = await asyncio.to_thread(_by_path, await store.read.history.places(), tracked)
-    indexed = {path: stat.content_hash for path, stat in (await store.read.files()).items()}
+    by_path, names = await asyncio.to_thread(_by_path, await store.read(commit_reader.places), tracked)
+    indexed = {path: stat.content_hash for path, stat in (await store.read(file_reader.files)).items()}
     hunks, lost = await edits(root, {path: tracked[path] for path in by_path}, indexed)
 
     def begin() -> FunctionWalk:
@@ -96,7 +97,7 @@ async def _today(root: Path, store: Store, tracked: Mapping[bytes, bytes]) -> tu
     return names, await asyncio.to_thread(begin)
 
 
-def _by_path(places: Sequence[Place], tracked: Container[bytes]) -> tuple[dict[bytes, list[Span]], dict[int, str]]:
+def _by_path(places: Sequence[ChunkPlace], tracked: Container[bytes]) -> tuple[dict[bytes, list[Span]], dict[int, str]]:
     by_path: dict[bytes, list[Span]] = {}
     names: dict[int, str] = {}
     for place in places:

@@ -1,7 +1,8 @@
 """Recall: from a question to the chunks most useful now. Reads only: nothing here changes what memory knows (§9.9)."""
 
-from aurora_memory.recall.question import Question, understand
+from aurora_memory.recall.question import Question, parse_question
 from aurora_memory.recall.ranking import Hit
-from aurora_memory.recall.recall import Focus, recall, weigh
+from aurora_memory.recall.recall import recall, weigh
+from aurora_memory.recall.search import Focus
 
-__all__ = ["Focus", "Hit", "Question", "recall", "understand", "weigh"]
+__all__ = ["Focus", "Hit", "Question", "parse_question", "recall", "weigh"]

@@ -6,15 +6,14 @@ import math
 from collections.abc import Mapping, Sequence
 
 from aurora_memory.activation import DECAY_RATE, levels_of_histories
-from aurora_memory.store.history import Commits
-from aurora_memory.store.reader import ChunkView, Sketch
+from aurora_memory.views import ChunkHead, Commits
 
 _NEVER = math.log(3650.0)
 """A chunk of which no access is known counts as used once, ten years ago."""
 
 
 def histories_of(
-    chunks: Sequence[Sketch | ChunkView],
+    chunks: Sequence[ChunkHead],
     accesses: Mapping[int, Sequence[float]],
     commits: Mapping[int, Commits],
     mtimes: Mapping[str, float],
@@ -37,7 +36,7 @@ def histories_of(
     return histories
 
 
-def modified_at(chunk: ChunkView, commits: Mapping[int, Commits], mtimes: Mapping[str, float]) -> float | None:
+def modified_at(chunk: ChunkHead, commits: Mapping[int, Commits], mtimes: Mapping[str, float]) -> float | None:
     """When a chunk last changed: the edit memory saw, else its last commit, else the file's time."""
     known = commits.get(chunk.id)
     committed = float(known.times[0]) if known and known.times else None

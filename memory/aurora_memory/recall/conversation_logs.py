@@ -1,12 +1,13 @@
-"""When memory answers weakly, conversation logs may tell more: references to read, never whole logs (§6.8.2.1)."""
+"""Conversation logs that may tell more where memory answers weakly: references to read, never whole logs (§6.8.2.1)."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from aurora_memory.conversation_logs import LogReference
-from aurora_memory.recall.question import understand
+from aurora_memory.recall.question import Question
 from aurora_memory.recall.ranking import Hit
+from aurora_memory.store import conversation_log_index
 from aurora_memory.store.reader import Reader
 
 COVERED = 0.5
@@ -14,14 +15,11 @@ COVERED = 0.5
 where most of a question is unknown, sharing one word with it scores well."""
 
 
-def weak(query: str, hits: Sequence[Hit]) -> bool:
+def weak(question: Question, hits: Sequence[Hit]) -> bool:
     """Whether recall found nothing, or nothing good: no hit has half of the question's telling terms."""
-    asked = len(understand(query).terms)
-    return all(len(hit.matched) < COVERED * asked for hit in hits)
+    return all(len(hit.matched) < COVERED * len(question.terms) for hit in hits)
 
 
-async def recall_logs(reader: Reader, query: str, hits: Sequence[Hit], limit: int = 5) -> list[LogReference]:
+def recall_logs(reader: Reader, question: Question, hits: Sequence[Hit], limit: int = 5) -> list[LogReference]:
     """The log sections that tell most of what was asked, best first; nothing where `hits` are not weak."""
-    if not weak(query, hits):
-        return []
-    return await reader.find_logs(understand(query).terms, limit)
+    return conversation_log_index.find(reader, question.terms, limit) if weak(question, hits) else []

@@ -1,4 +1,4 @@
-"""Where a constant or a variable of a file's top level is declared: no chunk is called so, a remainder holds its line.
+"""Declarations of constants and variables at a file's top level: no chunk is called so, a remainder holds the line.
 
 The index does not tell a declaration from a use. So the few remainders in which the name stands are read when it is
 asked for: only where the query is nothing but names and no definition is called so. Other questions that spell such a
@@ -13,17 +13,16 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from aurora_memory.chunks import MODULE_NAME, type_of
+from aurora_memory.recall.places import is_test
 from aurora_memory.recall.question import Question
-from aurora_memory.recall.ranking import is_test
-from aurora_memory.store.reader import ChunkView, Reader
+from aurora_memory.store import chunk_reader
+from aurora_memory.store.reader import Reader
 from aurora_memory.term_counts import LIMITS, SHIFTS
 from aurora_memory.tokens import stem_word
+from aurora_memory.views import ChunkView
 
 if TYPE_CHECKING:
     from aurora_memory.bm25 import Parts, Places
-
-ReadText = Callable[[str], str]
-"""The text of a file by its path, "" where there is none. May block: it is called on the reader's thread."""
 
 MAX_NAMES = 3
 MAX_READ = 24
@@ -44,13 +43,13 @@ _NO_TYPE = (
 )
 
 
-async def declaring(
+def declaring(
     reader: Reader,
     question: Question,
     called: Sequence[ChunkView],
     parts: Parts,
     entries: Mapping[str, tuple[Places, Places]],
-    read: ReadText,
+    read: Callable[[str], str],
 ) -> dict[int, tuple[ChunkView, int]]:
     """By row id the remainders that declare a name which the question spells, each with the line.
 
@@ -64,8 +63,8 @@ async def declaring(
         spelled = stem_word(name)
         if not spelled or spelled[-1] not in entries:  # the last is all of the name in one
             continue
-        for chunk in await _holding(reader, parts, *entries[spelled[-1]]):
-            line = await _declared(reader, chunk, name, read(chunk.path))
+        for chunk in _holding(reader, parts, *entries[spelled[-1]]):
+            line = _declared(reader, chunk, name, read(chunk.path))
             if line is not None:
                 found.setdefault(chunk.id, (chunk, line))
     return found
@@ -85,26 +84,26 @@ def declarations(name: str, text: str, language: str) -> Iterator[int]:
         at = text.find(name, end)
 
 
-async def _holding(reader: Reader, parts: Parts, numbers: Places, counts: Places) -> list[ChunkView]:
+def _holding(reader: Reader, parts: Parts, numbers: Places, counts: Places) -> list[ChunkView]:
     """The remainders in which a term stands, those of tests last, those where it stands most often first."""
     import numpy as np
 
     living = numbers < len(parts.chunks)
     chunks = parts.chunks[numbers[living]]
     often = (counts[living] >> SHIFTS["body"]) & LIMITS["body"]
-    rest = np.isin(chunks, await reader.remainders()) & (often > 0)
+    rest = np.isin(chunks, chunk_reader.remainders(reader)) & (often > 0)
     by_chunk: dict[int, int] = {}
     for chunk, count in zip(chunks[rest].tolist(), often[rest].tolist(), strict=True):
         by_chunk[chunk] = by_chunk.get(chunk, 0) + count
-    views = await reader.chunks(sorted(by_chunk, key=lambda chunk: -by_chunk[chunk])[: 4 * MAX_READ])
+    views = chunk_reader.by_id(reader, sorted(by_chunk, key=lambda chunk: -by_chunk[chunk])[: 4 * MAX_READ])
     return sorted(views.values(), key=lambda view: (is_test(view.path), -by_chunk[view.id], view.path))[:MAX_READ]
 
 
-async def _declared(reader: Reader, chunk: ChunkView, name: str, text: str) -> int | None:
+def _declared(reader: Reader, chunk: ChunkView, name: str, text: str) -> int | None:
     lines = [line for line in declarations(name, text, chunk.language) if chunk.line_start <= line <= chunk.line_end]
     if not lines:
         return None
-    others = [other for other in await reader.chunks_of(chunk.path) if other.name != MODULE_NAME]
+    others = [other for other in chunk_reader.of_file(reader, chunk.path) if other.name != MODULE_NAME]
     return next(
         (line for line in lines if not any(other.line_start <= line <= other.line_end for other in others)), None
     )

@@ -1,6 +1,6 @@
-"""Two rankings made one: what words, relations and history say, and what an embedding says. Pure.
+"""Reciprocal rank fusion: one ranking of two, that of words, relations and history and that of an embedding. Pure.
 
-Reciprocal rank fusion (Cormack, Clarke & Büttcher 2009): a hit gets 1 / (K + rank) from each ranking it is in. Only
+After Cormack, Clarke & Büttcher (2009): a chunk gets 1 / (K + rank) from each ranking it is in. Only
 ranks count, so a cosine and log odds need not be made comparable.
 """
 
@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Collection, Hashable, Sequence
 from typing import TypeVar
 
-import msgspec
-
-from aurora_memory.recall.ranking import Hit, Nearness
+from aurora_memory.recall.ranking import Nearness, Rank
+from aurora_memory.recall.signals import remainder, test
 
 K = 60
 """How little the first places count more than those behind them."""
@@ -37,38 +36,32 @@ def reciprocal_ranks(
 
 
 def fuse(
-    hits: Sequence[Hit],
+    ranks: Sequence[Rank],
     near: Sequence[tuple[int, float]],
     by_words: Collection[int],
     pinned: Collection[int] = (),
     share: float = SHARE,
-) -> list[Hit]:
-    """Order `hits` (best first by strength) by both rankings.
+) -> list[Rank]:
+    """Order `ranks` (best first by strength) by both rankings.
 
     `near` is the embedding's, best first; `by_words` are the chunks that recall finds without it: only those have a
     place in the other ranking. `pinned` chunks stay in front, as they are: the query spells their names. What ranks
     behind by its kind (tests, module remainders) does so in the embedding's ranking as well.
 
-    Each hit takes the strength of the place it comes to, so that the order stays comparable with hits of other recalls.
+    Each takes the strength of the place it comes to, so that the order stays comparable with that of other recalls.
     """
-    front = [hit for hit in hits if hit.chunk.id in pinned]
-    rest = [hit for hit in hits if hit.chunk.id not in pinned]
-    known = {hit.chunk.id: hit for hit in hits}
+    front = [rank for rank in ranks if rank.id in pinned]
+    rest = [rank for rank in ranks if rank.id not in pinned]
+    known = {rank.id: rank for rank in ranks}
     alike = [(chunk, similarity) for chunk, similarity in near if chunk in known]
-    nearness = {chunk: Nearness(rank, similarity) for rank, (chunk, similarity) in enumerate(alike, 1)}
+    nearness = {chunk: Nearness(place, similarity) for place, (chunk, similarity) in enumerate(alike, 1)}
     semantic = sorted((chunk for chunk, _ in alike if chunk not in pinned), key=lambda chunk: _behind(known[chunk]))
-    words = [hit.chunk.id for hit in rest if hit.chunk.id in by_words]
+    words = [rank.id for rank in rest if rank.id in by_words]
     sums = reciprocal_ranks([words, semantic], (1.0, share))
-    order = sorted(rest, key=lambda hit: -sums.get(hit.chunk.id, 0.0))
-    placed = [
-        msgspec.structs.replace(hit, strength=place.strength, score=place.score)
-        for hit, place in zip(order, rest, strict=True)
-    ]
-    return [
-        msgspec.structs.replace(hit, nearness=nearness[hit.chunk.id]) if hit.chunk.id in nearness else hit
-        for hit in [*front, *placed]
-    ]
+    order = sorted(rest, key=lambda rank: -sums.get(rank.id, 0.0))
+    placed = [rank._replace(strength=place.strength) for rank, place in zip(order, rest, strict=True)]
+    return [rank._replace(nearness=nearness.get(rank.id)) for rank in [*front, *placed]]
 
 
-def _behind(hit: Hit) -> bool:
-    return bool(hit.signals.test or hit.signals.remainder)
+def _behind(rank: Rank) -> bool:
+    return bool(rank.signals[test] or rank.signals[remainder])

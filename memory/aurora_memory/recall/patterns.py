@@ -1,4 +1,4 @@
-"""Recall of reasoning chunks: ways of working that went well for questions like this one. Reads only.
+"""Patterns: recall of reasoning chunks, ways of working that went well for questions like this one. Reads only.
 
 They are few, so every match is weighed: by words (BM25), by how much of the question they cover, and by activation,
 which adds what finished runs taught: `A = B + S + C − D + L`.
@@ -12,9 +12,12 @@ from collections.abc import Mapping, Sequence
 from aurora_memory.activation import Activation, context_boost
 from aurora_memory.lifespans.evaluate import decay_term, judge, ranking_factor
 from aurora_memory.lifespans.policies import BUILT_IN, Policies
+from aurora_memory.recall import signals
 from aurora_memory.recall.access_history import levels_of
-from aurora_memory.recall.question import understand
-from aurora_memory.recall.ranking import Hit, Signals, score, strength
+from aurora_memory.recall.question import Question
+from aurora_memory.recall.ranking import Hit, score
+from aurora_memory.recall.signals import Signals
+from aurora_memory.store import chunk_reader, learned_reader, lifespan_facts
 from aurora_memory.store.reader import Reader
 
 CANDIDATES = 50
@@ -26,24 +29,24 @@ FADING = 2.0
 """By what the logarithm of a verdict's ranking factor counts, as log odds: −0.3 for what fades, −1.0 for expired."""
 
 
-async def recall_reasoning(
-    reader: Reader, query: str, limit: int, now: float, policies: Policies = BUILT_IN
+def recall_reasoning(
+    reader: Reader, question: Question, limit: int, now: float, policies: Policies = BUILT_IN
 ) -> list[Hit]:
-    """The `limit` most useful reasoning chunks for a query, best first, scored as code is. `now` is Unix seconds.
+    """The `limit` most useful reasoning chunks for a question, best first, scored as code is. `now` is Unix seconds.
 
     `policies` say how fast each fades, and what ranks lower because its lifespan is over (AURORA §6.7.1).
     """
-    asked = understand(query).terms
-    matches = await reader.match_reasoning(asked, max(limit, CANDIDATES))
+    asked = question.terms
+    matches = learned_reader.match_reasoning(reader, asked, max(limit, CANDIDATES))
     ids = [chunk_id for chunk_id, _ in matches]
     best = max((score for _, score in matches), default=0.0)
     words = {chunk_id: score / best if best > 0 else 1.0 for chunk_id, score in matches}
-    weighed = await weigh_reasoning(reader, ids, now, asked, words, policies)
+    weighed = weigh_reasoning(reader, ids, now, asked, words, policies)
     hits = [hit for hit in weighed if not reader.weighing.forgets(hit.activation)]
     return sorted(hits, key=lambda hit: (-hit.strength, hit.chunk.name))[:limit]
 
 
-async def weigh_reasoning(
+def weigh_reasoning(
     reader: Reader,
     ids: Sequence[int],
     now: float,
@@ -58,12 +61,12 @@ async def weigh_reasoning(
     if not ids:
         return []
     weighing = reader.weighing
-    chunks = await reader.chunks(ids)
-    accesses = await reader.accesses(ids)
-    boosts = await reader.boosts(ids)
-    documents = await reader.reasoning(ids)
-    indexed = await reader.reasoning_terms(ids)
-    facts = await reader.lifespan_facts(ids)
+    chunks = chunk_reader.by_id(reader, ids)
+    accesses = chunk_reader.accesses(reader, ids)
+    boosts = learned_reader.boosts(reader, ids)
+    documents = learned_reader.reasoning(reader, ids)
+    indexed = learned_reader.reasoning_terms(reader, ids)
+    facts = lifespan_facts.lifespan_facts(reader, ids)
     live = [chunk_id for chunk_id in ids if chunk_id in chunks]
     histories = [tuple(accesses.get(chunk_id, ())) for chunk_id in live]
     hits: list[Hit] = []
@@ -78,24 +81,26 @@ async def weigh_reasoning(
             decay=decay_term((now - history[-1]) / 86_400, verdict.decay_mechanism) if history else 0.0,
             learned=boosts.get(chunk_id, 0.0),
         )
-        signals = Signals(
-            words=covered * (words or {}).get(chunk_id, 0.0),
-            cover=covered,
-            name_cover=covered,
-            file_cover=covered,
-            context_boost=activation.context_boost,
-            recency=activation.base_level - activation.decay,
-            learned=activation.learned,
+        speaking = Signals.of(
+            {
+                signals.words: covered * (words or {}).get(chunk_id, 0.0),
+                signals.cover: covered,
+                signals.name_cover: covered,
+                signals.file_cover: covered,
+                signals.context_boost: activation.context_boost,
+                signals.recency: activation.base_level - activation.decay,
+                signals.learned: activation.learned,
+            }
         )
         bonus = 0.0 if documents[chunk_id].is_pattern else PARTIAL
-        total = strength(signals, bonus + FADING * math.log(ranking_factor(verdict)))
+        total = bonus + FADING * math.log(ranking_factor(verdict)) + speaking.strength()
         chunk = chunks[chunk_id]
         hits.append(
             Hit(
                 chunk=chunk,
                 score=round(score(total), 6),
                 strength=total,
-                signals=signals,
+                signals=speaking,
                 activation=activation,
                 last_used=history[-1] if history else None,
                 last_modified=chunk.changed_at,

@@ -8,11 +8,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from functools import lru_cache
 
 from msgspec import Struct
 
 from aurora_memory.chunks import MODULE_NAME
-from aurora_memory.store.reader import ChunkView, Sketch
+from aurora_memory.views import ChunkHead, ChunkView
+
+_TEST_PATH = re.compile(
+    r"(^|/)(tests?|testing|spec|specs|__tests__)(/|$)|(^|/)test_|_test\.|\.(test|spec)\.|conftest\."
+)
 
 MAX_PLACES = 4
 AROUND = 0.1
@@ -83,6 +88,12 @@ def places_in(query: str) -> tuple[tuple[Place, ...], str]:
     return tuple(found), " ".join(words)
 
 
+@lru_cache(maxsize=4096)
+def is_test(path: str) -> bool:
+    """Whether a file is there to test others, by its name or folder."""
+    return _TEST_PATH.search(path) is not None
+
+
 def _place(word: str) -> Place | None:
     otherwise = _OTHERWISE.fullmatch(word.rstrip(":)"))
     if otherwise is not None:
@@ -104,7 +115,7 @@ def within(place: Place, path: str) -> bool:
     return path == place.path or path.endswith(f"/{place.path}")
 
 
-def standing_at(places: Sequence[Place], chunks: Collection[Sketch | ChunkView]) -> dict[int, float]:
+def standing_at(places: Sequence[Place], chunks: Collection[ChunkHead]) -> dict[int, float]:
     """How exactly chunks (by row id) are what a place means, in (0, 1]; those that none means are left out.
 
     A line means the smallest chunk that holds it; those around it stand far behind, the larger the farther. A file's
@@ -112,7 +123,7 @@ def standing_at(places: Sequence[Place], chunks: Collection[Sketch | ChunkView])
     """
     found: dict[int, float] = {}
     for place in places:
-        of_file: dict[str, list[Sketch | ChunkView]] = {}
+        of_file: dict[str, list[ChunkHead]] = {}
         for chunk in chunks:
             if within(place, chunk.path):
                 of_file.setdefault(chunk.path, []).append(chunk)
@@ -132,7 +143,7 @@ def _is_line(place: Place) -> bool:
     return place.name is None and place.line is not None
 
 
-def _around(line: int | None, chunks: Iterable[Sketch | ChunkView]) -> Iterator[tuple[Sketch | ChunkView, float]]:
+def _around(line: int | None, chunks: Iterable[ChunkHead]) -> Iterator[tuple[ChunkHead, float]]:
     """The chunks of one file that hold a line, the smallest first."""
     holding = [chunk for chunk in chunks if line is not None and chunk.line_start <= line <= chunk.line_end]
     holding.sort(key=lambda chunk: (chunk.name == MODULE_NAME, chunk.line_end - chunk.line_start, -len(chunk.name)))
@@ -140,14 +151,14 @@ def _around(line: int | None, chunks: Iterable[Sketch | ChunkView]) -> Iterator[
         yield chunk, AROUND / farther if farther else 1.0
 
 
-def _called(place: Place, chunks: Iterable[Sketch | ChunkView]) -> Iterator[tuple[Sketch | ChunkView, float]]:
+def _called(place: Place, chunks: Iterable[ChunkHead]) -> Iterator[tuple[ChunkHead, float]]:
     for chunk in chunks:
         exactness = _exactness(place, chunk)
         if exactness:
             yield chunk, exactness
 
 
-def _exactness(place: Place, chunk: Sketch | ChunkView) -> float:
+def _exactness(place: Place, chunk: ChunkHead) -> float:
     if place.name is not None:
         if place.name == chunk.name:
             return 1.0 if place.line in (None, chunk.line_start) else 0.9

@@ -1,38 +1,20 @@
-"""A query taken apart: its telling terms, what they may stand for, and the names it may spell."""
+"""Question: a query parsed into its telling terms, what they may stand for, and the names and places it may spell."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from functools import lru_cache
 
 from msgspec import Struct
 
 from aurora_memory.recall.abbreviations import other_forms
 from aurora_memory.recall.places import Place, places_in
+from aurora_memory.stopwords import ERRANDS, QUESTION_WORDS
 from aurora_memory.tokens import stem_word, terms
 
 MAX_TERMS = 40
 SUGGESTED = 0.5
 """What a word counts that the question does not say but may mean (`config` for `cfg`)."""
-
-STOP_WORDS = frozenset(
-    """
-    a about all an and any are as at be by can code could did do does done each every find for from function functions
-    get gets give has have how i if in into is it its like look me method methods my of on or our place places please
-    show should so some tell that the their them there these this those to us use used uses using was we were what when
-    where which who why will with would you your
-    """.split()
-)
-ERRANDS = frozenset(
-    """
-    add added adding adds allow allows bug bugs change changed changes chore cleanup docs ensure ensures feat feature
-    fix fixed fixes fixing fixup handle handles improve improved improves issue issues make makes minor perf refactor
-    refactored refactoring remove removed removes rename renamed revert support supports tidy tweak typo typos update
-    updated updates wip
-    """.split()
-)
-"""What a question wants done, rather than what it is about."""
 
 ERRAND = 0.4
 """What such a word counts: some functions are called so."""
@@ -46,7 +28,7 @@ _LOOKS_LIKE_CODE = re.compile(r"_|[a-z0-9][A-Z]|\.|::|#|\d")
 
 
 class Question(Struct, frozen=True):
-    """What a query asks for.
+    """Parsed query: the one form in which it is passed on.
 
     `terms` are what it says, `weights` those and what they may mean, each with how much it counts. `identifiers` may
     be names in the code, `places` files and what is in them; `by_name` says that the query is nothing but such.
@@ -62,14 +44,26 @@ class Question(Struct, frozen=True):
 
     @property
     def is_id(self) -> bool:
-        """Whether the query is the id of one chunk."""
+        """Whether the query is the id of one chunk of a file."""
         return any(place.is_id for place in self.places)
 
+    @property
+    def reasoning_id(self) -> str | None:
+        """The id of a reasoning chunk (`reas:token-expiry:v2`), where the query is one."""
+        text = self.text.strip()
+        return text if text.startswith("reas:") else None
 
-@lru_cache(maxsize=32)  # one answer asks for it several times
-def understand(query: str) -> Question:
-    """Split a query into terms and possible identifiers; stop words go unless nothing else is left."""
-    telling = [word for word in _WORD.findall(query) if word.lower() not in STOP_WORDS]
+
+NO_QUESTION = Question("", (), {}, (), by_name=False, about_tests=True)
+"""What is asked where chunks are weighed that are known by other means."""
+
+
+def parse_question(query: str) -> Question:
+    """Parse a query into terms and possible identifiers; stop words go unless nothing else is left.
+
+    Called once, where a query comes in; below, a question goes on as a `Question`.
+    """
+    telling = [word for word in _WORD.findall(query) if word.lower() not in QUESTION_WORDS]
     found = dict.fromkeys(term for word in telling for term in stem_word(word))
     if not found:
         found = dict.fromkeys(terms(query))
@@ -85,7 +79,7 @@ def understand(query: str) -> Question:
     places, without_places = places_in(query)
     certain = [place for place in places if place.is_certain]
     spelled = _IDENTIFIER.findall(without_places)
-    rest = [word for word in spelled if word.lower() not in STOP_WORDS | _DEFINING]
+    rest = [word for word in spelled if word.lower() not in QUESTION_WORDS | _DEFINING]
     quoted = {word for piece in _QUOTED.findall(query) for word in _IDENTIFIER.findall(piece)}
     names = [
         word for word in spelled if (len(rest) == 1 and word in rest) or word in quoted or _LOOKS_LIKE_CODE.search(word)

@@ -1,207 +1,138 @@
-"""From a question to ranked chunks: words find candidates, relations and history prime them, ranking orders them."""
+"""Recall: from a question to the chunks of files that are most useful now, best first. Reads only.
+
+`search` finds candidates, `gather` looks up what is known of them, `ranked` orders them by their signals, `fuse` by an
+embedding as well; of the best, near-duplicates are put under one, and each is told with what matched and where. These
+are plain functions over a `Reader`: `await store.read(recall, question, …)` runs all of it as one call on its thread.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 
-import msgspec
-from msgspec import Struct
-
-from aurora_memory.bm25 import Matches, match
-from aurora_memory.chunks import CHUNK_TYPES, type_of
-from aurora_memory.recall.declarations import ReadText, declaring
+from aurora_memory.chunks import type_of
+from aurora_memory.recall.access_history import modified_at
+from aurora_memory.recall.candidates import Candidates, gather
 from aurora_memory.recall.dedupe import content_terms, fold
 from aurora_memory.recall.fusion import fuse
-from aurora_memory.recall.places import meant
-from aurora_memory.recall.question import Question, understand
-from aurora_memory.recall.ranking import WEIGHTS, Hit, Signals
-from aurora_memory.recall.signals import Found, weighed
-from aurora_memory.recall.similar_commits import COMMITS, Primed, prime, telling
-from aurora_memory.recall.spreading_activation import HUB, Spread
-from aurora_memory.store.reader import ChunkView, PartView, Reader
+from aurora_memory.recall.question import NO_QUESTION, Question
+from aurora_memory.recall.ranking import Hit, Rank, ranked, ranks_of, score
+from aurora_memory.recall.search import Findings, Focus, ReadText, search
+from aurora_memory.recall.signals import Weights, named
+from aurora_memory.store import chunk_reader
+from aurora_memory.store.reader import Reader
+from aurora_memory.views import ChunkView, PartView
 
 STORED = frozenset({"code", "know"})
 """The types of chunks that files become."""
 
-CANDIDATES = 90
-"""Parts looked at closely."""
-
 FOLDED = 8
 """How far below the asked number near-duplicates are looked for."""
 
-REMEMBERED = 30
-"""Chunks that similar commits changed and words alone may not have found."""
 
-SOURCES = 12
-"""The question's best matches, which prime what they are related to."""
-
-PLACED_FILES = 5
-PLACED_CHUNKS = 100
-"""Files of the same name, and chunks of each, that a place in a query stands for."""
-
-_NO_QUESTION = Question("", (), {}, (), by_name=False, about_tests=True)
-
-
-class Focus(Struct, frozen=True):
-    """What the editor shows, as shares of attention: chunks at the cursor, in its file, and of files saved lately."""
-
-    shares: Mapping[int, float]
-
-
-async def recall(
+def recall(
     reader: Reader,
-    query: str,
+    question: Question,
     limit: int,
     now: float,
     focus: Focus | None = None,
     types: Collection[str] | None = None,
-    weights: Signals = WEIGHTS,
+    weights: Weights | None = None,
     near: Sequence[tuple[int, float]] = (),
     read: ReadText | None = None,
 ) -> list[Hit]:
-    """The `limit` most useful chunks of files for a query, best first, none repeated. `now` is Unix seconds.
+    """The `limit` most useful chunks of files for a question, best first, none repeated. `now` is Unix seconds.
 
     `types` are those asked for, `code` and `know`; both where it is None. Reasoning has a recall of its own.
     `near` are the chunks (row ids) that an embedding finds nearest to the question, best first, each with its
     similarity; that ranking is fused with the one of words, relations and history. With `read` a constant that
     the query names, and asks nothing else of, is found where it is declared.
-    Awaits nothing but the reader, so that it can run in one go on the reader's thread.
     """
-    question = understand(query)
     if not question.terms and not question.identifiers:
         return []
-    parts = await reader.words.parts(reader.writes)
-    entries = await reader.words.entries(list(question.weights))
-    found: dict[int, Found] = {}
-    places = None if types is None else [place for place, name in enumerate(CHUNK_TYPES) if name in types]
-    asked, said = question.weights, question.terms
-    if entries:
-        found = _by_chunk(match(parts, entries, asked, said, CANDIDATES, places))
-    exact = await reader.named(question.identifiers) if question.identifiers else []
-    placed = await _placed(reader, question, exact)
-    alone = bool(placed) and question.is_id
-    declared: dict[int, tuple[ChunkView, int]] = {}
-    if read is not None and question.by_name and not question.is_id:
-        declared = await declaring(reader, question, exact, parts, entries, read)
-    if alone:
-        found, exact = {}, []
-    exact = [*placed, *exact, *(chunk for chunk, _ in declared.values())]
-    episodes = await _episodes(reader, question)
-    spread, primed = await _spread(reader, _sources(found, exact, focus))
-    remembered = sorted(episodes, key=lambda chunk: -episodes[chunk].amount)[:REMEMBERED]
-    others = () if alone else (*primed, *remembered)
-    by_words = dict.fromkeys([*found, *(chunk.id for chunk in exact), *others])
-    near = () if alone else near
-    ids = list(dict.fromkeys([*by_words, *(chunk for chunk, _ in near)]))
-    if not ids:
+    findings = search(reader, question, focus, types, near, read)
+    if not findings.ids:
         return []
     wanted = STORED if types is None else STORED & frozenset(types)
-    chunks = [chunk for chunk in await reader.sketches(ids) if type_of(chunk.kind) in wanted]
-    enough = len(chunks) if near else limit + FOLDED
-    hits = await weighed(reader, question, chunks, found, spread, episodes, now, weights, enough, declared)
-    if near:
-        named = [hit.chunk.id for hit in hits if question.by_name and hit.named > 0]
-        hits = fuse(hits, near, by_words, named)
-    told = await _told(reader, hits, limit, question, found, spread)
-    return [_at_line(hit, declared[hit.chunk.id][1]) if hit.chunk.id in declared else hit for hit in told]
+    heads = [head for head in chunk_reader.heads(reader, findings.ids) if type_of(head.kind) in wanted]
+    candidates = gather(reader, question, heads, findings, now)
+    ranks = ranked(candidates, reader.weighing, weights)
+    if near and not findings.alone:
+        pinned = [rank.id for rank in ranks if question.by_name and rank.signals[named] > 0]
+        ranks = fuse(ranks, near, findings.by_words, pinned)
+    return _best(reader, candidates, findings, ranks[: limit + FOLDED], limit)
 
 
-async def weigh(reader: Reader, chunks: Sequence[ChunkView], now: float) -> list[Hit]:
+def weigh(reader: Reader, chunks: Sequence[ChunkView], now: float) -> list[Hit]:
     """Chunks known by other means (a cursor, a name) with their activation, in the order given."""
     if not chunks:
         return []
-    return await weighed(reader, _NO_QUESTION, chunks, {}, Spread({}), {}, now)
+    findings = Findings()
+    candidates = gather(reader, NO_QUESTION, chunks, findings, now)
+    ranks = ranks_of(candidates)
+    return [_hit(candidates, findings, rank, chunk) for rank, chunk in zip(ranks, chunks, strict=True)]
 
 
-async def _placed(reader: Reader, question: Question, exact: Sequence[ChunkView]) -> list[ChunkView]:
-    """The chunks at the places a query consists of. What may be a name is one where something is called so."""
-    if not question.by_name:
-        return []
-    found: list[ChunkView] = []
-    for place in question.places:
-        if exact and not place.is_certain:
-            continue
-        for path in await reader.files_like(place.path, PLACED_FILES):
-            found += meant([place], await reader.chunks_of(path))[:PLACED_CHUNKS]
-    return found
-
-
-def _at_line(hit: Hit, line: int) -> Hit:
-    return msgspec.structs.replace(hit, focus=(line, line))
-
-
-def _by_chunk(matches: Matches) -> dict[int, Found]:
-    """Each chunk by its best part."""
-    best_of_file: dict[int, float] = {}
-    for file, words in zip(matches.files.tolist(), matches.words.tolist(), strict=True):
-        best_of_file[file] = max(words, best_of_file.get(file, 0.0))
-    found: dict[int, Found] = {}
-    columns = [column.tolist() for column in matches]
-    for part, chunk, file, words, cover, name_cover, name_share, file_cover in zip(*columns, strict=True):
-        known = found.get(chunk)
-        if known is None or words > known.words:
-            found[chunk] = Found(part, words, cover, name_cover, name_share, file_cover, best_of_file[file])
-    return found
-
-
-def _sources(found: Mapping[int, Found], exact: Sequence[ChunkView], focus: Focus | None) -> dict[int, float]:
-    """Shares of attention: the best matches by their words, exact names, and the editor's focus."""
-    best = sorted(found.items(), key=lambda entry: -(entry[1].words + entry[1].name_share))[:SOURCES]
-    shares = {chunk: match.words**2 for chunk, match in best}
-    for chunk in exact[:SOURCES]:
-        shares[chunk.id] = max(1.0, shares.get(chunk.id, 0.0))
-    if focus is not None:
-        whole = sum(shares.values()) or 1.0
-        for chunk_id, share in focus.shares.items():
-            shares[chunk_id] = shares.get(chunk_id, 0.0) + share * whole
-    return shares
-
-
-async def _episodes(reader: Reader, question: Question) -> dict[int, Primed]:
-    if question.by_name:
-        return {}
-    similar = telling(await reader.history.similar_commits(question.terms, COMMITS))
-    if not similar:
-        return {}
-    changed = await reader.history.changed_by([commit.id for commit in similar])
-    return prime(similar, changed, reader.weighing.spread_factor)
-
-
-async def _spread(reader: Reader, sources: Mapping[int, float]) -> tuple[Spread, list[int]]:
-    spread = Spread(sources, reader.weighing)
-    while frontier := spread.frontier():
-        spread.follow(await reader.links(frontier, HUB))
-    strongest = sorted(spread.amounts.items(), key=lambda entry: -entry[1])[:SOURCES]
-    return spread, [chunk for chunk, _ in strongest]
-
-
-async def _told(
-    reader: Reader, hits: Sequence[Hit], limit: int, question: Question, found: Mapping[int, Found], spread: Spread
-) -> list[Hit]:
-    """The best hits with what matched and where, near-duplicates folded."""
-    few = hits[: limit + FOLDED]
-    parts = await reader.parts_of([hit.chunk.id for hit in few])
-    if question.by_name:
-        kept = fold([frozenset()] * len(few), limit)
+def _best(reader: Reader, candidates: Candidates, findings: Findings, ranks: Sequence[Rank], limit: int) -> list[Hit]:
+    """The first `limit` that differ, as hits; near-duplicates of each are put under it."""
+    ids = [rank.id for rank in ranks]
+    chunks = chunk_reader.by_id(reader, ids)
+    ranks = [rank for rank in ranks if rank.id in chunks]  # one may be gone since its head was read
+    parts = chunk_reader.parts_of(reader, ids)
+    if candidates.question.by_name:
+        contents = [frozenset[str]()] * len(ranks)
     else:
-        kept = fold([frozenset().union(*map(_content, parts.get(hit.chunk.id, ()))) for hit in few], limit)
-    told: list[Hit] = []
-    for place in kept.kept:
-        hit = few[place]
-        own = parts.get(hit.chunk.id, [])
-        match = found.get(hit.chunk.id)
-        best = next((part for part in own if match is not None and part.number == match.part), None)
-        told.append(
-            msgspec.structs.replace(
-                hit,
-                focus=(best.line_start, best.line_end) if best else hit.focus,
-                matched=tuple(term for term in question.terms if any(term in part.occurrences for part in own)),
-                path=tuple(spread.path_to(hit.chunk.id)),
-                similar=tuple(few[other].chunk for other in kept.similar.get(place, ())),
-            )
+        contents = [_content(parts.get(rank.id, ())) for rank in ranks]
+    kept = fold(contents, limit)
+    return [
+        _hit(
+            candidates,
+            findings,
+            ranks[place],
+            chunks[ranks[place].id],
+            parts.get(ranks[place].id, ()),
+            tuple(chunks[ranks[other].id] for other in kept.similar.get(place, ())),
         )
-    return told
+        for place in kept.kept
+    ]
 
 
-def _content(part: PartView) -> frozenset[str]:
-    return content_terms(part.occurrences)
+def _hit(
+    candidates: Candidates,
+    findings: Findings,
+    rank: Rank,
+    chunk: ChunkView,
+    parts: Sequence[PartView] = (),
+    similar: tuple[ChunkView, ...] = (),
+) -> Hit:
+    """A ranked candidate with all that is told of it."""
+    used, primed = candidates.accessed.get(chunk.id), findings.episodes.get(chunk.id)
+    return Hit(
+        chunk=chunk,
+        score=round(score(rank.strength), 6),
+        strength=rank.strength,
+        signals=rank.signals,
+        activation=candidates.activation(rank.place),
+        last_used=used[-1] if used else None,
+        last_modified=modified_at(chunk, candidates.commits, candidates.mtimes),
+        focus=_focus(chunk, findings, parts),
+        matched=tuple(term for term in candidates.question.terms if any(term in part.occurrences for part in parts)),
+        history=candidates.histories[rank.place],
+        path=tuple(findings.spread.path_to(chunk.id)),
+        episodes=primed.episodes if primed else (),
+        similar=similar,
+        nearness=rank.nearness,
+    )
+
+
+def _focus(chunk: ChunkView, findings: Findings, parts: Sequence[PartView]) -> tuple[int, int]:
+    """The lines that answer: a declaration, else the part that matches best, else all."""
+    line = findings.declared.get(chunk.id)
+    if line is not None:
+        return line, line
+    match = findings.matches.get(chunk.id)
+    best = next((part for part in parts if match is not None and part.number == match.part), None)
+    return (best.line_start, best.line_end) if best else (chunk.line_start, chunk.line_end)
+
+
+def _content(parts: Sequence[PartView]) -> frozenset[str]:
+    return frozenset[str]().union(*(content_terms(part.occurrences) for part in parts))

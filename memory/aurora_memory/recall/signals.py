@@ -1,140 +1,230 @@
-"""Weighing what was found: the activation of each chunk, what speaks for it, and the best of them as hits."""
+"""Ranking signals: what speaks for a chunk or against it. One function here is one signal, in all that it is.
+
+`@signal(weight=…)` declares it: the function gives its value for each candidate, its name is its name for people, its
+docstring what `--explain` and the reference say of it. Ranking, fusion and explanations read `SIGNALS` only.
+The weights are fitted on one half of the recall benchmark's repositories and reported on the other.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Collection, Mapping
+from functools import lru_cache
+from operator import mul
 
-from msgspec.structs import astuple
+from msgspec import Struct
 
-from aurora_memory.activation import Activation, context_boost, decay_penalty
-from aurora_memory.recall.access_history import histories_of, levels_of, modified_at
-from aurora_memory.recall.places import standing_at
-from aurora_memory.recall.question import Question
-from aurora_memory.recall.ranking import WEIGHTS, Hit, Signals, amount, kind_signals, name_bonus, score
-from aurora_memory.recall.similar_commits import Primed
-from aurora_memory.recall.spreading_activation import Spread
-from aurora_memory.store.history import Commits
-from aurora_memory.store.reader import ChunkView, Reader, Sketch
+from aurora_memory.chunks import KNOWLEDGE_KINDS, MODULE_NAME
+from aurora_memory.recall.candidates import Candidates, Column
+from aurora_memory.recall.places import is_test
 
-_Terms = tuple[float, float, float, float, float]
-"""Of `Activation`, in its order."""
+Weights = tuple[float, ...]
+"""One weight for each signal, in the order of `SIGNALS`."""
 
-_Signals = tuple[
-    float, float, float, float, float, float, float, float, float, float, float, float, float, float, float, float
-]
-"""Of `Signals`, in their order."""
+NAMED = 20.0
+"""What a chunk gets that a query of nothing but names spells: more than any words can bring."""
+
+MENTIONED = 0.4
+"""What a chunk gets whose name stands in a question among other words."""
+
+_CALLED = frozenset({"function", "method", "macro"})
 
 
-class Found(NamedTuple):
-    """What the words say of one chunk, by its best part: that part, then the first of `Signals`, in their order."""
+class Signal(Struct, frozen=True):
+    """Ranking signal: its column among `SIGNALS`, its name, what a value of 1 adds in log odds, and what it means."""
 
-    part: int
-    words: float
-    cover: float
-    name_cover: float
-    name_share: float
-    file_cover: float
-    file_best: float
+    place: int
+    name: str
+    weight: float
+    meaning: str
+    column: Callable[[Candidates], Column]
 
 
-_UNFOUND = (0.0,) * 6
-"""What the words say of a chunk that was found otherwise."""
+SIGNALS: list[Signal] = []
+"""Every signal, in the order in which they are declared."""
 
 
-async def weighed(
-    reader: Reader,
-    question: Question,
-    chunks: Sequence[Sketch | ChunkView],
-    found: Mapping[int, Found],
-    spread: Spread,
-    episodes: Mapping[int, Primed],
-    now: float,
-    weights: Signals = WEIGHTS,
-    enough: int | None = None,
-    declaring: Collection[int] = (),
-) -> list[Hit]:
-    """The `enough` best of the chunks, best first; where it is None all of them (whole chunks), in the order given.
+class Signals(Struct, frozen=True):
+    """Signal values of one chunk, in the order of `SIGNALS`; shares of the question are in [0, 1]."""
 
-    `declaring` are the remainders (row ids) that declare what the question names.
-    """
-    ids = [chunk.id for chunk in chunks]
-    accesses: Mapping[int, Sequence[float]] = {}
-    boosts: Mapping[int, float] = {}
-    if await reader.has_learned():
-        accesses, boosts = await reader.accesses(ids), await reader.boosts(ids)
-    commits = await reader.history.commit_times(ids)
-    mtimes = await _uncommitted(reader, chunks, commits)
-    histories = histories_of(chunks, accesses, commits, mtimes)
-    weighing = reader.weighing
-    levels = levels_of(histories, now, weighing.decay_rate)
-    by_file: dict[str, float] = {}
-    for chunk in chunks:
-        if chunk.id in episodes:
-            by_file[chunk.path] = max(episodes[chunk.id].amount, by_file.get(chunk.path, 0.0))
-    # For each of many chunks plain values only; what is shown of a few is made of them below.
-    strongest: list[tuple[float, int, float, _Terms, _Signals]] = []
-    plain_weights, amounts, most = astuple(weights), spread.amounts, weighing.context_boost_max
-    standing = standing_at(question.places, chunks) if question.places else {}
-    forgetful = enough is not None and weighing.retrieval_threshold is not None
-    for n, (chunk, history, level) in enumerate(zip(chunks, histories, levels, strict=True)):
-        chunk_id = chunk.id
-        match = found.get(chunk_id)
-        primed = episodes.get(chunk_id)
-        reached = amounts.get(chunk_id, 0.0)
-        brought = primed.amount if primed else 0.0
-        boost = context_boost(match.name_cover, most) if match else 0.0
-        decay = decay_penalty((now - history[-1]) / 86_400) if history else 0.0
-        learned = boosts.get(chunk_id, 0.0)
-        terms = level, reached + brought, boost, decay, learned
-        if forgetful and weighing.forgets(Activation(*terms)):
-            continue
-        signals = (
-            *(match[1:] if match else _UNFOUND),
-            math.sqrt(reached),
-            math.sqrt(brought),
-            math.sqrt(by_file.get(chunk.path, 0.0)) if by_file else 0.0,
-            boost,
-            level - decay,
-            learned,
-            *kind_signals(chunk, question, declares=chunk_id in declaring),
-        )
-        named = name_bonus(chunk, question, standing.get(chunk_id, 0.0), declares=chunk_id in declaring)
-        strongest.append((amount(signals, named, plain_weights), n, named, terms, signals))
-    if enough is not None:
-        strongest.sort(key=lambda each: (-each[0], chunks[each[1]].path, chunks[each[1]].line_start))
-    best = strongest[:enough]
-    whole = await reader.chunks([ids[n] for _, n, *_ in best]) if enough is not None else {}
-    hits: list[Hit] = []
-    for total, n, named, terms, signals in best:
-        given = chunks[n]
-        shown = given if isinstance(given, ChunkView) else whole.get(given.id)
-        if shown is None:  # gone since it was weighed
-            continue
-        used, primed = accesses.get(shown.id), episodes.get(shown.id)
-        hits.append(
-            Hit(
-                chunk=shown,
-                score=round(score(total), 6),
-                strength=total,
-                named=named,
-                activation=Activation(*terms),
-                last_used=used[-1] if used else None,
-                last_modified=modified_at(shown, commits, mtimes),
-                focus=(shown.line_start, shown.line_end),
-                matched=(),
-                history=histories[n],
-                signals=Signals(*signals),
-                episodes=primed.episodes if primed else (),
-            )
-        )
-    return hits
+    values: tuple[float, ...]
+
+    def __getitem__(self, one: Signal) -> float:
+        return self.values[one.place]
+
+    @classmethod
+    def of(cls, known: Mapping[Signal, float]) -> Signals:
+        """From those that are not 0."""
+        return cls(tuple(known.get(each, 0.0) for each in SIGNALS))
+
+    def strength(self, weights: Weights | None = None) -> float:
+        """What they amount to, as log odds."""
+        return float(sum(map(mul, weights_of() if weights is None else weights, self.values)))
 
 
-async def _uncommitted(
-    reader: Reader, chunks: Sequence[Sketch | ChunkView], commits: Mapping[int, Commits]
-) -> dict[str, float]:
-    """Modification times of the files of chunks that git knows nothing of."""
-    unknown = sorted({chunk.path for chunk in chunks if chunk.id not in commits})
-    return await reader.mtimes(unknown) if unknown else {}
+def weights_of(without: Collection[str] = ()) -> Weights:
+    """The weights of all signals, 0 for those whose names are given."""
+    return tuple(0.0 if each.name in without else each.weight for each in SIGNALS)
+
+
+def columns_of(candidates: Candidates) -> list[Signals]:
+    """The signals of each candidate, in their order."""
+    columns = [each.column(candidates) for each in SIGNALS]
+    return [Signals(values) for values in zip(*columns, strict=True)]
+
+
+def signal(*, weight: float) -> Callable[[Callable[[Candidates], Column]], Signal]:
+    """Declare a function as a ranking signal of that weight."""
+
+    def declare(column: Callable[[Candidates], Column]) -> Signal:
+        meaning = " ".join((column.__doc__ or "").split())
+        declared = Signal(len(SIGNALS), column.__name__.replace("_", " "), weight, meaning, column)
+        SIGNALS.append(declared)
+        return declared
+
+    return declare
+
+
+@signal(weight=2.8)
+def words(candidates: Candidates) -> Column:
+    """The question's words in its best part: BM25 over weighted fields, per unit of their rarity."""
+    return [match.words for match in candidates.matches]
+
+
+@signal(weight=1.3)
+def cover(candidates: Candidates) -> Column:
+    """Share of the question that stands in its best part."""
+    return [match.cover for match in candidates.matches]
+
+
+@signal(weight=1.0)
+def name_cover(candidates: Candidates) -> Column:
+    """Share of the question that stands in its name."""
+    return [match.name_cover for match in candidates.matches]
+
+
+@signal(weight=2.3)
+def name_share(candidates: Candidates) -> Column:
+    """Share of its name that the question says."""
+    return [match.name_share for match in candidates.matches]
+
+
+@signal(weight=0.5)
+def file_cover(candidates: Candidates) -> Column:
+    """Share of the question that stands anywhere in its file."""
+    return [match.file_cover for match in candidates.matches]
+
+
+@signal(weight=4.0)
+def file_best(candidates: Candidates) -> Column:
+    """The question's words in the best part of its file."""
+    return [match.file_best for match in candidates.matches]
+
+
+@signal(weight=3.5)
+def spreading(candidates: Candidates) -> Column:
+    """Activation over relations from what the question and the editor prime, by its root (AURORA §6.3)."""
+    return list(map(math.sqrt, candidates.reached))
+
+
+@signal(weight=5.0)
+def episodes(candidates: Candidates) -> Column:
+    """Activation from commits whose messages resemble the question and that changed it, by its root."""
+    return list(map(math.sqrt, candidates.brought))
+
+
+@signal(weight=2.8)
+def file_episodes(candidates: Candidates) -> Column:
+    """The most that such commits brought to any candidate of its file, by its root."""
+    return list(map(math.sqrt, candidates.brought_to_file))
+
+
+@signal(weight=2.0)
+def context_boost(candidates: Candidates) -> Column:
+    """Context boost: the share of the question's keywords, by rarity, that its name answers (AURORA §6.3)."""
+    return candidates.boosts
+
+
+@signal(weight=0.25)
+def recency(candidates: Candidates) -> Column:
+    """Base level less decay: how often and how lately it was used or changed (AURORA §6.3)."""
+    return [level - decay for level, decay in zip(candidates.levels, candidates.decays, strict=True)]
+
+
+@signal(weight=1.0)
+def learned(candidates: Candidates) -> Column:
+    """What finished runs added or took (AURORA §6.7)."""
+    return candidates.learned
+
+
+@signal(weight=-2.0)
+def type_like(candidates: Candidates) -> Column:
+    """A definition that is not called: a class, a type, a constant's home."""
+    return [
+        0.0 if head.name == MODULE_NAME or head.kind in KNOWLEDGE_KINDS or head.kind in _CALLED else 1.0
+        for head in candidates.heads
+    ]
+
+
+@signal(weight=-3.5)
+def remainder(candidates: Candidates) -> Column:
+    """A file's remainder between its definitions, unless it declares what the question names."""
+    return [
+        1.0 if head.name == MODULE_NAME and not declares else 0.0
+        for head, declares in zip(candidates.heads, candidates.declares, strict=True)
+    ]
+
+
+@signal(weight=-3.0)
+def document(candidates: Candidates) -> Column:
+    """A passage of a document, not code."""
+    return [1.0 if head.kind in KNOWLEDGE_KINDS else 0.0 for head in candidates.heads]
+
+
+@signal(weight=-2.2)
+def test(candidates: Candidates) -> Column:
+    """Part of a test, where the question does not ask for tests."""
+    if candidates.question.about_tests:
+        return [0.0] * len(candidates.heads)
+    return [1.0 if is_test(head.path) else 0.0 for head in candidates.heads]
+
+
+@signal(weight=1.0)
+def named(candidates: Candidates) -> Column:
+    """Its name or place is spelled in the question: the exact spelling before any other case, the top level first."""
+    question = candidates.question
+    if not question.identifiers and not question.places:
+        return [0.0] * len(candidates.heads)
+    found = []
+    for head, standing, declares in zip(candidates.heads, candidates.standing, candidates.declares, strict=True):
+        best = max(1.0 if declares else 0.0, _best_spelling(head.name, question.identifiers))
+        bonus = MENTIONED * (best + standing)
+        if question.by_name:
+            bonus = NAMED * (best + standing) + (1.0 if best and head.parent is None else 0.0)
+        found.append(bonus)
+    return found
+
+
+def _best_spelling(name: str, identifiers: tuple[str, ...]) -> float:
+    """How exactly a name is one of those a question spells, in [0, 1]."""
+    if _last_name(name) not in _last_names(identifiers):  # which hardly any chunk is called
+        return 0.0
+    return max(_spelled(name, wanted) or 0.8 * _spelled(name.lower(), wanted.lower()) for wanted in identifiers)
+
+
+@lru_cache(maxsize=64)
+def _last_names(names: tuple[str, ...]) -> frozenset[str]:
+    return frozenset(map(_last_name, names))
+
+
+def _last_name(name: str) -> str:
+    """What two spellings of a name have in common, whatever stands before it and in whichever case."""
+    return name.lower().rpartition(".")[2]
+
+
+def _spelled(name: str, wanted: str) -> float:
+    if name == wanted:
+        return 1.0
+    if "." in wanted:
+        return 0.95 if name.endswith("." + wanted) else 0.0
+    return 0.9 if name.rpartition(".")[2] == wanted else 0.0

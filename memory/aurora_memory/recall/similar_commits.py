@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct
 
 from aurora_memory.activation import SPREAD_FACTOR
-from aurora_memory.store.history import SimilarCommit
+from aurora_memory.views import SimilarCommit
 
 COMMITS = 60
 """Commits that are asked; the most alike."""

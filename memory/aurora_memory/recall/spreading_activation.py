@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct
 
 from aurora_memory.activation import USUAL, Weighing
-from aurora_memory.store.reader import Link
+from aurora_memory.views import Arc
 
 HUB = 32
 """A chunk with more relations in one direction than this says nothing about any of them."""
@@ -49,7 +49,7 @@ class Step(Struct, frozen=True):
 
 
 class Spread:
-    """Activation on its way. Ask `frontier` for the chunks whose links are needed, give them to `follow`, repeat."""
+    """Activation on its way. Ask `frontier` for the chunks whose arcs are needed, give them to `follow`, repeat."""
 
     def __init__(self, sources: Mapping[int, float], weighing: Weighing = USUAL) -> None:
         self._per_hop, self._most = weighing.spread_factor, weighing.max_spread_hops
@@ -66,20 +66,20 @@ class Spread:
         telling = [entry for entry in self._front.items() if entry[1] >= FAINT]
         return [chunk for chunk, _ in sorted(telling, key=lambda entry: (-entry[1], entry[0]))[:FRONTIER]]
 
-    def follow(self, links: Sequence[Link]) -> None:
-        """Pass activation from the frontier over its links."""
+    def follow(self, arcs: Sequence[Arc]) -> None:
+        """Pass activation from the frontier over its arcs."""
         self.hops += 1
-        fans = Counter([link.source for link in links])
+        fans = Counter([arc.source for arc in arcs])
         shares = {source: self._front.get(source, 0.0) * self._per_hop / math.sqrt(fan) for source, fan in fans.items()}
         reached: dict[int, float] = {}
         best, hops = self._best, self.hops
-        for link in links:
-            target, source, kind = link.target, link.source, link.kind
-            amount = shares[source] * link.weight * WEIGHTS.get(kind, 0.5)
+        for arc in arcs:
+            target, source, kind = arc.target, arc.source, arc.kind
+            amount = shares[source] * arc.weight * WEIGHTS.get(kind, 0.5)
             reached[target] = reached.get(target, 0.0) + amount
             known = best.get(target)
             if known is None or amount > known[3]:
-                best[target] = source, kind, link.forward, amount, hops
+                best[target] = source, kind, arc.forward, amount, hops
         for chunk, amount in reached.items():
             self.amounts[chunk] = self.amounts.get(chunk, 0.0) + amount
         self._front = reached

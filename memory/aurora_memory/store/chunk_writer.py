@@ -14,7 +14,7 @@ from aurora_memory.store import learned_writer, postings
 from aurora_memory.store.bulk_insert import insert_rows
 from aurora_memory.store.chunk_diff import FilePlan, claim_orphans, plan_file
 from aurora_memory.store.chunk_identity import StoredChunk
-from aurora_memory.store.history import forget_chunks
+from aurora_memory.store.commit_writer import forget_chunks
 from aurora_memory.store.rows import (
     CHUNK_COLUMNS,
     MAX_PARTS,

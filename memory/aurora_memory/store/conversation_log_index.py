@@ -11,59 +11,56 @@ from collections.abc import Sequence
 import aiosqlite
 
 from aurora_memory.conversation_logs import LogReference, LogSection
-from aurora_memory.store.reader_thread import Asking, marks
+from aurora_memory.store.placeholders import marks
+from aurora_memory.store.reader import Reader
 
 MAX_TERMS = 64
 
 
-class LogReading(Asking):
-    """The reader's part for the log index."""
-
-    async def find_logs(self, terms: Sequence[str], limit: int) -> list[LogReference]:
-        """Sections with any of the stemmed terms as a keyword, best first: a term counts more the rarer it is."""
-        asked = list(dict.fromkeys(terms))[:MAX_TERMS]
-        if not asked:
-            return []
-        total = (await self._rows("SELECT count(*) FROM (SELECT DISTINCT file, line_start FROM log_index)"))[0][0]
-        frequencies = dict(
-            await self._rows(
-                f"SELECT term, count(*) FROM log_index WHERE term IN ({marks(asked)}) GROUP BY term", asked
-            )
+def find(reader: Reader, terms: Sequence[str], limit: int) -> list[LogReference]:
+    """Sections with any of the stemmed terms as a keyword, best first: a term counts more the rarer it is."""
+    asked = list(dict.fromkeys(terms))[:MAX_TERMS]
+    if not asked:
+        return []
+    total = (reader.rows("SELECT count(*) FROM (SELECT DISTINCT file, line_start FROM log_index)"))[0][0]
+    frequencies = dict(
+        reader.rows(f"SELECT term, count(*) FROM log_index WHERE term IN ({marks(asked)}) GROUP BY term", asked)
+    )
+    rarity = {term: math.log(1 + total / count) for term, count in frequencies.items()}
+    rows = reader.rows(
+        f"""SELECT file, line_start, line_end, section, phase, query_id, topic, term, keyword
+            FROM log_index WHERE term IN ({marks(asked)})""",
+        asked,
+    )
+    scores: dict[tuple[str, int], float] = {}
+    matched: dict[tuple[str, int], list[str]] = {}
+    places: dict[tuple[str, int], tuple[str, int, int, str, int | None, str, str]] = {}
+    for file, start, end, section, phase, query_id, topic, term, keyword in rows:
+        key = (file, start)
+        scores[key] = scores.get(key, 0.0) + rarity[term]
+        matched.setdefault(key, []).append(keyword)
+        places[key] = (section, start, end, file, phase, query_id, topic)
+    best = sorted(sorted(scores, key=lambda key: key[1]), key=lambda key: key[0], reverse=True)  # newest name first
+    best.sort(key=lambda key: -scores[key])
+    return [
+        LogReference(
+            file=file,
+            section=section,
+            line_start=start,
+            line_end=end,
+            phase=phase,
+            query_id=query_id,
+            topic=topic,
+            keywords=tuple(dict.fromkeys(matched[file, start])),
+            score=round(scores[file, start], 6),
         )
-        rarity = {term: math.log(1 + total / count) for term, count in frequencies.items()}
-        rows = await self._rows(
-            f"""SELECT file, line_start, line_end, section, phase, query_id, topic, term, keyword
-                FROM log_index WHERE term IN ({marks(asked)})""",
-            asked,
-        )
-        scores: dict[tuple[str, int], float] = {}
-        matched: dict[tuple[str, int], list[str]] = {}
-        places: dict[tuple[str, int], tuple[str, int, int, str, int | None, str, str]] = {}
-        for file, start, end, section, phase, query_id, topic, term, keyword in rows:
-            key = (file, start)
-            scores[key] = scores.get(key, 0.0) + rarity[term]
-            matched.setdefault(key, []).append(keyword)
-            places[key] = (section, start, end, file, phase, query_id, topic)
-        best = sorted(sorted(scores, key=lambda key: key[1]), key=lambda key: key[0], reverse=True)  # newest name first
-        best.sort(key=lambda key: -scores[key])
-        return [
-            LogReference(
-                file=file,
-                section=section,
-                line_start=start,
-                line_end=end,
-                phase=phase,
-                query_id=query_id,
-                topic=topic,
-                keywords=tuple(dict.fromkeys(matched[file, start])),
-                score=round(scores[file, start], 6),
-            )
-            for section, start, end, file, phase, query_id, topic in (places[key] for key in best[:limit])
-        ]
+        for section, start, end, file, phase, query_id, topic in (places[key] for key in best[:limit])
+    ]
 
-    async def logs(self) -> list[str]:
-        """Every indexed log, by its path below the folder of logs."""
-        return [row[0] for row in await self._rows("SELECT DISTINCT file FROM log_index ORDER BY file")]
+
+def logs(reader: Reader) -> list[str]:
+    """Every indexed log, by its path below the folder of logs."""
+    return [row[0] for row in reader.rows("SELECT DISTINCT file FROM log_index ORDER BY file")]
 
 
 async def replace(db: aiosqlite.Connection, file: str, sections: Sequence[LogSection]) -> None:

@@ -12,7 +12,8 @@ from typing import Any
 import aiosqlite
 from msgspec import Struct
 
-from aurora_memory.store.reader_thread import Asking, marks
+from aurora_memory.store.placeholders import marks
+from aurora_memory.store.reader import Reader
 
 _COLUMNS = "number, id, change_id, at, received_at, source, body"
 _AT_ONCE = 500
@@ -42,41 +43,37 @@ class FoldedDeliverable(Struct, frozen=True):
     body: str
 
 
-class DeliverableLogReading(Asking):
-    """The reader's part for the log of deliverables."""
+def events_of(reader: Reader, change_id: str) -> list[LoggedEvent]:
+    """Everything that was told of one deliverable, in the order of arrival."""
+    if _SURROGATE.search(change_id):
+        return []
+    rows = reader.rows(f"SELECT {_COLUMNS} FROM deliverable_events WHERE change_id = ? ORDER BY number", (change_id,))
+    return [_event(row) for row in rows]
 
-    async def deliverable_events(self, change_id: str) -> list[LoggedEvent]:
-        """Everything that was told of one deliverable, in the order of arrival."""
-        if _SURROGATE.search(change_id):
-            return []
-        rows = await self._rows(
-            f"SELECT {_COLUMNS} FROM deliverable_events WHERE change_id = ? ORDER BY number", (change_id,)
-        )
-        return [_event(row) for row in rows]
 
-    async def deliverable_events_since(self, number: int, limit: int = -1) -> list[LoggedEvent]:
-        """What was told of any deliverable after the event of that number, in the order of arrival."""
-        rows = await self._rows(
-            f"SELECT {_COLUMNS} FROM deliverable_events WHERE number > ? ORDER BY number LIMIT ?", (number, limit)
-        )
-        return [_event(row) for row in rows]
+def events_since(reader: Reader, number: int, limit: int = -1) -> list[LoggedEvent]:
+    """What was told of any deliverable after the event of that number, in the order of arrival."""
+    rows = reader.rows(
+        f"SELECT {_COLUMNS} FROM deliverable_events WHERE number > ? ORDER BY number LIMIT ?", (number, limit)
+    )
+    return [_event(row) for row in rows]
 
-    async def deliverable_folds(self, mark: str) -> list[FoldedDeliverable]:
-        """Each deliverable with the number of its last event, and what was kept of all of them under `mark`."""
-        rows = await self._rows(
-            """SELECT told.change_id, told.last, coalesce(body, '') FROM
-                 (SELECT change_id, max(number) AS last FROM deliverable_events GROUP BY change_id) AS told
-               LEFT JOIN deliverable_folds AS kept ON kept.change_id = told.change_id AND kept.number = told.last
-                 AND kept.mark = ?""",
-            (mark,),
-        )
-        return [FoldedDeliverable(*row) for row in rows]
 
-    async def deliverable_ids(self) -> list[str]:
-        """Every deliverable that something was told of."""
-        return [
-            row[0] for row in await self._rows("SELECT DISTINCT change_id FROM deliverable_events ORDER BY change_id")
-        ]
+def folds(reader: Reader, mark: str) -> list[FoldedDeliverable]:
+    """Each deliverable with the number of its last event, and what was kept of all of them under `mark`."""
+    rows = reader.rows(
+        """SELECT told.change_id, told.last, coalesce(body, '') FROM
+             (SELECT change_id, max(number) AS last FROM deliverable_events GROUP BY change_id) AS told
+           LEFT JOIN deliverable_folds AS kept ON kept.change_id = told.change_id AND kept.number = told.last
+             AND kept.mark = ?""",
+        (mark,),
+    )
+    return [FoldedDeliverable(*row) for row in rows]
+
+
+def change_ids(reader: Reader) -> list[str]:
+    """Every deliverable that something was told of."""
+    return [row[0] for row in reader.rows("SELECT DISTINCT change_id FROM deliverable_events ORDER BY change_id")]
 
 
 async def append(db: aiosqlite.Connection, events: Sequence[LoggedEvent]) -> dict[str, int]:

@@ -15,7 +15,8 @@ from aurora_memory.lifespans import PolicyError
 from aurora_memory.lifespans.facts import ChunkFacts
 from aurora_memory.lifespans.lifespan import RetentionRule
 from aurora_memory.lifespans.retention import retention_rules
-from aurora_memory.store.reader_thread import Asking, marks
+from aurora_memory.store.placeholders import marks
+from aurora_memory.store.reader import Reader
 from aurora_protocol import typed
 
 _Rows = Callable[[str, Sequence[Any]], Awaitable[list[Any]]]
@@ -37,39 +38,37 @@ class Kept(Struct, frozen=True):
     at: float
 
 
-class LifespanReading(Asking):
-    """The reader's part for lifespans."""
+def lifespan_facts(reader: Reader, ids: Sequence[int]) -> dict[int, ChunkFacts]:
+    """What lifespans go by, of those chunks."""
+    rows = reader.rows(_facts_where(f"chunks.id IN ({marks(ids)})"), ids)
+    return {row[0]: _facts(row) for row in rows}
 
-    async def lifespan_facts(self, ids: Sequence[int]) -> dict[int, ChunkFacts]:
-        """What lifespans go by, of those chunks."""
-        found = await facts_of(self._rows, f"chunks.id IN ({marks(ids)})", ids)
-        return {each.id: each for each in found}
 
-    async def in_archive(self) -> list[Kept]:
-        """Every archived chunk that could come back, longest there first."""
-        rows = await self._rows(
-            """SELECT path, name, line_start, line_end, kind, archived_at FROM chunks
-               WHERE archived_at IS NOT NULL AND gone_at IS NULL ORDER BY archived_at, id"""
-        )
-        return [Kept(chunk_id(*row[:5]), "archived", row[5]) for row in rows]
+def in_archive(reader: Reader) -> list[Kept]:
+    """Every archived chunk that could come back, longest there first."""
+    rows = reader.rows(
+        """SELECT path, name, line_start, line_end, kind, archived_at FROM chunks
+           WHERE archived_at IS NOT NULL AND gone_at IS NULL ORDER BY archived_at, id"""
+    )
+    return [Kept(chunk_id(*row[:5]), "archived", row[5]) for row in rows]
 
-    async def escalated(self) -> list[Kept]:
-        """Every flagged chunk with its action, longest flagged first."""
-        rows = await self._rows(
-            """SELECT path, name, line_start, line_end, kind, action, at FROM escalations
-               JOIN chunks ON chunks.id = chunk_id WHERE gone_at IS NULL ORDER BY at, chunk_id, action"""
-        )
-        return [Kept(chunk_id(*row[:5]), row[5], row[6]) for row in rows]
+
+def escalated(reader: Reader) -> list[Kept]:
+    """Every flagged chunk with its action, longest flagged first."""
+    rows = reader.rows(
+        """SELECT path, name, line_start, line_end, kind, action, at FROM escalations
+           JOIN chunks ON chunks.id = chunk_id WHERE gone_at IS NULL ORDER BY at, chunk_id, action"""
+    )
+    return [Kept(chunk_id(*row[:5]), row[5], row[6]) for row in rows]
 
 
 async def learned_facts(rows: _Rows) -> list[ChunkFacts]:
     """What lifespans go by, of every live chunk that something was learned of and that is not archived."""
-    return await facts_of(rows, _LEARNED, ())
+    return [_facts(row) for row in await rows(_facts_where(_LEARNED), ())]
 
 
-async def facts_of(rows: _Rows, which: str, values: Sequence[Any]) -> list[ChunkFacts]:
-    """What lifespans go by, of the chunks for which an SQL condition holds."""
-    return [_facts(row) for row in await rows(f"{_FACTS} WHERE {which} ORDER BY chunks.id", values)]
+def _facts_where(condition: str) -> str:
+    return f"{_FACTS} WHERE {condition} ORDER BY chunks.id"
 
 
 def _facts(row: Sequence[Any]) -> ChunkFacts:

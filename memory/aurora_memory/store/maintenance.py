@@ -17,10 +17,10 @@ from msgspec import Struct
 from aurora_memory import UnknownChunk
 from aurora_memory.lifespans.maintenance import review
 from aurora_memory.lifespans.policies import Policies
-from aurora_memory.store import integrity, lifespan_facts, lifespans, rebuild, salvage
+from aurora_memory.store import file_reader, integrity, lifespan_facts, lifespans, rebuild, salvage
 from aurora_memory.store.connection import connect, explained, migrate
 from aurora_memory.store.integrity import Checked
-from aurora_memory.store.reader import Reader
+from aurora_memory.store.reader_thread import ReaderThread
 from aurora_memory.store.rebuild import Rebuilt
 from aurora_memory.store.salvage import Salvaged
 
@@ -42,7 +42,7 @@ class Maintained:
     """The part of a store that looks after its file. `Store` has the connections."""
 
     path: Path
-    read: Reader
+    read: ReaderThread
     _writer: aiosqlite.Connection
     _turn: asyncio.Lock
 
@@ -101,7 +101,7 @@ class Maintained:
         db = await connect(self.path, read_only=True)
         try:
             await db.execute("BEGIN")
-            git_root = await self.read.fact("git_root") or ""
+            git_root = await self.read(file_reader.fact, "git_root") or ""
             exported: Exported = await exporting.export(
                 db, target, workspace, git_root, time.time() if now is None else now
             )

@@ -1,136 +1,98 @@
-"""A read-only connection on a thread of its own: what every part of the reader shares.
+"""Reader thread: where plain functions over a `Reader` run, one at a time and off the event loop.
 
-One question to SQLite costs less than changing threads for it. So `at_once` runs a whole coroutine of questions on that
-thread, in one go and off the event loop; asked one by one from the event loop, each question goes there by itself.
+SQLite answers one question faster than threads change. So a whole recall, a plain function of dozens of questions, runs
+as one call on the thread of its aiosqlite connection (datasette's `execute_fn` does the same).
 """
 
 from __future__ import annotations
 
 import asyncio
-import inspect
-import sqlite3
-import threading
-from collections.abc import Callable, Coroutine, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Concatenate, ParamSpec, TypeVar
 
-import msgspec
+import aiosqlite
 
 from aurora_memory import MemoryError_
-from aurora_memory.store.connection import connect_to_read, explained
+from aurora_memory.activation import USUAL, Weighing
+from aurora_memory.store.reader import Reader
 
+P = ParamSpec("P")
 T = TypeVar("T")
 
 
-class Asking:
-    """Questions to one memory file. Close it, or its thread stays."""
+class ReaderThread:
+    """Thread of one memory file's reader: `await read(recall, question, 10, now)` runs `recall(reader, question, …)`.
 
-    def __init__(self, path: Path) -> None:
+    Close it, or its thread stays.
+    """
+
+    def __init__(self, path: Path, weighing: Weighing = USUAL) -> None:
         self._path = path
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="memory-reader")
-        self._ident = 0
-        self._db: sqlite3.Connection | None = None
-        self.writes = 0
-        """Counted up by the store at each commit: what is remembered of earlier answers may no longer hold."""
-        self._known: dict[str, tuple[int, list[Any]]] = {}
+        self._reader = Reader(path, weighing)
+        self._connection: aiosqlite.Connection | None = None
         self._there = asyncio.Event()
         self._closed = False
 
+    async def __call__(self, function: Callable[Concatenate[Reader, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Run a function of the reader on its thread. Who is cancelled does not wait for its end.
+
+        Raises a `MemoryError_` where the file cannot be read, and what the function raises.
+        """
+        await self._there.wait()
+        if self._closed or self._connection is None:
+            raise MemoryError_(f"{self._path} was closed meanwhile; ask again")
+        given_up = False
+
+        def work() -> T:
+            if given_up:  # in the queue still: nobody waits for it any more
+                raise asyncio.CancelledError
+            return function(self._reader, *args, **kwargs)
+
+        try:
+            return await _on_thread_of(self._connection, work)
+        except asyncio.CancelledError:
+            given_up = True
+            raise
+
+    @property
+    def writes(self) -> int:
+        """How often something was committed, or the file exchanged: earlier answers hold while it stays the same."""
+        return self._reader.writes
+
+    def count_write(self) -> None:
+        """Hear from the store that something was committed."""
+        self._reader.writes += 1
+
+    def forget_words(self) -> None:
+        """Hear from the store that the word index was made anew."""
+        self._reader.forget_words()
+
     async def open(self) -> None:
         """Connect to the file as it is now, and answer. Raises a `MemoryError_` that says what to do."""
-        await self._on_thread(self._connect)
-        self.writes += 1
+        self._connection = await aiosqlite.Connection(self._reader.connect, iter_chunk_size=64)
         self._there.set()
 
     async def leave(self) -> None:
         """Close the connection once what was asked is answered; what is asked from now on waits for `open`."""
         self._there.clear()
-        await self._on_thread(self._disconnect)
+        await self._disconnect()
 
     async def close(self) -> None:
-        """Close the connection and end the thread; what is asked afterwards is refused. Twice is once."""
-        if self._closed:
-            return
+        """Close the connection and end its thread; what is asked afterwards is refused. Twice is once."""
         self._closed = True
-        closing = self._on_thread(self._disconnect)
-        self._thread.shutdown(wait=False)
-        await closing
+        await self._disconnect()
 
-    async def at_once(self, asking: Coroutine[Any, Any, T]) -> T:
-        """Run a coroutine that awaits nothing but this reader's answers, on the reader's thread.
-
-        Who is cancelled does not wait for its end.
-        """
-        try:
-            await self._there.wait()
-            return await self._on_thread(lambda: _run(asking))
-        finally:
-            if inspect.getcoroutinestate(asking) == inspect.CORO_CREATED:
-                asking.close()  # cancelled before it began
-
-    async def _rows(self, sql: str, values: Sequence[Any] = ()) -> list[Any]:
-        if threading.get_ident() == self._ident:
-            return self._ask(sql, values)
-        await self._there.wait()
-        return await self._on_thread(lambda: self._ask(sql, values))
-
-    async def _single(self, sql: str) -> Any:
-        """The one value that answers a question without values; asked again only when something was written."""
-        return (await self._lasting(sql))[0][0]
-
-    async def _lasting(self, sql: str) -> list[Any]:
-        """The rows that answer a question without values; asked again only when something was written."""
-        known = self._known.get(sql)
-        if known is None or known[0] != self.writes:
-            writes = self.writes
-            known = self._known[sql] = (writes, await self._rows(sql))
-        return known[1]
-
-    def _ask(self, sql: str, values: Sequence[Any]) -> list[Any]:
-        assert self._db is not None, "opened before anything is asked"
-        try:
-            return self._db.execute(sql, values).fetchall()
-        except sqlite3.Error as error:
-            raise explained(error, self._path) from error
-
-    def _connect(self) -> None:
-        self._ident = threading.get_ident()
-        self._db = connect_to_read(self._path)
-
-    def _disconnect(self) -> None:
-        if self._db is not None:
-            self._db.close()
-            self._db = None
-
-    def _on_thread(self, work: Callable[[], T]) -> asyncio.Future[T]:
-        try:
-            return asyncio.get_running_loop().run_in_executor(self._thread, work)
-        except RuntimeError as error:
-            raise MemoryError_(f"{self._path} was closed meanwhile; ask again") from error
+    async def _disconnect(self) -> None:
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            await connection.close()
 
 
-def _run(asking: Coroutine[Any, Any, T]) -> T:
-    """The result of a coroutine that never has to wait."""
-    try:
-        asking.send(None)
-    except StopIteration as done:
-        result: T = done.value
-        return result
-    asking.close()
-    raise RuntimeError("only what memory answers can be awaited on the reader's thread")
+async def _on_thread_of(connection: aiosqlite.Connection, work: Callable[[], T]) -> T:
+    """Run a function on the thread that owns an aiosqlite connection, after what is queued there.
 
-
-def as_list(values: Sequence[int] | Sequence[str]) -> str:
-    """Values for `json_each`: however many there are, the statement is the same and is compiled once."""
-    return msgspec.json.encode(values).decode()
-
-
-def marks(values: Sequence[Any]) -> str:
-    """As many places for values as there are."""
-    return ", ".join("?" * len(values))
-
-
-def any_of(terms: Sequence[str]) -> str:
-    """An FTS5 query for any of the terms; what they are made of is never taken for syntax."""
-    return " OR ".join('"' + term.replace('"', '""').replace("\0", "") + '"' for term in terms)
+    aiosqlite sends each of its own calls there by `_execute`, and has no public name for it: this is the one place.
+    """
+    execute: Callable[[Callable[[], T]], Awaitable[T]] = connection._execute
+    return await execute(work)

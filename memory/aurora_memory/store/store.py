@@ -22,15 +22,16 @@ from aurora_memory.store import (
     conversation_log_index,
     deliverable_log,
     embeddings,
+    file_reader,
     learned_writer,
     pending_references,
     postings,
 )
 from aurora_memory.store.chunk_writer import Written
+from aurora_memory.store.commit_writer import HistoryWriter
 from aurora_memory.store.connection import connect, explained, migrate
-from aurora_memory.store.history import HistoryWriter
 from aurora_memory.store.maintenance import Maintained
-from aurora_memory.store.reader import Reader
+from aurora_memory.store.reader_thread import ReaderThread
 from aurora_memory.store.rows import FileStat, IndexedFile, SkippedFile
 from aurora_memory.store.telemetry_outbox import Outbox
 
@@ -50,7 +51,7 @@ class Counts(Struct, frozen=True):
 class Store(Maintained):
     """One workspace's memory file. One writer at a time; readers never wait for it. Close it, or the process hangs."""
 
-    def __init__(self, path: Path, writer: aiosqlite.Connection, reader: Reader, policy: Policy = POLICY) -> None:
+    def __init__(self, path: Path, writer: aiosqlite.Connection, reader: ReaderThread, policy: Policy = POLICY) -> None:
         self.path = path
         self._policy = policy
         self.read = reader
@@ -70,7 +71,7 @@ class Store(Maintained):
         except OSError as error:
             raise MemoryError_(f"cannot create the folder {path.parent}: {error.strerror}; set AURORA_HOME") from error
         writer = await connect(path)
-        reader = Reader(path)
+        reader = ReaderThread(path, weighing)
         try:
             await migrate(writer, path)
             await asyncio.to_thread(path.chmod, 0o600)
@@ -83,7 +84,6 @@ class Store(Maintained):
             await reader.close()
             await writer.close()
             raise
-        reader.weighing = weighing
         return cls(path, writer, reader, policy)
 
     async def close(self) -> None:
@@ -104,7 +104,7 @@ class Store(Maintained):
                     await asyncio.shield(db.execute("ROLLBACK"))
                     raise
                 await asyncio.shield(db.execute("COMMIT"))
-                self.read.writes += 1
+                self.read.count_write()
             except sqlite3.Error as error:
                 raise explained(error, self.path) from error
 
@@ -216,7 +216,7 @@ class Store(Maintained):
 
     async def counts(self) -> Counts:
         """Count what memory holds; milliseconds, even on large ones."""
-        return Counts(**await self.read.counts())
+        return Counts(**await self.read(file_reader.counts))
 
     async def tidy(self) -> None:
         """Rewrite what is mostly dead, give the write-ahead log back, let SQLite refresh its statistics.

@@ -14,7 +14,7 @@ import msgspec
 
 from aurora_memory import MemoryError_
 from aurora_memory.recall.conversation_logs import COVERED
-from aurora_memory.recall.question import understand
+from aurora_memory.recall.question import parse_question
 from aurora_memory.token_cost import estimated_tokens
 from aurora_memory.tokens import terms
 from aurora_orchestration.guardrails.redaction import redact
@@ -82,7 +82,7 @@ def is_weak(query: str, chunks: Sequence[ContextChunk]) -> bool:
 
     The score alone cannot tell: where memory knows few of the words, a chunk that shares one of them scores well.
     """
-    asked = set(understand(query).terms)
+    asked = set(parse_question(query).terms)
     for chunk in chunks:
         if chunk.score >= GOOD:
             told = terms(f"{chunk.name} {chunk.file} {chunk.summary} {chunk.content[:_MAX_TOLD]}")

@@ -1,4 +1,4 @@
-"""What an editor shows, saved or not: the definitions of a buffer, what a name in it means, where attention is."""
+"""Buffers of an editor, saved or not: the definitions in each, what a name in it means, where attention is."""
 
 from __future__ import annotations
 
@@ -12,7 +12,10 @@ from aurora_indexer import IndexerError, documents, languages
 from aurora_indexer.workers.process_file import parse_source
 from aurora_memory.chunks import CodeChunk, Import, ParsedFile
 from aurora_memory.recall import Focus
-from aurora_memory.store.reader import ChunkView, Reader
+from aurora_memory.store import chunk_reader, relation_reader
+from aurora_memory.store.reader import Reader
+from aurora_memory.store.reader_thread import ReaderThread
+from aurora_memory.views import ChunkView
 from aurora_protocol.methods import ExplainResult, Link
 from aurora_server.workspace import explanation, recall_documents
 from aurora_server.workspace.focus import LATELY, MAX_LATELY, Cursor, focus_of
@@ -28,9 +31,9 @@ class Buffers:
     `relative` turns a path into the one that memory has, and raises MemoryError_ for paths outside.
     """
 
-    def __init__(self, root: Path, reader: Reader, relative: Callable[[Path], str]) -> None:
+    def __init__(self, root: Path, read: ReaderThread, relative: Callable[[Path], str]) -> None:
         self._root = root
-        self._reader = reader
+        self._read = read
         self._relative = relative
         self._kept: OrderedDict[tuple[str, bytes], ParsedFile] = OrderedDict()
 
@@ -43,8 +46,7 @@ class Buffers:
         parsed = await self._parsed(relative, source)
         chunks: Sequence[CodeChunk] = parsed.chunks if parsed else ()
         imports: Sequence[Import] = parsed.imports if parsed else ()
-        found = await chunk_at(self._reader, relative, source, chunks, imports, line, column)
-        return await explanation.explain_chunk(self._root, self._reader, found) if found else None
+        return await self._read(_explained_at, self._root, relative, source, chunks, imports, line, column)
 
     async def outline(self, path: Path, text: str) -> list[CodeChunk]:
         """The definitions or sections of a buffer as it is now; empty for languages not known."""
@@ -60,10 +62,10 @@ class Buffers:
         parsed = await self._parsed(relative, source) if source is not None else None
         if parsed is None:
             return []
-        callers = await self._reader.callers_in(relative)
+        callers = await self._read(relation_reader.callers_in, relative)
         ids: dict[tuple[str, int], int] = {}
         seen: Counter[str] = Counter()
-        for chunk in await self._reader.chunks_of(relative):
+        for chunk in await self._read(chunk_reader.of_file, relative):
             ids[chunk.name, seen[chunk.name]] = chunk.id
             seen[chunk.name] += 1
         found: list[tuple[CodeChunk, list[Link]]] = []
@@ -76,7 +78,7 @@ class Buffers:
     async def focus(self, cursor: Cursor, now: float) -> Focus | None:
         """What the editor shows, as shares of attention."""
         relative = self._relative(cursor.path)
-        own = await self._reader.chunks_of(relative)
+        own = await self._read(chunk_reader.of_file, relative)
         around: ChunkView | None = None
         if cursor.line is not None:
             around = innermost(own, cursor.line)
@@ -84,7 +86,7 @@ class Buffers:
             if parsed is not None:  # lines of the buffer need not be those of the file
                 unsaved = innermost(parsed.chunks, cursor.line)
                 around = next((each for each in own if unsaved is not None and each.name == unsaved.name), None)
-        return focus_of(around, own, await self._reader.changed_since(now - LATELY, MAX_LATELY))
+        return focus_of(around, own, await self._read(chunk_reader.changed_since, now - LATELY, MAX_LATELY))
 
     async def _parsed(self, relative: str, text: str) -> ParsedFile | None:
         """What the file at `relative` holds with this text; None where its language is not known, or time ran out."""
@@ -105,6 +107,20 @@ class Buffers:
             while len(self._kept) > KEPT:
                 self._kept.popitem(last=False)
         return parsed
+
+
+def _explained_at(
+    reader: Reader,
+    root: Path,
+    path: str,
+    text: str,
+    chunks: Sequence[CodeChunk],
+    imports: Sequence[Import],
+    line: int,
+    column: int,
+) -> ExplainResult | None:
+    found = chunk_at(reader, path, text, chunks, imports, line, column)
+    return explanation.explain_chunk(reader, root, found) if found else None
 
 
 def _read(path: Path) -> str | None:

@@ -27,7 +27,7 @@ from aurora_indexer.git.gitdir import Head, find_git_directory, read_head
 from aurora_indexer.index_runs import IndexProgress, Touched
 from aurora_indexer.indexer import Indexer
 from aurora_memory import MemoryError_
-from aurora_memory.store import Store
+from aurora_memory.store import Store, file_reader
 from aurora_server.configuration.settings import DetectSettings
 from aurora_server.workspace.spec_files import Specs
 
@@ -191,7 +191,7 @@ class Detecting:
             if each.status not in ("completed", "failed")
         }
         self._head = await asyncio.to_thread(self._read_head)
-        files = await self._store.read.files()
+        files = await self._store.read(file_reader.files)
         found = await asyncio.to_thread(self._specs.all, list(files))
         for each in self._open.values():
             spec = each.spec_source
@@ -292,7 +292,7 @@ class Detecting:
         head = self._head = await asyncio.to_thread(self._read_head)
         if not self.settings.git:
             return
-        last = await self._store.read.fact(HEAD_FACT)
+        last = await self._store.read(file_reader.fact, HEAD_FACT)
         commit = head.commit if head is not None else None
         if commit is None or commit == last:
             return

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from aurora_indexer import IndexerError
 from aurora_indexer.indexer import Indexer
 from aurora_memory import StoreCorrupt, StoreForeign
-from aurora_memory.store import Store
+from aurora_memory.store import Store, file_reader, lifespan_facts
 from aurora_memory.store.integrity import Fault
 from aurora_memory.store.lifespan_facts import Kept
 from aurora_memory.store.memory_files import MemoryFile
@@ -41,7 +41,7 @@ async def checkup(
     `older` is the memory that is offered to this workspace, if there is one.
     """
     scan = indexer.last_scan
-    looked_into = await store.read.skips()
+    looked_into = await store.read(file_reader.skips)
     unknown = Counter(PurePosixPath(path).suffix for path, (why, _, _) in looked_into.items() if why == UNKNOWN)
     examples = [
         Skipped(path=path, reason=why, detail=detail)
@@ -132,12 +132,12 @@ def unopened(error: StoreCorrupt) -> DoctorResult:
 async def _lifespans(store: Store) -> list[Finding]:
     """What is archived, and what was flagged for what; nothing of it is wrong."""
     findings: list[Finding] = []
-    archived = await store.read.in_archive()
+    archived = await store.read(lifespan_facts.in_archive)
     if archived:
         fix = "aurora memory restore ID brings one back"
         findings.append(Finding(level="ok", what=f"{len(archived)} in the archive: {_few(archived)}", fix=fix))
     flagged: dict[str, list[Kept]] = {}
-    for each in await store.read.escalated():
+    for each in await store.read(lifespan_facts.escalated):
         flagged.setdefault(each.what, []).append(each)
     for action, chunks in flagged.items():
         findings.append(Finding(level="ok", what=f"{len(chunks)} flagged {action}: {_few(chunks)}"))

@@ -1,4 +1,4 @@
-"""Why a chunk stands where it does: each term of its activation with where it comes from, each signal of its rank."""
+"""Evidence for a chunk's rank: each term of its activation with where it comes from, each of its ranking signals."""
 
 from __future__ import annotations
 
@@ -10,11 +10,13 @@ from aurora_memory.chunks import REASONING
 from aurora_memory.learning import Boost
 from aurora_memory.recall import Hit
 from aurora_memory.recall.question import Question
-from aurora_memory.recall.ranking import WEIGHTS, Nearness, Signals, strength
+from aurora_memory.recall.ranking import Nearness
+from aurora_memory.recall.signals import SIGNALS
 from aurora_memory.recall.similar_commits import Episode
-from aurora_memory.store.history import Commits
-from aurora_memory.store.reader import ChunkView, PartView, Reader
+from aurora_memory.store import chunk_reader, commit_reader, learned_reader
+from aurora_memory.store.reader import Reader
 from aurora_memory.term_counts import unpacked
+from aurora_memory.views import ChunkView, Commits, PartView
 from aurora_protocol.methods import Evidence, Lesson, Lines, Match, Reach, Remembered, Signal, Similarity
 from aurora_server.workspace.wire import iso, place_name, shown_id
 
@@ -25,14 +27,14 @@ LESSONS = 10
 _DAY = 86_400.0
 
 
-async def evidence_of(reader: Reader, hits: Sequence[Hit], question: Question | None, now: float) -> list[Evidence]:
+def evidence_of(reader: Reader, hits: Sequence[Hit], question: Question | None, now: float) -> list[Evidence]:
     """The evidence for each hit; without a question, that of its activation only. `now` is Unix seconds."""
     ids = [hit.chunk.id for hit in hits]
-    parts = await reader.parts_of(ids) if question is not None else {}
-    commits = await reader.history.chunk_commits(ids)
-    used = await reader.accesses(ids)
-    learned = await reader.lessons(ids)
-    sources = await reader.chunks(list({step.source for hit in hits for step in hit.path}))
+    parts = chunk_reader.parts_of(reader, ids) if question is not None else {}
+    commits = commit_reader.chunk_commits(reader, ids)
+    used = chunk_reader.accesses(reader, ids)
+    learned = learned_reader.lessons(reader, ids)
+    sources = chunk_reader.by_id(reader, list({step.source for hit in hits for step in hit.path}))
     return [
         Evidence(
             matched_terms=list(hit.matched),
@@ -52,21 +54,15 @@ async def evidence_of(reader: Reader, hits: Sequence[Hit], question: Question | 
     ]
 
 
-def signals(hit: Hit, weights: Signals = WEIGHTS) -> list[Signal]:
-    """What speaks for a hit and against it, largest first.
+def signals(hit: Hit) -> list[Signal]:
+    """Ranking signals of a hit, for it and against it, largest first.
 
-    Beside the signals: its name being spelled in the question, a run that went only partly well, and the place that
-    fusion with an embedding's ranking gave it.
+    Beside those that are declared: a run that went only partly well, and the place that fusion with an embedding's
+    ranking gave it.
     """
-    found = [
-        _signal(field.replace("_", " "), getattr(hit.signals, field), getattr(weights, field))
-        for field in Signals.__struct_fields__
-    ]
-    rest = hit.strength - strength(hit.signals, weights=weights)
-    if hit.chunk.kind == REASONING:
-        found.append(_signal("partial success", rest, 1.0))
-    else:
-        found += [_signal("named", hit.named, 1.0), _signal("fusion", rest - hit.named, 1.0)]
+    found = [_signal(each.name, hit.signals[each], each.weight) for each in SIGNALS]
+    rest = "partial success" if hit.chunk.kind == REASONING else "fusion"
+    found.append(_signal(rest, hit.strength - hit.signals.strength(), 1.0))
     return sorted((each for each in found if each.contribution), key=lambda each: -abs(each.contribution))
 
 

@@ -1,4 +1,4 @@
-"""All that memory knows of one chunk, for `aurora/explain` and hovers."""
+"""Explanation of one chunk: all that memory knows of it, for `aurora/explain` and hovers, asked in one call."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ from aurora_memory.lifespans.policies import Policies
 from aurora_memory.recall import weigh
 from aurora_memory.recall.patterns import weigh_reasoning
 from aurora_memory.recall.recall import STORED
-from aurora_memory.store.reader import ChunkView, Reader
+from aurora_memory.store import chunk_reader, commit_reader, learned_reader, relation_reader
+from aurora_memory.store.reader import Reader
+from aurora_memory.views import ChunkView
 from aurora_protocol.methods import ExplainResult, Link
 from aurora_server.workspace import recall_documents
 from aurora_server.workspace.evidence import evidence_of
@@ -22,63 +24,63 @@ EDITED_WITH = 5
 """Chunks named as usually edited with another."""
 
 
-async def explain_id(root: Path, reader: Reader, chunk_id: str, policies: Policies) -> ExplainResult:
+def explain_id(reader: Reader, root: Path, chunk_id: str, policies: Policies) -> ExplainResult:
     """Explain the chunk of that id, with or without its lines. Raises UnknownChunk."""
     if chunk_id.startswith("reas:"):
-        return await _explain_reasoning(root, reader, chunk_id, policies)
+        return _explain_reasoning(reader, root, chunk_id, policies)
     kind, path, name, lines = _taken_apart(chunk_id)
-    found = [chunk for chunk in await reader.by_name(path, name) if type_of(chunk.kind) == kind]
+    found = [chunk for chunk in chunk_reader.by_name(reader, path, name) if type_of(chunk.kind) == kind]
     exact = [chunk for chunk in found if f"{chunk.line_start}-{chunk.line_end}" == lines]
     if not found:
         raise UnknownChunk(f"no chunk {chunk_id} in {root}; 'aur mem {name}' finds what there is")
-    return await explain_chunk(root, reader, (exact or found)[0])
+    return explain_chunk(reader, root, (exact or found)[0])
 
 
-async def explain_chunk(root: Path, reader: Reader, chunk: ChunkView) -> ExplainResult:
+def explain_chunk(reader: Reader, root: Path, chunk: ChunkView) -> ExplainResult:
     """Explain a stored chunk of a file."""
     now = time.time()
-    (hit,) = await weigh(reader, [chunk], now)
-    edges = await reader.edges(chunk.id)
-    commits = (await reader.history.chunk_commits([chunk.id])).get(chunk.id)
-    accesses = (await reader.accesses([chunk.id])).get(chunk.id, [])
+    (hit,) = weigh(reader, [chunk], now)
+    edges = relation_reader.edges(reader, chunk.id)
+    commits = commit_reader.chunk_commits(reader, [chunk.id]).get(chunk.id)
+    accesses = chunk_reader.accesses(reader, [chunk.id]).get(chunk.id, [])
     document: Document
     if type_of(chunk.kind) == "know":
-        document = await recall_documents.knowledge_of(root, chunk, hit.last_modified or hit.history[-1])
+        document = recall_documents.knowledge_of(root, chunk, hit.last_modified or hit.history[-1])
     else:
         document = code_document(
             chunk,
             edges,
-            await reader.references(chunk.id),
-            [entry.module for entry in await reader.imports(chunk.path)],
+            relation_reader.references(reader, chunk.id),
+            [entry.module for entry in relation_reader.imports(reader, chunk.path)],
             commits,
             hit.last_modified,
             accesses,
         )
-    callers = await reader.caller_counts([chunk.id])
-    (evidence,) = await evidence_of(reader, [hit], None, now)
+    callers = relation_reader.caller_counts(reader, [chunk.id])
+    (evidence,) = evidence_of(reader, [hit], None, now)
     found = recall_documents.recalled(hit, root, callers.get(chunk.id, 0), evidence=evidence)
-    related = [*recall_documents.links(edges), *await _edited_with(reader, chunk)]
-    patterns = await recall_documents.patterns_of(reader, edges)
+    related = [*recall_documents.links(edges), *_edited_with(reader, chunk)]
+    patterns = recall_documents.patterns_of(reader, edges)
     return recall_documents.explained(found, chunk, document, accesses, commits, related, patterns)
 
 
-async def _explain_reasoning(root: Path, reader: Reader, chunk_id: str, policies: Policies) -> ExplainResult:
-    row = await reader.reasoning_named(chunk_id)
+def _explain_reasoning(reader: Reader, root: Path, chunk_id: str, policies: Policies) -> ExplainResult:
+    row = learned_reader.reasoning_named(reader, chunk_id)
     if row is None:
         raise UnknownChunk(f"no chunk {chunk_id} in {root}; 'aur mem' with its words finds what there is")
     now = time.time()
-    (hit,) = await weigh_reasoning(reader, [row], now, policies=policies)
-    document = (await reader.reasoning([row]))[row]
-    (evidence,) = await evidence_of(reader, [hit], None, now)
+    (hit,) = weigh_reasoning(reader, [row], now, policies=policies)
+    document = learned_reader.reasoning(reader, [row])[row]
+    (evidence,) = evidence_of(reader, [hit], None, now)
     recalled = recall_documents.recalled(hit, root, 0, evidence=evidence)
-    edges = await reader.edges(row)
+    edges = relation_reader.edges(reader, row)
     return recall_documents.explained(recalled, hit.chunk, document, hit.history, None, recall_documents.links(edges))
 
 
-async def _edited_with(reader: Reader, chunk: ChunkView) -> list[Link]:
+def _edited_with(reader: Reader, chunk: ChunkView) -> list[Link]:
     """What git says is usually changed together with a chunk."""
-    shared = await reader.history.edited_with(chunk.id, EDITED_WITH)
-    others = await reader.chunks([other for other, _ in shared])
+    shared = commit_reader.edited_with(reader, chunk.id, EDITED_WITH)
+    others = chunk_reader.by_id(reader, [other for other, _ in shared])
     return [recall_documents.link("edited with", others[other]) for other, _ in shared if other in others]
 
 

@@ -1,4 +1,4 @@
-"""Where the user's attention is: what the cursor stands in, the file around it, what was edited lately. Pure."""
+"""Focus of the user: what the cursor stands in, the file around it, what was edited lately. Pure."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from aurora_memory.recall import Focus
-from aurora_memory.store.reader import ChunkView
+from aurora_memory.views import ChunkView
 
 AT_CURSOR = 0.5
 IN_FILE = 0.2

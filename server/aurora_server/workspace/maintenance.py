@@ -11,7 +11,7 @@ from aurora_indexer.index_runs import IndexProgress
 from aurora_indexer.indexer import Indexer
 from aurora_memory import MemoryError_
 from aurora_memory.lifespans.policies import Policies
-from aurora_memory.store import Store
+from aurora_memory.store import Store, file_reader
 
 logger = logging.getLogger(__name__)
 
@@ -46,7 +46,7 @@ class Upkeep:
     async def _review(self) -> None:
         try:
             now = time.time()
-            last = await self._store.read.fact("reviewed_at")
+            last = await self._store.read(file_reader.fact, "reviewed_at")
             self._due = _time(last) + REVIEW_SECONDS
             if now < self._due <= now + REVIEW_SECONDS:  # a time to come would put the review off for ever
                 return

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from aurora_indexer.workers.process_file import get_ready
+from aurora_memory.store import conversation_log_index
 from aurora_server.session.converter import warm_up_for_editing
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ async def load_for_questions() -> None:
 
 async def logs_gone(store: Store, soar: Soar) -> Sequence[str]:
     """The conversation logs that memory knows and that are deleted."""
-    known = await store.read.logs()
+    known = await store.read(conversation_log_index.logs)
     if not known:
         return ()
     reading = await asyncio.to_thread(importlib.import_module, "aurora_orchestration.conversations.log_reader")

@@ -1,27 +1,35 @@
-"""A question to one workspace's memory: code, documents and reasoning ranked together, and put into words."""
+"""A question to one workspace's memory: parsed here, asked of code, documents and reasoning in one call, told in words.
+
+The way of a recall: `RecallParams` → `Question` (parsed once) → `find` on the reader's thread → hits with their texts →
+`Recalled` for the wire.
+"""
 
 from __future__ import annotations
 
+import asyncio
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from msgspec import UNSET, Struct
-from msgspec.structs import replace
 
+from aurora_memory.conversation_logs import LogReference
 from aurora_memory.lifespans.policies import Policies
-from aurora_memory.recall import Focus, Hit, Question, recall, understand
+from aurora_memory.recall import Focus, Hit, Question, parse_question, recall, weigh
 from aurora_memory.recall.conversation_logs import recall_logs
 from aurora_memory.recall.patterns import recall_reasoning, weigh_reasoning
 from aurora_memory.recall.places import below
 from aurora_memory.recall.recall import STORED
+from aurora_memory.store import chunk_reader, file_reader, learned_reader, relation_reader
 from aurora_memory.store.reader import Reader
-from aurora_protocol.methods import Recalled, RecallParams, SeenLog
+from aurora_memory.store.reader_thread import ReaderThread
+from aurora_memory.views import ChunkView
+from aurora_protocol.methods import Evidence, Recalled, RecallParams, SeenLog
 from aurora_server.workspace import recall_documents
 from aurora_server.workspace.evidence import evidence_of
-from aurora_server.workspace.recalled_text import Text, file_text, texts, within_budget
+from aurora_server.workspace.recalled_text import Text, file_text, surroundings, texts, within_budget
 
 if TYPE_CHECKING:
     from aurora_indexer.embedding.embedder import Embedder
@@ -31,7 +39,7 @@ CHOICE = 50
 
 
 class Answer(Struct, frozen=True):
-    """What memory says: the results, best first, a hint where there are none, and logs where they tell more.
+    """Memory's answer: the results, best first, a hint where there are none, and logs where they tell more.
 
     `indexed_at` is when what it rests on was indexed, in Unix seconds.
     """
@@ -42,103 +50,130 @@ class Answer(Struct, frozen=True):
     logs: list[SeenLog]
 
 
-class Recalling:
-    """Asks one memory. With an `embedder`, by meaning too."""
+class Found(Struct, frozen=True):
+    """Findings of one call to memory: the best hits of all types, and what telling them takes beside files.
 
-    def __init__(self, root: Path, reader: Reader, policies: Policies, embedder: Embedder | None) -> None:
+    `callers` counts who calls each chunk (row id), `around` has the other chunks of files whose chunks fold what they
+    hold, `evidence` is of each hit where it is asked for, `hint` is there where there is no hit.
+    """
+
+    indexed_at: float | None
+    hits: list[Hit]
+    callers: Mapping[int, int]
+    around: Mapping[str, Sequence[ChunkView]]
+    evidence: Sequence[Evidence] | None
+    logs: Sequence[LogReference]
+    hint: str | None
+
+
+class Recalling:
+    """Recall from one memory. With an `embedder`, by meaning too."""
+
+    def __init__(self, root: Path, read: ReaderThread, policies: Policies, embedder: Embedder | None) -> None:
         self._root = root
-        self._reader = reader
+        self._read = read
         self._policies = policies
         self._embedder = embedder
 
     async def answer(self, params: RecallParams, focus: Focus | None, pending: int) -> Answer:
         """Rank what memory holds. `focus` is primed; `pending` files are not indexed yet, which a hint may say."""
-        reader, now = self._reader, time.time()
-        params = self._from_root(params)
-        question = understand(params.query)
-        near = await self._near(params, question)
-        at, hits, callers = await reader.at_once(self._hits(params, question, focus, near, now))
-        ranked = hits
-        chosen: list[Text] | None = None
+        found = await self._found(params, focus, pending)
+        chosen: Mapping[int, Text | None] = dict.fromkeys(range(len(found.hits)))
         if params.budget_tokens is not None:
-            hits, chosen = await within_budget(self._root, reader, hits, params.budget_tokens, params.limit)
+            chosen = await self._within_budget(found, params.budget_tokens, params.limit)
         elif params.include_content:
-            chosen = await texts(self._root, reader, hits)
-        results = await self._recalled(hits, callers, chosen, question if params.explain else None, now)
-        hint = None
-        if ranked and not results:
-            hint = recall_documents.nothing_fits(ranked[0], params.budget_tokens)
-        elif not results:
-            hint = await recall_documents.hint(reader, question, pending)
-        logs = await recall_logs(reader, params.query, ranked)
-        return Answer(at, results, hint, [recall_documents.seen_log(log) for log in logs])
+            chosen = dict(enumerate(await asyncio.to_thread(texts, self._root, found.hits, found.around)))
+        results = [
+            recall_documents.recalled(
+                found.hits[n],
+                self._root,
+                found.callers.get(found.hits[n].chunk.id, 0),
+                text,
+                found.evidence[n] if found.evidence is not None else UNSET,
+            )
+            for n, text in chosen.items()
+        ]
+        hint = found.hint
+        if found.hits and not results:
+            hint = recall_documents.nothing_fits(found.hits[0], params.budget_tokens)
+        return Answer(found.indexed_at, results, hint, [recall_documents.seen_log(log) for log in found.logs])
 
     async def with_texts(self, params: RecallParams) -> list[tuple[Hit, Text]]:
         """The best mix that fits `budget_tokens`, best first, each with what is delivered of it."""
-        params = self._from_root(params)
-        question = understand(params.query)
-        near = await self._near(params, question)
-        _, hits, _ = await self._reader.at_once(self._hits(params, question, None, near, time.time()))
-        budget = params.budget_tokens or 0
-        return list(zip(*await within_budget(self._root, self._reader, hits, budget, params.limit), strict=True))
+        found = await self._found(params, None, 0)
+        chosen = await self._within_budget(found, params.budget_tokens or 0, params.limit)
+        return [(found.hits[n], text) for n, text in chosen.items()]
 
-    def _from_root(self, params: RecallParams) -> RecallParams:
-        return replace(params, query=below(str(self._root), params.query))
+    async def _found(self, params: RecallParams, focus: Focus | None, pending: int) -> Found:
+        """Ask memory in one call. The query is parsed here, where it comes in, with paths spelled from the root."""
+        question = parse_question(below(str(self._root), params.query))
+        near = await self._near(question, params.types)
+        read = partial(file_text, self._root)
+        return await self._read(
+            find, question, params, self._policies, time.time(), focus=focus, near=near, read_text=read, pending=pending
+        )
 
-    async def _near(self, params: RecallParams, question: Question) -> Sequence[tuple[int, float]]:
+    async def _near(self, question: Question, types: Sequence[str] | None) -> Sequence[tuple[int, float]]:
         """What is near by meaning, where a model tells and chunks that have one are asked for."""
-        if self._embedder is None or question.is_id or (params.types is not None and not STORED & set(params.types)):
+        if self._embedder is None or question.is_id or (types is not None and not STORED & set(types)):
             return ()
-        return await self._embedder.nearest(params.query)
+        return await self._embedder.nearest(question.text)
 
-    async def _hits(
-        self,
-        params: RecallParams,
-        question: Question,
-        focus: Focus | None,
-        near: Sequence[tuple[int, float]],
-        now: float,
-    ) -> tuple[float | None, list[Hit], dict[int, int]]:
-        """When memory was indexed, the best hits of all types that are asked for, and how many chunks call each.
+    async def _within_budget(self, found: Found, budget: int, limit: int) -> dict[int, Text]:
+        return await asyncio.to_thread(within_budget, self._root, found.hits, found.around, budget, limit)
 
-        Where they must fit a budget, there are more to choose from. Asks memory only.
-        """
-        reader = self._reader
-        fact = await reader.fact("indexed_at")
-        at = float(fact) if fact else None
-        depth = params.limit if params.budget_tokens is None else max(params.limit, CHOICE)
-        types = None if params.types is None else frozenset(params.types)
-        hits: list[Hit] = []
-        if params.query.strip().startswith("reas:"):
-            row = await reader.reasoning_named(params.query.strip())
-            if row is not None and (types is None or "reas" in types):
-                return at, await weigh_reasoning(reader, [row], now, question.terms, policies=self._policies), {}
+
+def find(
+    reader: Reader,
+    question: Question,
+    params: RecallParams,
+    policies: Policies,
+    now: float,
+    *,
+    focus: Focus | None,
+    near: Sequence[tuple[int, float]],
+    read_text: Callable[[str], str],
+    pending: int,
+) -> Found:
+    """Everything that an answer takes from memory, in one call. `now` is Unix seconds.
+
+    Where hits must fit a budget, there are more to choose from.
+    """
+    indexed = file_reader.fact(reader, "indexed_at")
+    depth = params.limit if params.budget_tokens is None else max(params.limit, CHOICE)
+    types = None if params.types is None else frozenset(params.types)
+    reasoning = types is None or "reas" in types
+    hits = None
+    if reasoning and question.reasoning_id is not None:
+        row = learned_reader.reasoning_named(reader, question.reasoning_id)
+        if row is not None:
+            hits = weigh_reasoning(reader, [row], now, question.terms, policies=policies)
+    callers: Mapping[int, int] = {}
+    if hits is None:
+        hits = []
         if types is None or types & STORED:
-            hits += await recall(
-                reader, params.query, depth, now, focus, types, near=near, read=partial(file_text, self._root)
-            )
-        if (types is None or "reas" in types) and not (hits and question.is_id):
-            hits += await recall_reasoning(reader, params.query, depth, now, self._policies)
+            hits += recall(reader, question, depth, now, focus, types, near=near, read=read_text)
+        if reasoning and not (hits and question.is_id):
+            hits += recall_reasoning(reader, question, depth, now, policies)
         hits = sorted(hits, key=lambda hit: -hit.strength)[:depth]
-        return at, hits, await reader.caller_counts([hit.chunk.id for hit in hits])
+        callers = relation_reader.caller_counts(reader, [hit.chunk.id for hit in hits])
+    told = params.include_content or params.budget_tokens is not None
+    return Found(
+        float(indexed) if indexed else None,
+        hits,
+        callers,
+        surroundings(reader, hits) if told else {},
+        evidence_of(reader, hits, question, now) if params.explain and hits else None,
+        recall_logs(reader, question, hits),
+        None if hits else recall_documents.hint(reader, question, pending),
+    )
 
-    async def _recalled(
-        self,
-        hits: Sequence[Hit],
-        callers: Mapping[int, int],
-        chosen: Sequence[Text] | None,
-        question: Question | None,
-        now: float,
-    ) -> list[Recalled]:
-        """The hits for the wire, with their texts, and with evidence where there is a question to explain them by."""
-        evidence = await evidence_of(self._reader, hits, question, now) if question is not None and hits else None
-        return [
-            recall_documents.recalled(
-                hit,
-                self._root,
-                callers.get(hit.chunk.id, 0),
-                chosen[n] if chosen is not None else None,
-                evidence[n] if evidence is not None else UNSET,
-            )
-            for n, hit in enumerate(hits)
-        ]
+
+def symbols(reader: Reader, query: str, limit: int, now: float) -> list[Hit]:
+    """Definitions whose name starts like the query, then those recall finds for it (`workspace/symbol`)."""
+    hits = weigh(reader, chunk_reader.name_prefix(reader, query, limit), now)
+    if len(hits) < limit and query.strip():
+        known = {hit.chunk.id for hit in hits}
+        more = recall(reader, parse_question(query), limit, now)
+        hits += [hit for hit in more if hit.chunk.id not in known and hit.chunk.kind not in ("module", "section")]
+    return hits[:limit]

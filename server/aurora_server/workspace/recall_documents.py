@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import difflib
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,9 +15,10 @@ from aurora_memory.chunks import type_of
 from aurora_memory.conversation_logs import LogReference
 from aurora_memory.documents import Document
 from aurora_memory.recall import Hit, Question
-from aurora_memory.store.history import Commits
-from aurora_memory.store.reader import ChunkView, Edge, Reader
+from aurora_memory.store import chunk_reader, learned_reader
+from aurora_memory.store.reader import Reader
 from aurora_memory.tokens import words
+from aurora_memory.views import ChunkView, Commits, Edge
 from aurora_protocol.methods import Activation, Evidence, ExplainResult, Link, PatternUse, Recalled, SeenLog
 from aurora_server.workspace.recalled_text import Text, raw_text
 from aurora_server.workspace.wire import iso, shown_id
@@ -110,10 +110,9 @@ def summary(chunk: ChunkView) -> str:
     return ", ".join(chunk.keywords.split()[:6])
 
 
-async def knowledge_of(root: Path, chunk: ChunkView, acquired: float) -> Document:
-    """The document of a knowledge chunk (AURORA §6.3.5), read from its file as it stands now."""
-    text = await raw_text(root, chunk)
-    content = await asyncio.to_thread(_knowledge, chunk, text)
+def knowledge_of(root: Path, chunk: ChunkView, acquired: float) -> Document:
+    """The document of a knowledge chunk (AURORA §6.3.5), read from its file as it stands now. Blocks."""
+    content = _knowledge(chunk, raw_text(root, chunk))
     tags = semantic_tags.knowledge_tags(content.topic, (content.summary, *(fact.statement for fact in content.facts)))
     return document_builder.knowledge_document(
         shown_id(chunk).removeprefix("know:"),
@@ -151,10 +150,10 @@ def links(edges: Sequence[Edge]) -> list[Link]:
     return [link(edge.kind if edge.outgoing else _BACKWARDS[edge.kind], edge.other) for edge in edges]
 
 
-async def patterns_of(reader: Reader, edges: Sequence[Edge]) -> list[PatternUse]:
+def patterns_of(reader: Reader, edges: Sequence[Edge]) -> list[PatternUse]:
     """The patterns among the reasoning that used a chunk, best first."""
     ids = [edge.other.id for edge in edges if edge.kind == "used" and not edge.outgoing]
-    known = await reader.reasoning(ids) if ids else {}
+    known = learned_reader.reasoning(reader, ids) if ids else {}
     found = [
         PatternUse(
             id=document.id,
@@ -178,12 +177,12 @@ def nothing_fits(best: Hit, budget: int | None) -> str:
     return f"Nothing fits {budget} tokens; the best answer is {shown_id(best.chunk)}: ask with a larger budget."
 
 
-async def hint(reader: Reader, question: Question, pending: int) -> str:
+def hint(reader: Reader, question: Question, pending: int) -> str:
     """A sentence that helps when nothing was found: which word is unknown, what was meant, what is still to come."""
     asked = [word for word in dict.fromkeys(words(question.text)) if len(word) > 2]
     parts: list[str] = []
     for word in asked:
-        names = await reader.names_with(word[:2])
+        names = chunk_reader.names_with(reader, word[:2])
         known = {piece for name in names for piece in words(name)} | {name.lower() for name in names}
         if word in known:
             continue

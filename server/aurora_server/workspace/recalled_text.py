@@ -1,8 +1,7 @@
-"""The text of what was recalled, read from the files as they stand now: whole, or as excerpts that fit a budget."""
+"""Text of what was recalled, read from the files as they stand now: whole, or as excerpts that fit a token budget."""
 
 from __future__ import annotations
 
-import asyncio
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -16,14 +15,16 @@ from aurora_memory.chunks import REASONING
 from aurora_memory.recall import Hit
 from aurora_memory.recall.budget import Offer, choose
 from aurora_memory.recall.excerpts import FEW_LINES, MAX_LINES, excerpt
-from aurora_memory.store.reader import ChunkView, Reader
+from aurora_memory.store import chunk_reader
+from aurora_memory.store.reader import Reader
+from aurora_memory.views import ChunkView
 
 MAX_CONTENT_FILE = 8 << 20
 """Bytes of a file that are read for its chunks' text."""
 
 
 class Text(Struct, frozen=True):
-    """What is handed over of a chunk.
+    """Text that is handed over of a chunk.
 
     `lines` are the numbers of the content's lines, 0 for lines left out; None where the content is the chunk's lines as
     they stand, or stands in no file. `tokens` is what the content costs.
@@ -35,35 +36,30 @@ class Text(Struct, frozen=True):
     excerpt: bool = False
 
 
-async def texts(root: Path, reader: Reader, hits: Sequence[Hit]) -> list[Text]:
-    """Each hit's own text; empty where its file cannot be read."""
-    around = await _around(reader, [hit.chunk for hit in hits])
-    return await asyncio.to_thread(lambda: [_whole(hit, text) for hit, text in _read(root, hits, around)])
+def surroundings(reader: Reader, hits: Sequence[Hit]) -> dict[str, list[ChunkView]]:
+    """The chunks of the files of those hits that fold what they hold: their texts need them."""
+    paths = dict.fromkeys(hit.chunk.path for hit in hits if folds(hit.chunk))
+    return {path: in_order(chunk_reader.of_file(reader, path)) for path in paths}
 
 
-async def within_budget(
-    root: Path, reader: Reader, hits: Sequence[Hit], budget: int, limit: int
-) -> tuple[list[Hit], list[Text]]:
-    """Of the hits (best first) at most `limit`, whole or as excerpts, that are most useful in `budget` tokens."""
-    around = await _around(reader, [hit.chunk for hit in hits])
-    return await asyncio.to_thread(_chosen, root, hits, around, budget, limit)
+def texts(root: Path, hits: Sequence[Hit], around: Mapping[str, Sequence[ChunkView]]) -> list[Text]:
+    """Each hit's own text, with its `surroundings`; empty where its file cannot be read. Blocks."""
+    return [_whole(hit, text) for hit, text in _read(root, hits, around)]
 
 
-async def raw_text(root: Path, chunk: ChunkView) -> str:
-    """A chunk's lines as they stand, with all it holds; empty where its file cannot be read."""
-    lines = (await asyncio.to_thread(file_text, root, chunk.path)).split("\n")
+def raw_text(root: Path, chunk: ChunkView) -> str:
+    """A chunk's lines as they stand, with all it holds; empty where its file cannot be read. Blocks."""
+    lines = file_text(root, chunk.path).split("\n")
     return "\n".join(lines[chunk.line_start - 1 : chunk.line_end])
 
 
-async def _around(reader: Reader, chunks: Sequence[ChunkView]) -> dict[str, list[ChunkView]]:
-    """The chunks of the files of those that fold what they hold."""
-    paths = dict.fromkeys(chunk.path for chunk in chunks if folds(chunk))
-    return {path: in_order(await reader.chunks_of(path)) for path in paths}
-
-
-def _chosen(
+def within_budget(
     root: Path, hits: Sequence[Hit], around: Mapping[str, Sequence[ChunkView]], budget: int, limit: int
-) -> tuple[list[Hit], list[Text]]:
+) -> dict[int, Text]:
+    """Of the hits (best first) at most `limit`, by their place, that are most useful in `budget` tokens. Blocks.
+
+    Each comes whole or as an excerpt; in the order of the hits.
+    """
     offers: list[Offer] = []
     forms: list[tuple[Text, Text | None]] = []
     for hit, text in _read(root, hits, around):
@@ -73,13 +69,11 @@ def _chosen(
         offers.append(Offer(hit.score, whole.tokens, short.tokens if short else None))
         forms.append((whole, short))
     plan = choose(offers, budget, limit)
-    kept: list[Hit] = []
-    chosen: list[Text] = []
+    chosen: dict[int, Text] = {}
     for place in sorted(plan):
         whole, short = forms[place]
-        kept.append(hits[place])
-        chosen.append(short if plan[place] == "excerpt" and short is not None else whole)
-    return kept, chosen
+        chosen[place] = short if plan[place] == "excerpt" and short is not None else whole
+    return chosen
 
 
 def _read(

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from aurora_indexer.git import commands
 from aurora_memory import MemoryError_
-from aurora_memory.store import Store
+from aurora_memory.store import Store, file_reader, learned_reader
 from aurora_memory.store.memory_files import MemoryFile, memory_file, memory_files
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class Adoption:
     async def offer_once(self) -> MemoryFile | None:
         """The same, but only the first time that it is asked for, ever."""
         offer = await self.offer()
-        if offer is None or await self._store.read.fact("offered") == str(offer.path):
+        if offer is None or await self._store.read(file_reader.fact, "offered") == str(offer.path):
             return None
         await self._store.remember("offered", str(offer.path))
         return offer
@@ -57,7 +57,7 @@ class Adoption:
 
         A folder whose `.git` was made anew holds another repository. Where git cannot tell, what is kept stays.
         """
-        known = await self._store.read.fact("git_root")
+        known = await self._store.read(file_reader.fact, "git_root")
         if known is not None and await commands.answer(self._root, ["cat-file", "-t", known]) is not None:
             return known
         found = await commands.root_commit(self._root)
@@ -124,7 +124,7 @@ class Adoption:
         try:
             mine = await self.git_root()
             counts = await self._store.counts()
-            if not mine or counts.accesses or await self._store.read.has_reasoning():
+            if not mine or counts.accesses or await self._store.read(learned_reader.has_reasoning):
                 return
             for each in await self.others():
                 if each.git_root == mine and each.learned and each.left:

@@ -12,8 +12,9 @@ from aurora_memory.chunk_text import cost
 from aurora_memory.chunks import type_of
 from aurora_memory.conversation_logs import LogReference
 from aurora_memory.learning import FinishedRun, Judgement, Learned
+from aurora_memory.recall import parse_question
 from aurora_memory.recall.conversation_logs import recall_logs
-from aurora_memory.store import Store
+from aurora_memory.store import Store, learned_reader
 from aurora_orchestration.soar.types import ContextChunk, LogSection
 from aurora_protocol.methods import RecallParams
 from aurora_server.workspace import recall_documents
@@ -70,7 +71,7 @@ class SoarMemory:
 
     async def logs(self, query: str, *, budget: int) -> Sequence[LogSection]:
         """Sections of earlier conversations that tell of `query`, best first, within `budget` tokens."""
-        found = await recall_logs(self._store.read, query, ())
+        found = await self._store.read(recall_logs, parse_question(query), ())
         return await asyncio.to_thread(self._sections, found, budget)
 
     async def learn(self, run: FinishedRun) -> Learned:
@@ -83,7 +84,7 @@ class SoarMemory:
 
     async def difficult(self, query: str) -> bool:
         """Whether questions like this one failed and did not succeed since."""
-        return await self._store.read.difficult(query)
+        return await self._store.read(learned_reader.difficult, query)
 
     async def index_log(self, file: str, text: str, query_id: str, topic: str) -> None:
         """Make a conversation log findable."""

@@ -1,4 +1,4 @@
-"""What the cursor is on: a definition, or a name that means one somewhere else."""
+"""Symbol at the cursor: a definition, or a name that means one somewhere else."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from typing import TypeVar
 
 from aurora_memory.chunks import MODULE_NAME, CodeChunk, Import, Reference, type_of
 from aurora_memory.relations import Catalogue, Definition, Relation, Scope
-from aurora_memory.store.reader import ChunkView, Reader
+from aurora_memory.store import chunk_reader, relation_reader
+from aurora_memory.store.reader import Reader
+from aurora_memory.views import ChunkView
 
 Chunk = TypeVar("Chunk", CodeChunk, ChunkView)
 
@@ -35,7 +37,7 @@ def innermost(chunks: Sequence[Chunk], line: int) -> Chunk | None:
     return min(around, key=lambda chunk: (chunk.name == MODULE_NAME, chunk.line_end - chunk.line_start), default=None)
 
 
-async def chunk_at(
+def chunk_at(
     reader: Reader, path: str, text: str, chunks: Sequence[CodeChunk], imports: Sequence[Import], line: int, column: int
 ) -> ChunkView | None:
     """The stored chunk that the name at a 0-based position means, or None where it means nothing memory knows."""
@@ -45,31 +47,31 @@ async def chunk_at(
     name, qualifier = found
     around = innermost(chunks, line)
     if around is not None and _defines(around, name, line):
-        return await _stored(reader, around)
+        return _stored(reader, around)
     if around is not None and type_of(around.kind) == "know":
         mention = next((each for each in around.references if (each.kind, each.name) == ("mentions", name)), None)
-        return await _meant(reader, _as_definition(path, around, chunks), mention) if mention else None
-    definitions = await reader.definitions(name)
+        return _meant(reader, _as_definition(path, around, chunks), mention) if mention else None
+    definitions = relation_reader.definitions(reader, name)
     imported = [entry.name for entry in imports if entry.name and name in (entry.alias, entry.name)]
     for other in imported:
         if other != name:
-            definitions += await reader.definitions(other)
+            definitions += relation_reader.definitions(reader, other)
     source = _as_definition(path, around, chunks)
     scope = Scope(path, source.language, imports, Catalogue(definitions))
-    return await _best(reader, scope.resolve(source, [Reference("calls", name, qualifier)]))
+    return _best(reader, scope.resolve(source, [Reference("calls", name, qualifier)]))
 
 
-async def _meant(reader: Reader, source: Definition, mention: Reference) -> ChunkView | None:
+def _meant(reader: Reader, source: Definition, mention: Reference) -> ChunkView | None:
     """The stored chunk that a name in a document means."""
-    scope = Scope(source.path, source.language, (), Catalogue(await reader.definitions(mention.name)))
-    return await _best(reader, scope.resolve(source, [mention]))
+    scope = Scope(source.path, source.language, (), Catalogue(relation_reader.definitions(reader, mention.name)))
+    return _best(reader, scope.resolve(source, [mention]))
 
 
-async def _best(reader: Reader, edges: Sequence[Relation]) -> ChunkView | None:
+def _best(reader: Reader, edges: Sequence[Relation]) -> ChunkView | None:
     if not edges:
         return None
     best = max(edges, key=lambda edge: edge.weight)
-    return (await reader.chunks([best.to_id])).get(best.to_id)
+    return chunk_reader.by_id(reader, [best.to_id]).get(best.to_id)
 
 
 def _defines(chunk: CodeChunk, name: str, line: int) -> bool:
@@ -79,8 +81,8 @@ def _defines(chunk: CodeChunk, name: str, line: int) -> bool:
     return chunk.name.rsplit(".", 1)[-1] == name and line + 1 <= chunk.line_end
 
 
-async def _stored(reader: Reader, chunk: CodeChunk) -> ChunkView | None:
-    same = await reader.by_name(chunk.path, chunk.name)
+def _stored(reader: Reader, chunk: CodeChunk) -> ChunkView | None:
+    same = chunk_reader.by_name(reader, chunk.path, chunk.name)
     return same[min(chunk.ordinal, len(same) - 1)] if same else None
 
 

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import overload
 
 from aurora_memory.chunks import MODULE_NAME, chunk_id
-from aurora_memory.store.reader import ChunkView
+from aurora_memory.views import ChunkView
 
 
 @overload

@@ -21,8 +21,7 @@ from aurora_indexer.workers.pool import WorkerPool
 from aurora_memory import MemoryError_
 from aurora_memory.chunks import type_of
 from aurora_memory.lifespans.policies import Merged
-from aurora_memory.recall import recall, weigh
-from aurora_memory.store import Counts, Store
+from aurora_memory.store import Counts, Store, file_reader
 from aurora_protocol.methods import (
     DoctorResult,
     ExplainResult,
@@ -46,7 +45,7 @@ from aurora_server.workspace.maintenance import Upkeep
 from aurora_server.workspace.memory_file import database_path
 from aurora_server.workspace.memory_parameters import policy_of, weighing_of
 from aurora_server.workspace.preload import load_for_questions, load_for_saves, logs_gone
-from aurora_server.workspace.recall import Recalling
+from aurora_server.workspace.recall import Recalling, symbols
 from aurora_server.workspace.relocate import Adoption
 from aurora_server.workspace.repair import mend
 from aurora_server.workspace.soar import Configured, Soar
@@ -140,7 +139,7 @@ class Workspace:
         configured: Configured,
         environ: Mapping[str, str],
     ) -> Workspace:
-        owner = await store.read.fact("root")
+        owner = await store.read(file_reader.fact, "root")
         if owner is None:
             await store.remember("root", str(root))
         elif owner != str(root):
@@ -263,18 +262,12 @@ class Workspace:
 
     async def explain(self, chunk_id: str) -> ExplainResult:
         """All that memory knows of the chunk of that id, with or without its lines. Raises UnknownChunk."""
-        return await explanation.explain_id(self.root, self._store.read, chunk_id, self.policies)
+        return await self._store.read(explanation.explain_id, self.root, chunk_id, self.policies)
 
     async def symbols(self, query: str, limit: int) -> list[Recalled]:
         """Definitions whose name starts like the query, then those recall finds for it."""
-        reader = self._store.read
-        named = await reader.name_prefix(query, limit)
-        hits = await weigh(reader, named, time.time())
-        if len(hits) < limit and query.strip():
-            known = {hit.chunk.id for hit in hits}
-            more = await recall(reader, query, limit, time.time())
-            hits += [hit for hit in more if hit.chunk.id not in known and hit.chunk.kind not in ("module", "section")]
-        return [recall_documents.recalled(hit, self.root, 0) for hit in hits[:limit]]
+        hits = await self._store.read(symbols, query, limit, time.time())
+        return [recall_documents.recalled(hit, self.root, 0) for hit in hits]
 
     async def doctor(self) -> DoctorResult:
         """What is wrong with this workspace and how to mend it, and every file that is left out."""

@@ -16,6 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from aurora_memory.conversation_logs import index_of
+from aurora_memory.recall import parse_question
 from aurora_memory.recall.conversation_logs import recall_logs
 from aurora_memory.store import Store
 from aurora_orchestration.conversations import log_markdown
@@ -326,7 +327,7 @@ async def test_memory_finds_the_section_and_its_lines_again(tmp_path: Path, stor
     path = write_log(run(), folder, SETTINGS)
     file = path.relative_to(folder).as_posix()
     await store.index_log(file, path.read_text(encoding="utf-8"), ID)
-    references = await recall_logs(store.read, "which oauth providers were compared", [], limit=3)
+    references = await store.read(recall_logs, parse_question("which oauth providers were compared"), [], limit=3)
     assert references and {each.file for each in references} == {file}
     assert {each.query_id for each in references} == {ID}
     first = next(each for each in references if each.phase == 6)

@@ -13,9 +13,9 @@ from typing import Any
 from aurora_deliverables.deliverables import Deliverables
 from aurora_memory.learning import FinishedRun, Judgement, Learned
 from aurora_memory.recall.patterns import recall_reasoning, weigh_reasoning
-from aurora_memory.recall.question import understand
+from aurora_memory.recall.question import parse_question
 from aurora_memory.recall.recall import recall
-from aurora_memory.store import Store
+from aurora_memory.store import Store, learned_reader
 from aurora_orchestration.agents.registry import Registry
 from aurora_orchestration.guardrails.budget import Budget
 from aurora_orchestration.settings import BudgetSettings, LlmSettings, SoarSettings
@@ -53,13 +53,13 @@ class StoreMemory:
         wanted = None if types is None else frozenset(types)
         hits: list[Any] = []
         if query.startswith("reas:"):
-            row = await reader.reasoning_named(query)
-            hits = await weigh_reasoning(reader, [row], now, understand(query).terms) if row is not None else []
+            row = await reader(learned_reader.reasoning_named, query)
+            hits = await reader(weigh_reasoning, [row], now, parse_question(query).terms) if row is not None else []
         else:
             if wanted is None or wanted & {"code", "know"}:
-                hits += await recall(reader, query, limit, now, types=wanted)
+                hits += await reader(recall, parse_question(query), limit, now, types=wanted)
             if wanted is None or "reas" in wanted:
-                hits += await recall_reasoning(reader, query, limit, now)
+                hits += await reader(recall_reasoning, parse_question(query), limit, now)
         return [self._chunk(hit) for hit in hits][:limit]
 
     async def logs(self, query: str, *, budget: int) -> Sequence[LogSection]:
@@ -74,7 +74,7 @@ class StoreMemory:
         return await self.store.judge(judgement)
 
     async def difficult(self, query: str) -> bool:
-        return await self.store.read.difficult(query)
+        return await self.store.read(learned_reader.difficult, query)
 
     async def index_log(self, file: str, text: str, query_id: str, topic: str) -> None:
         self.indexed.append(file)

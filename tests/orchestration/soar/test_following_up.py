@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from aurora_memory.store import learned_reader
 from aurora_orchestration.soar.run_record import RunCancelled
 from tests.orchestration.llm.loopback import LoopbackProvider
 from tests.orchestration.soar.benches import Bench, bench
@@ -25,9 +26,9 @@ def provider() -> Iterator[LoopbackProvider]:
 
 async def boost_of(it: Bench, reasoning_id: str | None) -> float:
     assert reasoning_id is not None
-    row = await it.store.read.reasoning_named(reasoning_id)
+    row = await it.store.read(learned_reader.reasoning_named, reasoning_id)
     assert row is not None
-    return (await it.store.read.boosts([row])).get(row, 0.0)
+    return (await it.store.read(learned_reader.boosts, [row])).get(row, 0.0)
 
 
 async def test_thanks_cost_nothing_and_raise_the_pattern(provider: LoopbackProvider, tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from aurora_deliverables.detection.prompts import change_of
-from aurora_memory.store import Store
+from aurora_memory.store import Store, learned_reader
 from aurora_orchestration.llm.journal import answered
 from aurora_orchestration.soar.claims import usable
 from tests.orchestration.llm.loopback import LoopbackProvider, Scripted
@@ -132,8 +132,8 @@ async def test_what_was_learned_before_the_kill_is_not_learned_again(tmp_path: P
             assert second.learned is None or second.learned.repeated
         store = await Store.open(tmp_path / "memory.db")
         try:
-            row = await store.read.reasoning_named(str(first.learned.reasoning_id))
+            row = await store.read(learned_reader.reasoning_named, str(first.learned.reasoning_id))
             assert row is not None
-            assert len((await store.read.lessons([row])).get(row, [])) <= 1
+            assert len((await store.read(learned_reader.lessons, [row])).get(row, [])) <= 1
         finally:
             await store.close()

@@ -1,13 +1,13 @@
-"""Reading the word index: what every part is, and where terms stand, as arrays ready to be weighed."""
+"""Word index as it is read: what every part is, and where terms stand, as arrays ready to be weighed."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from aurora_memory.bm25 import Parts
+from aurora_memory.store.placeholders import as_list
 from aurora_memory.store.postings import BLOCK, BLOCK_BITS, ROW_SIZE
-from aurora_memory.store.reader_thread import as_list
 
 if TYPE_CHECKING:
     import numpy as np
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
     Places = npt.NDArray[np.intp]
 
-Rows = Callable[[str, Sequence[Any]], Awaitable[list[Any]]]
+Rows = Callable[[str, Sequence[Any]], list[Any]]
 
 
 class WordIndex:
-    """The parts of one memory file, kept as arrays between questions; only blocks that changed are read again."""
+    """Word index of one memory file, kept as arrays between questions; only blocks that changed are read again."""
 
     def __init__(self, rows: Rows) -> None:
         self._rows = rows
@@ -27,28 +27,28 @@ class WordIndex:
         self._parts: Parts | None = None
         self._writes = -1
 
-    async def parts(self, writes: int) -> Parts:
+    def parts(self, writes: int) -> Parts:
         """What is searchable now; `writes` tells whether anything was written since it was asked last."""
         if writes == self._writes and self._parts is not None:
             return self._parts
         self._writes = writes
-        states = await self._rows("SELECT block, dead, length(parts) FROM blocks ORDER BY block", ())
+        states = self._rows("SELECT block, dead, length(parts) FROM blocks ORDER BY block", ())
         known = self._blocks
         stale = [block for block, *state in states if block not in known or known[block][0] != tuple(state)]
         if stale or self._parts is None or len(states) != len(known):
             fresh = {block: value for block, value in known.items() if block not in stale}
             for block in stale:
-                for dead, packed in await self._rows("SELECT dead, parts FROM blocks WHERE block = ?", (block,)):
+                for dead, packed in self._rows("SELECT dead, parts FROM blocks WHERE block = ?", (block,)):
                     fresh[block] = ((dead, len(packed)), packed)
             self._blocks = {block: fresh[block] for block, *_ in states if block in fresh}
             self._parts = _arrays(self._blocks)
         return self._parts
 
-    async def entries(self, terms: Sequence[str]) -> dict[str, tuple[Places, Places]]:
+    def entries(self, terms: Sequence[str]) -> dict[str, tuple[Places, Places]]:
         """For each term that stands anywhere: part numbers, and the packed counts there."""
         import numpy as np
 
-        rows = await self._rows(
+        rows = self._rows(
             """SELECT postings.term, postings.block, postings.entries
                FROM blocks CROSS JOIN json_each(?) AS wanted
                CROSS JOIN postings ON postings.block = blocks.block AND postings.term = wanted.value""",

@@ -1,0 +1,95 @@
+"""Candidates of a question: the chunks that are weighed, and of each all that its ranking signals are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from msgspec import Struct
+
+from aurora_memory.activation import Activation, context_boost, decay_penalty
+from aurora_memory.recall.access_history import histories_of, levels_of
+from aurora_memory.recall.places import standing_at
+from aurora_memory.recall.question import Question
+from aurora_memory.recall.search import Findings, PartMatch
+from aurora_memory.store import chunk_reader, commit_reader, file_reader, learned_reader
+from aurora_memory.store.reader import Reader
+from aurora_memory.views import ChunkHead, Commits
+
+_UNMATCHED = PartMatch(-1, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+"""Of a chunk that was found otherwise than by words."""
+
+Column = Sequence[float]
+"""One value for each candidate, in their order."""
+
+
+class Candidates(Struct, frozen=True):
+    """Candidates in columns: the n-th value of each sequence is of the n-th chunk.
+
+    `reached` is activation that came over relations, `brought` from similar commits, `brought_to_file` the most that
+    these brought to any candidate of the file; `boosts` (context), `decays` and `learned` are terms of AURORA §6.3.
+    `standing` is how exactly a chunk is what a place in the question means, `declares` that it is a remainder which
+    declares a name of the question. `commits` and `mtimes` tell when chunks and files changed.
+    """
+
+    question: Question
+    heads: Sequence[ChunkHead]
+    matches: Sequence[PartMatch]
+    reached: Column
+    brought: Column
+    brought_to_file: Column
+    histories: Sequence[tuple[float, ...]]
+    levels: Column
+    boosts: Column
+    decays: Column
+    learned: Column
+    standing: Column
+    declares: Sequence[bool]
+    accessed: Mapping[int, Sequence[float]]
+    commits: Mapping[int, Commits]
+    mtimes: Mapping[str, float]
+
+    def activation(self, n: int) -> Activation:
+        """The terms of one candidate's activation."""
+        return Activation(
+            self.levels[n], self.reached[n] + self.brought[n], self.boosts[n], self.decays[n], self.learned[n]
+        )
+
+
+def gather(
+    reader: Reader, question: Question, heads: Sequence[ChunkHead], findings: Findings, now: float
+) -> Candidates:
+    """Look up what memory knows of the chunks that a search found. `now` is Unix seconds."""
+    ids = [head.id for head in heads]
+    accesses: Mapping[int, Sequence[float]] = {}
+    learned: Mapping[int, float] = {}
+    if learned_reader.has_learned(reader):
+        accesses, learned = chunk_reader.accesses(reader, ids), learned_reader.boosts(reader, ids)
+    commits = commit_reader.commit_times(reader, ids)
+    unknown = sorted({head.path for head in heads if head.id not in commits})  # git knows nothing of them
+    mtimes = file_reader.mtimes(reader, unknown) if unknown else {}
+    histories = histories_of(heads, accesses, commits, mtimes)
+    matches = [findings.matches.get(each, _UNMATCHED) for each in ids]
+    brought = [findings.episodes[each].amount if each in findings.episodes else 0.0 for each in ids]
+    by_file: dict[str, float] = {}
+    for head, amount in zip(heads, brought, strict=True):
+        by_file[head.path] = max(amount, by_file.get(head.path, 0.0))
+    standing = standing_at(question.places, heads) if question.places else {}
+    most = reader.weighing.context_boost_max
+    return Candidates(
+        question,
+        heads,
+        matches,
+        [findings.spread.amounts.get(each, 0.0) for each in ids],
+        brought,
+        [by_file[head.path] for head in heads],
+        histories,
+        levels_of(histories, now, reader.weighing.decay_rate),
+        [context_boost(match.name_cover, most) for match in matches],
+        [decay_penalty((now - times[-1]) / 86_400) if times else 0.0 for times in histories],
+        [learned.get(each, 0.0) for each in ids],
+        [standing.get(each, 0.0) for each in ids],
+        [each in findings.declared for each in ids],
+        accesses,
+        commits,
+        mtimes,
+    )

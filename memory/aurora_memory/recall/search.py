@@ -1,0 +1,171 @@
+"""Search: the chunks that words, names, places, relations and similar commits bring up for a question. Reads only."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import NamedTuple
+
+from msgspec import Struct, field
+
+from aurora_memory.bm25 import Matches, match
+from aurora_memory.chunks import CHUNK_TYPES
+from aurora_memory.recall.declarations import declaring
+from aurora_memory.recall.places import meant
+from aurora_memory.recall.question import Question
+from aurora_memory.recall.similar_commits import COMMITS, Primed, prime, telling
+from aurora_memory.recall.spreading_activation import HUB, Spread
+from aurora_memory.store import chunk_reader, commit_reader, file_reader, relation_reader
+from aurora_memory.store.reader import Reader
+from aurora_memory.views import ChunkView
+
+CANDIDATES = 90
+"""Parts looked at closely."""
+
+REMEMBERED = 30
+"""Chunks that similar commits changed and words alone may not have found."""
+
+SOURCES = 12
+"""The question's best matches, which prime what they are related to."""
+
+PLACED_FILES = 5
+PLACED_CHUNKS = 100
+"""Files of the same name, and chunks of each, that a place in a query stands for."""
+
+ReadText = Callable[[str], str]
+"""The text of a file by its path, "" where there is none. May block: it is called on the reader's thread."""
+
+
+class Focus(Struct, frozen=True):
+    """Attention in the editor, as shares of it: chunks at the cursor, in its file, and of files saved lately."""
+
+    shares: Mapping[int, float]
+
+
+class PartMatch(NamedTuple):
+    """Match of a question's words with a chunk's best part: its number, and shares of the question (see `Matches`).
+
+    `file_best` is the `words` of the best part of its file.
+    """
+
+    part: int
+    words: float
+    cover: float
+    name_cover: float
+    name_share: float
+    file_cover: float
+    file_best: float
+
+
+class Findings(Struct, frozen=True):
+    """Findings of a search, by row id: what each way of looking says of the chunks it found.
+
+    `declared` are remainders, each with the line that declares what the question names; `ids` are all chunks in the
+    order in which they were found, `by_words` those of them that are found without an embedding. `alone` says that the
+    question is the id of one, so that nothing else is meant.
+    """
+
+    matches: Mapping[int, PartMatch] = {}
+    spread: Spread = field(default_factory=lambda: Spread({}))
+    episodes: Mapping[int, Primed] = {}
+    declared: Mapping[int, int] = {}
+    ids: Sequence[int] = ()
+    by_words: Collection[int] = ()
+    alone: bool = False
+
+
+def search(
+    reader: Reader,
+    question: Question,
+    focus: Focus | None = None,
+    types: Collection[str] | None = None,
+    near: Sequence[tuple[int, float]] = (),
+    read: ReadText | None = None,
+) -> Findings:
+    """Everything that may answer a question; parameters as `recall` has them."""
+    parts = reader.words.parts(reader.writes)
+    entries = reader.words.entries(list(question.weights))
+    matches: dict[int, PartMatch] = {}
+    places = None if types is None else [place for place, name in enumerate(CHUNK_TYPES) if name in types]
+    if entries:
+        matches = _by_chunk(match(parts, entries, question.weights, question.terms, CANDIDATES, places))
+    exact = chunk_reader.named(reader, question.identifiers) if question.identifiers else []
+    placed = _placed(reader, question, exact)
+    alone = bool(placed) and question.is_id
+    declared: dict[int, tuple[ChunkView, int]] = {}
+    if read is not None and question.by_name and not question.is_id:
+        declared = declaring(reader, question, exact, parts, entries, read)
+    if alone:
+        matches, exact, near = {}, [], ()
+    exact = [*placed, *exact, *(chunk for chunk, _ in declared.values())]
+    episodes = _episodes(reader, question)
+    spread, primed = _spread(reader, _sources(matches, exact, focus))
+    remembered = sorted(episodes, key=lambda chunk: -episodes[chunk].amount)[:REMEMBERED]
+    others = () if alone else (*primed, *remembered)
+    by_words = dict.fromkeys([*matches, *(chunk.id for chunk in exact), *others])
+    return Findings(
+        matches,
+        spread,
+        episodes,
+        {chunk_id: line for chunk_id, (_, line) in declared.items()},
+        list(dict.fromkeys([*by_words, *(chunk for chunk, _ in near)])),
+        by_words,
+        alone,
+    )
+
+
+def _placed(reader: Reader, question: Question, exact: Sequence[ChunkView]) -> list[ChunkView]:
+    """The chunks at the places a query consists of. What may be a name is one where something is called so."""
+    if not question.by_name:
+        return []
+    found: list[ChunkView] = []
+    for place in question.places:
+        if exact and not place.is_certain:
+            continue
+        for path in file_reader.files_like(reader, place.path, PLACED_FILES):
+            found += meant([place], chunk_reader.of_file(reader, path))[:PLACED_CHUNKS]
+    return found
+
+
+def _by_chunk(matches: Matches) -> dict[int, PartMatch]:
+    """Each chunk by its best part."""
+    best_of_file: dict[int, float] = {}
+    for file, words in zip(matches.files.tolist(), matches.words.tolist(), strict=True):
+        best_of_file[file] = max(words, best_of_file.get(file, 0.0))
+    found: dict[int, PartMatch] = {}
+    columns = [column.tolist() for column in matches]
+    for part, chunk, file, words, cover, name_cover, name_share, file_cover in zip(*columns, strict=True):
+        known = found.get(chunk)
+        if known is None or words > known.words:
+            found[chunk] = PartMatch(part, words, cover, name_cover, name_share, file_cover, best_of_file[file])
+    return found
+
+
+def _sources(matches: Mapping[int, PartMatch], exact: Sequence[ChunkView], focus: Focus | None) -> dict[int, float]:
+    """Shares of attention: the best matches by their words, exact names, and the editor's focus."""
+    best = sorted(matches.items(), key=lambda entry: -(entry[1].words + entry[1].name_share))[:SOURCES]
+    shares = {chunk: match.words**2 for chunk, match in best}
+    for chunk in exact[:SOURCES]:
+        shares[chunk.id] = max(1.0, shares.get(chunk.id, 0.0))
+    if focus is not None:
+        whole = sum(shares.values()) or 1.0
+        for chunk_id, share in focus.shares.items():
+            shares[chunk_id] = shares.get(chunk_id, 0.0) + share * whole
+    return shares
+
+
+def _episodes(reader: Reader, question: Question) -> dict[int, Primed]:
+    if question.by_name:
+        return {}
+    similar = telling(commit_reader.similar_commits(reader, question.terms, COMMITS))
+    if not similar:
+        return {}
+    changed = commit_reader.changed_by(reader, [commit.id for commit in similar])
+    return prime(similar, changed, reader.weighing.spread_factor)
+
+
+def _spread(reader: Reader, sources: Mapping[int, float]) -> tuple[Spread, list[int]]:
+    spread = Spread(sources, reader.weighing)
+    while frontier := spread.frontier():
+        spread.follow(relation_reader.arcs(reader, frontier, HUB))
+    strongest = sorted(spread.amounts.items(), key=lambda entry: -entry[1])[:SOURCES]
+    return spread, [chunk for chunk, _ in strongest]

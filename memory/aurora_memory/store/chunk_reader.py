@@ -1,0 +1,113 @@
+"""Chunk reader: live chunks by row id, name, place or time of change, their parts and accesses. Never writes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from aurora_memory.store.placeholders import as_list
+from aurora_memory.store.postings import decode_occurrences
+from aurora_memory.store.reader import Reader
+from aurora_memory.views import ChunkHead, ChunkView, PartView
+
+COLUMNS = ", ".join(ChunkView.__struct_fields__)
+_HEAD = ", ".join(ChunkHead.__struct_fields__)
+_CHUNK = f"SELECT {COLUMNS} FROM chunks"
+
+
+def named(reader: Reader, names: Sequence[str], limit: int = 50) -> list[ChunkView]:
+    """Live chunks whose simple or qualified name is one of `names`, whatever the case."""
+    marks = ", ".join("?" * len(names))
+    leaves = [name.rsplit(".", 1)[-1] for name in names]
+    rows = reader.rows(
+        f"""{_CHUNK} WHERE gone_at IS NULL AND leaf COLLATE NOCASE IN ({marks})
+            AND (leaf COLLATE NOCASE IN ({marks}) OR name COLLATE NOCASE IN ({marks})) LIMIT ?""",
+        (*leaves, *names, *names, limit),
+    )
+    return [ChunkView(*row) for row in rows]
+
+
+def name_prefix(reader: Reader, prefix: str, limit: int) -> list[ChunkView]:
+    """Live chunks whose simple name starts with `prefix`, shortest names first (`workspace/symbol`)."""
+    end = prefix[:-1] + chr(ord(prefix[-1].lower()) + 1) if prefix else "\U0010ffff"
+    rows = reader.rows(
+        f"""{_CHUNK} WHERE gone_at IS NULL AND leaf COLLATE NOCASE >= ? AND leaf COLLATE NOCASE < ?
+            AND kind NOT IN ('module', 'section', 'reasoning') ORDER BY length(leaf), leaf, path LIMIT ?""",
+        (prefix, end, limit),
+    )
+    return [ChunkView(*row) for row in rows]
+
+
+def names_with(reader: Reader, letters: str, limit: int = 5000) -> list[str]:
+    """Simple names of live chunks with `letters` in them, whatever the case, for "did you mean"."""
+    rows = reader.rows(
+        "SELECT DISTINCT leaf FROM chunks WHERE gone_at IS NULL AND instr(lower(leaf), ?) LIMIT ?",
+        (letters.lower(), limit),
+    )
+    return [row[0] for row in rows]
+
+
+def by_id(reader: Reader, ids: Sequence[int]) -> dict[int, ChunkView]:
+    """Live chunks by row id."""
+    rows = reader.rows(f"{_CHUNK} WHERE id IN (SELECT value FROM json_each(?)) AND gone_at IS NULL", (as_list(ids),))
+    return {row[0]: ChunkView(*row) for row in rows}
+
+
+def heads(reader: Reader, ids: Sequence[int]) -> list[ChunkHead]:
+    """As `chunks`, in the order of their ids: for ranking many of which few are shown."""
+    rows = reader.rows(
+        f"SELECT {_HEAD} FROM chunks WHERE id IN (SELECT value FROM json_each(?)) AND gone_at IS NULL",
+        (as_list(ids),),
+    )
+    return [ChunkHead(*row) for row in rows]
+
+
+def remainders(reader: Reader) -> list[int]:
+    """The row ids of all files' remainders."""
+    return [row[0] for row in reader.lasting("SELECT id FROM chunks WHERE kind = 'module' AND gone_at IS NULL")]
+
+
+def of_file(reader: Reader, path: str) -> list[ChunkView]:
+    """A file's live chunks in line order."""
+    rows = reader.rows(f"{_CHUNK} WHERE path = ? AND gone_at IS NULL ORDER BY line_start, id", (path,))
+    return [ChunkView(*row) for row in rows]
+
+
+def by_name(reader: Reader, path: str, name: str) -> list[ChunkView]:
+    """A file's live chunks of that qualified name: one, unless it is overloaded."""
+    rows = reader.rows(f"{_CHUNK} WHERE path = ? AND name = ? AND gone_at IS NULL ORDER BY line_start", (path, name))
+    return [ChunkView(*row) for row in rows]
+
+
+def changed_since(reader: Reader, since: float, limit: int) -> list[ChunkView]:
+    """Live chunks whose text was edited at or after a moment (Unix seconds), latest first."""
+    rows = reader.rows(
+        f"""{_CHUNK} WHERE changed_at >= ? AND gone_at IS NULL AND kind != 'reasoning'
+            ORDER BY changed_at DESC, id LIMIT ?""",
+        (since, limit),
+    )
+    return [ChunkView(*row) for row in rows]
+
+
+def parts_of(reader: Reader, ids: Sequence[int]) -> dict[int, list[PartView]]:
+    """The searchable parts of some chunks, in line order."""
+    rows = reader.rows(
+        """SELECT chunk_id, id, line_start, line_end, occurrences FROM parts
+           WHERE chunk_id IN (SELECT value FROM json_each(?)) ORDER BY line_start, id""",
+        (as_list(ids),),
+    )
+    found: dict[int, list[PartView]] = {}
+    for chunk_id, number, line_start, line_end, blob in rows:
+        found.setdefault(chunk_id, []).append(PartView(number, line_start, line_end, decode_occurrences(blob)))
+    return found
+
+
+def accesses(reader: Reader, ids: Sequence[int]) -> dict[int, list[float]]:
+    """Access times (Unix seconds, oldest first) of those chunks that have any."""
+    rows = reader.rows(
+        "SELECT chunk_id, at FROM accesses WHERE chunk_id IN (SELECT value FROM json_each(?)) ORDER BY at",
+        (as_list(ids),),
+    )
+    found: dict[int, list[float]] = {}
+    for chunk_id, at in rows:
+        found.setdefault(chunk_id, []).append(at)
+    return found

@@ -1,0 +1,79 @@
+"""File reader: questions to a memory about its files, what was left out of them, and small facts. Never writes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from aurora_memory.store.placeholders import as_list
+from aurora_memory.store.reader import Reader
+from aurora_memory.store.rows import FileStat
+
+
+def files(reader: Reader) -> dict[str, FileStat]:
+    """Every indexed file with the stat and content hash it was indexed at."""
+    rows = reader.rows("SELECT path, size, mtime_ns, content_hash FROM files")
+    return {path: FileStat(size, mtime, digest) for path, size, mtime, digest in rows}
+
+
+def files_at(reader: Reader, paths: Sequence[str]) -> dict[str, FileStat]:
+    """Those of `paths` that are indexed files, and the files below those that are folders."""
+    found: dict[str, FileStat] = {}
+    for path in paths:
+        rows = reader.rows(
+            "SELECT path, size, mtime_ns, content_hash FROM files WHERE path = ? OR (path > ? AND path < ?)",
+            (path, f"{path}/", f"{path}0"),  # "0" is the character after "/"
+        )
+        found.update({known: FileStat(size, mtime, digest) for known, size, mtime, digest in rows})
+    return found
+
+
+def skips(reader: Reader) -> dict[str, tuple[str, str, FileStat]]:
+    """Every file that was looked into and left out: reason, detail, stat."""
+    rows = reader.rows("SELECT path, reason, detail, size, mtime_ns FROM skips")
+    return {path: (reason, detail, FileStat(size, mtime)) for path, reason, detail, size, mtime in rows}
+
+
+def counts(reader: Reader) -> dict[str, Any]:
+    """The fields of `Counts`."""
+    kinds = reader.lasting(
+        "SELECT kind, count(*) FROM chunks WHERE gone_at IS NULL AND kind != 'reasoning' GROUP BY kind"
+    )
+    languages = reader.lasting("SELECT language, count(*) FROM files GROUP BY language")
+    rest = reader.lasting(
+        """SELECT (SELECT count(*) FROM skips WHERE reason != 'no-language'), (SELECT count(*) FROM unresolved),
+                  (SELECT count(*) FROM accesses)"""
+    )
+    return {
+        "files": sum(count for _, count in languages),
+        "chunks": sum(count for _, count in kinds),
+        "kinds": dict(kinds),
+        "languages": dict(languages),
+        "skipped": rest[0][0],
+        "unresolved": rest[0][1],
+        "accesses": rest[0][2],
+    }
+
+
+def fact(reader: Reader, key: str) -> str | None:
+    """A small fact kept with `Store.remember`."""
+    rows = reader.rows("SELECT value FROM facts WHERE key = ?", (key,))
+    return rows[0][0] if rows else None
+
+
+def files_like(reader: Reader, ending: str, limit: int = 20) -> list[str]:
+    """Indexed files whose path is `ending`, or ends with it after a `/`; shortest paths first."""
+    rows = reader.rows(
+        """SELECT path FROM files WHERE path = ?1 OR substr(path, -length(?2)) = ?2
+           ORDER BY length(path), path LIMIT ?3""",
+        (ending, f"/{ending}", limit),
+    )
+    return [row[0] for row in rows]
+
+
+def mtimes(reader: Reader, paths: Sequence[str]) -> dict[str, float]:
+    """Modification times (Unix seconds) the files had when they were indexed."""
+    rows = reader.rows(
+        "SELECT path, mtime_ns FROM files WHERE path IN (SELECT value FROM json_each(?))", (as_list(paths),)
+    )
+    return {path: mtime_ns / 1e9 for path, mtime_ns in rows}

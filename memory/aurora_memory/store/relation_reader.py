@@ -1,0 +1,96 @@
+"""Relation reader: what calls, contains or mentions what, and the names that relations are made of. Never writes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from aurora_memory.chunks import Import
+from aurora_memory.relations import Definition
+from aurora_memory.store.placeholders import as_list
+from aurora_memory.store.reader import Reader
+from aurora_memory.store.rows import decode_imports
+from aurora_memory.views import Arc, ChunkView, Edge
+
+
+def arcs(reader: Reader, ids: Sequence[int], hub: int) -> list[Arc]:
+    """The relations of some chunks, both ways; where a chunk has more than `hub` one way, none of those."""
+    rows = reader.rows(
+        """WITH wanted AS (
+             SELECT value AS id,
+               (SELECT count(*) FROM (SELECT 1 FROM relations WHERE from_id = value LIMIT ?2)) AS ahead,
+               (SELECT count(*) FROM (SELECT 1 FROM relations WHERE to_id = value LIMIT ?2)) AS behind
+             FROM json_each(?1))
+           SELECT from_id, to_id, kind, weight, 1 FROM wanted CROSS JOIN relations ON from_id = id WHERE ahead < ?2
+           UNION ALL
+           SELECT to_id, from_id, kind, weight, 0 FROM wanted CROSS JOIN relations ON to_id = id
+           WHERE behind < ?2""",
+        (as_list(ids), hub + 1),
+    )
+    return [Arc(source, target, kind, weight, bool(forward)) for source, target, kind, weight, forward in rows]
+
+
+def edges(reader: Reader, chunk_id: int, limit: int = 50) -> list[Edge]:
+    """A chunk's relations both ways, surest first, at most `limit` each way."""
+    found: list[Edge] = []
+    columns = ", ".join(f"chunks.{column}" for column in ChunkView.__struct_fields__)
+    for mine, other, outgoing in (("from_id", "to_id", True), ("to_id", "from_id", False)):
+        rows = reader.rows(
+            f"""SELECT relations.kind, relations.weight, {columns}
+                FROM relations JOIN chunks ON chunks.id = relations.{other}
+                WHERE relations.{mine} = ? AND chunks.gone_at IS NULL
+                ORDER BY relations.weight DESC, chunks.path, chunks.line_start LIMIT ?""",
+            (chunk_id, limit),
+        )
+        found.extend(Edge(kind, outgoing, weight, ChunkView(*rest)) for kind, weight, *rest in rows)
+    return found
+
+
+def caller_counts(reader: Reader, ids: Sequence[int]) -> dict[int, int]:
+    """How many chunks call each of those."""
+    rows = reader.rows(
+        """SELECT to_id, count(*) FROM relations
+           WHERE kind = 'calls' AND to_id IN (SELECT value FROM json_each(?)) GROUP BY to_id""",
+        (as_list(ids),),
+    )
+    return dict(rows)
+
+
+def callers_in(reader: Reader, path: str) -> dict[int, list[ChunkView]]:
+    """For each of a file's chunks (by row id) the chunks that call it or inherit from it."""
+    columns = ", ".join(f"other.{column}" for column in ChunkView.__struct_fields__)
+    rows = reader.rows(
+        f"""SELECT relations.to_id, {columns} FROM chunks AS mine
+            JOIN relations ON relations.to_id = mine.id AND relations.kind IN ('calls', 'inherits')
+            JOIN chunks AS other ON other.id = relations.from_id
+            WHERE mine.path = ? AND mine.gone_at IS NULL AND other.gone_at IS NULL
+            ORDER BY relations.weight DESC, other.path, other.line_start""",
+        (path,),
+    )
+    found: dict[int, list[ChunkView]] = {}
+    for to_id, *other in rows:
+        found.setdefault(to_id, []).append(ChunkView(*other))
+    return found
+
+
+def references(reader: Reader, chunk_id: int) -> list[tuple[str, str, str]]:
+    """(kind, name, qualifier) of everything a chunk mentions."""
+    return [
+        tuple(row)
+        for row in reader.rows("SELECT kind, name, qualifier FROM refs WHERE chunk_id = ? ORDER BY name", (chunk_id,))
+    ]
+
+
+def imports(reader: Reader, path: str) -> tuple[Import, ...]:
+    """What a file imports, in order."""
+    rows = reader.rows("SELECT imports FROM files WHERE path = ?", (path,))
+    return decode_imports(rows[0][0]) if rows else ()
+
+
+def definitions(reader: Reader, name: str, limit: int = 500) -> list[Definition]:
+    """The live chunks of that simple name, as something to refer to."""
+    rows = reader.rows(
+        """SELECT id, path, name, leaf, parent, kind, language FROM chunks
+           WHERE gone_at IS NULL AND leaf COLLATE NOCASE = ? AND leaf = ? LIMIT ?""",
+        (name, name, limit),
+    )
+    return [Definition(*row) for row in rows]

@@ -1,0 +1,118 @@
+"""Views of what memory holds: live chunks, their parts, relations and commits, as readers hand them out. Plain data.
+
+Who needs a type of these need not know SQL: `store` makes them, everybody else only imports them.
+"""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+
+class ChunkHead(Struct, frozen=True, array_like=True):
+    """Head of a live chunk: all that its rank depends on. Lines are 1-based, inclusive.
+
+    A question weighs hundreds of chunks and shows ten: the heads of 200 are read in 0.4 ms, the whole of them in 1.1.
+    """
+
+    id: int
+    path: str
+    name: str
+    kind: str
+    parent: str | None
+    line_start: int
+    line_end: int
+    changed_at: float | None
+
+
+class ChunkView(ChunkHead, frozen=True, array_like=True):
+    """Live chunk as it is shown: in answers, hovers and explanations. `changed_at` is Unix seconds."""
+
+    language: str
+    signature: str
+    docstring: str
+    complexity: str
+    branches: int
+    loops: int
+    keywords: str
+    tokens: int
+
+
+class PartView(Struct, frozen=True, array_like=True):
+    """Searchable part of a chunk: its number in the word index, its lines, and its packed counts by term."""
+
+    number: int
+    line_start: int
+    line_end: int
+    occurrences: dict[str, int]
+
+
+class Arc(Struct, frozen=True, array_like=True):
+    """Relation as activation follows it: from one chunk (row id) to another, in its own direction or against it."""
+
+    source: int
+    target: int
+    kind: str
+    weight: float
+    forward: bool
+
+
+class Edge(Struct, frozen=True, array_like=True):
+    """Relation seen from one chunk: `outgoing` when that chunk is the one that calls, contains, …"""
+
+    kind: str
+    outgoing: bool
+    weight: float
+    other: ChunkView
+
+
+class Commits(Struct, frozen=True, array_like=True):
+    """Git history of a chunk: commit times (Unix seconds, newest first), last short hash and its subject.
+
+    Sweeping commits are left out, except the one that brought the chunk in. With hash "" the only time is one at which
+    the chunk was there already.
+    """
+
+    times: list[int]
+    last_hash: str
+    last_subject: str
+
+
+class SimilarCommit(Struct, frozen=True, array_like=True):
+    """Commit whose message resembles a question; `likeness` in [0, 1]."""
+
+    id: int
+    likeness: float
+    hash: str
+    subject: str
+
+
+class ChunkPlace(Struct, frozen=True, array_like=True, gc=False):
+    """Place of a live chunk, to follow it through git's history. Lines are 1-based, inclusive."""
+
+    path: str
+    id: int
+    name: str
+    line_start: int
+    line_end: int
+
+
+class FileToEmbed(Struct, frozen=True, array_like=True):
+    """File as it was indexed: its stat then, and when that was (Unix seconds)."""
+
+    path: str
+    size: int
+    mtime_ns: int
+    indexed_at: float
+
+
+class ChunkToEmbed(Struct, frozen=True, array_like=True):
+    """Live chunk without a vector of today's model and body. Lines are 1-based, inclusive."""
+
+    id: int
+    path: str
+    name: str
+    line_start: int
+    line_end: int
+    signature: str
+    docstring: str
+    body_hash: bytes

@@ -1,0 +1,28 @@
+"""How a query is parsed into a question."""
+
+from __future__ import annotations
+
+from aurora_memory.recall import parse_question
+from aurora_memory.recall.question import ERRAND, SUGGESTED
+
+
+def test_a_question_says_suggests_and_asks_for_errands() -> None:
+    question = parse_question("fix the config loading of `Syntax`")
+    assert question.weights["config"] == 1.0
+    assert question.weights["cfg"] == SUGGESTED
+    assert question.weights["fix"] == ERRAND
+    assert question.identifiers == ("Syntax",)
+    assert not question.by_name
+    assert parse_question("fix").weights["fix"] == 1.0, "a question of nothing else is about it"
+
+
+def test_names_alone_ask_by_name() -> None:
+    for query in ("AuthService.login", "parse_latex", "where is parse_latex defined", "Symbol", "a::b"):
+        assert parse_question(query).by_name, query
+    for query in ("parse latex", "how does parse_latex treat matrices", "cache decorator"):
+        assert not parse_question(query).by_name, query
+
+
+def test_the_id_of_a_reasoning_chunk_is_known_by_its_prefix() -> None:
+    assert parse_question(" reas:token-expiry:v2 ").reasoning_id == "reas:token-expiry:v2"
+    assert parse_question("how does reas: work").reasoning_id is None

@@ -1,0 +1,85 @@
+"""Ranking signals: each is declared once, and that is enough."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from aurora_memory.recall import Hit, parse_question, recall
+from aurora_memory.recall.candidates import Candidates, Column
+from aurora_memory.recall.places import is_test
+from aurora_memory.recall.ranking import score
+from aurora_memory.recall.signals import SIGNALS, Signals, signal, weights_of
+from aurora_memory.store import Store
+from aurora_server.workspace import evidence
+from tests.memory.building import chunk, file
+
+NOW = 1_765_540_800.0
+
+
+def test_every_signal_says_what_it_means_and_counts_by_its_weight() -> None:
+    assert len({each.name for each in SIGNALS}) == len(SIGNALS)
+    for place, each in enumerate(SIGNALS):
+        assert each.place == place
+        assert each.weight and each.meaning.endswith((".", ")")), each.name
+        assert Signals.of({each: 2.0}).strength() == 2.0 * each.weight
+        assert Signals.of({each: 2.0}).strength(weights_of(without=[each.name])) == 0.0
+
+
+def test_scores_rise_with_strength_and_stay_within_bounds() -> None:
+    scores = [score(value) for value in (-1e6, -10.0, 0.0, 5.0, 10.0, 1e6)]
+    assert scores == sorted(scores)
+    assert all(0.0 <= value <= 1.0 for value in scores)
+
+
+def test_tests_are_known_by_their_path() -> None:
+    for path in ("tests/a.py", "src/test_a.py", "pkg/a_test.go", "src/a.spec.ts", "src/__tests__/a.ts"):
+        assert is_test(path), path
+    for path in ("src/testament.py", "contest/a.py", "src/latest.go"):
+        assert not is_test(path), path
+
+
+@pytest.fixture
+def short_paths() -> Iterator[None]:
+    """A signal as one adds it: a function, and nothing else."""
+
+    @signal(weight=30.0)
+    def short_path(candidates: Candidates) -> Column:
+        """How short its path is."""
+        return [1.0 / len(head.path) for head in candidates.heads]
+
+    yield
+    assert SIGNALS.pop() is short_path
+
+
+async def found(store: Store) -> list[Hit]:
+    return await store.read(recall, parse_question("expand a template"), 5, NOW)
+
+
+async def test_a_signal_that_is_declared_ranks_and_is_explained(tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    store = await Store.open(tmp_path / "memory.db")
+    try:
+        for path, text in (("a.py", "expand"), ("long/way/down/template.py", "expand a template of a template")):
+            await store.write([file(path, chunk(path, "work", text))])
+        assert [hit.chunk.path for hit in await found(store)] == ["long/way/down/template.py", "a.py"]
+        request.getfixturevalue("short_paths")
+        hits = await found(store)
+        assert [hit.chunk.path for hit in hits] == ["a.py", "long/way/down/template.py"]
+        (told,) = (each for each in evidence.signals(hits[0]) if each.name == "short path")
+        assert (told.value, told.weight, told.contribution) == (0.25, 30.0, 7.5)
+    finally:
+        await store.close()
+
+
+async def test_what_is_explained_adds_up_to_the_strength(tmp_path: Path) -> None:
+    store = await Store.open(tmp_path / "memory.db")
+    try:
+        await store.write([file("a.py", chunk("a.py", "expand_template", "work on values"))])
+        for hit in await found(store):
+            told = evidence.signals(hit)
+            assert sum(each.contribution for each in told) == pytest.approx(hit.strength, abs=1e-5)
+            assert {each.name for each in told} <= {each.name for each in SIGNALS}
+    finally:
+        await store.close()
