@@ -126,10 +126,10 @@ async def test_logs_answer_where_memory_is_weak(store: Store) -> None:
     await store.write([file("orders.py", chunk("orders.py", "total_price", "sum of the prices in a basket table"))])
     await store.index_log(NAME, LOG)
     strong = await store.read(recall, parse_question("total price of a basket"), 10, 1000.0)
-    assert not weak("total price of a basket", strong)
+    assert not weak(parse_question("total price of a basket"), strong)
     assert await store.read(recall_logs, parse_question("total price of a basket"), strong) == []
     asked = "how does replication lag behave while the table is migrated"
     poor = await store.read(recall, parse_question(asked), 10, 1000.0)
-    assert poor and weak(asked, poor) and weak(asked, [])
+    assert poor and weak(parse_question(asked), poor) and weak(parse_question(asked), [])
     references = await store.read(recall_logs, parse_question(asked), poor, limit=2)
     assert len(references) == 2 and {reference.file for reference in references} == {NAME}

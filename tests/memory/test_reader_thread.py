@@ -53,7 +53,7 @@ async def test_what_a_function_raises_is_raised(tmp_path: Path) -> None:
     store = await Store.open(tmp_path / "memory.db")
     try:
         with pytest.raises(MemoryError_, match="no such table"):
-            await store.read(lambda reader: reader.rows("SELECT * FROM nothing"))
+            await store.read(lambda reader: reader.rows("SELECT * FROM absent"))
     finally:
         await store.close()
 
