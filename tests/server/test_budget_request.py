@@ -9,7 +9,7 @@ import pytest
 
 from aurora_protocol import RequestFailed
 from aurora_protocol.keys import snake_keys
-from tests.server.asking import workspace
+from tests.server.client_requests import workspace
 from tests.server.daemons import Daemon
 from tests.server.deliverables import told
 from tests.server.test_budget_command import spend

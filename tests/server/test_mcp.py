@@ -19,7 +19,7 @@ from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from tests.orchestration.llm.loopback import KEY, LoopbackProvider
 from tests.orchestration.soar.minds import Mind
 from tests.server.agents import COMMAND, agent, environment, links, price, raw, said
-from tests.server.asking import FILES, MEDIUM, TWO, asked, workspace
+from tests.server.client_requests import FILES, MEDIUM, TWO, asked, workspace
 from tests.server.daemons import Daemon
 
 NAMES = {

@@ -18,7 +18,7 @@ from aurora_protocol import RequestFailed
 from aurora_protocol.client import Client
 from tests.orchestration.llm.loopback import LoopbackProvider, Request
 from tests.orchestration.soar.minds import Mind
-from tests.server.asking import MEDIUM, TWO, asked, configure, workspace
+from tests.server.client_requests import MEDIUM, TWO, asked, configure, workspace
 from tests.server.daemons import Daemon, until
 
 COMMAND = (sys.executable, "-P", "-m", "aurora_cli")

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from aurora_orchestration.soar.stages import Stage
     from aurora_orchestration.soar.user_answers import AskUser
     from aurora_server.configuration.layers import Notice
-    from aurora_server.session.model_choice import ModelChoice
+    from aurora_server.configuration.model_choice import ModelChoice
     from aurora_server.workspace.soar_steps import Steps
 
 logger = logging.getLogger(__name__)

@@ -41,10 +41,8 @@ from aurora_server.workspace.deliverable_detection import Detecting
 from aurora_server.workspace.doctor import checkup
 from aurora_server.workspace.focus import Cursor
 from aurora_server.workspace.learned_memory import LearnedMemory
-from aurora_server.workspace.lifespan_policies import policies_of
 from aurora_server.workspace.maintenance import Upkeep
-from aurora_server.workspace.memory_file import database_path
-from aurora_server.workspace.memory_parameters import policy_of, weighing_of
+from aurora_server.workspace.memory_settings import database_path, policies_of, policy_of, weighing_of
 from aurora_server.workspace.preload import load_for_questions, load_for_saves, logs_gone
 from aurora_server.workspace.recall import Recalling
 from aurora_server.workspace.relocate import Adoption
