@@ -9,7 +9,7 @@ import pytest
 from lsprotocol import types
 
 from aurora_protocol.positions import Encoding, LineIndex
-from aurora_server.connection.session import BadJson, decode
+from aurora_server.daemon.connection import BadJson, decode
 from aurora_server.lsp.documents import Document, Documents, code_points, encoding_of, path_of
 from aurora_server.session.errors import RequestError
 

@@ -50,7 +50,7 @@ async def _serve(configured: SettingsSource, address: Address, environ: Mapping[
     from aurora_server.session import lean_lsprotocol  # half a second of imports; --help does without
 
     lean_lsprotocol.load()
-    from aurora_server.connection.session import Session, Source
+    from aurora_server.daemon.connection import Session, Source
 
     loop = asyncio.get_running_loop()
     source: Source

@@ -1,4 +1,4 @@
-"""`aurora/index`: the index brought up to date, of some paths or of all folders, with progress and an end to wait for."""
+"""`aurora/index`: the index brought up to date, some paths or all folders, with progress and an end to wait for."""
 
 from __future__ import annotations
 

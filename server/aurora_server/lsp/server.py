@@ -13,11 +13,11 @@ from pygls.lsp.server import LanguageServer
 
 from aurora_protocol import typed
 from aurora_protocol.version import __version__
-from aurora_server.connection.dispatch import SessionProtocol
 from aurora_server.lsp.configuration import Preferences
 from aurora_server.lsp.documents import Documents
 from aurora_server.session.converter import shared_converter
 from aurora_server.session.core import Core
+from aurora_server.session.dispatch import SessionProtocol
 from aurora_server.session.folders import Folders
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Preload: what is loaded and looked after beside a workspace's first questions and saves, so that none of them waits for it."""
+"""Preload: what is loaded beside a workspace's first questions and saves, so that none of them waits for it."""
 
 from __future__ import annotations
 
