@@ -12,7 +12,7 @@ from aurora_memory.store import Store
 from aurora_orchestration.conversations.log_reader import gone
 from aurora_orchestration.conversations.log_writer import write_log
 from aurora_orchestration.settings import ConversationSettings
-from aurora_server.workspace.log_retention import LogUpkeep
+from aurora_server.workspace.log_retention import LogRetention
 from tests.orchestration.runs import run
 
 DAY = 86_400
@@ -35,7 +35,7 @@ async def test_what_is_due_is_done_at_the_start_and_memory_is_told(tmp_path: Pat
         await store.forget_logs(files)
         told.set()
 
-    upkeep = LogUpkeep(lambda: settings, forget)
+    upkeep = LogRetention(lambda: settings, forget)
     keeping = asyncio.create_task(upkeep.go_on())
     try:
         await asyncio.wait_for(told.wait(), 20)

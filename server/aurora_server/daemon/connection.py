@@ -78,7 +78,7 @@ GOODBYE = 0.3
 """Seconds a client gets, at the end, to take what is still unsent."""
 
 
-class Source(Protocol):
+class ByteSource(Protocol):
     """Where a session's bytes come from: `asyncio.StreamReader`, or something that reads like it."""
 
     async def read(self, n: int = -1, /) -> bytes:
@@ -88,7 +88,7 @@ class Source(Protocol):
 class Session:
     """Serves one connection until it ends. `number` tells sessions apart in the log."""
 
-    def __init__(self, source: Source, writer: asyncio.StreamWriter, core: Core, number: int) -> None:
+    def __init__(self, source: ByteSource, writer: asyncio.StreamWriter, core: Core, number: int) -> None:
         self._source = source
         self._writer = writer
         self._core = core

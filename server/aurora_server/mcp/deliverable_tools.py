@@ -38,7 +38,7 @@ Details = msgspec.defstruct(
 """What the actions take, by the names of `aurora deliverable`'s options."""
 
 
-class Deliverable(Arguments, frozen=True, kw_only=True):
+class DeliverableArguments(Arguments, frozen=True, kw_only=True):
     action: Annotated[
         Action,
         Meta(
@@ -62,7 +62,7 @@ class Deliverable(Arguments, frozen=True, kw_only=True):
     max_tokens: Tokens = DEFAULT_TOKENS
 
 
-async def _deliverable(link: DaemonLink, given: Deliverable, _: Heard) -> ToolReply:
+async def _deliverable(link: DaemonLink, given: DeliverableArguments, _: Heard) -> ToolReply:
     said: dict[str, Any] = {camel(name): value for name, value in msgspec.to_builtins(given.details).items()}
     params = {**said, "action": given.action}
     if given.change_id is not None:
@@ -76,7 +76,7 @@ DELIVERABLE_TOOL = Tool(
     description="Say how a change goes, from `start` over `phase` and `task` to `complete` or `fail`, so that the user "
     "sees where it stands and how reliable such work is; or ask for its state (`show`, `list`). Writes to AURORA's "
     "records alone, never to files.",
-    takes=Deliverable,
+    takes=DeliverableArguments,
     handler=_deliverable,
     reads=False,
     repeatable=False,

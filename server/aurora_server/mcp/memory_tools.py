@@ -13,8 +13,8 @@ from aurora_protocol import methods, query_methods
 from aurora_protocol.keys import snake_keys
 from aurora_server.mcp.daemon_link import DaemonLink, Heard
 from aurora_server.mcp.recall_reply import RecallTold, hits_reply
-from aurora_server.mcp.replies import DEFAULT_TOKENS, Link, ToolReply, chunk_uri, document_reply, within
-from aurora_server.mcp.tool import Arguments, Query, Tokens, Told, Tool
+from aurora_server.mcp.replies import DEFAULT_TOKENS, MoreLink, ToolReply, chunk_uri, document_reply, within
+from aurora_server.mcp.tool import Arguments, Query, StructuredContent, Tokens, Tool
 
 Limit = Annotated[int, Meta(ge=1, le=100, description="At most so many results.")]
 Id = Annotated[str, Meta(min_length=1, max_length=2_000)]
@@ -59,7 +59,7 @@ class Learn(Arguments, frozen=True, kw_only=True):
     ] = ()
 
 
-class LearnTold(Told, frozen=True, kw_only=True):
+class LearnTold(StructuredContent, frozen=True, kw_only=True):
     outcome: str
     cached: bool
     reasoning_id: str | None
@@ -105,7 +105,7 @@ async def _explain(link: DaemonLink, given: Explain, _: Heard) -> ToolReply:
         lines.append(f"changed: {', '.join(found['commits'][:10])}")
     lines += [f"{each['relation']} {each['name']} ({each['id']})" for each in found["relations"][:60]]
     text = "\n".join(line for line in lines if line)
-    more = Link(chunk_uri(chunk["id"]), chunk["name"])
+    more = MoreLink(chunk_uri(chunk["id"]), chunk["name"])
     links = (more,) if more.cost < given.max_tokens // 2 else ()
     return ToolReply(within(text, given.max_tokens - sum(each.cost for each in links)), links)
 

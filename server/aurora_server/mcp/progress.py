@@ -17,7 +17,7 @@ _LAST_WORDS = 1.0
 """Seconds for what is still to be told when the answer is there."""
 
 
-class Progress:
+class ProgressReporter:
     """Tells the client how a call goes. One that gave no token is told nothing.
 
     Quiet: that a stage has ended; normal: everything in a sentence; verbose: with scores, checks and costs as JSON.

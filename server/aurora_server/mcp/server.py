@@ -24,9 +24,9 @@ from aurora_server.configuration.model_choice import choice_of
 from aurora_server.mcp.arguments import BadArguments, given_as, schema_of, unknown_name
 from aurora_server.mcp.client_requests import AskedClient
 from aurora_server.mcp.daemon_link import DaemonLink
-from aurora_server.mcp.input_rounds import Call, Rounds, asks_by_rounds
+from aurora_server.mcp.input_rounds import Rounds, ToolCall, asks_by_rounds
 from aurora_server.mcp.progress import Verbosity
-from aurora_server.mcp.replies import MAX_TOKENS, Link, ToolReply, chunk_of, within
+from aurora_server.mcp.replies import MAX_TOKENS, MoreLink, ToolReply, chunk_of, within
 from aurora_server.mcp.roots import client_root, roots_wanted
 from aurora_server.mcp.stdio_lines import mended
 from aurora_server.mcp.tool import Arguments, Tool
@@ -157,16 +157,16 @@ class McpFront:
         if wanted:
             return types.InputRequiredResult(input_requests=wanted)
 
-        async def work(call: Call) -> types.CallToolResult:
+        async def work(call: ToolCall) -> types.CallToolResult:
             return await self._work(call, tool, given, params.input_responses)
 
-        call = Call(ctx, self._serving.verbosity)
+        call = ToolCall(ctx, self._serving.verbosity)
         if tool.asks and asks_by_rounds(ctx):
             return await self._rounds.serve(call, params, work)
         return await work(call)
 
     async def _work(
-        self, call: Call, tool: Tool, given: Arguments, answers: types.InputResponses | None
+        self, call: ToolCall, tool: Tool, given: Arguments, answers: types.InputResponses | None
     ) -> types.CallToolResult:
         try:
             link = await self._reach(call.ctx, answers)
@@ -268,7 +268,7 @@ def _result(reply: ToolReply, ctx: Context) -> types.CallToolResult:
     return types.CallToolResult(content=content, structured_content=reply.data, is_error=reply.failed)
 
 
-def _linked(link: Link) -> types.ResourceLink:
+def _linked(link: MoreLink) -> types.ResourceLink:
     return types.ResourceLink(
         type="resource_link", uri=link.uri, name=link.name, description=link.description or None, mime_type="text/plain"
     )

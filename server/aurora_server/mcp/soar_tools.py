@@ -9,15 +9,15 @@ from msgspec import Meta
 from aurora_protocol import query_methods
 from aurora_protocol.keys import snake_keys
 from aurora_server.mcp.daemon_link import DaemonLink, Heard
-from aurora_server.mcp.replies import DEFAULT_TOKENS, Link, ToolReply, chunk_uri, document_reply, within
-from aurora_server.mcp.tool import Arguments, DocumentTokens, Query, Tokens, Told, Tool
+from aurora_server.mcp.replies import DEFAULT_TOKENS, MoreLink, ToolReply, chunk_uri, document_reply, within
+from aurora_server.mcp.tool import Arguments, DocumentTokens, Query, StructuredContent, Tokens, Tool
 
 FAILED = frozenset({"failed", "blocked", "cancelled", "interrupted"})
 DECOMPOSITION_TOKENS = 8_000
 SOURCES = 20
 
 
-class Ask(Arguments, frozen=True, kw_only=True):
+class AskArguments(Arguments, frozen=True, kw_only=True):
     query: Query
     verification: Annotated[
         query_methods.Verification | None,
@@ -33,7 +33,7 @@ class Assess(Arguments, frozen=True, kw_only=True):
     query: Query
 
 
-class AssessTold(Told, frozen=True, kw_only=True):
+class AssessTold(StructuredContent, frozen=True, kw_only=True):
     complexity: str
     confidence: float
     score: float
@@ -51,7 +51,7 @@ class Decompose(Arguments, frozen=True, kw_only=True):
     max_tokens: DocumentTokens = DECOMPOSITION_TOKENS
 
 
-class DecomposeTold(Told, frozen=True, kw_only=True):
+class DecomposeTold(StructuredContent, frozen=True, kw_only=True):
     decomposition: dict[str, Any]
     verdict: str
     score: float
@@ -72,7 +72,7 @@ class Verify(Arguments, frozen=True, kw_only=True):
     max_tokens: DocumentTokens = DEFAULT_TOKENS
 
 
-class VerifyTold(Told, frozen=True, kw_only=True):
+class VerifyTold(StructuredContent, frozen=True, kw_only=True):
     verdict: str
     score: float
     issues: list[str]
@@ -83,7 +83,7 @@ class VerifyTold(Told, frozen=True, kw_only=True):
     cost_usd: float
 
 
-async def _ask(link: DaemonLink, given: Ask, heard: Heard) -> ToolReply:
+async def _ask(link: DaemonLink, given: AskArguments, heard: Heard) -> ToolReply:
     params = {"query": given.query, "dryRun": given.dry_run, "session": given.session}
     if given.verification is not None:
         params["verification"] = given.verification
@@ -97,10 +97,10 @@ async def _ask(link: DaemonLink, given: Ask, heard: Heard) -> ToolReply:
     last += [f"note: {each}" for each in found["notices"]]
     lines = [found["answer"]]
     lines += [f"- {claim['text']} [{', '.join(claim['sources'])}]" for claim in found["claims"]]
-    links: list[Link] = []
+    links: list[MoreLink] = []
     end = within("\n".join(last), given.max_tokens // 4)
     for each in found["sources"][:SOURCES]:
-        more = Link(chunk_uri(each["id"]), each["name"], each["file"])
+        more = MoreLink(chunk_uri(each["id"]), each["name"], each["file"])
         if sum(link.cost for link in links) + more.cost <= given.max_tokens // 4:
             links.append(more)
     text = within("\n".join(filter(None, lines)), given.max_tokens // 2 - 1)
@@ -152,7 +152,7 @@ SOAR_TOOLS = (
         "decomposes, verifies, has agents work, and synthesizes an answer whose claims name their sources, with a "
         "score. Uses the configured language model, or yours by sampling; costs money and may take minutes. Where "
         "something is, is told by aurora_recall.",
-        takes=Ask,
+        takes=AskArguments,
         handler=_ask,
         reads=False,
         repeatable=False,

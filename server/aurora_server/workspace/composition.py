@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from aurora_indexer.embedding.model_process import ModelProcess
     from aurora_indexer.workers.pool import WorkerPool
     from aurora_protocol.methods import Finding
-    from aurora_server.workspace.log_retention import LogUpkeep
+    from aurora_server.workspace.log_retention import LogRetention
     from aurora_server.workspace.workspace import Workspace
 
 MOST_WORKERS = 4
@@ -97,7 +97,7 @@ class WorkspaceOpener:
         """Look after the conversation logs, once nobody waits for a start any more."""
         await asyncio.sleep(SETTLED_AFTER)
         module = await asyncio.to_thread(importlib.import_module, "aurora_server.workspace.log_retention")
-        upkeep: LogUpkeep = module.LogUpkeep(lambda: self._source.current().soar.conversations, self._forget_logs)
+        upkeep: LogRetention = module.LogRetention(lambda: self._source.current().soar.conversations, self._forget_logs)
         await upkeep.go_on()
 
     async def _forget_logs(self, files: Sequence[str]) -> None:

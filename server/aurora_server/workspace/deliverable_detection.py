@@ -60,7 +60,7 @@ class _Noted(Struct):
         return bool(self.specs or self.edits or self.unsure or self.tests or self.head)
 
 
-class Detecting:
+class DeliverableDetection:
     """Watches over one workspace's deliverables. `close` it before the store. Belongs to the event loop's thread."""
 
     def __init__(

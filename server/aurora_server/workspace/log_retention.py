@@ -19,7 +19,7 @@ EVERY_SECONDS = 21_600.0
 Forget = Callable[[Sequence[str]], Awaitable[None]]
 
 
-class LogUpkeep:
+class LogRetention:
     """Looks after one folder of logs. `settings` is asked each time: they may have changed."""
 
     def __init__(self, settings: Callable[[], ConversationSettings], forget: Forget) -> None:

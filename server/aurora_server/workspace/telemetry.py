@@ -46,7 +46,7 @@ def sender_of(settings: TelemetrySettings, environ: Mapping[str, str]) -> Sender
     return Sender(choice, __version__)
 
 
-class Follower:
+class TelemetryFollower:
     """Listens to the deliverables of one workspace and sends each on once it has ended, once."""
 
     def __init__(
