@@ -14,7 +14,7 @@ import msgspec
 from aurora_deliverables.model import Deliverable
 from aurora_protocol import typed
 
-_RULES = ("checking.py", "conformance.py", "folding.py", "model.py", "spending.py", "transitions.py")
+_RULES = ("conformance.py", "event_validation.py", "model.py", "reducer.py", "token_usage.py", "transitions.py")
 
 _encoder = msgspec.json.Encoder()
 _decoder = typed.decoder(Deliverable | None)
