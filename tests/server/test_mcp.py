@@ -150,7 +150,7 @@ async def test_tools_describe_themselves_in_one_piece(place: Place) -> None:
         ("aurora_learn", {"query": "x", "result": "y", "score": 1, "tools": ["t"] * 201}, "$.tools"),
         ("aurora_deliverable", {"action": "explode"}, "explode"),
         ("aurora_deliverable", {"action": "ingest"}, "ingest"),
-        ("aurora_deliverable", {"action": "start"}, "changeId"),
+        ("aurora_deliverable", {"action": "start"}, "change_id"),
         ("aurora_deliverable", {"action": "task", "details": {"compleeted": 1}}, "did you mean `completed`?"),
         ("aurora_deliverable", {"action": "show", "change_id": "none-such"}, "no deliverable none-such"),
         ("aurora_validate_manifest", {}, ".well-known/aura.json cannot be read"),

@@ -14,7 +14,6 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
 from aurora_protocol import deliverable_methods as methods
-from aurora_protocol.keys import camel_keys
 from aurora_server.lsp.deliverable_text import summary
 from aurora_server.lsp.spec_files import may_be_spec
 
@@ -67,7 +66,7 @@ def _tell(ls: AuroraServer, workspace: Workspace, changed: Sequence[Deliverable]
         params = {
             "workspace": workspace.root.as_uri(),
             "summary": summary(each),
-            "deliverable": camel_keys(state_document(each)),
+            "deliverable": state_document(each),
         }
         ls.protocol.push(methods.CHANGED, params, droppable=True)
 

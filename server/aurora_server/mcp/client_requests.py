@@ -73,7 +73,7 @@ class AskedClient:
         call = self._call_of(heard)
         prompt = types.TextContent(type="text", text=str(params.get("prompt", "")))
         messages = [types.SamplingMessage(role="user", content=prompt)]
-        system, most = str(params.get("system", "")), int(params.get("maxTokens") or MAX_TOKENS)
+        system, most = str(params.get("system", "")), int(params.get("max_tokens") or MAX_TOKENS)
         if asks_by_rounds(call.ctx):
             wanted = types.CreateMessageRequestParams(messages=messages, max_tokens=most, system_prompt=system)
             reply = await call.ask(types.CreateMessageRequest(params=wanted), types.CreateMessageResult)

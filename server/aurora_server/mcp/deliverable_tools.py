@@ -8,7 +8,6 @@ import msgspec
 from msgspec import Meta
 
 from aurora_protocol.deliverable_methods import DELIVERABLE, DeliverableParams
-from aurora_protocol.keys import camel, snake_keys
 from aurora_server.mcp.daemon_link import DaemonLink, Heard
 from aurora_server.mcp.replies import DEFAULT_TOKENS, ToolReply, document_reply
 from aurora_server.mcp.tool import Arguments, Tokens, Tool
@@ -63,11 +62,10 @@ class DeliverableArguments(Arguments, frozen=True, kw_only=True):
 
 
 async def _deliverable(link: DaemonLink, given: DeliverableArguments, _: Heard) -> ToolReply:
-    said: dict[str, Any] = {camel(name): value for name, value in msgspec.to_builtins(given.details).items()}
-    params = {**said, "action": given.action}
+    params: dict[str, Any] = {**msgspec.to_builtins(given.details), "action": given.action}
     if given.change_id is not None:
-        params["changeId"] = given.change_id
-    return document_reply(snake_keys(await link.request(DELIVERABLE, params)), given.max_tokens, structured=False)
+        params["change_id"] = given.change_id
+    return document_reply(await link.request(DELIVERABLE, params), given.max_tokens, structured=False)
 
 
 DELIVERABLE_TOOL = Tool(

@@ -39,7 +39,7 @@ def hits_reply(result: dict[str, Any], tokens: int, *, structured: bool = False)
     told: list[RecalledChunk] = []
     left = tokens - _TRAILER
     for number, found in enumerate(result["results"], start=1):
-        place = f"{found['file']}:{found['lineStart']}-{found['lineEnd']}" if found["file"] else found["id"]
+        place = f"{found['file']}:{found['line_start']}-{found['line_end']}" if found["file"] else found["id"]
         block = _block(number, found, place)
         more = MoreLink(chunk_uri(found["id"]), found["name"], place)
         linked = len(links) < MAX_LINKS and (structured or not found.get("content") or found.get("excerpt", False))
@@ -58,8 +58,8 @@ def hits_reply(result: dict[str, Any], tokens: int, *, structured: bool = False)
         lines.append(within(result.get("hint") or "Memory knows nothing like that.", left))
     elif omitted:
         lines.append(f"({omitted} more did not fit; links lead to them, or ask for more tokens)")
-    behind = result["freshness"]["pendingFiles"]
-    if result["freshness"]["indexedAt"] is None:
+    behind = result["freshness"]["pending_files"]
+    if result["freshness"]["indexed_at"] is None:
         lines.append("(memory of this workspace is still being built; ask again in a minute)")
     elif behind:
         lines.append(f"({behind} files are not indexed yet)")
@@ -84,8 +84,8 @@ def _hit(found: dict[str, Any]) -> RecalledChunk:
         kind=found["kind"],
         name=found["name"],
         file=found["file"],
-        line_start=found["lineStart"],
-        line_end=found["lineEnd"],
+        line_start=found["line_start"],
+        line_end=found["line_end"],
         score=round(found["score"], 4),
         signature=found.get("signature") or "",
     )

@@ -204,7 +204,7 @@ class McpFront:
         chunk_id = chunk_of(uri)
         if not chunk_id:
             raise MCPError(types.INVALID_PARAMS, f"there is no resource {uri[:200]}; recall links to those there are")
-        asked = {"query": chunk_id[:2_000], "limit": 1, "includeContent": True}
+        asked = {"query": chunk_id[:2_000], "limit": 1, "include_content": True}
         try:
             link = await self._reach(ctx)
             known = (await link.request(methods.EXPLAIN, {"id": chunk_id[:2_000]}, again=True))["chunk"]["id"]

@@ -7,7 +7,6 @@ from typing import Annotated, Any
 from msgspec import Meta
 
 from aurora_protocol import query_methods
-from aurora_protocol.keys import snake_keys
 from aurora_server.mcp.daemon_link import DaemonLink, Heard
 from aurora_server.mcp.replies import DEFAULT_TOKENS, MoreLink, ToolReply, chunk_uri, document_reply, within
 from aurora_server.mcp.tool import Arguments, DocumentTokens, Query, StructuredContent, Tokens, Tool
@@ -84,11 +83,11 @@ class VerifyTold(StructuredContent, frozen=True, kw_only=True):
 
 
 async def _ask(link: DaemonLink, given: AskArguments, heard: Heard) -> ToolReply:
-    params = {"query": given.query, "dryRun": given.dry_run, "session": given.session}
+    params = {"query": given.query, "dry_run": given.dry_run, "session": given.session}
     if given.verification is not None:
         params["verification"] = given.verification
     found = await link.request(query_methods.QUERY, params, heard=heard)
-    how = [f"state {found['state']}", f"cost ${found['costUsd']:.4f}"]
+    how = [f"state {found['state']}", f"cost ${found['cost_usd']:.4f}"]
     if found["score"] is not None:
         how.insert(1, f"score {found['score']:.2f}")
     last = [f"({', '.join(how)}; id {found['id']})"]
@@ -108,20 +107,20 @@ async def _ask(link: DaemonLink, given: AskArguments, heard: Heard) -> ToolReply
 
 
 async def _assess(link: DaemonLink, given: Assess, _: Heard) -> ToolReply:
-    found = snake_keys(await link.request(query_methods.ASSESS, {"query": given.query}, again=True))
+    found = await link.request(query_methods.ASSESS, {"query": given.query}, again=True)
     return document_reply({name: found[name] for name in AssessTold.__struct_fields__}, DEFAULT_TOKENS)
 
 
 async def _decompose(link: DaemonLink, given: Decompose, heard: Heard) -> ToolReply:
     params = {"query": given.query, "context": given.context}
-    found = snake_keys(await link.request(query_methods.DECOMPOSE, params, heard=heard))
+    found = await link.request(query_methods.DECOMPOSE, params, heard=heard)
     told = {"decomposition": found["decomposition"], **_verdict(found), **_costs(found)}
     return document_reply({name: told[name] for name in DecomposeTold.__struct_fields__}, given.max_tokens)
 
 
 async def _verify(link: DaemonLink, given: Verify, heard: Heard) -> ToolReply:
     params = {"query": given.query, "decomposition": given.decomposition, "output": given.output}
-    found = snake_keys(await link.request(query_methods.VERIFY, params, heard=heard))
+    found = await link.request(query_methods.VERIFY, params, heard=heard)
     told = {**_verdict(found), **_costs(found)}
     return document_reply({name: told[name] for name in VerifyTold.__struct_fields__}, given.max_tokens)
 
