@@ -14,7 +14,7 @@ import msgspec
 from aurora_deliverables.model import Deliverable
 from aurora_protocol import typed
 
-_RULES = ("checking.py", "conformance.py", "folding.py", "model.py", "spending.py", "transitions.py")
+_RULES = ("event_validation.py", "conformance.py", "reducer.py", "model.py", "token_usage.py", "transitions.py")
 
 _encoder = msgspec.json.Encoder()
 _decoder = typed.decoder(Deliverable | None)
