@@ -19,8 +19,8 @@ from aurora_orchestration.headless.goal_judge import Counting, judge
 from aurora_orchestration.headless.goals import Experiment, read_experiment
 from aurora_orchestration.headless.scratchpad import Scratchpad, dollars, one_line, signalled
 from aurora_orchestration.llm.completion import Llm, LlmError
+from aurora_orchestration.run_record import Mode, RunCancelled, RunRecord
 from aurora_orchestration.settings import HeadlessSettings
-from aurora_orchestration.soar.run_record import Mode, RunCancelled, RunRecord
 
 Run = Callable[[str, Mode], Awaitable[RunRecord]]
 Ending = Literal["goal", "iterations", "budget", "branch", "disabled", "blocked", "no_provider", "cancelled"]

@@ -14,8 +14,7 @@ from msgspec import Struct
 from aurora_orchestration.agents.executors.dispatch import Executors
 from aurora_orchestration.agents.task import Task
 from aurora_orchestration.llm.completion import Llm
-from aurora_orchestration.soar.types import Agent, AgentResponse
-from aurora_orchestration.soar.user_answers import AskUser
+from aurora_orchestration.types import Agent, AgentResponse, AskUser
 from aurora_protocol import typed
 
 logger = logging.getLogger(__name__)

@@ -14,8 +14,8 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from aurora_orchestration.soar.run_record import RunRecord
-from aurora_orchestration.soar.types import Claim, Complexity, ContextBundle, SubgoalResult
+from aurora_orchestration.run_record import RunRecord
+from aurora_orchestration.types import Claim, Complexity, ContextBundle, SubgoalResult
 from aurora_protocol import typed
 
 FRESH_SECONDS = 30 * 86_400.0

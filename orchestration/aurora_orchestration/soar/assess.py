@@ -14,7 +14,7 @@ from aurora_orchestration.llm.structured import ask_for
 from aurora_orchestration.settings import ComplexitySettings
 from aurora_orchestration.soar.keywords import CERTAIN, Keyed, classify, explained
 from aurora_orchestration.soar.stages import Tell
-from aurora_orchestration.soar.types import LEVELS, Assessment, Complexity
+from aurora_orchestration.types import LEVELS, Assessment, Complexity
 
 Verification = Literal["none", "option_a", "option_b", "option_c"]
 

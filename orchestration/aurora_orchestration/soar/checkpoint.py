@@ -20,8 +20,8 @@ from filelock import BaseFileLock, FileLock, Timeout
 from msgspec import Struct
 
 from aurora_orchestration import OrchestrationError
-from aurora_orchestration.soar.run_record import RunRequest
-from aurora_orchestration.soar.types import Assessment, ContextBundle
+from aurora_orchestration.run_record import RunRequest
+from aurora_orchestration.types import Assessment, ContextBundle
 from aurora_protocol import typed
 
 logger = logging.getLogger(__name__)

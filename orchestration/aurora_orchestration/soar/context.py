@@ -10,9 +10,9 @@ from msgspec import Struct
 from aurora_deliverables.projection import Tracking
 from aurora_orchestration.agents.registry import Registry
 from aurora_orchestration.guardrails.budget import Budget
+from aurora_orchestration.run_record import RunRequest
 from aurora_orchestration.settings import SoarSettings
 from aurora_orchestration.soar.memory_port import Memory
-from aurora_orchestration.soar.run_record import RunRequest
 from aurora_orchestration.soar.sessions import Sessions
 
 

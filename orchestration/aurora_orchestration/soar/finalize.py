@@ -15,11 +15,11 @@ from msgspec.structs import replace
 from aurora_memory.document_builder import iso_time
 from aurora_memory.documents import ConversationLogReference
 from aurora_orchestration.conversations.log_writer import ConversationLog
+from aurora_orchestration.run_record import RunRecord, State
 from aurora_orchestration.settings import SoarSettings
 from aurora_orchestration.soar.answer_cache import KeptAnswers
 from aurora_orchestration.soar.context import Workbench
 from aurora_orchestration.soar.record import lesson_of, outcomes
-from aurora_orchestration.soar.run_record import RunRecord, State
 from aurora_orchestration.soar.run_trace import Course
 
 logger = logging.getLogger(__name__)

@@ -11,15 +11,14 @@ from msgspec.structs import replace
 from aurora_memory import MemoryError_
 from aurora_memory.learning import Judged, Judgement
 from aurora_memory.token_cost import estimated_tokens
+from aurora_orchestration.run_record import RunRequest
 from aurora_orchestration.settings import SignalSettings
 from aurora_orchestration.soar.answer_cache import KeptAnswers
 from aurora_orchestration.soar.context import Workbench
 from aurora_orchestration.soar.follow_up_signals import detect
-from aurora_orchestration.soar.run_record import RunRequest
 from aurora_orchestration.soar.run_trace import Course
 from aurora_orchestration.soar.sessions import Continuation, clarified, continuation
-from aurora_orchestration.soar.types import Assessment, ContextBundle, Given, LogSection, VerificationOption
-from aurora_orchestration.soar.user_answers import AskUser, Nobody
+from aurora_orchestration.types import AskUser, Assessment, ContextBundle, Given, LogSection, Nobody, VerificationOption
 
 logger = logging.getLogger(__name__)
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from aurora_memory.learning import FinishedRun, Judgement, Learned
-from aurora_orchestration.soar.types import ContextChunk, LogSection
+from aurora_orchestration.types import ContextChunk, LogSection
 
 
 class Memory(Protocol):

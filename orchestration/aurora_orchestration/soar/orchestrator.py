@@ -8,13 +8,13 @@ from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 
 from aurora_orchestration.llm.providers.editor import EditorModel
+from aurora_orchestration.run_record import RunRecord, RunRequest
 from aurora_orchestration.soar.checkpoint import RunFiles, Unfinished
 from aurora_orchestration.soar.context import Workbench
 from aurora_orchestration.soar.interrupted_runs import sweep
 from aurora_orchestration.soar.run import UnderWay
-from aurora_orchestration.soar.run_record import RunRecord, RunRequest
 from aurora_orchestration.soar.stages import Stage
-from aurora_orchestration.soar.user_answers import AskUser
+from aurora_orchestration.types import AskUser
 
 
 class Orchestrator:

@@ -11,6 +11,7 @@ from aurora_orchestration.agents.executors.dispatch import Executors
 from aurora_orchestration.guardrails.audit import guard_noted
 from aurora_orchestration.guardrails.cost_estimate import estimate, tokens_of
 from aurora_orchestration.llm.completion import Llm, LlmError, Models
+from aurora_orchestration.run_record import RunRecord, RunRequest
 from aurora_orchestration.settings import SoarSettings
 from aurora_orchestration.soar import phase_log as shown
 from aurora_orchestration.soar.answer_cache import KeptAnswer, KeptAnswers
@@ -25,13 +26,11 @@ from aurora_orchestration.soar.plan import option_for, plan
 from aurora_orchestration.soar.respond import from_context, from_results, respond
 from aurora_orchestration.soar.retrieve import retrieve
 from aurora_orchestration.soar.route import route
-from aurora_orchestration.soar.run_record import RunRecord, RunRequest
 from aurora_orchestration.soar.run_trace import Course
 from aurora_orchestration.soar.scores import notices as oddities
 from aurora_orchestration.soar.strictness import as_asked, at_least
 from aurora_orchestration.soar.synthesize import synthesize
-from aurora_orchestration.soar.types import Agent, Assessment, Complexity, ContextBundle, Plan, VerificationOption
-from aurora_orchestration.soar.user_answers import AskUser
+from aurora_orchestration.types import Agent, AskUser, Assessment, Complexity, ContextBundle, Plan, VerificationOption
 
 
 class Running:

@@ -7,10 +7,10 @@ from typing import Protocol
 
 from aurora_memory.documents import ConversationLogReference, Subgoal, ToolUse
 from aurora_memory.learning import FinishedRun, Learned, Retrieved
+from aurora_orchestration.run_record import RunRecord
 from aurora_orchestration.soar.claims import cited, doubtful, usable
 from aurora_orchestration.soar.memory_port import Memory
-from aurora_orchestration.soar.run_record import RunRecord
-from aurora_orchestration.soar.types import ContextBundle, SubgoalResult
+from aurora_orchestration.types import ContextBundle, SubgoalResult
 
 FAILED = 0.49
 """The most that a run whose plan never passed is learned with: it failed, however well its last plan was."""

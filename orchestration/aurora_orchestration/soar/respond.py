@@ -7,10 +7,10 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
+from aurora_orchestration.run_record import RunRecord
 from aurora_orchestration.settings import ScoringSettings
 from aurora_orchestration.soar.claims import doubtful, usable
-from aurora_orchestration.soar.run_record import RunRecord
-from aurora_orchestration.soar.types import ContextBundle, SubgoalResult, Synthesis, Verification
+from aurora_orchestration.types import ContextBundle, SubgoalResult, Synthesis, Verification
 
 MAX_LISTED = 10
 

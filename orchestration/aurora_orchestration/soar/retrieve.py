@@ -21,7 +21,7 @@ from aurora_orchestration.guardrails.redaction import redact
 from aurora_orchestration.settings import RetrievalSettings
 from aurora_orchestration.soar.memory_port import Memory
 from aurora_orchestration.soar.stages import Tell
-from aurora_orchestration.soar.types import LEVELS, Assessment, Complexity, ContextBundle, ContextChunk, LogSection
+from aurora_orchestration.types import LEVELS, Assessment, Complexity, ContextBundle, ContextChunk, LogSection
 
 Part = TypeVar("Part", ContextChunk, LogSection)
 

@@ -21,6 +21,7 @@ from aurora_orchestration.llm.journal import Journal
 from aurora_orchestration.llm.metered_model import Spending
 from aurora_orchestration.llm.models import open_models
 from aurora_orchestration.llm.providers.editor import EditorModel
+from aurora_orchestration.run_record import PhaseRecord, RunCancelled, RunRecord, RunRequest, State
 from aurora_orchestration.soar.agent_cache import OnceOnly
 from aurora_orchestration.soar.checkpoint import RunFiles, Unfinished
 from aurora_orchestration.soar.context import Workbench
@@ -29,11 +30,9 @@ from aurora_orchestration.soar.follow_up import FollowUp
 from aurora_orchestration.soar.phase_sequence import Running
 from aurora_orchestration.soar.respond import from_results
 from aurora_orchestration.soar.run_deliverable import Delivering
-from aurora_orchestration.soar.run_record import PhaseRecord, RunCancelled, RunRecord, RunRequest, State
 from aurora_orchestration.soar.run_trace import Course
 from aurora_orchestration.soar.stages import Stage
-from aurora_orchestration.soar.types import Complexity
-from aurora_orchestration.soar.user_answers import AskUser
+from aurora_orchestration.types import AskUser, Complexity
 from aurora_protocol.address import in_home
 
 logger = logging.getLogger(__name__)

@@ -50,11 +50,10 @@ from aurora_deliverables.model import (
 )
 from aurora_deliverables.projection import Tracking
 from aurora_memory import MemoryError_
-from aurora_orchestration.llm.completion import Usage
+from aurora_orchestration.run_record import RunRecord
 from aurora_orchestration.soar.claims import usable
-from aurora_orchestration.soar.run_record import Call, RunRecord
-from aurora_orchestration.soar.types import AgentTry, SubgoalResult
-from aurora_orchestration.soar.types import Complexity as Level
+from aurora_orchestration.types import AgentTry, Call, SubgoalResult, Usage
+from aurora_orchestration.types import Complexity as Level
 
 logger = logging.getLogger(__name__)
 

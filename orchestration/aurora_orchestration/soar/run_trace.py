@@ -8,10 +8,11 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
+from aurora_orchestration.run_record import PhaseRecord
 from aurora_orchestration.soar.phase_log import plain
 from aurora_orchestration.soar.run_deliverable import Delivering
-from aurora_orchestration.soar.run_record import Call, PhaseRecord
 from aurora_orchestration.soar.stages import Stage, StageName, Status
+from aurora_orchestration.types import Call
 
 logger = logging.getLogger(__name__)
 

@@ -11,9 +11,9 @@ from typing import Literal
 import msgspec
 from msgspec import Struct
 
+from aurora_orchestration.run_record import RunRecord
 from aurora_orchestration.soar.follow_up_signals import Signal
-from aurora_orchestration.soar.run_record import RunRecord
-from aurora_orchestration.soar.types import LEVELS, Assessment, Complexity, Given, Plan, VerificationOption
+from aurora_orchestration.types import LEVELS, Assessment, Complexity, Given, Plan, VerificationOption
 
 MAX_SESSIONS = 100
 """Sessions that are remembered per workspace; the one unused for longest goes first."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from aurora_orchestration.soar.types import LEVELS, Assessment, Complexity, VerificationOption
+from aurora_orchestration.types import LEVELS, Assessment, Complexity, VerificationOption
 
 LEVEL_OF: dict[VerificationOption, Complexity] = {"option_a": "medium", "option_b": "complex", "option_c": "critical"}
 OPTION_OF: dict[Complexity, VerificationOption] = {level: option for option, level in LEVEL_OF.items()}

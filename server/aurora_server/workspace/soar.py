@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from aurora_orchestration.soar.orchestrator import Orchestrator
     from aurora_orchestration.soar.sessions import Sessions
     from aurora_orchestration.soar.stages import Stage
-    from aurora_orchestration.soar.user_answers import AskUser
+    from aurora_orchestration.types import AskUser
     from aurora_server.configuration.layers import Notice
     from aurora_server.session.model_choice import ModelChoice
     from aurora_server.workspace.soar_steps import Steps
@@ -89,7 +89,7 @@ class Soar:
         _, found = await asyncio.to_thread(self._configured, trusted=trusted, flags=_flags(choice))
         orchestrator = await self.orchestrator(trusted=trusted, choice=choice)
 
-        from aurora_orchestration.soar.run_record import RunRequest
+        from aurora_orchestration.run_record import RunRequest
         from aurora_server.workspace.query_documents import result_of
 
         query, auto = params.query, params.auto

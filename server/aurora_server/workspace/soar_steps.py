@@ -22,12 +22,14 @@ from aurora_orchestration.soar.decomposition_checks import check
 from aurora_orchestration.soar.keywords import classify
 from aurora_orchestration.soar.plan import plan
 from aurora_orchestration.soar.retrieve import retrieve
-from aurora_orchestration.soar.run_record import Call
 from aurora_orchestration.soar.stages import Tell, silence
-from aurora_orchestration.soar.types import (
+from aurora_orchestration.soar.verify import verify
+from aurora_orchestration.soar.verify_synthesis import verify_synthesis
+from aurora_orchestration.types import (
     AgentMetadata,
     AgentResponse,
     Assessment,
+    Call,
     Complexity,
     ContextBundle,
     ContextChunk,
@@ -37,8 +39,6 @@ from aurora_orchestration.soar.types import (
     SubgoalResult,
     VerificationOption,
 )
-from aurora_orchestration.soar.verify import verify
-from aurora_orchestration.soar.verify_synthesis import verify_synthesis
 from aurora_protocol import typed
 from aurora_protocol.query_methods import (
     AssessResult,

@@ -18,14 +18,13 @@ from aurora_memory.recall.recall import recall
 from aurora_memory.store import Store
 from aurora_orchestration.agents.registry import Registry
 from aurora_orchestration.guardrails.budget import Budget
+from aurora_orchestration.run_record import RunRecord, RunRequest
 from aurora_orchestration.settings import BudgetSettings, LlmSettings, SoarSettings
 from aurora_orchestration.soar.context import Workbench
 from aurora_orchestration.soar.orchestrator import Orchestrator
-from aurora_orchestration.soar.run_record import RunRecord, RunRequest
 from aurora_orchestration.soar.sessions import Sessions
 from aurora_orchestration.soar.stages import Stage
-from aurora_orchestration.soar.types import ContextChunk, LogSection
-from aurora_orchestration.soar.user_answers import AskUser, ask_nobody
+from aurora_orchestration.types import AskUser, ContextChunk, LogSection, ask_nobody
 from tests.memory.building import chunk, file
 
 FILES = {

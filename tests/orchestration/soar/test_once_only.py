@@ -8,8 +8,7 @@ from typing import Any
 from aurora_orchestration.agents.executors.dispatch import Executors
 from aurora_orchestration.agents.task import Task
 from aurora_orchestration.soar.agent_cache import OnceOnly
-from aurora_orchestration.soar.types import Agent, AgentResponse, Output, Subgoal
-from aurora_orchestration.soar.user_answers import ask_nobody
+from aurora_orchestration.types import Agent, AgentResponse, Output, Subgoal, ask_nobody
 
 CODER = Agent(id="coder", type="executable", command="./coder")
 BUILTIN = Agent(id="llm-executor", type="builtin")
