@@ -17,6 +17,8 @@ Share = Annotated[float, Meta(ge=0, le=1)]
 Text = Annotated[str, Meta(min_length=1, max_length=4000)]
 Id = Annotated[str, Meta(min_length=1, max_length=64)]
 LEVELS: tuple[Complexity, ...] = ("simple", "medium", "complex", "critical")
+OPTION_OF: dict[Complexity, VerificationOption] = {"medium": "option_a", "complex": "option_b", "critical": "option_c"}
+LEVEL_OF: dict[VerificationOption, Complexity] = {option: level for level, option in OPTION_OF.items()}
 
 
 class Assessment(Struct, frozen=True, kw_only=True):

@@ -84,7 +84,7 @@ TICK = 1e-6
 """Seconds between two events that the clock does not tell apart: what times are written to."""
 
 
-class Delivering:
+class RunDeliverable:
     """The deliverable of one run, called `change`. `resumed` says how often the run was gone on with.
 
     Events are written by a task of its own, what happens within `GATHER_SECONDS` in one go; `close` waits for the last.
