@@ -15,7 +15,7 @@ from aurora_protocol.human_text import count, plain, shorten
 
 if TYPE_CHECKING:
     from aurora_orchestration.agents.registry import Known, Registry
-    from aurora_orchestration.soar.types import Agent
+    from aurora_orchestration.types import Agent
 
 _WIDTH = 100
 

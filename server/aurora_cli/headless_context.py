@@ -16,10 +16,9 @@ from aurora_cli.session import open_session
 from aurora_cli.settings import Settings
 from aurora_orchestration.guardrails.blocked import Unrecorded
 from aurora_orchestration.guardrails.budget import Budget
-from aurora_orchestration.llm.completion import Usage
 from aurora_orchestration.llm.models import open_models
-from aurora_orchestration.soar.run_record import Call, Mode, RunCancelled, RunRecord
-from aurora_orchestration.soar.types import AgentResponse, Subgoal, SubgoalResult
+from aurora_orchestration.run_record import Mode, RunCancelled, RunRecord
+from aurora_orchestration.types import AgentResponse, Call, Subgoal, SubgoalResult, Usage
 from aurora_protocol.address import in_home
 from aurora_protocol.query_methods import QUERY
 from aurora_server.configuration.layers import settings_for

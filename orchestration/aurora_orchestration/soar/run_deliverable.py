@@ -50,11 +50,10 @@ from aurora_deliverables.model import (
 )
 from aurora_deliverables.projection import Tracking
 from aurora_memory import MemoryError_
-from aurora_orchestration.llm.completion import Usage
+from aurora_orchestration.run_record import RunRecord
 from aurora_orchestration.soar.claims import usable
-from aurora_orchestration.soar.run_record import Call, RunRecord
-from aurora_orchestration.soar.types import AgentTry, SubgoalResult
-from aurora_orchestration.soar.types import Complexity as Level
+from aurora_orchestration.types import AgentTry, Call, SubgoalResult, Usage
+from aurora_orchestration.types import Complexity as Level
 
 logger = logging.getLogger(__name__)
 
@@ -85,7 +84,7 @@ TICK = 1e-6
 """Seconds between two events that the clock does not tell apart: what times are written to."""
 
 
-class Delivering:
+class RunDeliverable:
     """The deliverable of one run, called `change`. `resumed` says how often the run was gone on with.
 
     Events are written by a task of its own, what happens within `GATHER_SECONDS` in one go; `close` waits for the last.

@@ -14,7 +14,7 @@ from pygls.exceptions import JsonRpcException
 
 from aurora_orchestration.llm.completion import BadReply, Unavailable
 from aurora_orchestration.llm.providers.editor import EditorReply
-from aurora_orchestration.soar.user_answers import Declined, Nobody
+from aurora_orchestration.types import Declined, Nobody
 from aurora_protocol import typed
 from aurora_protocol.query_methods import ASK_USER, LANGUAGE_MODEL, LanguageModelResult
 

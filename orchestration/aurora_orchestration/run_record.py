@@ -8,9 +8,9 @@ from typing import Any, Literal
 from msgspec import Struct
 
 from aurora_memory.learning import Learned
-from aurora_orchestration.llm.completion import Usage
-from aurora_orchestration.soar.types import (
+from aurora_orchestration.types import (
     Assessment,
+    Call,
     Complexity,
     ContextBundle,
     Plan,
@@ -63,26 +63,6 @@ class PhaseRecord(Struct, frozen=True, kw_only=True):
     duration_ms: float
     input: dict[str, Any] = {}
     output: dict[str, Any] = {}
-
-
-class Call(Struct, frozen=True, kw_only=True):
-    """One paid (or replayed) call to a model. `cost_usd` is None where the price is not known; `role` is who asked.
-
-    `key` names it in the run's journal, the same after an interruption.
-    """
-
-    phase: str
-    purpose: str
-    role: Literal["reasoning", "solving"]
-    provider: str
-    model: str
-    usage: Usage
-    cost_usd: float | None
-    started_at: float
-    took_ms: float
-    replayed: bool = False
-    error: str | None = None
-    key: str = ""
 
 
 class RunRecord(Struct, frozen=True, kw_only=True):

@@ -1,8 +1,11 @@
-"""What the phases hand to each other (AURORA §4.2, §5.4, §7.2.1). Scores and confidences in [0, 1]."""
+"""Shared nouns: assessment, context, plan, agent, response, verification, call (AURORA §4.2, §5.4, §7.2.1).
+
+Scores and confidences in [0, 1]. The floor that every other package here stands on; it imports none of them.
+"""
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Protocol
 
 from msgspec import Meta, Struct, field
 
@@ -14,6 +17,8 @@ Share = Annotated[float, Meta(ge=0, le=1)]
 Text = Annotated[str, Meta(min_length=1, max_length=4000)]
 Id = Annotated[str, Meta(min_length=1, max_length=64)]
 LEVELS: tuple[Complexity, ...] = ("simple", "medium", "complex", "critical")
+OPTION_OF: dict[Complexity, VerificationOption] = {"medium": "option_a", "complex": "option_b", "critical": "option_c"}
+LEVEL_OF: dict[VerificationOption, Complexity] = {option: level for level, option in OPTION_OF.items()}
 
 
 class Assessment(Struct, frozen=True, kw_only=True):
@@ -298,3 +303,65 @@ class Synthesis(Struct, frozen=True, kw_only=True):
     attempts: tuple[Attempt, ...] = ()
     untraced: tuple[str, ...] = ()
     unverified: str = ""
+
+
+class Nobody(Exception):
+    """There is no user to ask, or they gave no answer."""
+
+
+class Declined(Nobody):
+    """The user was asked, and gave no answer."""
+
+
+class AskUser(Protocol):
+    """Puts one question to the user; a terminal prompt, LSP or MCP elicitation."""
+
+    async def __call__(self, question: str) -> str:
+        """The user's answer. Raises `Nobody`."""
+
+
+async def ask_nobody(question: str) -> str:
+    """What runs without a user are given."""
+    raise Nobody(f"nobody is there to answer: {question[:200]}")
+
+
+class Usage(Struct, frozen=True, kw_only=True):
+    """Tokens of one call. `input_tokens` are those not read from or written to the provider's cache."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cache_read_tokens: int = 0
+    cache_write_tokens: int = 0
+
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(
+            input_tokens=self.input_tokens + other.input_tokens,
+            output_tokens=self.output_tokens + other.output_tokens,
+            cache_read_tokens=self.cache_read_tokens + other.cache_read_tokens,
+            cache_write_tokens=self.cache_write_tokens + other.cache_write_tokens,
+        )
+
+    @property
+    def total(self) -> int:
+        """All tokens, cached ones too."""
+        return self.input_tokens + self.output_tokens + self.cache_read_tokens + self.cache_write_tokens
+
+
+class Call(Struct, frozen=True, kw_only=True):
+    """One paid (or replayed) call to a model. `cost_usd` is None where the price is not known; `role` is who asked.
+
+    `key` names it in the run's journal, the same after an interruption.
+    """
+
+    phase: str
+    purpose: str
+    role: Literal["reasoning", "solving"]
+    provider: str
+    model: str
+    usage: Usage
+    cost_usd: float | None
+    started_at: float
+    took_ms: float
+    replayed: bool = False
+    error: str | None = None
+    key: str = ""
