@@ -26,7 +26,7 @@ _GROUP = re.compile(rb"^\[[ \t]*(aurora\.[\w.-]+)[ \t]*\]", re.MULTILINE)
 _DESCRIBED = (".dist-info", ".egg-info")
 
 _lock = threading.RLock()
-_offers: dict[str, tuple[Plugin[Any], ...]] = {}
+_offers: dict[tuple[str, type[Any]], tuple[Plugin[Any], ...]] = {}
 
 
 class Plugin(Struct, Generic[T], frozen=True):
@@ -44,9 +44,9 @@ def load(group: str, kind: type[T]) -> list[Plugin[T]]: ...
 def load(group: str, kind: type[Any] = object) -> list[Plugin[Any]]:
     """The plug-ins of a group, by name; those whose value is no `kind` are left out. Imports their modules."""
     with _lock:
-        if group not in _offers:
-            _offers[group] = tuple(_loaded(group, kind)) if group in _groups_offered() else ()
-        return list(_offers[group])
+        if (group, kind) not in _offers:
+            _offers[group, kind] = tuple(_loaded(group, kind)) if group in _groups_offered() else ()
+        return list(_offers[group, kind])
 
 
 def _loaded(group: str, kind: type[Any]) -> list[Plugin[Any]]:

@@ -9,8 +9,9 @@ import pytest
 
 READY = """
 import sys
-from aurora_indexer import answering, languages
-answering.get_ready({used!r})
+from aurora_indexer import languages
+from aurora_indexer.workers import process_file
+process_file.get_ready({used!r})
 assert "aurora_indexer.parse.chunk_parser" in sys.modules
 print(languages.compiled.cache_info().currsize)
 if {used!r}.get("go"):
