@@ -22,8 +22,8 @@ from aurora_deliverables.detection.evidence import event_id, shown
 from aurora_deliverables.detection.observation import Sighting, news
 from aurora_deliverables.detection.recorded_state import Told, told
 from aurora_deliverables.model import Deliverable, Ended, Event, TasksCounted, TestsRan, ToolCalled
+from aurora_indexer.files.gitdir import Head, find_git_directory, read_head
 from aurora_indexer.git import commands
-from aurora_indexer.git.gitdir import Head, find_git_directory, read_head
 from aurora_indexer.index_runs import IndexProgress, Touched
 from aurora_indexer.indexer import Indexer
 from aurora_memory import MemoryError_

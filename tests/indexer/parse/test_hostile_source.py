@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from aurora_indexer.parse.chunk_parser import parse_file
 from aurora_memory.chunks import ParsedFile
 
-SAMPLES = sorted((Path(__file__).parent / "samples").iterdir())
+SAMPLES = sorted((Path(__file__).parents[1] / "samples").iterdir())
 SOURCES = {file.name: file.read_bytes() for file in SAMPLES if file.is_file()}
 MIB = 1 << 20
 

@@ -6,8 +6,8 @@ import time
 
 import pytest
 
+from aurora_indexer.languages.c_family import hidden
 from aurora_indexer.parse.chunk_parser import parse_file
-from aurora_indexer.parse.macros import hidden
 
 
 def listed(path: str, source: str) -> list[str]:

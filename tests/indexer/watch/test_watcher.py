@@ -16,7 +16,7 @@ import pytest
 
 from aurora_indexer.files.scan import Limits, scan
 from aurora_indexer.watch.watcher import Changes, Watcher
-from tests.indexer.watching import MODES, Seen, covers, until, write
+from tests.indexer.watch.event_probe import MODES, Seen, covers, until, write
 
 
 @pytest.fixture

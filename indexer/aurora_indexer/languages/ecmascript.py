@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from tree_sitter import Language as Grammar
     from tree_sitter import Node
 
-    from aurora_indexer.parse.leading_comments import Captures
+    from aurora_indexer.languages.language import Captures
 
 _VALUES = frozenset(
     {

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from aurora_indexer.files.gitdir import find_git_directory, shallow_commits
 from aurora_indexer.git import commands
-from aurora_indexer.git.gitdir import find_git_directory, shallow_commits
 from aurora_indexer.git.line_moves import Hunk
 from aurora_indexer.git.log_parser import ARGUMENTS
 from aurora_indexer.git.worktree import edits, tracked_files

@@ -219,7 +219,7 @@ async def test_without_repository_commits_or_git(
     await learn_history(repository, store)
     commit(repository, "one", {"m.py": A})
     await index(store, repository, "m.py")
-    monkeypatch.setattr(history.git, "_COMMAND", (str(tmp_path / "no-git"),))
+    monkeypatch.setattr(history.commands, "_COMMAND", (str(tmp_path / "no-git"),))
     await learn_history(repository, store)
     assert await commits_of(store, "m.py", "alpha") is None
     (repository / ".git" / "HEAD").write_text("garbage")

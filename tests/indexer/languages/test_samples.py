@@ -9,7 +9,7 @@ import pytest
 from aurora_indexer.parse.chunk_parser import parse_file
 from aurora_memory.chunks import CodeChunk, Import, ParsedFile
 
-SAMPLES = Path(__file__).parent / "samples"
+SAMPLES = Path(__file__).parents[1] / "samples"
 
 # kind, qualified name, lines, and #ordinal where the name was defined before.
 EXPECTED = {

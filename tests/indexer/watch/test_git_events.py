@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.indexer.watching import MODES, Seen, until, write
+from tests.indexer.watch.event_probe import MODES, Seen, until, write
 
 
 @pytest.fixture

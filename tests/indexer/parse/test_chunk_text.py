@@ -10,8 +10,8 @@ from aurora_indexer.workers.process_file import parse_source
 from aurora_memory.chunk_text import SHORT, cost, folds, in_order, joined, own_lines
 from aurora_memory.chunks import CodeChunk
 
-ROOT = Path(__file__).parents[2]
-SAMPLES = sorted((Path(__file__).parent / "samples").iterdir())
+ROOT = Path(__file__).parents[3]
+SAMPLES = sorted((Path(__file__).parents[1] / "samples").iterdir())
 OWN = sorted(path for room in ("memory", "server", "indexer", "protocol") for path in (ROOT / room).rglob("*.py"))
 DOCUMENTS = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "schemas").rglob("*.json"))]
 

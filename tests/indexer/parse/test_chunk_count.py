@@ -14,7 +14,7 @@ from aurora_indexer.parse.chunk_parser import parse_file
 
 STDLIB = Path(sysconfig.get_paths()["stdlib"])
 FOLDERS = ("", "asyncio", "concurrent/futures", "email", "json", "unittest", "xml/etree")
-SAMPLES = Path(__file__).parent / "samples"
+SAMPLES = Path(__file__).parents[1] / "samples"
 
 
 def stdlib_files() -> list[Path]:
