@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 WORKSPACE ?= .
 QUERY ?= where is a file split into chunks
 
-.PHONY: run test e2e e2e-vscode vsix vsix-bundled check bench bench-cold bench-recall bench-scale bench-manifest bench-deliverables bench-soar clean
+.PHONY: run test docs e2e e2e-vscode vsix vsix-bundled check bench bench-cold bench-recall bench-scale bench-manifest bench-deliverables bench-soar clean
 
 $(VENV)/.run: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -56,6 +56,9 @@ bench-deliverables: $(VENV)/.dev
 
 bench-soar: $(VENV)/.dev
 	$(BIN)/python -m tests.benchmarks.orchestrator
+
+docs: $(VENV)/.dev
+	$(BIN)/python -m docs.generate
 
 vsix:
 	cd editor-clients/vscode && npm ci && npm run package
