@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import sys
 
-from docs.generate import requirements
+from docs.generate import decisions, requirements
 from docs.generate.citations import ROOT
 
-MAKERS = (requirements.pages,)
+MAKERS = (requirements.pages, decisions.pages)
 
 
 def stale() -> dict[str, str]:
