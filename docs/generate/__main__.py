@@ -4,10 +4,18 @@ from __future__ import annotations
 
 import sys
 
-from docs.generate import decisions, requirements
+from docs.generate import commands, decisions, methods, requirements, rules, settings
 from docs.generate.citations import ROOT
 
-MAKERS = (requirements.pages, decisions.pages)
+MAKERS = (
+    commands.pages,
+    settings.pages,
+    methods.pages,
+    rules.pages,
+    decisions.pages,
+    requirements.pages,
+)
+"""Requirements last: pages that cite are made before their citations are counted."""
 
 
 def stale() -> dict[str, str]:
