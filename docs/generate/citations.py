@@ -16,7 +16,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 
 _SUFFIXES = frozenset({".py", ".md", ".json", ".yaml", ".toml", ".ts", ".lua", ".scm"})
-_NOT_OURS = frozenset({"node_modules", "dist", "artefacts", "__pycache__", "samples"})
+_NOT_OURS = frozenset({"node_modules", "dist", "artefacts", "__pycache__", "samples", "bundled"})
+_COPIED = "editor-clients/vscode/schemas/"
 
 # Citations wrap over lines of docstrings and comments.
 _GAP = r"[\s#*/]+"
@@ -85,7 +86,9 @@ def files(root: Path = ROOT) -> Iterator[Path]:
     """Files that may cite, in the order of their paths."""
     for room in rooms(root):
         for path in sorted((root / room).rglob("*")):
-            if path.suffix in _SUFFIXES and not _NOT_OURS & set(path.relative_to(root / room).parts):
+            place = path.relative_to(root)
+            ours = not _NOT_OURS & set(place.parts) and not place.as_posix().startswith(_COPIED)
+            if path.suffix in _SUFFIXES and ours:
                 yield path
 
 
