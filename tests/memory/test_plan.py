@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from aurora_memory.chunks import ChunkKind, CodeChunk
 from aurora_memory.store.namesakes import StoredChunk, body_terms
-from aurora_memory.store.plan import TELLING_TOKENS, FilePlan, claim_orphans, plan_file
+from aurora_memory.store.plan import FilePlan, claim_orphans, plan_file
 from tests.memory.building import chunk
 
 LONG = "check the password against the hash and issue a token"
@@ -83,12 +83,12 @@ def test_what_was_gone_and_is_back_as_it_was_is_written_under_its_row() -> None:
 
 
 def test_a_long_function_is_known_by_its_shape_under_another_name() -> None:
-    plan = plan_file([stored(made("login"), 1)], [made("sign_in", tokens=TELLING_TOKENS)])
+    plan = plan_file([stored(made("login"), 1)], [made("sign_in", tokens=15)])
     assert same(plan) == {1: "sign_in"} and not plan.added and not plan.vanished
 
 
 def test_a_tiny_one_looks_like_many_others_and_is_known_by_its_name_only() -> None:
-    tiny = made("sign_in", "pass", tokens=TELLING_TOKENS - 1)
+    tiny = made("sign_in", "pass", tokens=14)
     old = made("login", "pass")
     plan = plan_file([stored(old, 1)], [tiny])
     assert [new.name for new in plan.added] == ["sign_in"] and [gone.id for gone in plan.vanished] == [1]
@@ -96,10 +96,6 @@ def test_a_tiny_one_looks_like_many_others_and_is_known_by_its_name_only() -> No
     assert same(moved) == {}
     (moved,) = claim_orphans([plan_file([], [tiny])], [stored(made("sign_in", "pass", path="b.py"), 1)])
     assert same(moved) == {1: "sign_in"}
-
-
-def test_a_getter_of_fourteen_tokens_is_tiny() -> None:
-    assert 14 < TELLING_TOKENS <= 15
 
 
 def test_of_several_of_one_shape_the_same_name_wins_then_the_same_last_part_then_the_first() -> None:
@@ -246,6 +242,62 @@ def test_overloads_are_known_again(rule: str, before: list[str], after: list[str
     assert rows_of(plan, old, new) == rows, rule
 
 
+THREE = ["count the days of a month", "check the password and the hash", "draw a line on the screen"]
+
+
+@pytest.mark.parametrize(
+    ("rule", "after", "rows"),
+    [
+        (
+            "where neighbours leave a choice, by their words",
+            ["new", f"{THREE[0]} now", f"{THREE[1]} too"],
+            [None, 1, 2],
+        ),
+        ("in any order", ["new", f"{THREE[1]} too", f"{THREE[0]} now"], [None, 2, 1]),
+        ("where words leave a choice, by their order", ["one", "two", "three"], [1, 2, None]),
+    ],
+)
+def test_edited_overloads_are_known_by_their_words_and_last_by_order(
+    rule: str, after: list[str], rows: list[int | None]
+) -> None:
+    old, new = overloads(*THREE[:2]), overloads(*after)
+    olds = [stored(each, row) for row, each in enumerate(old, 1)]
+    assert rows_of(plan_file(olds[::-1], new, terms_of(*enumerate(old, 1))), old, new) == rows, rule
+    unread = plan_file(olds, new)
+    assert not unread.rewritten and len(unread.added) == 3, "before words are read nothing is decided"
+
+
+def test_an_edited_overload_is_known_by_the_one_behind_it_before_words_are_read() -> None:
+    old, new = overloads("int", "str", "any"), overloads("any", "text", "str")
+    plan = plan_file([stored(each, row) for row, each in enumerate(old, 1)], new)
+    assert rows_of(plan, old, new) == [3, 1, 2]
+
+
+def test_overloads_of_one_shape_are_known_by_their_text() -> None:
+    old = [replace(each, shape_hash=b"one") for each in overloads("int", "str")]
+    new = [replace(old[1], ordinal=0), replace(old[0], ordinal=1)]
+    plan = plan_file([stored(each, row) for row, each in enumerate(old, 1)], new, {})
+    assert [old.id for old, _ in plan.shifted] == [2, 1] and not plan.rewritten
+
+
+def test_a_new_overload_is_one_that_is_gone_only_where_none_that_lives_is_left() -> None:
+    old, new = overloads("int", "str"), overloads("int", "text")
+    plan = plan_file([stored(old[0], 1), stored(old[1], 2, gone=True)], new)
+    assert [row.id for row, _ in plan.rewritten] == [2] and not plan.added
+
+
+def test_bodies_without_words_have_nothing_in_common() -> None:
+    empty = made("login", "")
+    plan = plan_file([stored(empty, 1)], [made("sign_in", "", shape_hash=b"other")], terms_of((1, empty)))
+    assert same(plan) == {}
+
+
+def test_a_chunk_whose_words_were_not_read_is_not_compared() -> None:
+    one, two = made("one", WORDS), made("two", WORDS, shape_hash=b"other")
+    plan = plan_file([stored(one, 1), stored(two, 2)], [made("new", f"{WORDS} more")], terms_of((2, two)))
+    assert same(plan) == {2: "new"}
+
+
 def test_of_two_of_one_name_the_living_one_comes_before_the_gone_one() -> None:
     (one,) = overloads("int")
     olds = [stored(one, 1, gone=True), stored(replace(one, ordinal=1), 2)]
@@ -258,6 +310,8 @@ def test_a_name_that_another_has_now_is_left_with_a_free_ordinal() -> None:
     plan = plan_file([stored(first, 1), stored(second, 2)], [replace(second, ordinal=0)], {})
     assert [old.id for old in plan.vanished] == [1]
     assert [(old.id, ordinal) for old, ordinal in plan.displaced] == [(1, 2)]
+    renamed = plan_file([stored(first, 1), stored(second, 2)], [made("g", first.docstring or "int of some words")], {})
+    assert same(renamed) == {1: "g"} and renamed.displaced == [], "nothing else has its name"
     alone = plan_file([stored(first, 1)], [])
     assert alone.displaced == [] and [old.id for old in alone.vanished] == [1]
 

@@ -21,6 +21,7 @@ from tests.memory.building import chunk, file
 
 NOW = 1_800_000_000.0
 DAY = 86_400.0
+KINDS = ("type_like", "remainder", "document", "test")
 SHARES = frozenset(Signals.__struct_fields__) - {"recency", "learned"}
 
 
@@ -183,8 +184,8 @@ ROWS = [
         Row(
             f"a {kind} is called as a function is, and comes before a class",
             "escape the text of a label",
-            [Chunk("a.c", "LabelText", "escape label text", "class"), Chunk("b.c", "escape_label", "text", kind)],
-            ("b.c:escape_label", "a.c:LabelText"),
+            [Chunk("a.c", "EscapeLabel", "text", "class"), Chunk("b.c", "escape_label", "text", kind)],
+            ("b.c:escape_label", "a.c:EscapeLabel"),
         )
         for kind in ("function", "method", "macro")
     ),
@@ -396,6 +397,7 @@ async def answers(store: Store, row: Row, limit: int = 20) -> list[str]:
     for hit in found:
         signals = asdict(hit.signals)
         assert all(0 <= signals[name] <= 1 for name in SHARES), signals
+        assert {signals[name] for name in KINDS} <= {0, 1}, "of a kind or not"
     return [f"{hit.chunk.path}:{hit.chunk.name}" for hit in found]
 
 
