@@ -3,9 +3,10 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 WORKSPACE ?= .
+BASE ?= origin/main
 QUERY ?= where is a file split into chunks
 
-.PHONY: run test docs docs-site lock e2e e2e-vscode vsix vsix-bundled check bench bench-cold bench-recall bench-scale bench-manifest bench-deliverables bench-soar clean
+.PHONY: run test mutate docs docs-site lock e2e e2e-vscode vsix vsix-bundled check bench bench-cold bench-recall bench-scale bench-manifest bench-deliverables bench-soar clean
 
 $(VENV)/.run: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -28,6 +29,10 @@ run: $(VENV)/.run
 
 test: $(VENV)/.dev
 	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile
+
+# Which choices of the files a change touches (or of FILES="…") no test holds.
+mutate: $(VENV)/.dev
+	$(BIN)/python -m tests.mutation --base $(BASE) $(FILES)
 
 e2e: $(VENV)/.dev
 	$(BIN)/python -m pytest tests/e2e

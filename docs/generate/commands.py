@@ -8,8 +8,8 @@ from pathlib import Path
 
 import click
 
-from aurora_server.cli.app import aurora
-from aurora_server.cli.manual_page import manual_page
+from aurora_cli.app import aurora
+from aurora_cli.manual_page import manual_page
 from docs.generate.citations import ROOT
 from docs.generate.markdown import cell, table
 

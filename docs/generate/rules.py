@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from aurora_protocol.manifest.rules import page
-from aurora_protocol.manifest.rules.page import FILE
+from aurora_manifest.rules import page
+from aurora_manifest.rules.page import FILE
 from docs.generate.citations import ROOT
 
 PAGE = "docs/reference/rules.md"

@@ -9,8 +9,8 @@ from pathlib import Path
 import click
 import pytest
 
-from aurora_server.cli.app import aurora
-from aurora_server.cli.settings import Settings
+from aurora_cli.app import aurora
+from aurora_cli.settings import Settings
 from docs.generate.citations import ROOT
 from tests.docs.quoted import commands, manifest, pages, repository
 from tests.e2e.product import Product

@@ -6,8 +6,8 @@ import inspect
 
 import click
 
-from aurora_protocol.manifest.rules import catalogue
-from aurora_server.mcp_server.tools import TOOLS
+from aurora_manifest.rules import catalogue
+from aurora_server.mcp.tools import TOOLS
 from docs.generate import commands, methods, rules, settings
 from docs.generate.citations import ROOT
 

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-import msgspec
+import pytest
 
 from aurora_memory.recall import understand
 from aurora_memory.recall.question import ERRAND, SUGGESTED
-from aurora_memory.recall.ranking import WEIGHTS, Signals, is_test, score, strength
+from aurora_memory.recall.ranking import Signals, is_test, score, strength
 
 
-def test_every_signal_counts_by_its_weight() -> None:
+def test_each_signal_counts_on_its_own_and_the_name_beside_them() -> None:
     for field in Signals.__struct_fields__:
-        alone = msgspec.structs.replace(Signals(), **{field: 2.0})
-        assert strength(alone) == 2.0 * getattr(WEIGHTS, field)
-    assert strength(Signals(), bonus=3.0) == 3.0
+        one, two = (strength(Signals(**{field: amount})) for amount in (1.0, 2.0))
+        assert one and two == pytest.approx(2 * one), field
+    everything = Signals(**dict.fromkeys(Signals.__struct_fields__, 1.0))
+    alone = (strength(Signals(**{field: 1.0})) for field in Signals.__struct_fields__)
+    assert strength(everything, bonus=3.0) == pytest.approx(3.0 + sum(alone))
+    against = {field for field in Signals.__struct_fields__ if strength(Signals(**{field: 1.0})) < 0}
+    assert against == {"type_like", "remainder", "document", "test"}
 
 
 def test_scores_rise_with_strength_and_stay_within_bounds() -> None:
@@ -40,7 +44,10 @@ def test_names_alone_ask_by_name() -> None:
 
 
 def test_tests_are_known_by_their_path() -> None:
-    for path in ("tests/a.py", "src/test_a.py", "pkg/a_test.go", "src/a.spec.ts", "src/__tests__/a.ts"):
+    for folder in ("test", "tests", "testing", "spec", "specs", "__tests__"):
+        assert is_test(f"{folder}/a.py") and is_test(f"src/{folder}/a.py"), folder
+    for path in ("src/test_a.py", "test_a.py", "pkg/a_test.go", "src/a.spec.ts", "src/a.test.ts", "a/conftest.py"):
         assert is_test(path), path
-    for path in ("src/testament.py", "contest/a.py", "src/latest.go"):
+    assert is_test("bin/test"), "a program called so"
+    for path in ("src/testament.py", "contest/a.py", "src/latest.go", "src/specs.py", "src/respec.ts", "a/tests.md"):
         assert not is_test(path), path
