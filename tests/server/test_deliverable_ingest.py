@@ -257,8 +257,10 @@ def test_a_hook_with_nobody_there_says_so_and_exits_0(tmp_path: Path, root: Path
 
 
 def test_a_hook_imports_little(home: Path, root: Path) -> None:
-    code = "import sys; from aurora_cli import main, fast_exit; fast_exit.leave = lambda code: print(*sys.modules) or code;"
-    code += "sys.argv[1:] = ['deliverable', 'ingest', '--claude-code-hook']; main()"
+    code = (
+        "import sys; from aurora_cli import main, fast_exit; fast_exit.leave = lambda code: print(*sys.modules) or code"
+    )
+    code += "; sys.argv[1:] = ['deliverable', 'ingest', '--claude-code-hook']; main()"
     environ = {**os.environ, "AURORA_HOME": str(home)}
     command = [sys.executable, "-P", "-c", code]
     done = subprocess.run(command, cwd=root, env=environ, input="{}", capture_output=True, text=True, check=False)
