@@ -1,6 +1,7 @@
 """Choices of a deliverable: phases, statuses, complexities and kinds of failure (AURA-M §3, §4).
 
-Each is written here alone. Imports nothing, so that the command line can name them without the cost of the event structs.
+Each is written here alone. Imports nothing, so that the command
+line can name them without the cost of the event structs.
 """
 
 from __future__ import annotations
