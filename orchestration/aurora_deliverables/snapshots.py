@@ -11,11 +11,20 @@ from importlib import resources
 
 import msgspec
 
-from aurora_deliverables import conformance, event_validation, model, reducer, token_usage, transitions
-from aurora_deliverables.model import Deliverable
+from aurora_deliverables import (
+    choices,
+    conformance,
+    deliverable,
+    event_validation,
+    events,
+    reducer,
+    token_usage,
+    transitions,
+)
+from aurora_deliverables.deliverable import Deliverable
 from aurora_protocol import typed
 
-_RULES = (conformance, event_validation, model, reducer, token_usage, transitions)
+_RULES = (choices, conformance, deliverable, event_validation, events, reducer, token_usage, transitions)
 """The modules whose text decides what events amount to: where one differs, a snapshot is of no use."""
 
 _encoder = msgspec.json.Encoder()

@@ -8,13 +8,12 @@ from hypothesis import given, settings
 from jsonschema import Draft202012Validator
 
 import aurora_schemas
+from aurora_deliverables.deliverable import Deliverable
 from aurora_deliverables.document_import import InvalidDocument, read_document, read_published
 from aurora_deliverables.documents import metrics_document, published_event, state_document
-from aurora_deliverables.metrics import measure
-from aurora_deliverables.model import (
+from aurora_deliverables.events import (
     Agent,
     Conformed,
-    Deliverable,
     Ended,
     Event,
     PhaseEnded,
@@ -25,7 +24,8 @@ from aurora_deliverables.model import (
     TasksCounted,
     ToolCalled,
 )
-from aurora_deliverables.document_import import InvalidDocument, read_document, read_published
+from aurora_deliverables.metrics import measure
+from aurora_deliverables.reducer import Reducer, fold
 from aurora_deliverables.rfc3339 import seconds_of, timestamp
 from tests.documents import documents
 from tests.orchestration.logs import NINE, begin, end, log, logs
@@ -63,7 +63,7 @@ def test_documents_of_any_log_can_be_read_and_tell_their_status_again(events: li
     if deliverable is None:
         return
     state = state_document(deliverable)
-    folding = Folding()
+    folding = Reducer()
     folding.take(read_document(state))
     again = folding.deliverable()
     assert again is not None and folding.refused == {}
@@ -72,7 +72,7 @@ def test_documents_of_any_log_can_be_read_and_tell_their_status_again(events: li
     assert sorted(again.sessions) == sorted(deliverable.sessions)
     if deliverable.completed_at is not None:
         final = metrics_document(deliverable)
-        refolded = Folding()
+        refolded = Reducer()
         refolded.take(read_document(final))
         told = refolded.deliverable()
         assert told is not None and refolded.refused == {}
@@ -97,7 +97,7 @@ def test_the_state_of_what_began_at_one_instant_is_read_as_it_was(told: tuple[An
             at = 1_772_096_400.0 + what
         else:
             events.append(Event(id=f"e{n}", change_id="add-search", at=at, what=what, source="cli"))
-    before, folding = folded(events), Folding()
+    before, folding = folded(events), Reducer()
     folding.take(read_document(state_document(before)))
     after = folding.deliverable()
     assert after is not None and folding.refused == {}

@@ -13,8 +13,8 @@ import aurora_schemas
 from aurora_manifest.check import Checker, check
 from aurora_manifest.document import Array, Object
 from aurora_manifest.findings import Finding
-from aurora_manifest.model import Manifest
 from aurora_manifest.incremental_parse import reparse
+from aurora_manifest.model import Manifest
 from aurora_manifest.rules import catalogue
 from aurora_manifest.scanner import parse
 from tests.manifests import damaged, manifest, mutated, reference_manifests

@@ -17,8 +17,7 @@ from msgspec.inspect import FloatType, IntType, LiteralType, NoneType, StrType, 
 
 import aurora_schemas
 from aurora_memory.lifespans.policies import BUILT_IN, Layer, merged
-from aurora_server.configuration import settings
-from aurora_server.configuration import soar
+from aurora_server.configuration import settings, soar
 from tests.documents import EXAMPLES, documents
 from tests.manifests import SHARED
 from tests.schemas.verdicts import COUNT, cases, reference

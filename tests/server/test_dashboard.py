@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from aurora_deliverables.model import Deliverable, PhaseSpan
+from aurora_deliverables.deliverable import Deliverable, PhaseSpan
 from aurora_server.dashboard.charts import bars, sparkline, timeline
 from aurora_server.dashboard.server import leading_page
 from tests.server.daemons import Daemon

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from aurora_deliverables.model import Deliverable
+from aurora_deliverables.deliverable import Deliverable
 from aurora_protocol import RequestFailed
 from aurora_protocol.client import Client
 from tests.server.daemons import Daemon, until

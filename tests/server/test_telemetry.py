@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from aurora_deliverables.deliverables import Deliverables
-from aurora_deliverables.model import Conformed, Event, PhaseEnded
+from aurora_deliverables.events import Conformed, Event, PhaseEnded
 from aurora_deliverables.telemetry.sender import Sender
 from aurora_memory.store import Store
 from aurora_server.configuration import settings

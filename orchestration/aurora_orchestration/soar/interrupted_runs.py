@@ -8,9 +8,10 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
+from aurora_deliverables.choices import PHASES
 from aurora_deliverables.detection.evidence import event_id
 from aurora_deliverables.detection.prompts import SOURCE
-from aurora_deliverables.model import PHASES, Ended, Event, Happening, PhaseEnded, PhaseStarted, TokensUsed
+from aurora_deliverables.events import Ended, Event, EventBody, PhaseEnded, PhaseStarted, TokensUsed
 from aurora_orchestration.conversations.log_retention import mark_interrupted
 from aurora_orchestration.llm.journal import Entry
 from aurora_orchestration.soar.checkpoint import RESUMABLE_SECONDS, Checkpoint
@@ -94,7 +95,7 @@ def _paid(run: Checkpoint, entry: Entry, heard: float) -> Event:
     return Event(mark, run.deliverable, heard, used, source=SOURCE, evidence=run.id)
 
 
-async def _tell(services: Services, run: Checkpoint, what: Happening, now: float) -> None:
+async def _tell(services: Services, run: Checkpoint, what: EventBody, now: float) -> None:
     if run.deliverable and await services.tracking.get(run.deliverable) is not None:
         tag = str(type(what).__struct_config__.tag)
         mark = event_id(run.deliverable, tag, "interrupted", run.resumed)

@@ -26,19 +26,17 @@ import contextlib
 import logging
 from collections.abc import Sequence
 
+from aurora_deliverables.choices import Complexity, FailureType, Phase
 from aurora_deliverables.detection import change_title
 from aurora_deliverables.detection.evidence import event_id, shown
 from aurora_deliverables.detection.prompts import SOURCE
-from aurora_deliverables.model import (
+from aurora_deliverables.events import (
     Agent,
-    Complexity,
     Conformed,
     Ended,
     Event,
-    FailureType,
-    Happening,
+    EventBody,
     HumanIntervened,
-    Phase,
     PhaseStarted,
     RecoveryBegan,
     SessionJoined,
@@ -196,12 +194,12 @@ class RunDeliverable:
                 return each.change_id if each.change_id != self._change else None
         return None
 
-    def _say(self, at: float, what: Happening, known_as: str | None = None) -> None:
+    def _say(self, at: float, what: EventBody, known_as: str | None = None) -> None:
         # Later than what was said before: phases that the clock does not tell apart stay in their order.
         self._last_at = at = max(at, self._last_at + TICK)
         self._say_at(at, what, known_as)
 
-    def _say_at(self, at: float, what: Happening, known_as: str | None = None) -> None:
+    def _say_at(self, at: float, what: EventBody, known_as: str | None = None) -> None:
         self._count += 1
         tag = str(type(what).__struct_config__.tag)
         self._waiting.append(

@@ -11,10 +11,10 @@ from typing import Any
 
 from msgspec import Struct
 
+from aurora_deliverables.deliverable import Deliverable
 from aurora_deliverables.event_lines import events_of
 from aurora_deliverables.metric_text import METRIC_NAMES, value_words
-from aurora_deliverables.model import Deliverable
-from aurora_deliverables.reducer import Folding
+from aurora_deliverables.reducer import Reducer
 from aurora_protocol import typed
 from aurora_protocol.client import Client
 from aurora_protocol.methods import StatusResult
@@ -142,7 +142,7 @@ class Reader:
         if self._folded is None or self._folded[0] != key:
             params = {"action": "events", "change_id": chosen.change_id, "limit": MOST_EVENTS}
             reply = client.request("aurora/deliverable", params, timeout=_ANSWER_WITHIN)
-            folding = Folding()
+            folding = Reducer()
             events, _ = events_of([json.dumps(each) for each in reply["events"]])
             folding.take(events)
             self._folded = key, folding.deliverable()

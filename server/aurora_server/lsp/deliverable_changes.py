@@ -18,7 +18,8 @@ from aurora_server.lsp.deliverable_text import summary
 from aurora_server.lsp.spec_files import may_be_spec
 
 if TYPE_CHECKING:
-    from aurora_deliverables.model import Deliverable, Event
+    from aurora_deliverables.deliverable import Deliverable
+    from aurora_deliverables.events import Event
     from aurora_server.lsp.server import AuroraServer
     from aurora_server.workspace.workspace import Workspace
 

@@ -13,7 +13,8 @@ from aurora_server.lsp.server import params_as
 from aurora_server.workspace.deliverable_actions import invalid, moment
 
 if TYPE_CHECKING:
-    from aurora_deliverables.model import Deliverable, Event
+    from aurora_deliverables.deliverable import Deliverable
+    from aurora_deliverables.events import Event
     from aurora_server.lsp.server import AuroraServer
 
 PERIODS_WITH_BOUNDS = frozenset({"daily", "monthly"})

@@ -16,7 +16,7 @@ from aurora_server.workspace.deliverable_actions import event_of, invalid
 from aurora_server.workspace.deliverable_ingest import ingest
 
 if TYPE_CHECKING:
-    from aurora_deliverables.model import Deliverable
+    from aurora_deliverables.deliverable import Deliverable
     from aurora_server.lsp.server import AuroraServer
     from aurora_server.workspace.workspace import Workspace
 

@@ -21,7 +21,7 @@ from aurora_server.session.dispatch import SessionProtocol
 from aurora_server.session.folders import Folders
 
 if TYPE_CHECKING:
-    from aurora_deliverables.model import Deliverable
+    from aurora_deliverables.deliverable import Deliverable
     from aurora_server.configuration.model_choice import ModelChoice
     from aurora_server.workspace.workspace import Workspace
 

@@ -12,7 +12,7 @@ from aurora_server.lsp.location import DocumentPlace, place_of
 from aurora_server.session.errors import RequestError
 
 if TYPE_CHECKING:
-    from aurora_deliverables.model import Deliverable
+    from aurora_deliverables.deliverable import Deliverable
     from aurora_server.lsp.server import AuroraServer
 
 SUFFIXES = frozenset({".md", ".markdown"})

@@ -13,7 +13,7 @@ from msgspec import Struct
 from aurora_deliverables.deliverables import Deliverables
 from aurora_deliverables.detection import claude_code, prompts, transcripts
 from aurora_deliverables.detection.claude_code import Hook
-from aurora_deliverables.model import Event
+from aurora_deliverables.events import Event
 from aurora_server.workspace.deliverable_detection import DeliverableDetection
 
 KEPT_SESSIONS = 1000

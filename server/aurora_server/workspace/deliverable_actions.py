@@ -7,12 +7,12 @@ from datetime import UTC, datetime
 from msgspec.structs import replace
 
 from aurora_deliverables.detection.evidence import redact
-from aurora_deliverables.model import (
+from aurora_deliverables.events import (
     Agent,
     Conformed,
     Ended,
     Event,
-    Happening,
+    EventBody,
     HumanIntervened,
     Iterated,
     PhaseEnded,
@@ -67,7 +67,7 @@ def invalid(message: str) -> RequestError:
     return RequestError(INVALID_PARAMS, f"invalid params: {message}")
 
 
-def _happening(params: DeliverableParams) -> Happening:
+def _happening(params: DeliverableParams) -> EventBody:
     match params.action:
         case "start":
             return Started(

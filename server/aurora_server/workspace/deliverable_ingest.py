@@ -13,7 +13,7 @@ from aurora_protocol.deliverable_methods import DeliverableParams
 from aurora_server.workspace.deliverable_actions import invalid
 
 if TYPE_CHECKING:
-    from aurora_deliverables.model import Event
+    from aurora_deliverables.events import Event
     from aurora_server.workspace.workspace import Workspace
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from aurora_deliverables.detection.prompts import change_of
-from aurora_deliverables.model import Event, PhaseStarted, Started, TokensUsed
+from aurora_deliverables.events import Event, PhaseStarted, Started, TokensUsed
 from aurora_orchestration.run_record import RunCancelled
 from aurora_orchestration.settings import (
     PHASES,
