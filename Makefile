@@ -3,19 +3,25 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 WORKSPACE ?= .
+BASE ?= origin/main
 QUERY ?= where is a file split into chunks
 
-.PHONY: run test e2e e2e-vscode vsix vsix-bundled check bench bench-cold bench-recall bench-scale bench-manifest bench-deliverables bench-soar clean
+.PHONY: run test mutate docs docs-site lock e2e e2e-vscode vsix vsix-bundled check bench bench-cold bench-recall bench-scale bench-manifest bench-deliverables bench-soar clean
 
 $(VENV)/.run: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e .
 	touch $@
 
+# LOCKED=1: with the versions of requirements-dev.lock.
 $(VENV)/.dev: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]' $(if $(LOCKED),-c requirements-dev.lock)
 	touch $@ $(VENV)/.run
+
+$(VENV)/.docs: $(VENV)/.dev
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[docs]' $(if $(LOCKED),-c requirements-dev.lock)
+	touch $@
 
 run: $(VENV)/.run
 	@$(BIN)/aurora --workspace "$(WORKSPACE)" index
@@ -23,6 +29,10 @@ run: $(VENV)/.run
 
 test: $(VENV)/.dev
 	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile
+
+# Which choices of the files a change touches (or of FILES="…") no test holds.
+mutate: $(VENV)/.dev
+	$(BIN)/python -m tests.mutation --base $(BASE) $(FILES)
 
 e2e: $(VENV)/.dev
 	$(BIN)/python -m pytest tests/e2e
@@ -57,6 +67,18 @@ bench-deliverables: $(VENV)/.dev
 bench-soar: $(VENV)/.dev
 	$(BIN)/python -m tests.benchmarks.orchestrator
 
+docs: $(VENV)/.dev
+	$(BIN)/python -m docs.generate
+
+docs-site: $(VENV)/.docs
+	$(BIN)/zensical build --strict
+
+# Keeps what is locked as far as pyproject.toml allows; remove the file first to move to the newest versions.
+lock: $(VENV)/.dev
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --extra dev --extra docs \
+	  --custom-compile-command "make lock" --output-file requirements-dev.lock pyproject.toml
+
 vsix:
 	cd editor-clients/vscode && npm ci && npm run package
 
@@ -64,5 +86,5 @@ vsix-bundled: $(VENV)/.dev
 	cd editor-clients/vscode && npm ci && PYTHON="$(abspath $(BIN))/python" npm run package -- --bundled
 
 clean:
-	rm -rf $(VENV) dist build .bench
+	rm -rf $(VENV) dist build .bench site
 	cd editor-clients/vscode && rm -rf node_modules dist schemas bundled artefacts aurora.vsix aurora-bundled.vsix

@@ -15,12 +15,14 @@ from pathlib import Path
 
 from msgspec import Struct, structs
 
-from aurora_indexer import IndexerError
+from aurora_indexer import IndexerError, documents, languages
 from aurora_indexer.batches import Batches
+from aurora_indexer.documents import DocumentFormat
 from aurora_indexer.files.scan import FoundFile, Limits, ScanResult, find_file, scan
 from aurora_indexer.files.skips import Skip
 from aurora_indexer.git.history import learn_history
 from aurora_indexer.index_runs import IndexProgress, State, Summary, Touched
+from aurora_indexer.languages import Language
 from aurora_indexer.watch.watched_root import WatchedRoot
 from aurora_indexer.watch.watcher import Changes
 from aurora_indexer.workers.messages import Failed, Parsed, Reply, WorkItem
@@ -29,6 +31,7 @@ from aurora_indexer.workers.process_file import answer, parse_source
 from aurora_memory import MemoryError_
 from aurora_memory.chunks import ParsedFile
 from aurora_memory.store import Counts, FileStat, Store, file_reader
+from aurora_protocol import plugins
 
 logger = logging.getLogger(__name__)
 
@@ -282,14 +285,16 @@ class Indexer:
         seen = {file.path for file in found.files}
         removed = [path for path in known if path not in seen] + [path for path in skips if path not in seen]
         stats = known | {path: stat for path, (_, _, stat) in skips.items()}
-        outdated = await self._store.read(file_reader.fact, "chunking") != CHUNKING
+        outdated = await self._store.read(file_reader.fact, "chunking") != (
+            chunking := await asyncio.to_thread(_chunking)
+        )
         changed = [file for file in found.files if outdated or not _same(file, stats.get(file.path))]
         unchanged = len(found.files) - len(changed)
         hashes = {} if outdated else known
         by_hand = edited and not (known and outdated)
         summary = await self._take_in(changed, removed, hashes, first_time=not known, edited=by_hand)
         if outdated:
-            await self._store.remember("chunking", CHUNKING)
+            await self._store.remember("chunking", chunking)
         return structs.replace(summary, unchanged=summary.unchanged + unchanged)
 
     async def _refresh(self, paths: Sequence[str]) -> Summary:
@@ -379,6 +384,13 @@ class Indexer:
         if progress is not None:
             for waiting in self._current:
                 waiting(progress)
+
+
+def _chunking() -> str:
+    """Rules by which files become chunks: ours, and the plug-ins that have a say, so that another version counts."""
+    owners = {plugin.distribution for plugin in plugins.load(languages.GROUP, Language)}
+    owners.update(plugin.distribution for plugin in plugins.load(documents.GROUP, DocumentFormat))
+    return " ".join((CHUNKING, *sorted(owners)))
 
 
 def _parse_here(path: str, source: bytes) -> ParsedFile | None:

@@ -1,19 +1,21 @@
-"""Learned memory on its way to another machine: one header, then one line of JSON for each thing that was learned.
+"""Format of exports, learned memory on its way to another machine: one header, then one line of JSON a learned row.
 
 Row ids mean nothing elsewhere, so chunks are named by what they are: path, qualified name, ordinal and shape. A reader
-trusts nothing of it: every field has its type and bounds, and `read_line` says what is wrong with which line.
+trusts nothing of it: every field has its type and bounds, and the reader says what is wrong with which line.
 """
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, get_args
+from collections.abc import Callable, Iterable
+from functools import reduce
+from operator import or_
+from typing import Annotated, get_args
 
 import msgspec
 from msgspec import Meta, Struct
 
 from aurora_memory import MemoryError_
 from aurora_memory.chunks import REASONING, ChunkKind
-from aurora_memory.documents import ReasoningDocument
 from aurora_protocol import typed
 
 FORMAT = "aurora-memory"
@@ -28,17 +30,18 @@ MAX_EVENT = 64 << 10
 
 _KINDS = frozenset({*get_args(ChunkKind), REASONING})
 
-_Time = Annotated[float, Meta(ge=0, lt=253_402_300_800)]
-_Share = Annotated[float, Meta(ge=0, le=1)]
-_Name = Annotated[str, Meta(min_length=1, max_length=200)]
+# Bounds of what lines hold. Times are Unix seconds up to the year 9999.
+Moment = Annotated[float, Meta(ge=0, lt=253_402_300_800)]
+Share = Annotated[float, Meta(ge=0, le=1)]
+Name = Annotated[str, Meta(min_length=1, max_length=200)]
 _Path = Annotated[str, Meta(max_length=4096)]
-_Number = Annotated[int, Meta(ge=0, le=1 << 31)]
+Number = Annotated[int, Meta(ge=0, le=1 << 31)]
 _Hash = Annotated[str, Meta(pattern="^([0-9a-f]{2}){0,64}$")]
-_Query = Annotated[str, Meta(max_length=20_000)]
+Query = Annotated[str, Meta(max_length=20_000)]
 
 
 class InvalidExport(MemoryError_):
-    """What should be imported is no export of ours, or only part of one; the message names the line."""
+    """Error of a file that is no export of ours, or only part of one; the message names the line."""
 
 
 class Header(Struct, frozen=True, kw_only=True):
@@ -53,13 +56,13 @@ class Header(Struct, frozen=True, kw_only=True):
 
 
 class ChunkKey(Struct, frozen=True, forbid_unknown_fields=True):
-    """What a chunk is known by anywhere. `shape` in hex; of a reasoning chunk, which has no path, its fingerprint."""
+    """Identity of a chunk on any machine. `shape` in hex; of a reasoning chunk, which has no path, its fingerprint."""
 
     path: _Path
     name: Annotated[str, Meta(min_length=1, max_length=4096)]
     kind: str
     shape: _Hash
-    ordinal: _Number = 0
+    ordinal: Number = 0
 
     def __post_init__(self) -> None:
         if self.kind not in _KINDS:
@@ -68,113 +71,13 @@ class ChunkKey(Struct, frozen=True, forbid_unknown_fields=True):
             raise ValueError("a chunk has a path unless it is a reasoning chunk")
 
 
-class _Line(Struct, frozen=True, tag_field="type", forbid_unknown_fields=True):
-    """What every line after the first is."""
+class Line(Struct, frozen=True, tag_field="type", forbid_unknown_fields=True):
+    """Line after the first: a learned row, of a type that its table defines (`aurora_memory.store.tables`)."""
 
-
-class Reasoning(_Line, frozen=True, tag="reasoning"):
-    """A reasoning chunk: its document, and when it was learned. It comes before every line that names it."""
-
-    at: _Time
-    document: ReasoningDocument
-
-
-class Access(_Line, frozen=True, tag="access"):
-    """A chunk was of use."""
-
-    chunk: ChunkKey
-    at: _Time
-    kind: _Name
-
-
-class Boost(_Line, frozen=True, tag="boost"):
-    """What one run added to a chunk's activation, or took from it."""
-
-    chunk: ChunkKey
-    run: _Name
-    at: _Time
-    amount: Annotated[float, Meta(ge=-1, le=1)]
-
-
-class Use(_Line, frozen=True, tag="use"):
-    """A chunk that a reasoning chunk was made with, and how surely."""
-
-    reasoning: ChunkKey
-    chunk: ChunkKey
-    weight: _Share
-
-
-class Run(_Line, frozen=True, tag="run"):
-    """A run that was learned from; reported again it teaches nothing."""
-
-    id: _Name
-    at: _Time
-    outcome: Literal["success", "partial", "failure"]
-    score: _Share
-    query: _Query
-    reasoning: ChunkKey | None = None
-
-
-class Difficult(_Line, frozen=True, tag="difficult"):
-    """A kind of question that failed and did not succeed since."""
-
-    signature: Annotated[str, Meta(max_length=20_000)]
-    query: _Query
-    failures: Annotated[int, Meta(ge=1, le=1 << 31)]
-    last_score: _Share
-    last_at: _Time
-
-
-class Archived(_Line, frozen=True, tag="archived"):
-    """A chunk that was put into the archive."""
-
-    chunk: ChunkKey
-    at: _Time
-
-
-class Escalated(_Line, frozen=True, tag="escalated"):
-    """A chunk that was flagged, and what for."""
-
-    chunk: ChunkKey
-    action: _Name
-    at: _Time
-
-
-class LogEntry(_Line, frozen=True, tag="log"):
-    """A word of a conversation log's section. `file` is the log's path below the folder of logs."""
-
-    term: _Name
-    file: Annotated[str, Meta(min_length=1, max_length=4096)]
-    line_start: _Number
-    line_end: _Number
-    section: Annotated[str, Meta(max_length=4096)]
-    phase: _Number | None
-    keyword: Annotated[str, Meta(max_length=4096)]
-    topic: Annotated[str, Meta(max_length=4096)]
-    query_id: Annotated[str, Meta(max_length=200)]
-
-
-class DeliverableEvent(_Line, frozen=True, tag="deliverable"):
-    """Something that happened to a deliverable; `body` is the event's JSON, as it was kept."""
-
-    id: _Name
-    change_id: _Name
-    at: _Time
-    received_at: _Time
-    source: _Name
-    body: msgspec.Raw
-
-    def __post_init__(self) -> None:
-        if len(bytes(self.body)) > MAX_EVENT:
-            raise ValueError(f"an event is longer than {MAX_EVENT >> 10} KiB")
-
-
-Line = Reasoning | Access | Boost | Use | Run | Difficult | Archived | Escalated | LogEntry | DeliverableEvent
 
 _UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 _encoder = msgspec.json.Encoder()
 _header_decoder = typed.decoder(Header)
-_line_decoder = typed.decoder(Line)
 
 
 def write_line(line: Line | Header) -> bytes:
@@ -195,13 +98,18 @@ def read_header(raw: bytes) -> Header:
     return header
 
 
-def read_line(number: int, raw: bytes) -> Line:
-    """A line after the first. `number` is 1-based. Raises InvalidExport."""
-    try:
-        line: Line = _line_decoder.decode(raw)
-    except _UNREADABLE as error:
-        raise invalid(number, str(error)) from error
-    return line
+def line_reader(types: Iterable[type[Line]]) -> Callable[[int, bytes], Line]:
+    """Reader of the lines after the first, by their 1-based number; it raises InvalidExport."""
+    decoder = typed.decoder(reduce(or_, types))
+
+    def read_line(number: int, raw: bytes) -> Line:
+        try:
+            line: Line = decoder.decode(raw)
+        except _UNREADABLE as error:
+            raise invalid(number, str(error)) from error
+        return line
+
+    return read_line
 
 
 def invalid(number: int, problem: str) -> InvalidExport:

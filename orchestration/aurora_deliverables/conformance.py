@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from aurora_deliverables.model import Conformance, Conformed, TestsRan
+from aurora_deliverables.deliverable import Conformance
+from aurora_deliverables.events import Conformed, TestsRan
 
 WEIGHTS = {"functional": 0.4, "correctness": 0.3, "constraints": 0.2, "iteration_penalty": 0.1}
 PER_VIOLATION = 0.1

@@ -16,10 +16,11 @@ from operator import itemgetter
 from typing import TypeVar
 
 from aurora_deliverables.conformance import THRESHOLD
+from aurora_deliverables.deliverable import Deliverable
 from aurora_deliverables.event_validation import InvalidEvent, read, written
-from aurora_deliverables.model import Deliverable, Event
+from aurora_deliverables.events import Event
 from aurora_deliverables.projection import Recorded, Refusal
-from aurora_deliverables.reducer import Folding, order
+from aurora_deliverables.reducer import Reducer, order
 from aurora_deliverables.snapshots import kept_form, mark, remembered
 from aurora_memory import MemoryError_
 from aurora_memory.store import FoldedDeliverable, LoggedEvent, Store, deliverable_log
@@ -59,7 +60,7 @@ class Deliverables:
         self._now = now
         self._threshold = threshold
         self._turn = asyncio.Lock()
-        self._folds: dict[str, Folding] = {}
+        self._folds: dict[str, Reducer] = {}
         self._kept: OrderedDict[str, list[_Placed]] = OrderedDict()
         self._known: dict[str, Deliverable] = {}
         self._unread: set[str] = set()
@@ -234,7 +235,7 @@ class Deliverables:
 
     def _fold_anew(self, by_change: dict[str, list[Event]]) -> None:
         for change_id, events in by_change.items():
-            folding = self._folds[change_id] = Folding()
+            folding = self._folds[change_id] = Reducer()
             folding.take(events)
             self._unread.discard(change_id)
             self._amounts_to(change_id, folding)
@@ -254,7 +255,7 @@ class Deliverables:
         if rows:
             await self._store.keep_deliverable_folds(mark(self._threshold), rows)
 
-    def _amounts_to(self, change_id: str, folding: Folding) -> None:
+    def _amounts_to(self, change_id: str, folding: Reducer) -> None:
         self._unsaved.add(change_id)
         deliverable = folding.deliverable(self._threshold)
         if deliverable is None:
@@ -281,7 +282,7 @@ class Deliverables:
 
     def _fold(self, by_change: dict[str, list[Event]]) -> None:
         for change_id, new in by_change.items():
-            folding = self._folds.get(change_id) or Folding()
+            folding = self._folds.get(change_id) or Reducer()
             kept = self._kept.get(change_id)
             if kept is not None:
                 # Some of them are in it already, where it was read from the log just now: they count once.
@@ -292,7 +293,7 @@ class Deliverables:
                 folding.take(new)
             else:
                 assert kept is not None, "read before anything is put between"
-                folding = Folding()
+                folding = Reducer()
                 folding.take_sorted(event for _, event in kept)
             self._folds[change_id] = folding
             self._amounts_to(change_id, folding)

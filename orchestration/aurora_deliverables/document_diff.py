@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator
 
 from msgspec.structs import replace
 
-from aurora_deliverables.model import (
-    Deliverable,
+from aurora_deliverables.deliverable import Deliverable
+from aurora_deliverables.events import (
     Ended,
     Event,
     HumanIntervened,

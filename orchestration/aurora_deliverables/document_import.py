@@ -14,18 +14,17 @@ from typing import Any
 
 import msgspec
 
+from aurora_deliverables.choices import PHASES, Phase
 from aurora_deliverables.event_validation import InvalidEvent, read
-from aurora_deliverables.model import (
-    PHASES,
+from aurora_deliverables.events import (
     UNNAMED_TOOL,
     Agent,
     Conformed,
     Ended,
     Event,
-    Happening,
+    EventBody,
     HumanIntervened,
     Iterated,
-    Phase,
     PhaseEnded,
     PhaseStarted,
     RecoveryBegan,
@@ -129,7 +128,7 @@ def _check(document: Mapping[str, Any], kind: str) -> None:
         raise InvalidDocument(f"this is no {kind} document: {place}: {error.message[:300]}")
 
 
-def _state(document: Mapping[str, Any]) -> Iterator[tuple[float, Happening]]:
+def _state(document: Mapping[str, Any]) -> Iterator[tuple[float, EventBody]]:
     begun = seconds_of(document["started_at"])
     status = document["status"]
     yield begun, _started(document, None)
@@ -220,7 +219,7 @@ def _recoveries(begins: Sequence[Phase]) -> int:
     return found
 
 
-def _recovered(told: float, reworked: int, applied: float) -> Iterator[tuple[float, Happening]]:
+def _recovered(told: float, reworked: int, applied: float) -> Iterator[tuple[float, EventBody]]:
     """Recoveries beyond those that phases tell; within one that they tell, the first told is that one.
 
     A document that counts them has no times for them, so no time of it is taken for theirs.
@@ -229,7 +228,7 @@ def _recovered(told: float, reworked: int, applied: float) -> Iterator[tuple[flo
     yield from _repeated(RecoveryBegan(untimed=True), more + 1 if more > 0 and reworked else more, applied)
 
 
-def _final(document: Mapping[str, Any]) -> Iterator[tuple[float, Happening]]:
+def _final(document: Mapping[str, Any]) -> Iterator[tuple[float, EventBody]]:
     begun, ended = seconds_of(document["started_at"]), seconds_of(document["completed_at"])
     if ended < begun:
         raise ValueError(f"it ended at {document['completed_at']}, before it began")
@@ -290,7 +289,7 @@ def _laid_out(durations: Mapping[str, float], rounds: int) -> Iterator[tuple[Pha
 
 def _counts(
     document: Mapping[str, Any], calls: Mapping[str, Any], total: float | None, called: float, now: float
-) -> Iterator[tuple[float, Happening]]:
+) -> Iterator[tuple[float, EventBody]]:
     """`calls` are those by tool; `total` is that of all, of which a document need not name every tool."""
     for tool, count in calls.items():
         yield called, ToolCalled(tool, int(count))
@@ -315,7 +314,7 @@ def _counts(
         yield now, SessionJoined(session)
 
 
-def _repeated(what: Happening, times: float, at: float) -> Iterator[tuple[float, Happening]]:
+def _repeated(what: EventBody, times: float, at: float) -> Iterator[tuple[float, EventBody]]:
     if times > MAX_REPEATS:
         raise ValueError(f"{int(times)} repeats are more than the {MAX_REPEATS} that are kept")
     for _ in range(int(times)):
@@ -342,7 +341,7 @@ def _whole(document: Mapping[str, Any], name: str) -> int | None:
     return int(document[name]) if name in document else None
 
 
-def _numbered(change_id: str, told: Iterable[tuple[float, Happening]], source: str) -> Iterator[Event]:
+def _numbered(change_id: str, told: Iterable[tuple[float, EventBody]], source: str) -> Iterator[Event]:
     """Each with an id of what it says; those of one kind keep their order."""
     numbers: Counter[type] = Counter()
     for at, what in told:

@@ -7,13 +7,12 @@ from typing import Any
 
 import msgspec
 
-from aurora_deliverables.model import (
-    PHASES,
+from aurora_deliverables.choices import PHASES, Phase
+from aurora_deliverables.deliverable import Deliverable
+from aurora_deliverables.events import (
     UNNAMED_TOOL,
-    Deliverable,
     Ended,
     Event,
-    Phase,
     PhaseEnded,
     PhaseStarted,
     RecoveryBegan,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from aurora_deliverables.model import Event
+from aurora_deliverables.events import Event
 from aurora_protocol import typed
 
 MAX_BYTES = 64 << 10

@@ -8,11 +8,11 @@ from typing import Any
 from aurora_protocol.human_text import lasting
 
 METRIC_NAMES = {
-    "featureThroughput": "feature throughput",
-    "resolutionLatency": "resolution latency",
-    "deliverableFailureRate": "failure rate",
-    "recoveryEfficiency": "recovery share",
-    "specConformance": "spec conformance",
+    "feature_throughput": "feature throughput",
+    "resolution_latency": "resolution latency",
+    "deliverable_failure_rate": "failure rate",
+    "recovery_efficiency": "recovery share",
+    "spec_conformance": "spec conformance",
 }
 
 
@@ -21,8 +21,8 @@ def value_words(name: str, metric: Mapping[str, Any]) -> str:
     value = metric.get("value")
     if value is None:
         return "–"
-    if name == "resolutionLatency":
+    if name == "resolution_latency":
         return lasting(value)
     if metric.get("unit") in ("percentage", "%", "percent"):
         return f"{value:.1f} %"
-    return f"{value:.2f}" + (" /day" if name == "featureThroughput" else "")
+    return f"{value:.2f}" + (" /day" if name == "feature_throughput" else "")

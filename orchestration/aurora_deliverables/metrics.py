@@ -8,7 +8,7 @@ from statistics import fmean, median
 
 from msgspec import Struct, field
 
-from aurora_deliverables.model import Deliverable
+from aurora_deliverables.deliverable import Deliverable
 from aurora_deliverables.secondary_metrics import Supporting, accepted, latency, supporting
 from aurora_deliverables.tiers import MORE_IS_BETTER, UNITS, MetricName, Tier, tier
 

@@ -7,7 +7,8 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from aurora_deliverables.model import Deliverable, Event
+from aurora_deliverables.deliverable import Deliverable
+from aurora_deliverables.events import Event
 
 
 class Refusal(Struct, frozen=True):

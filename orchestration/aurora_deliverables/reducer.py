@@ -10,27 +10,22 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from aurora_deliverables.choices import PHASES, Complexity, FailureType, Phase, Status
 from aurora_deliverables.conformance import THRESHOLD, Measured
-from aurora_deliverables.model import (
-    PHASES,
+from aurora_deliverables.deliverable import Deliverable, PhaseSpan
+from aurora_deliverables.events import (
     Agent,
-    Complexity,
     Conformed,
-    Deliverable,
     Ended,
     Event,
-    FailureType,
     HumanIntervened,
     Iterated,
-    Phase,
     PhaseEnded,
-    PhaseSpan,
     PhaseStarted,
     RecoveryBegan,
     SessionJoined,
     SpecSource,
     Started,
-    Status,
     TasksCounted,
     TestsRan,
     TokensUsed,
@@ -65,12 +60,12 @@ def fold(events: Iterable[Event], threshold: float = THRESHOLD) -> Deliverable |
 
     `threshold` is the conformance below which an accepted deliverable has failed.
     """
-    folding = Folding()
+    folding = Reducer()
     folding.take(events)
     return folding.deliverable(threshold)
 
 
-class Folding:
+class Reducer:
     """One deliverable while its events are taken in. `refused` says of those that count for nothing why."""
 
     def __init__(self) -> None:
@@ -332,20 +327,20 @@ class Folding:
         return PhaseSpan(self.current_phase, self._since, until, self._iterations[self.current_phase], recovery)
 
 
-_TAKE: dict[type, Callable[[Folding, Any, float], None]] = {
-    Started: Folding._started,
-    PhaseStarted: Folding._phase_started,
-    PhaseEnded: Folding._phase_ended,
-    TasksCounted: Folding._tasks_counted,
-    ToolCalled: Folding._tool_called,
-    TokensUsed: Folding._tokens_used,
-    RecoveryBegan: Folding._recovery,
-    Iterated: Folding._iterated,
-    SessionJoined: Folding._session_joined,
-    HumanIntervened: Folding._intervened,
-    Conformed: Folding._conformed,
-    TestsRan: Folding._tests_ran,
-    Ended: Folding._ended,
+_TAKE: dict[type, Callable[[Reducer, Any, float], None]] = {
+    Started: Reducer._started,
+    PhaseStarted: Reducer._phase_started,
+    PhaseEnded: Reducer._phase_ended,
+    TasksCounted: Reducer._tasks_counted,
+    ToolCalled: Reducer._tool_called,
+    TokensUsed: Reducer._tokens_used,
+    RecoveryBegan: Reducer._recovery,
+    Iterated: Reducer._iterated,
+    SessionJoined: Reducer._session_joined,
+    HumanIntervened: Reducer._intervened,
+    Conformed: Reducer._conformed,
+    TestsRan: Reducer._tests_ran,
+    Ended: Reducer._ended,
 }
 
 

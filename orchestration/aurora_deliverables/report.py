@@ -12,8 +12,9 @@ from datetime import UTC, datetime
 from msgspec import Struct
 from msgspec.structs import replace
 
+from aurora_deliverables.deliverable import Deliverable, TokenUsage
+from aurora_deliverables.events import Event, TokensUsed
 from aurora_deliverables.metrics import Metrics, measure
-from aurora_deliverables.model import Deliverable, Event, TokensUsed, TokenUsage
 from aurora_deliverables.secondary_metrics import accepted
 from aurora_deliverables.token_usage import added, usage_of
 

@@ -8,7 +8,8 @@ from statistics import fmean, median
 
 from msgspec import Struct
 
-from aurora_deliverables.model import PHASES, Deliverable, together
+from aurora_deliverables.choices import PHASES
+from aurora_deliverables.deliverable import Deliverable, together
 
 
 class Supporting(Struct, frozen=True):

@@ -11,10 +11,21 @@ from importlib import resources
 
 import msgspec
 
-from aurora_deliverables.model import Deliverable
+from aurora_deliverables import (
+    choices,
+    conformance,
+    deliverable,
+    event_validation,
+    events,
+    reducer,
+    token_usage,
+    transitions,
+)
+from aurora_deliverables.deliverable import Deliverable
 from aurora_protocol import typed
 
-_RULES = ("checking.py", "conformance.py", "folding.py", "model.py", "spending.py", "transitions.py")
+_RULES = (choices, conformance, deliverable, event_validation, events, reducer, token_usage, transitions)
+"""The modules whose text decides what events amount to: where one differs, a snapshot is of no use."""
 
 _encoder = msgspec.json.Encoder()
 _decoder = typed.decoder(Deliverable | None)
@@ -25,8 +36,8 @@ def mark(threshold: float) -> str:
     """What tells these rules from others: the code that folds, and the threshold it is given."""
     digest = hashlib.blake2b(repr(threshold).encode(), digest_size=16)
     package = resources.files(__package__)
-    for name in _RULES:
-        digest.update(package.joinpath(name).read_bytes())
+    for module in _RULES:
+        digest.update(package.joinpath(f"{module.__name__.rpartition('.')[2]}.py").read_bytes())
     return digest.hexdigest()
 
 

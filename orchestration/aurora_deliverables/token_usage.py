@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from aurora_deliverables.model import TokensUsed, TokenUsage, together
+from aurora_deliverables.deliverable import TokenUsage, together
+from aurora_deliverables.events import TokensUsed
 
 
 def usage_of(what: TokensUsed) -> TokenUsage:

@@ -9,17 +9,15 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from aurora_deliverables.model import (
-    PHASES,
+from aurora_deliverables.choices import PHASES, Phase, Status
+from aurora_deliverables.events import (
     Conformed,
     Ended,
     Event,
     HumanIntervened,
-    Phase,
     PhaseEnded,
     SessionJoined,
     Started,
-    Status,
     TestsRan,
     TokensUsed,
 )

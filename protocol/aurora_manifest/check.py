@@ -6,8 +6,7 @@ from collections.abc import Callable, Mapping
 
 from msgspec.structs import replace
 
-from aurora_manifest.capability_facts import MANY, Known, KnownParts
-from aurora_manifest.document import Document, Member
+from aurora_manifest.document import Document
 from aurora_manifest.findings import MAX_FINDINGS, Edit, Finding, Fix, Severity, in_order
 from aurora_manifest.incremental_parse import reparse
 from aurora_manifest.model import Capability, Manifest, Resource
@@ -82,7 +81,7 @@ class Checker:
             for rule, severity in severities.items()
             if severity in SEVERITIES
         }
-        self._parts = KnownParts()
+        self._kept: dict[tuple[type, str], list[Finding]] = {}
         self._sound: Document | None = None
         self._whole = [*self._rules("text"), *self._rules("manifest")]
         self._capability = self._rules("capability")
@@ -106,14 +105,10 @@ class Checker:
             raise CheckStopped
         told = self._severities.get(_MISSPELT, "error") == "error"
         manifest = Manifest(document)
-        parts: list[Capability | Resource] = [*manifest.capabilities.values(), *manifest.resources]
-        known = self._parts.follow(parts, document)
-        subject = Subject(manifest, names_may_explain=told, fine=self._parts.fine())
+        subject = Subject(manifest, names_may_explain=told)
         findings = ask(self._whole, subject)
         findings += ask(self._part, subject.rest, document)
-        findings += self._local(list(zip(parts, known, strict=True)), document, stopped)
-        if not subject.misspelt and not subject.against_schema:
-            self._parts.all_are_fine()
+        findings += self._local([*manifest.capabilities.values(), *manifest.resources], document, stopped)
         return in_order(self._as_set(without_ignored(document, _with_safe_fixes(document, findings))))
 
     def _rules(self, scope: Scope) -> list[Rule]:
@@ -124,37 +119,28 @@ class Checker:
         ]
 
     def _local(
-        self, parts: list[tuple[Capability | Resource, Known]], document: Document, stopped: Callable[[], bool]
+        self, parts: list[Capability | Resource], document: Document, stopped: Callable[[], bool]
     ) -> list[Finding]:
-        """What the rules say of each part; kept with offsets from where the part begins."""
-        anywhere = self._to_ask_of([each.member for each, known in parts if known.found is None], document)
+        """What the rules say of each part; kept by its text, with offsets from where the part begins."""
+        before, kept = self._kept, dict[tuple[type, str], list[Finding]]()
         findings: list[Finding] = []
-        for each, known in parts:
+        for each in parts:
             if len(findings) > _ENOUGH:
                 break
             base = each.member.name_start
-            if known.found is None:
+            key = type(each), document.text[base : each.member.value.end]
+            found = before.get(key)
+            if found is None:
                 if stopped():
+                    self._kept |= kept
                     raise CheckStopped
-                found = [] if known.ordinary else ask(self._own(each), each, document)
-                if anywhere:
-                    found += ask(anywhere, Part(each.path[:1], (each.member,)), document)
-                known.found = [_moved(each, -base) for each in found]
-                findings += found
-            elif known.found:
-                findings += [_moved(each, base) for each in known.found]
+                own = ask(self._capability if isinstance(each, Capability) else self._resource, each, document)
+                own += ask(self._part, Part(each.path[:1], (each.member,)), document)
+                found = [_moved(one, -base) for one in own]
+            kept[key] = found
+            findings += (_moved(one, base) for one in found)
+        self._kept = kept
         return findings
-
-    def _own(self, each: Capability | Resource) -> list[Rule]:
-        return self._capability if isinstance(each, Capability) else self._resource
-
-    def _to_ask_of(self, parts: list[Member], document: Document) -> list[Rule]:
-        """The rules about parts, without those that surely find nothing in any of many."""
-        if len(parts) < MANY:
-            return self._part
-        text = document.text[min(each.name_start for each in parts) : max(each.value.end for each in parts)]
-        lines = "\n".join(set(text.split("\n")))
-        return [rule for rule in self._part if rule.absent is None or not rule.absent(text, lines)]
 
     def _as_set(self, findings: list[Finding]) -> list[Finding]:
         if not self._severities:

@@ -9,7 +9,6 @@ from typing import Any
 
 from msgspec.structs import force_setattr
 
-from aurora_manifest.bulk_parse import LEVEL
 from aurora_manifest.document import Array, Member, Object, Scalar
 from aurora_manifest.literals import number_value
 from aurora_manifest.scan_state import MAX_DEPTH, MAX_NODES, Reading
@@ -35,7 +34,7 @@ def read_well_formed(reading: Reading) -> bool:
     text, stack = reading.text, reading.stack
     began = pos = reading.pos
     comma, expects_comma, nodes = reading.comma, reading.expects_comma, reading.nodes
-    panic, ahead = reading.panic, reading.ahead
+    panic = reading.panic
     top = stack[-1]
     in_object, values, add = _inside(top)
     while nodes <= MAX_NODES:
@@ -59,18 +58,11 @@ def read_well_formed(reading: Reading) -> bool:
                 begin = match.start(_STRING)
                 node = Scalar(begin - 1, begin + len(value) + 1, value)
             elif kind == _OPENED:
-                depth = len(stack)
-                if depth >= MAX_DEPTH:
+                if len(stack) >= MAX_DEPTH:
                     break
                 opened = match.end() - 1
-                is_object = text[opened] == "{"
-                whole = ahead.object_at(opened) if depth == LEVEL and is_object and in_object and ahead else None
                 pos = opened + 1
-                if whole is not None:
-                    node, inside = whole
-                    value = node.value
-                    nodes += inside
-                elif is_object:
+                if text[opened] == "{":
                     value = {}
                     node = Object(pos - 1, pos, value, [], {})
                 else:
@@ -98,10 +90,6 @@ def read_well_formed(reading: Reading) -> bool:
                 values.append(value)
                 add(node)
             if kind == _OPENED:
-                if whole is not None:
-                    pos = node.end
-                    expects_comma = True
-                    continue
                 top = node  # type: ignore[assignment]
                 stack.append(top)
                 in_object, values, add = _inside(top)

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
+from msgspec.structs import replace
+
 from aurora_manifest.document import Array, Broken, Document, Member, Node, Object, Scalar
 from aurora_manifest.lazy import Later
 from aurora_manifest.scan_state import MAX_DEPTH, MAX_NODES
-from aurora_manifest.scanner import parse, too_large
+from aurora_manifest.scanner import Scan, in_order, parse, too_large
 
 _LEVELS = 2
 """How deep to look for the value the edit is in: a capability is two levels down."""
@@ -20,8 +22,8 @@ _Part = TypeVar("_Part", bound=Member | Node)
 def reparse(before: Document, text: str) -> Document:
     """As `parse(text)`, but quick where the text differs from a sound `before` inside one capability or the like.
 
-    Plain values of what did not change are the very same objects as before: `is` tells that they did not. `before`
-    stays as it is.
+    What was typed may be broken JSON, as it mostly is between two keys: as long as the object it is in still ends where
+    it did, nothing outside of it reads differently. `before` stays as it is.
     """
     if before.text == text:
         return before
@@ -36,17 +38,18 @@ def reparse(before: Document, text: str) -> Document:
     piece = text[old.start : old.end + by]
     if piece.count("{") + piece.count("[") > MAX_DEPTH - _LEVELS:
         return parse(text)
-    part = parse(piece)
-    new = part.root
-    if part.problems or type(new) is not type(old) or new is None or new.end != len(piece):
+    scan = Scan(piece)
+    scan.whole_value()
+    nodes = before.nodes + scan.nodes
+    if scan.root is None or scan.was_cut or scan.pos < len(piece) or nodes > MAX_NODES:
         return parse(text)
-    nodes = before.nodes + part.nodes
-    if nodes > MAX_NODES:
+    if scan.problems and not isinstance(old, Object):  # a bracket could close an array here, or what is around it
         return parse(text)
-    node: Node = moved(new, old.start)
+    node: Node = moved(scan.root, old.start)
     for around, index in reversed(way):
         node = _with(around, index, node, by)
-    return Document(text, node, (), nodes)
+    problems = [replace(each, start=each.start + old.start, end=each.end + old.start) for each in scan.problems]
+    return Document(text, node, in_order(problems), nodes)
 
 
 def _difference(before: str, after: str) -> tuple[int, int, int]:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Container, Hashable, Iterator
+from collections.abc import Collection, Hashable, Iterator
 
 from msgspec import Struct
 
-from aurora_manifest.bulk_parse import is_sound
 from aurora_manifest.document import Array, Broken, Document, Member, Object, Scalar
 from aurora_manifest.findings import Finding, finding
 from aurora_manifest.shape import Shape
@@ -50,23 +49,20 @@ class Misspelt(Struct, frozen=True):
     explains: tuple[int, str] | None
 
 
-def misspelt_members(
-    document: Document, shape: Shape, guesses: Guesses, fine: Container[int] = ()
-) -> Iterator[Misspelt]:
+def misspelt_members(document: Document, shape: Shape, guesses: Guesses) -> Iterator[Misspelt]:
     """`schema-unknown-member`: a name close to one the schema knows, and, in a closed object, any unknown name.
 
     An error where the object is closed or the known member is required and missing; a warning elsewhere, since
-    manifests may have members of their own (AURA-P "FAQ"). `fine` holds the `id` of plain objects known to have none.
+    manifests may have members of their own (AURA-P "FAQ").
     """
+    plain_tells = all(each.rule != "json-duplicate-key" for each in document.problems)
     pending = [(document.root, shape)]
     while pending:
         node, shape = pending.pop()
         if isinstance(node, Array):
             if shape.items is not None:
                 pending.extend((item, shape.items) for item in node.items if isinstance(item, _CONTAINERS))
-        elif isinstance(node, Object) and id(node.value) not in fine:
-            if is_sound(node) and shape.knows(node.value):
-                continue
+        elif isinstance(node, Object) and not (plain_tells and shape.knows(node.value)):
             known, others = shape.members, shape.others
             named = bool(known or shape.closed) and others is None and not node.value.keys() <= known.keys()
             for member in node.members:
@@ -78,7 +74,7 @@ def misspelt_members(
                     if named and not isinstance(value, Broken):
                         yield from _about(document, node, member, shape, guesses)
                     inner = others
-                if inner is not None and isinstance(value, _CONTAINERS) and id(value.value) not in fine:
+                if inner is not None and isinstance(value, _CONTAINERS):
                     pending.append((value, inner))
 
 

@@ -10,13 +10,11 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from itertools import islice
-from typing import Any, Generic, TypeVar, cast, overload
+from typing import Any, Generic, TypeVar, overload
 
 from msgspec import Struct
 
-from aurora_manifest.bulk_parse import is_sound
 from aurora_manifest.document import Array, Document, Member, Node, Object, Scalar
-from aurora_manifest.fast_skip import Glance
 from aurora_manifest.pointers import PointerError, from_pointer
 from aurora_manifest.subschemas import Subschema, subschemas
 from aurora_manifest.templates import Template, parse_template
@@ -54,18 +52,12 @@ class Mapped(Struct, frozen=True, gc=False):
 
 
 class Capability:
-    """One member of `capabilities`. `sound` tells that its text is known to be well-formed, with no name twice."""
+    """One member of `capabilities`."""
 
-    def __init__(self, member: Member, *, sound: bool = False) -> None:
-        self.sound = sound
+    def __init__(self, member: Member) -> None:
         self.member = member
         self.name = member.name
         self.node = member.value
-
-    @_Once
-    def glance(self) -> Glance | None:
-        """Its plain values, which tell most rules that they have nothing to say; None where they may mislead."""
-        return Glance(self.node.value) if self.sound and isinstance(self.node, Object) else None
 
     @_Once
     def id(self) -> Scalar | None:
@@ -142,11 +134,6 @@ class Capability:
         return {each.name: each for each in members(value(self.parameters, "properties"))}
 
     @_Once
-    def keywords(self) -> frozenset[str]:
-        """Every name that is a member of some schema in `parameters`."""
-        return frozenset[str]().union(*(each.node.value for each in self.schemas))
-
-    @_Once
     def mapped(self) -> dict[str, Mapped]:
         """The names in `parameterMapping` with a text as value; of a name that is repeated, the last."""
         return {each.name: _mapped(each) for each in members(self.mapping) if isinstance(each.value.value, str)}
@@ -155,6 +142,18 @@ class Capability:
     def schemas(self) -> tuple[Subschema, ...]:
         """`parameters` and every schema in it."""
         return tuple(subschemas((*self.path, "parameters"), self.parameters)) if self.parameters else ()
+
+    @_Once
+    def _by_keyword(self) -> dict[str, list[Subschema]]:
+        found: dict[str, list[Subschema]] = {}
+        for schema in self.schemas:
+            for keyword in schema.node.value:
+                found.setdefault(keyword, []).append(schema)
+        return found
+
+    def schemas_with(self, keyword: str) -> Sequence[Subschema]:
+        """Those of `schemas` that have a keyword."""
+        return self._by_keyword.get(keyword, ())
 
     @_Once
     def required(self) -> tuple[Scalar, ...]:
@@ -167,20 +166,11 @@ class Capability:
 class Operation:
     """One member of a resource's `operations`: a method and the capability it calls."""
 
-    def __init__(self, resource: Resource, method: str, value: Any, member: Member | None = None) -> None:
+    def __init__(self, resource: Resource, member: Member) -> None:
         self.resource = resource
-        self.method = method
-        self.value = value
-        self.target = text_in(value, "capabilityId")
-        self._member = member
-
-    @property
-    def member(self) -> Member:
-        """The member itself. Of a name that stands there twice each operation knows its own."""
-        if self._member is None:
-            listed = obj(self.resource.node, "operations")
-            self._member = listed.member(self.method) if listed else None
-        return cast("Member", self._member)
+        self.member = member
+        self.method = member.name
+        self.target = text_at(member.value, "capabilityId")
 
     @_Once
     def capability_id(self) -> Scalar | None:
@@ -194,23 +184,18 @@ class Operation:
 
 
 class Resource:
-    """One member of `resources`. `sound` tells that its text is known to be well-formed, with no name twice."""
+    """One member of `resources`."""
 
-    def __init__(self, member: Member, *, sound: bool = False) -> None:
+    def __init__(self, member: Member) -> None:
         self.member = member
         self.name = member.name
         self.node = member.value
-        self.sound = sound
         self.path: tuple[str, ...] = ("resources", self.name)
 
     @property
     def operations(self) -> list[Operation]:
         """Its operations. Not kept here: they would keep each other alive."""
-        if not self.sound:
-            nodes = members(value(self.node, "operations"))
-            return [Operation(self, each.name, each.value.value, each) for each in nodes]
-        plain = self.node.value.get("operations") if isinstance(self.node, Object) else None
-        return [Operation(self, name, each) for name, each in plain.items()] if isinstance(plain, dict) else []
+        return [Operation(self, each) for each in members(value(self.node, "operations"))]
 
     @_Once
     def uri_pattern(self) -> Scalar | None:
@@ -238,11 +223,8 @@ class Manifest:
         self.policy = obj(document.root, "policy")
         self.capabilities_node = value(document.root, "capabilities")
         self.resources_node = value(document.root, "resources")
-        sound = not document.problems
-        self.capabilities = {
-            each.name: Capability(each, sound=sound or is_sound(each.value)) for each in members(self.capabilities_node)
-        }
-        self.resources = [Resource(each, sound=sound or is_sound(each.value)) for each in members(self.resources_node)]
+        self.capabilities = {each.name: Capability(each) for each in members(self.capabilities_node)}
+        self.resources = [Resource(each) for each in members(self.resources_node)]
 
     @cached_property
     def operations(self) -> list[Operation]:

@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from aurora_manifest.document import Array, Node, Object, Problem, SyntaxRule
 from aurora_manifest.value_text import quoted
-
-if TYPE_CHECKING:
-    from aurora_manifest.bulk_parse import Ahead
 
 MAX_BYTES = 8 * 1024 * 1024
 MAX_DEPTH = 100
@@ -23,7 +18,7 @@ class Reading:
 
     `stack` holds the open objects and arrays. `comma` is where a comma was just read, or -1; `expects_comma` tells that
     a value was just read instead. `panic` is on after a structural error until the next delimiter: what follows on the
-    same line is a consequence, not news. `ahead` is None where every value is wanted at once.
+    same line is a consequence, not news.
     """
 
     def __init__(self, text: str) -> None:
@@ -37,7 +32,6 @@ class Reading:
         self.expects_comma = False
         self.panic = False
         self.syntax_errors = 0
-        self.ahead: Ahead | None = None
 
     def problem(self, rule: SyntaxRule, message: str, start: int, end: int, instead: str | None = None) -> None:
         """Note what is wrong; beyond the first thousand problems nothing is noted any more."""

@@ -7,12 +7,11 @@ tolerant step, after which the fast gear tries again. Nothing recurses, and no t
 from __future__ import annotations
 
 import re
-from functools import partial
+from collections.abc import Iterable
 from typing import cast
 
 from msgspec.structs import force_setattr
 
-from aurora_manifest.bulk_parse import Ahead
 from aurora_manifest.document import Array, Broken, Document, Member, Node, Object, Problem, Scalar
 from aurora_manifest.fast_scanner import read_well_formed
 from aurora_manifest.literals import read_number, read_string, read_word
@@ -34,15 +33,16 @@ def parse(text: str) -> Document:
     """Read `text` as JSON. Never raises: what is wrong is in `Document.problems`, in the order of the text."""
     if too_large(text):
         return _refused(text, [], f"the file is larger than {MAX_BYTES // 1024**2} MiB and was not checked")
-    scan = Scan(text, ahead=True)
+    scan = Scan(text)
     scan.document()
-    if scan.nodes > MAX_NODES:  # what is read ahead counts for a few values more than it has
-        scan = Scan(text)
-        scan.document()
     if scan.nodes > MAX_NODES:
         return _refused(text, scan.problems, f"the file holds more than {MAX_NODES:,} values and was not checked")
-    problems = tuple(sorted(scan.problems, key=lambda problem: (problem.start, problem.end)))
-    return Document(text, scan.root, problems, scan.nodes)
+    return Document(text, scan.root, in_order(scan.problems), scan.nodes)
+
+
+def in_order(problems: Iterable[Problem]) -> tuple[Problem, ...]:
+    """Problems in the order of the text."""
+    return tuple(sorted(problems, key=lambda problem: (problem.start, problem.end)))
 
 
 def too_large(text: str) -> bool:
@@ -56,18 +56,14 @@ def _refused(text: str, problems: list[Problem], message: str) -> Document:
 
 
 class Scan(Reading):
-    """One tolerant pass over one text; with `fast` off, every step is a tolerant one (the result is the same).
+    """One tolerant pass over one text; with `fast` off, every step is a tolerant one (the result is the same)."""
 
-    With `ahead`, what is inside of large well-formed parts is made only when somebody asks for it.
-    """
-
-    def __init__(self, text: str, *, fast: bool = True, ahead: bool = False) -> None:
+    def __init__(self, text: str, *, fast: bool = True) -> None:
         super().__init__(text)
         self.fast = fast
-        if ahead:
-            self.ahead = Ahead(text, partial(_object_at, text))
         self.name = ("", 0, 0)
         self.last_error = 0
+        self.was_cut = False
 
     def document(self) -> None:
         text = self.text
@@ -290,6 +286,7 @@ class Scan(Reading):
         self.pos = len(self.text)
 
     def close_all(self) -> None:
+        self.was_cut = True
         for node in self.stack:
             force_setattr(node, "end", len(self.text))
             force_setattr(node, "broken", True)
@@ -369,14 +366,6 @@ class Scan(Reading):
             self.syntax_errors += 1
         else:
             self.problem("json-syntax", message, start, end, instead)
-
-
-def _object_at(text: str, start: int) -> Object:
-    """The object that begins at an offset, where it is known to be well-formed."""
-    scan = Scan(text)
-    scan.pos = start
-    scan.whole_value()
-    return cast("Object", scan.root)
 
 
 def _closer(node: Object | Array) -> str:

@@ -1,7 +1,6 @@
 """`aurora/deliverable`, `aurora/metrics`, `aurora/report`: what is said of deliverables (AURA-M §3–5).
 
-Results are documents: a deliverable's state as AURA-M §5.1 has it, with camelCase keys; names of tools stay as they
-are.
+Results are documents: a deliverable's state as AURA-M §5.1 has it.
 """
 
 from __future__ import annotations
@@ -58,15 +57,15 @@ Share = Annotated[float, Meta(ge=0, le=1)]
 
 
 class DeliverableParams(Wire, frozen=True, kw_only=True):
-    """`aurora/deliverable`: one `action`, and what it takes; without `changeId` the only open deliverable is meant.
+    """`aurora/deliverable`: one `action`, and what it takes; without `change_id` the only open deliverable is meant.
 
     What happens (`start` to `fail`) answers with the deliverable's state, as `show` does. `list` answers with
-    `{"deliverables": […]}`, `events` with `{"changeId", "events": […]}`, `export` with the final record of one that has
-    ended (AURA-M §5.2), else with its state; `ingest` (of `lines` or a `document`) with `{"accepted", "duplicates",
-    "refused": [{"eventId", "line" or "issue", "reason"}], "changeIds", "notes"}`: notes are sentences
+    `{"deliverables": […]}`, `events` with `{"change_id", "events": […]}`, `export` with the final record of one that
+    has ended (AURA-M §5.2), else with its state; `ingest` (of `lines` or a `document`) with `{"accepted", "duplicates",
+    "refused": [{"event_id", "line" or "issue", "reason"}], "change_ids", "notes"}`: notes are sentences
     on what was left out without being wrong.
 
-    `at` is when it happened (ISO 8601, UTC where it names no zone; now). The same `eventId` twice is one event.
+    `at` is when it happened (ISO 8601, UTC where it names no zone; now). The same `event_id` twice is one event.
     `workspace` is a folder of the session, where it has several. `end` ends the `phase` instead of beginning it.
     """
 
@@ -132,7 +131,7 @@ class DeliverableParams(Wire, frozen=True, kw_only=True):
 
 
 class MetricsParams(Wire, frozen=True, kw_only=True):
-    """`aurora/metrics`: the five metrics over the latest `windowDays` or `windowCount`, whichever comes first.
+    """`aurora/metrics`: the five metrics over the latest `window_days` or `window_count`, whichever comes first.
 
     The daemon's configuration tells the window where these do not (`deliverables.window_*`).
     With `by` they are told per agent, model, type, complexity or workspace as well, in `groups`.

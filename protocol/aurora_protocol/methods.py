@@ -1,13 +1,14 @@
-"""The `aurora/*` methods and what they carry. Names are camelCase on the wire, snake_case on the command line.
+"""The `aurora/*` methods and what they carry. Keys are snake_case, as on the command line.
 
-Standard LSP travels beside these and is not repeated here. Times are ISO 8601 in UTC with a `Z`.
+Standard LSP travels beside these and is not repeated here; its own keys (`workDoneToken`, `partialResultToken`) are
+spelled as LSP has them, in our params too. Times are ISO 8601 in UTC with a `Z`.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from msgspec import UNSET, Struct, UnsetType
+from msgspec import UNSET, Struct, UnsetType, field
 
 RECALL = "aurora/recall"
 INDEX = "aurora/index"
@@ -21,8 +22,8 @@ COMMANDS = {"aurora.recall": RECALL, "aurora.index": INDEX, "aurora.status": STA
 """`workspace/executeCommand` names and the request each stands for (its only argument is that request's params)."""
 
 
-class Wire(Struct, frozen=True, rename="camel", kw_only=True):
-    """What every message here is: frozen, camelCase, keyword-only."""
+class Wire(Struct, frozen=True, kw_only=True):
+    """What every message here is: frozen, keyword-only, its keys on the wire those of its fields."""
 
 
 class Position(Wire, frozen=True, kw_only=True):
@@ -218,7 +219,7 @@ class IndexParams(Wire, frozen=True, kw_only=True):
     """`aurora/index`: bring these paths (or everything) up to date, and wait. The token asks for `$/progress`."""
 
     paths: list[str] | None = None
-    work_done_token: str | int | None = None
+    work_done_token: str | int | None = field(default=None, name="workDoneToken")
 
 
 class IndexResult(Wire, frozen=True, kw_only=True):

@@ -55,8 +55,8 @@ class QueryParams(Wire, frozen=True, kw_only=True):
     llm_model: Annotated[str, Meta(max_length=200)] = ""
     resume: Annotated[str, Meta(max_length=200)] | None = None
     context: EditorContext | None = None
-    work_done_token: Token | None = None
-    partial_result_token: Token | None = None
+    work_done_token: Token | None = field(default=None, name="workDoneToken")
+    partial_result_token: Token | None = field(default=None, name="partialResultToken")
 
 
 class StageNotice(Wire, frozen=True, kw_only=True):
@@ -193,7 +193,7 @@ request that it is asked for, or null."""
 
 LANGUAGE_MODEL = "aurora/languageModel"
 """A request of the daemon to clients with `languageModel` in their `initializationOptions`: their own model is asked
-with `{system, prompt, schema, maxTokens}` and answers as `LanguageModelResult`."""
+with `{system, prompt, schema, max_tokens}` and answers as `LanguageModelResult`."""
 
 
 class LanguageModelResult(Wire, frozen=True, kw_only=True):
@@ -230,7 +230,7 @@ class DecomposeParams(Wire, frozen=True, kw_only=True):
 
     query: Annotated[str, Meta(min_length=1, max_length=200_000)]
     context: Annotated[str, Meta(max_length=200_000)] = ""
-    partial_result_token: Token | None = None
+    partial_result_token: Token | None = field(default=None, name="partialResultToken")
 
 
 class VerifyParams(Wire, frozen=True, kw_only=True):
@@ -239,7 +239,7 @@ class VerifyParams(Wire, frozen=True, kw_only=True):
     query: Annotated[str, Meta(min_length=1, max_length=200_000)]
     decomposition: dict[str, Any] | None = None
     output: Annotated[str, Meta(max_length=1_000_000)] | None = None
-    partial_result_token: Token | None = None
+    partial_result_token: Token | None = field(default=None, name="partialResultToken")
 
 
 class StepResult(Wire, frozen=True, kw_only=True):

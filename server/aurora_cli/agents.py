@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from aurora_cli.output import Style, print_document, style_of_output
+from aurora_cli.output import Style, print_json, style_of_output
 from aurora_cli.settings import Settings
 from aurora_protocol.human_text import count, plain, shorten
 
 if TYPE_CHECKING:
     from aurora_orchestration.agents.registry import Known, Registry
-    from aurora_orchestration.soar.types import Agent
+    from aurora_orchestration.types import Agent
 
 _WIDTH = 100
 
@@ -61,7 +61,7 @@ def _registry(settings: Settings) -> Registry:
 
 def _show(settings: Settings, known: Known) -> None:
     if settings.json:
-        print_document(document_of(known))
+        print_json(document_of(known))
     else:
         print("\n".join(agent_lines(known, style_of_output(settings))))
 

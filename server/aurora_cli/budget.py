@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from aurora_cli.output import print_document, style_of_output
+from aurora_cli.output import print_json, style_of_output
 from aurora_cli.settings import Settings
 from aurora_protocol import Blocked
 from aurora_protocol.human_text import plain
@@ -61,7 +61,7 @@ def history(settings: Settings, month: str | None, calls: bool) -> None:
     if settings.json:
         import msgspec
 
-        print_document(msgspec.to_builtins(told))
+        print_json(msgspec.to_builtins(told))
     else:
         from aurora_cli.budget_view import history_lines
 
@@ -89,7 +89,7 @@ def _tell(settings: Settings, status: BudgetStatus) -> None:
     if settings.json:
         import msgspec
 
-        print_document(msgspec.to_builtins(status))
+        print_json(msgspec.to_builtins(status))
     else:
         from aurora_cli.budget_view import status_lines
 

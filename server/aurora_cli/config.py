@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from aurora_cli.errors import FINE, NO
-from aurora_cli.output import print_document, style_of_output
+from aurora_cli.output import print_json, style_of_output
 from aurora_cli.settings import Settings
 from aurora_protocol.human_text import plain
 
@@ -50,7 +50,7 @@ def get(settings: Settings, key: str) -> None:
     for notice in notices:
         print(f"aurora: {plain(notice.line)}", file=sys.stderr)
     if settings.json:
-        print_document(
+        print_json(
             {
                 "settings": {
                     name: {"value": each.value, "source": each.source, "place": each.place}
@@ -90,7 +90,7 @@ def set_(settings: Settings, pairs: tuple[str, ...], project: bool) -> None:
     for line in _overruled(settings, [key for key, value in changes if value is not None], project=project):
         print(f"aurora: {plain(line)}", file=sys.stderr)
     if settings.json:
-        print_document({"file": str(path), "changed": dict(changes)})
+        print_json({"file": str(path), "changed": dict(changes)})
         return
     for key, value in changes:
         said = f"{key} has its default again" if value is None else f"{key} = {json.dumps(value, ensure_ascii=False)}"
@@ -111,7 +111,7 @@ def path(settings: Settings) -> None:
     for each in files:
         each["exists"] = Path(str(each["path"])).is_file()
     if settings.json:
-        print_document({"files": files})
+        print_json({"files": files})
         return
     for each in files:
         remarks = [str(each["layer"]), *([] if each["exists"] else ["not there"])]
@@ -125,7 +125,7 @@ def show_defaults() -> None:
     """Print every setting with its default, as a file would have it."""
     from aurora_server.configuration.effective import defaults_file
 
-    print_document(defaults_file())
+    print_json(defaults_file())
 
 
 @config.command()
@@ -148,7 +148,7 @@ def init(settings: Settings) -> int:
     with _told():
         change(place, home(os.environ), first)
     if settings.json:
-        print_document({"file": str(place), "written": written})
+        print_json({"file": str(place), "written": written})
     else:
         print(f"wrote {place}" if written else f"{place} is there already and was left as it is")
     return FINE if written else NO

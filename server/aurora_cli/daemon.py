@@ -103,8 +103,8 @@ def stop_daemon(address: Address) -> int | None:
 def status_lines(reply: dict[str, Any]) -> list[str]:
     """An `aurora/status` result for people."""
     lines = [
-        f"aurora {reply['version']}, process {reply['pid']}, up {took(1000 * reply['uptimeS'])}, "
-        f"{size(reply['rssBytes'])}, {count(reply['connections'], 'connection')}",
+        f"aurora {reply['version']}, process {reply['pid']}, up {took(1000 * reply['uptime_s'])}, "
+        f"{size(reply['rss_bytes'])}, {count(reply['connections'], 'connection')}",
         f"socket {reply['socket']}",
     ]
     for workspace in reply["workspaces"]:
@@ -112,14 +112,14 @@ def status_lines(reply: dict[str, Any]) -> list[str]:
             workspace["state"],
             count(workspace["files"], "file"),
             count(workspace["chunks"], "chunk"),
-            size(workspace["databaseBytes"]),
+            size(workspace["database_bytes"]),
         ]
-        if workspace["pendingFiles"]:
-            facts.append(f"{workspace['pendingFiles']:,} pending")
-        if workspace["skippedFiles"]:
-            facts.append(f"{workspace['skippedFiles']:,} skipped")
-        if workspace.get("lastError"):
-            facts.append(f"last error: {workspace['lastError']}")
+        if workspace["pending_files"]:
+            facts.append(f"{workspace['pending_files']:,} pending")
+        if workspace["skipped_files"]:
+            facts.append(f"{workspace['skipped_files']:,} skipped")
+        if workspace.get("last_error"):
+            facts.append(f"last error: {workspace['last_error']}")
         lines.append(plain(f"{workspace['root']}: {' · '.join(facts)}"))
     if not reply["workspaces"]:
         lines.append("no workspace is open")

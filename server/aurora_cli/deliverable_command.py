@@ -30,7 +30,7 @@ def happening(
         def run(settings: Settings, /, words_: tuple[str, ...], **options: Any) -> None:
             change, named = split(words_, words, choices or {})
             about = {key: options.pop(key) for key in ("at", "event_id", "in_session", "agent", "model", "framework_")}
-            params = {"action": name, "changeId": change, **_camel(about), **params_of(**options), **named}
+            params = {"action": name, "change_id": change, **_named(about), **params_of(**options), **named}
             record(settings, {key: value for key, value in params.items() if value is not None})
 
         shown = " ".join(["[CHANGE]", *(word.upper() for word in words)])
@@ -68,9 +68,9 @@ def record(settings: Settings, params: dict[str, Any]) -> None:
     with open_session(settings, settings.workspace) as client:
         state = client.request(DELIVERABLE, params)
         ended = params["action"] in ("complete", "fail")
-        final = client.request(DELIVERABLE, {"action": "export", "changeId": state["changeId"]}) if ended else None
-    if "changeId" not in params:
-        print(f"aurora: {state['changeId']} is meant, the only one that is open", file=sys.stderr)
+        final = client.request(DELIVERABLE, {"action": "export", "change_id": state["change_id"]}) if ended else None
+    if "change_id" not in params:
+        print(f"aurora: {state['change_id']} is meant, the only one that is open", file=sys.stderr)
     if settings.json:
         print_json(state)
         return
@@ -106,6 +106,6 @@ def _with_zone(_: click.Context, __: click.Parameter, given: str | None) -> str 
         raise click.BadParameter(f"{given[:100]!r} is no time; write a time as 2026-02-26T10:00") from error
 
 
-def _camel(about: Mapping[str, Any]) -> dict[str, Any]:
-    names = {"event_id": "eventId", "in_session": "session", "framework_": "agentFramework"}
+def _named(about: Mapping[str, Any]) -> dict[str, Any]:
+    names = {"in_session": "session", "framework_": "agent_framework"}
     return {names.get(key, key): value for key, value in about.items() if value is not None}

@@ -43,7 +43,7 @@ def ingest(settings: Settings, files: tuple[str, ...], claude_code_hook: bool) -
     """
     if claude_code_hook:
         return hook(settings)
-    total: dict[str, Any] = {"accepted": 0, "duplicates": 0, "refused": [], "changeIds": [], "notes": []}
+    total: dict[str, Any] = {"accepted": 0, "duplicates": 0, "refused": [], "change_ids": [], "notes": []}
     with open_session(settings, settings.workspace) as client:
         for name in files or ("-",):
             first = 1
@@ -57,7 +57,7 @@ def ingest(settings: Settings, files: tuple[str, ...], claude_code_hook: bool) -
     for note in total["notes"] if not settings.json else ():
         print(f"aurora: {plain(note)}", file=sys.stderr)
     for each in total["refused"][:REFUSALS_SHOWN] if not settings.json else ():
-        where = f"{each['file']}:{each['line']}" if "line" in each else each.get("issue") or each["eventId"]
+        where = f"{each['file']}:{each['line']}" if "line" in each else each.get("issue") or each["event_id"]
         print(f"aurora: refused {plain(where)}: {plain(each['reason'])}", file=sys.stderr)
     return NO if total["refused"] else FINE
 
@@ -77,7 +77,7 @@ def hook(settings: Settings) -> int:
         with open_session(settings, root) as client:
             reply = client.request(DELIVERABLE, params, timeout=HOOK_SECONDS)
         if settings.json:
-            print(json.dumps({"accepted": reply["accepted"], "changeIds": reply["changeIds"]}), file=sys.stderr)
+            print(json.dumps({"accepted": reply["accepted"], "change_ids": reply["change_ids"]}), file=sys.stderr)
     except Exception as error:  # noqa: BLE001 - an agent's tool call must not fail because of us
         print(f"aurora: this hook was not recorded: {one_line(error)}", file=sys.stderr)
     return FINE
@@ -186,7 +186,7 @@ def _add(total: dict[str, Any], reply: dict[str, Any], name: str, first: int) ->
             each = {**each, "line": each["line"] + first - 1, "file": name}
         total["refused"].append(each)
     total["notes"] += reply.get("notes", [])
-    total["changeIds"] = list(dict.fromkeys([*total["changeIds"], *reply["changeIds"]]))
+    total["change_ids"] = list(dict.fromkeys([*total["change_ids"], *reply["change_ids"]]))
 
 
 def outcome_lines(total: dict[str, Any]) -> list[str]:
@@ -196,6 +196,6 @@ def outcome_lines(total: dict[str, Any]) -> list[str]:
         words.append(f"{total['duplicates']:,} known already")
     if total["refused"]:
         words.append(f"{len(total['refused']):,} refused")
-    changes = total["changeIds"]
+    changes = total["change_ids"]
     named = f": {', '.join(plain(each) for each in changes[:5])}{' …' if len(changes) > 5 else ''}" if changes else ""
     return [" · ".join(words) + named]

@@ -47,8 +47,8 @@ def start(
         "type": type,
         "complexity": complexity,
         "framework": framework,
-        "specId": spec_id,
-        "requirementsCount": requirements,
+        "spec_id": spec_id,
+        "requirements_count": requirements,
     }
 
 
@@ -73,7 +73,7 @@ def task(completed: int | None, total: int | None) -> dict[str, Any]:
 @click.option("--seconds", type=AMOUNT, help="How long it took.")
 def tool_call(count: int, succeeded: bool | None, seconds: float | None) -> dict[str, Any]:
     """Count calls of a TOOL."""
-    return {"count": count, "succeeded": succeeded, "durationSeconds": seconds}
+    return {"count": count, "succeeded": succeeded, "duration_seconds": seconds}
 
 
 @happening("tokens")
@@ -88,12 +88,12 @@ def tokens(
 ) -> dict[str, Any]:
     """Add tokens and their cost."""
     return {
-        "inputTokens": given,
-        "outputTokens": produced,
-        "cachedTokens": cached,
-        "costUsd": cost,
+        "input_tokens": given,
+        "output_tokens": produced,
+        "cached_tokens": cached,
+        "cost_usd": cost,
         "provider": provider,
-        "durationSeconds": seconds,
+        "duration_seconds": seconds,
     }
 
 
@@ -102,7 +102,7 @@ def tokens(
 @click.option("--failure-type", type=click.Choice(FAILURES), help="Of what kind that was.")
 def recovery(reason: str | None, failure_type: str | None) -> dict[str, Any]:
     """Rework begins after a failure."""
-    return {"reason": reason, "failureType": failure_type}
+    return {"reason": reason, "failure_type": failure_type}
 
 
 @happening("iterate")
@@ -123,7 +123,7 @@ def session() -> dict[str, Any]:
 @click.option("--count", type=click.IntRange(0, 1_000_000), default=1, show_default=True, help="How many times.")
 def intervene(waited: float | None, note: str | None, count: int) -> dict[str, Any]:
     """A person had to step in; a count of 0 says that nobody had to so far."""
-    return {"waitedSeconds": waited, "note": note, "count": count}
+    return {"waited_seconds": waited, "note": note, "count": count}
 
 
 @happening("conform")
@@ -147,7 +147,7 @@ def conform(
         "total": total,
         "functional": functional,
         "correctness": correctness,
-        "constraintViolations": violations,
+        "constraint_violations": violations,
         "constraints": constraints,
     }
 
@@ -174,7 +174,7 @@ def complete(reason: str | None) -> dict[str, Any]:
 @click.option("--reason", metavar="TEXT", help="Why, in yours.")
 def fail(failure_type: str | None, reason: str | None) -> dict[str, Any]:
     """It is abandoned, or not good enough."""
-    return {"failureType": failure_type, "reason": reason}
+    return {"failure_type": failure_type, "reason": reason}
 
 
 COMMANDS = (

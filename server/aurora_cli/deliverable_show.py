@@ -13,7 +13,6 @@ from aurora_cli.deliverable_view import ended_lines, event_line, list_lines, sho
 from aurora_cli.output import json_text, print_json, style_of_output
 from aurora_cli.session import open_session
 from aurora_cli.settings import Settings
-from aurora_protocol.keys import snake_keys
 
 STATUSES = ("open", "planning", "executing", "verifying", "completed", "failed")
 MOST = 100_000
@@ -28,8 +27,8 @@ def show(settings: Settings, change: str | None) -> None:
         state = client.request(DELIVERABLE, _about("show", change))
         final = None
         if state["status"] in ("completed", "failed"):
-            final = client.request(DELIVERABLE, {"action": "export", "changeId": state["changeId"]})
-    _said(state["changeId"], change)
+            final = client.request(DELIVERABLE, {"action": "export", "change_id": state["change_id"]})
+    _said(state["change_id"], change)
     if settings.json:
         print_json(state)
         return
@@ -63,11 +62,11 @@ def events(settings: Settings, change: str | None, limit: int) -> None:
     """Print a deliverable's events, oldest first; with --json one line each, as `ingest` reads them."""
     with open_session(settings, settings.workspace) as client:
         reply = client.request(DELIVERABLE, {**_about("events", change), "limit": limit})
-    _said(reply["changeId"], change)
+    _said(reply["change_id"], change)
     style = style_of_output(settings)
     for event in reply["events"]:
         if settings.json:
-            print(json_text(snake_keys(event)))
+            print(json_text(event))
         else:
             print(event_line(event, style))
     left_out = reply["total"] - len(reply["events"])
@@ -82,12 +81,12 @@ def export(settings: Settings, change: str | None) -> None:
     """Print the final record of a deliverable that has ended (AURA-M §5.2), else its state, as JSON."""
     with open_session(settings, settings.workspace) as client:
         document = client.request(DELIVERABLE, _about("export", change))
-    _said(document["changeId"], change)
+    _said(document["change_id"], change)
     print_json(document)
 
 
 def _about(action: str, change: str | None) -> dict[str, Any]:
-    return {"action": action} if change is None else {"action": action, "changeId": change}
+    return {"action": action} if change is None else {"action": action, "change_id": change}
 
 
 def _said(meant: str, change: str | None) -> None:

@@ -13,7 +13,7 @@ _COLORS = {"completed": "green", "failed": "red"}
 _TOOLS = 5
 _DESCRIPTION = 60
 _ABOUT = frozenset(
-    {"id", "event", "eventType", "timestamp", "at", "changeId", "phase", "source", "evidence", "session"}
+    {"id", "event", "event_type", "timestamp", "at", "change_id", "phase", "source", "evidence", "session"}
 )
 """What of an event is not said among its details."""
 
@@ -21,10 +21,10 @@ _ABOUT = frozenset(
 def state_line(state: Mapping[str, Any], style: Style) -> str:
     """`add-search · apply · 4/8 tasks`, from a deliverable's state."""
     status = state["status"]
-    stage = status if status in _COLORS else state.get("currentPhase") or status
-    words = [style.bold(plain(state["changeId"])), style.colored(stage, _COLORS.get(status, "yellow"))]
-    if state.get("tasksTotal"):
-        words.append(f"{state.get('tasksCompleted') or 0}/{state['tasksTotal']} tasks")
+    stage = status if status in _COLORS else state.get("current_phase") or status
+    words = [style.bold(plain(state["change_id"])), style.colored(stage, _COLORS.get(status, "yellow"))]
+    if state.get("tasks_total"):
+        words.append(f"{state.get('tasks_completed') or 0}/{state['tasks_total']} tasks")
     return " · ".join(words)
 
 
@@ -35,8 +35,8 @@ def list_lines(states: Sequence[Mapping[str, Any]], style: Style, now: datetime)
     lines = []
     for state in states:
         words = [state_line(state, style)]
-        if state.get("updatedAt"):
-            words.append(style.dim(ago(state["updatedAt"], now)))
+        if state.get("updated_at"):
+            words.append(style.dim(ago(state["updated_at"], now)))
         if state.get("description"):
             words.append(style.dim(shorten(plain(state["description"]), _DESCRIPTION)))
         lines.append("  ".join(words))
@@ -48,28 +48,28 @@ def show_lines(state: Mapping[str, Any], style: Style, now: datetime) -> list[st
     lines = [state_line(state, style)]
     if state.get("description"):
         lines.append(f"  {plain(state['description'])}")
-    spec = state.get("specSource") or {}
+    spec = state.get("spec_source") or {}
     if spec:
-        requirements = spec.get("requirementsCount")
+        requirements = spec.get("requirements_count")
         counted = [count(requirements, "requirement")] if requirements is not None else []
-        parts = [plain(spec[key]) for key in ("framework", "specId") if spec.get(key)]
+        parts = [plain(spec[key]) for key in ("framework", "spec_id") if spec.get(key)]
         lines.append(f"  spec       {' · '.join(parts + counted)}")
-    heard = f" · last event {ago(state['updatedAt'], now)}" if state.get("updatedAt") else ""
-    lines.append(f"  begun      {ago(state['startedAt'], now)}{heard}")
+    heard = f" · last event {ago(state['updated_at'], now)}" if state.get("updated_at") else ""
+    lines.append(f"  begun      {ago(state['started_at'], now)}{heard}")
     if phases := phase_words(state.get("phases") or {}, now):
         lines.append(f"  phases     {phases}")
-    if tools := tool_words(state.get("toolCalls") or {}, state.get("toolCallsTotal")):
+    if tools := tool_words(state.get("tool_calls") or {}, state.get("tool_calls_total")):
         lines.append(f"  tools      {tools}")
     rework = []
-    if state.get("applyIterations"):
-        rework.append(count(state["applyIterations"], "iteration"))
-    if state.get("recoveryAttempts"):
-        rework.append(recoveries(state["recoveryAttempts"]))
-    if state.get("humanInterventions"):
-        rework.append(count(state["humanInterventions"], "intervention"))
+    if state.get("apply_iterations"):
+        rework.append(count(state["apply_iterations"], "iteration"))
+    if state.get("recovery_attempts"):
+        rework.append(recoveries(state["recovery_attempts"]))
+    if state.get("human_interventions"):
+        rework.append(count(state["human_interventions"], "intervention"))
     if rework:
         lines.append(f"  rework     {' · '.join(rework)}")
-    if usage := token_words(state.get("tokenUsage") or {}):
+    if usage := token_words(state.get("token_usage") or {}):
         lines.append(f"  tokens     {usage}")
     if state.get("sessions"):
         lines.append(f"  sessions   {', '.join(plain(each) for each in state['sessions'])}")
@@ -80,31 +80,31 @@ def ended_lines(final: Mapping[str, Any], style: Style) -> list[str]:
     """The numbers of a deliverable that has ended, and what was slow."""
     metrics = final.get("metrics") or {}
     lines = []
-    latency = metrics.get("resolutionLatencySeconds")
-    durations = metrics.get("phaseDurations") or {}
+    latency = metrics.get("resolution_latency_seconds")
+    durations = metrics.get("phase_durations") or {}
     if latency is not None:
         slowest = max(durations, key=lambda phase: durations[phase]) if durations else None
         why = f", longest in {slowest} ({lasting(durations[slowest])})" if slowest is not None else ""
         lines.append(f"  latency      {lasting(latency)}{why}")
-    if metrics.get("recoveryAttempts") is not None:
-        iterations = f" in {count(metrics['applyIterations'], 'iteration')}" if metrics.get("applyIterations") else ""
-        lines.append(f"  rework       {recoveries(metrics['recoveryAttempts'])}{iterations}")
+    if metrics.get("recovery_attempts") is not None:
+        iterations = f" in {count(metrics['apply_iterations'], 'iteration')}" if metrics.get("apply_iterations") else ""
+        lines.append(f"  rework       {recoveries(metrics['recovery_attempts'])}{iterations}")
     conformance = metrics.get("conformance") or {}
     if conformance.get("overall") is not None:
         parts = [
-            f"{name.replace('iterationPenalty', 'iterations')} {conformance[name]:.2f}"
-            for name in ("functional", "correctness", "constraints", "iterationPenalty")
+            f"{name.replace('iteration_penalty', 'iterations')} {conformance[name]:.2f}"
+            for name in ("functional", "correctness", "constraints", "iteration_penalty")
             if conformance.get(name) is not None
         ]
         lines.append(f"  conformance  {conformance['overall']:.2f}  {style.dim(', '.join(parts))}")
-    if metrics.get("deliverableFailed"):
-        kind = metrics.get("failureType")
+    if metrics.get("deliverable_failed"):
+        kind = metrics.get("failure_type")
         lines.append(f"  failed       {style.colored(kind.replace('_', ' ') if kind else 'yes', 'red')}")
-    tools = dict(metrics.get("toolCalls") or {})
+    tools = dict(metrics.get("tool_calls") or {})
     total = tools.pop("total", None)
     if words := tool_words(tools, total):
         lines.append(f"  tools        {words}")
-    if usage := token_words(metrics.get("tokenUsage") or {}):
+    if usage := token_words(metrics.get("token_usage") or {}):
         lines.append(f"  tokens       {usage}")
     return lines
 
@@ -112,7 +112,7 @@ def ended_lines(final: Mapping[str, Any], style: Style) -> list[str]:
 def event_line(event: Mapping[str, Any], style: Style) -> str:
     """When, what and by whom, of one event."""
     told = {**event, **(event.get("data") or event.get("what") or {})}
-    kind = str(event.get("eventType") or told.get("event"))
+    kind = str(event.get("event_type") or told.get("event"))
     said = [str(event["phase"])] if event.get("phase") else []
     said += [
         f"{key}={plain(str(value))}"
@@ -128,10 +128,10 @@ def phase_words(phases: Mapping[str, Mapping[str, Any]], now: datetime) -> str:
     """`specs 3 min → apply 20 min …`, an ellipsis for what lasts."""
     words = []
     for name, record in phases.items():
-        if not record.get("startedAt"):
+        if not record.get("started_at"):
             continue
-        begun = datetime.fromisoformat(record["startedAt"])
-        over = record.get("completedAt")
+        begun = datetime.fromisoformat(record["started_at"])
+        over = record.get("completed_at")
         seconds = ((datetime.fromisoformat(over) if over else now) - begun).total_seconds()
         words.append(f"{name} {lasting(max(0.0, seconds))}{'' if over else ' …'}")
     return " → ".join(words)
@@ -151,16 +151,16 @@ def tool_words(tools: Mapping[str, int], total: int | None = None) -> str:
 def token_words(usage: Mapping[str, Any]) -> str:
     """`20,500 (12,000 in, 8,500 out) · $0.14`, without what nobody told."""
     words = []
-    total = usage.get("totalTokens")
+    total = usage.get("total_tokens")
     if total is not None:
         parts = [
             f"{usage[name]:,} {way}"
-            for name, way in (("inputTokens", "in"), ("outputTokens", "out"))
+            for name, way in (("input_tokens", "in"), ("output_tokens", "out"))
             if usage.get(name) is not None
         ]
         words.append(f"{total:,} ({', '.join(parts)})" if parts else f"{total:,}")
-    if usage.get("estimatedCostUsd") is not None:
-        words.append(f"${usage['estimatedCostUsd']:,.2f}")
+    if usage.get("estimated_cost_usd") is not None:
+        words.append(f"${usage['estimated_cost_usd']:,.2f}")
     return " · ".join(words)
 
 

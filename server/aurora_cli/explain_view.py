@@ -32,11 +32,12 @@ def explanation(item: dict[str, Any], now: datetime) -> list[str]:
 
 def _activation(terms: dict[str, Any], evidence: dict[str, Any], now: datetime) -> str:
     learned = evidence.get("learned") or []
-    days = evidence.get("daysSinceAccess")
+    days = evidence.get("days_since_access")
     aged = f" ({days:.0f} d)" if days is not None and days >= 1 else ""
     line = (
-        f"activation {terms['total']:.2f} = base level {terms['baseLevel']:.2f}{_history(evidence, now)} "
-        f"+ spreading {terms['spreading']:.2f} + context {terms['contextBoost']:.2f} − decay {terms['decay']:.2f}{aged}"
+        f"activation {terms['total']:.2f} = base level {terms['base_level']:.2f}{_history(evidence, now)} "
+        f"+ spreading {terms['spreading']:.2f} + context {terms['context_boost']:.2f} "
+        f"− decay {terms['decay']:.2f}{aged}"
     )
     if terms.get("learned") or learned:
         line += f" + learned {terms.get('learned', 0.0):.2f}" + (f" ({count(len(learned), 'run')})" if learned else "")
@@ -44,11 +45,11 @@ def _activation(terms: dict[str, Any], evidence: dict[str, Any], now: datetime) 
 
 
 def _history(evidence: dict[str, Any], now: datetime) -> str:
-    accesses, noun = evidence.get("accesses"), _FROM.get(evidence.get("accessesFrom", ""))
+    accesses, noun = evidence.get("accesses"), _FROM.get(evidence.get("accesses_from", ""))
     if not accesses or noun is None:
         return ""
     last = ago(accesses[-1], now)
-    return f" ({noun} {last})" if noun == "file time" else f" ({count(evidence['accessCount'], noun)}, last {last})"
+    return f" ({noun} {last})" if noun == "file time" else f" ({count(evidence['access_count'], noun)}, last {last})"
 
 
 def _matches(evidence: dict[str, Any]) -> str:

@@ -16,10 +16,9 @@ from aurora_cli.session import open_session
 from aurora_cli.settings import Settings
 from aurora_orchestration.guardrails.blocked import Unrecorded
 from aurora_orchestration.guardrails.budget import Budget
-from aurora_orchestration.llm.completion import Usage
 from aurora_orchestration.llm.models import open_models
-from aurora_orchestration.soar.run_record import Call, Mode, RunCancelled, RunRecord
-from aurora_orchestration.soar.types import AgentResponse, Subgoal, SubgoalResult
+from aurora_orchestration.run_record import Mode, RunCancelled, RunRecord
+from aurora_orchestration.types import AgentResponse, Call, Subgoal, SubgoalResult, Usage
 from aurora_protocol.address import in_home
 from aurora_protocol.query_methods import QUERY
 from aurora_server.configuration.layers import settings_for
@@ -56,7 +55,7 @@ async def opening(settings: Settings) -> AsyncIterator[Wired]:
 
 def spent_by(budget: Budget, stage: Mapping[str, Any]) -> float:
     """What the run of a stage has cost by now: what its last stage said, or the budget by what was paid since."""
-    told = float(stage.get("costUsd") or 0.0)
+    told = float(stage.get("cost_usd") or 0.0)
     run = stage.get("run")
     try:
         entries = budget.history().entries if run and budget.settings.enabled else ()
@@ -68,7 +67,7 @@ def spent_by(budget: Budget, stage: Mapping[str, Any]) -> float:
 def cancelled_record(stage: Mapping[str, Any], query: str, usd: float, workspace: str, mode: Mode) -> RunRecord:
     """A run that was cancelled, as far as the stages that were told of it go."""
     result = {
-        "id": str(stage.get("run") or ""), "query": query, "costUsd": usd, "tookMs": stage.get("elapsedMs") or 0.0,
+        "id": str(stage.get("run") or ""), "query": query, "cost_usd": usd, "took_ms": stage.get("elapsed_ms") or 0.0,
         "state": "cancelled", "answer": "", "score": None, "confidence": None, "notices": (), "error": "cancelled",
         "log": None,
     }  # fmt: skip
@@ -80,13 +79,13 @@ def record_of(result: dict[str, Any], workspace: str, mode: Mode) -> RunRecord:
     now = time.time()
     paid = Call(
         phase="respond", purpose="run", role="reasoning", provider="", model="", usage=Usage(),
-        cost_usd=result["costUsd"], started_at=now, took_ms=result["tookMs"],
+        cost_usd=result["cost_usd"], started_at=now, took_ms=result["took_ms"],
     )  # fmt: skip
     return RunRecord(
         id=result["id"],
         query=result["query"],
         workspace=workspace,
-        started_at=now - result["tookMs"] / 1000,
+        started_at=now - result["took_ms"] / 1000,
         ended_at=now,
         state=result["state"],
         mode=mode,

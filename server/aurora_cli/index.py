@@ -41,14 +41,14 @@ def inside(root: Path, path: Path) -> str:
 def summary_lines(result: dict[str, Any]) -> list[str]:
     """An `aurora/index` result for people."""
     changes = [
-        f"{result['parsedFiles']:,} parsed",
-        f"{result['unchangedFiles']:,} unchanged",
-        f"{result['removedFiles']:,} removed",
+        f"{result['parsed_files']:,} parsed",
+        f"{result['unchanged_files']:,} unchanged",
+        f"{result['removed_files']:,} removed",
     ]
-    if result["skippedFiles"]:
-        changes.append(f"{result['skippedFiles']:,} skipped (aurora doctor)")
-    if result["failedFiles"]:
-        changes.append(f"{result['failedFiles']:,} failed (aurora doctor)")
+    if result["skipped_files"]:
+        changes.append(f"{result['skipped_files']:,} skipped (aurora doctor)")
+    if result["failed_files"]:
+        changes.append(f"{result['failed_files']:,} failed (aurora doctor)")
     kinds = sorted(result["kinds"].items(), key=lambda item: (-item[1], item[0]))
     lines = [f"{plain(str(result['workspace']))}: {done(result)}", "  " + " · ".join(changes)]
     if kinds:

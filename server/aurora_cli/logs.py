@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from aurora_cli.output import print_document, style_of_output
+from aurora_cli.output import print_json, style_of_output
 from aurora_cli.settings import Settings
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ def search(
             }
             for each in found
         ]
-        print_document({"words": list(words), "results": told})
+        print_json({"words": list(words), "results": told})
     elif found:
         print("\n".join(found_lines(found, words, style_of_output(settings))))
     else:
@@ -148,7 +148,7 @@ def _show(settings: Settings, conversation: Conversation, *, rendered: bool) -> 
     text = text_of(conversation.path)
     style = style_of_output(settings)
     if settings.json:
-        print_document(document(conversation, text))
+        print_json(document(conversation, text))
     elif rendered and style.rich:
         render(text, style)
     else:
@@ -162,7 +162,7 @@ def _list(settings: Settings, first: str, last: str, *, since: str = "", called:
     folder = _folder(settings)
     found = [each for each in conversations(folder, first, last) if (each.started_at or f"{each.day}T99") >= since]
     if settings.json:
-        print_document({"folder": os.fspath(folder), "logs": [row(each) for each in found]})
+        print_json({"folder": os.fspath(folder), "logs": [row(each) for each in found]})
     elif found:
         print("\n".join(list_lines(found, style_of_output(settings))))
     else:

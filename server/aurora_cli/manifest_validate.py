@@ -16,7 +16,7 @@ from aurora_cli.manifest_check import checks
 from aurora_cli.manifest_files import STANDARD_INPUT, WELL_KNOWN, Unreadable
 from aurora_cli.manifest_report import Checked, report, severities
 from aurora_cli.manifest_view import concise_lines, framed_lines, mended_lines, summary_line
-from aurora_cli.output import print_document, style_of
+from aurora_cli.output import print_json, style_of
 from aurora_cli.settings import Settings
 from aurora_manifest.check import unknown_rules
 from aurora_protocol.human_text import plain
@@ -95,7 +95,7 @@ def validate(
             _print_lines(mended_lines(each))
             _print_lines(framed_lines(each, style))
     if settings.json:
-        print_document(msgspec.to_builtins(report(checked, unreadable)))
+        print_json(msgspec.to_builtins(report(checked, unreadable)))
     elif sarif:
         _print_sarif(checked, unreadable, settings.workspace)
     elif checked and not concise and not quiet:
@@ -134,4 +134,4 @@ def _print_sarif(checked: Sequence[Checked], unreadable: Sequence[str], root: Pa
     from aurora_cli.sarif import log  # a dozen structs that no other format needs
     from aurora_manifest.rules import catalogue
 
-    print_document(msgspec.to_builtins(log(checked, unreadable, catalogue(), root)))
+    print_json(msgspec.to_builtins(log(checked, unreadable, catalogue(), root)))

@@ -57,12 +57,12 @@ def mem(
         raise click.UsageError("the query is empty", click.get_current_context())
     root = settings.workspace
     text = from_root(text, settings.here, root)
-    params: dict[str, Any] = {"query": text, "limit": limit, "includeContent": content, "explain": explain}
+    params: dict[str, Any] = {"query": text, "limit": limit, "include_content": content, "explain": explain}
     params |= {"everywhere": everywhere}
     if types:
         params["types"] = list(dict.fromkeys(types))
     if budget is not None:
-        params["budgetTokens"] = budget
+        params["budget_tokens"] = budget
     with open_session(settings, root) as client:
         reply = recall(client, params, root, settings)
     if settings.json:
@@ -87,7 +87,7 @@ def index_once(client: Client, root: Path, settings: Settings) -> None:
 
 
 def _index_if_never(reply: dict[str, Any], client: Client, root: Path, settings: Settings) -> bool:
-    if reply["freshness"]["indexedAt"] is not None:
+    if reply["freshness"]["indexed_at"] is not None:
         return False
     from aurora_cli.progress import index_with_progress
 

@@ -92,8 +92,8 @@ def adopt(settings: Settings, source: str | None, listed: bool) -> None:
         print("\n".join(other_lines(result["others"])))
     else:
         print("\n".join(import_lines(result["adopted"])))
-        if result["keptAs"]:
-            print(f"  the old memory is kept as {plain(result['keptAs'])}")
+        if result["kept_as"]:
+            print(f"  the old memory is kept as {plain(result['kept_as'])}")
 
 
 def other_lines(others: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -101,7 +101,7 @@ def other_lines(others: Sequence[Mapping[str, Any]]) -> list[str]:
     lines = []
     for each in others:
         notes = [f"{each['learned']:,} learned"]
-        if each["sameRepository"]:
+        if each["same_repository"]:
             notes.append("same repository")
         if each["left"]:
             notes.append("folder gone")
@@ -131,7 +131,7 @@ def import_lines(result: Mapping[str, Any]) -> list[str]:
         lines.append(f"  {count(result['moved'], 'chunk')} found in another place by their shape")
     if result["waiting"]:
         lines.append(f"  {count(result['waiting'], 'chunk')} not here now; their history comes back with their files")
-    if result["sameRepository"] is False:
+    if result["same_repository"] is False:
         lines.append("  this was exported from another repository")
     return lines
 

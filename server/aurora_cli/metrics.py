@@ -32,7 +32,7 @@ METRICS = "aurora/metrics"
 @click.pass_obj
 def metrics(settings: Settings, window_days: float | None, window_count: int | None, by: str | None) -> None:
     """Say how deliverables went: throughput, latency, failures, recovery, conformance, with tiers and trends."""
-    asked = {"windowDays": window_days, "windowCount": window_count, "by": by}
+    asked = {"window_days": window_days, "window_count": window_count, "by": by}
     params: dict[str, Any] = {name: value for name, value in asked.items() if value is not None}
     with open_session(settings, settings.workspace) as client:
         reply = client.request(METRICS, params)

@@ -67,10 +67,10 @@ def _span(window: Mapping[str, Any]) -> str:
 
 def _supporting(told: Mapping[str, Any]) -> list[str]:
     lines = []
-    for key, title in (("phaseSeconds", "phases"), ("phaseDurations", "phases")):
+    for key, title in (("phase_seconds", "phases"), ("phase_durations", "phases")):
         if told.get(key):
             lines.append(f"  {title:<10} {', '.join(f'{name} {lasting(each)}' for name, each in told[key].items())}")
-    for key, title in (("toolCalls", "tools"), ("toolMix", "tools"), ("failureTypes", "failures")):
+    for key, title in (("tool_calls", "tools"), ("tool_mix", "tools"), ("failure_types", "failures")):
         if told.get(key):
             ranked = sorted(told[key].items(), key=lambda item: -item[1])[:6]
             lines.append(f"  {title:<10} {', '.join(f'{plain(name)} {_number(each)}' for name, each in ranked)}")

@@ -21,7 +21,7 @@ from aurora_orchestration.guardrails.guard import Guarded
 from aurora_orchestration.llm.completion import CapReached, Llm, LlmError
 from aurora_orchestration.llm.models import open_models
 from aurora_orchestration.settings import SoarSettings
-from aurora_orchestration.soar.run_record import Call
+from aurora_orchestration.types import Call
 from aurora_protocol import Blocked
 from aurora_server.configuration.budget import budget_of
 from aurora_server.configuration.documents import SettingsError

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from aurora_cli.settings import Settings
-from aurora_protocol.keys import snake_keys
 
 PIPED_WIDTH = None
 
@@ -58,12 +57,7 @@ def style_of_output(settings: Settings) -> Style:
 
 
 def print_json(value: Any) -> None:
-    """Print a reply of the daemon as one JSON document."""
-    print_document(snake_keys(value))
-
-
-def print_document(value: Any) -> None:
-    """Print plain data as one JSON document, its keys as they are."""
+    """Print plain data as one JSON document; a reply of the daemon's has the keys that the command line has."""
     print(json_text(value, indent=2 if sys.stdout.isatty() else None))
 
 

@@ -32,7 +32,7 @@ def index_with_progress(
 
 def done(result: dict[str, Any]) -> str:
     """`214 files · 3,911 chunks · 1.8 s`."""
-    return " · ".join((count(result["files"], "file"), count(result["chunks"], "chunk"), took(result["tookMs"])))
+    return " · ".join((count(result["files"], "file"), count(result["chunks"], "chunk"), took(result["took_ms"])))
 
 
 @contextmanager

@@ -17,7 +17,6 @@ from aurora_cli.query_view import RunView, run_view
 from aurora_cli.session import open_session
 from aurora_cli.settings import Settings
 from aurora_protocol import RequestFailed
-from aurora_protocol.keys import camel
 
 QUERY, ASK_USER = (
     "aurora/query",
@@ -77,11 +76,11 @@ def query(
         raise click.UsageError(
             f"the question has more than {MAX_QUESTION:,} characters; ask about a file by its path instead", ctx
         )
-    params: dict[str, Any] = {"query": question, "dryRun": dry_run, "auto": auto, "force": force, "session": session}
-    params |= {"ifCalled": if_called}
+    params: dict[str, Any] = {"query": question, "dry_run": dry_run, "auto": auto, "force": force, "session": session}
+    params |= {"if_called": if_called}
     params |= {"verification": verification} if verification else {}
     params |= {"resume": resume} if resume else {}
-    params |= {camel(flag): value for flag, value in flags_of(llm_provider, llm_model).items()}
+    params |= flags_of(llm_provider, llm_model)
     stay()
     with run_view(settings) as view:
         try:
@@ -107,7 +106,7 @@ def ask(settings: Settings, params: dict[str, Any], view: RunView) -> int:
         result = client.request(QUERY, {**params, "partialResultToken": token}, on_progress=view.stage)
     if not isinstance(result, dict):
         raise RequestFailed("the daemon gave no result; see: aurora doctor", 0)
-    if not result.get("id") and params.get("ifCalled") and not settings.json:
+    if not result.get("id") and params.get("if_called") and not settings.json:
         return FINE  # a hook's output would join every prompt
     return view.finish(result)
 

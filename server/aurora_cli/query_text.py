@@ -107,7 +107,7 @@ def sure_line(result: Mapping[str, Any]) -> str:
         weakest = min(checks, key=lambda each: each["score"])
         why = f" ({shorten(plain(str(weakest['issues'][0])), 80)})" if weakest.get("issues") else ""
         said.append(f"weakest: {plain(str(weakest['name'])).replace('_', ' ')} {weakest['score']:.2f}{why}")
-    said += [cost(result), took(result.get("tookMs") or 0.0)]
+    said += [cost(result), took(result.get("took_ms") or 0.0)]
     return " · ".join(said)
 
 
@@ -115,10 +115,10 @@ def cost(result: Mapping[str, Any]) -> str:
     """`$0.0234`; that memory answered for nothing is said, and that a price is not known."""
     if not result.get("calls"):
         return "no model asked, no cost"
-    unknown = result.get("unpricedCalls") or 0
+    unknown = result.get("unpriced_calls") or 0
     if unknown == result["calls"]:
         return f"{count(unknown, 'call')} of unknown price"
-    shown = f"${result.get('costUsd') or 0.0:.4f}"
+    shown = f"${result.get('cost_usd') or 0.0:.4f}"
     return f"{shown} and {count(unknown, 'call')} of unknown price" if unknown else shown
 
 
@@ -151,10 +151,10 @@ def detail_lines(result: Mapping[str, Any]) -> list[str]:
     if tokens.get("total"):
         lines.append(
             f"tokens: {tokens['total']:,} ({tokens.get('input', 0):,} in, {tokens.get('output', 0):,} out, "
-            f"{tokens.get('cacheRead', 0):,} cached) in {count(result.get('calls') or 0, 'call')}"
+            f"{tokens.get('cache_read', 0):,} cached) in {count(result.get('calls') or 0, 'call')}"
         )
-    if result.get("reasoningId"):
-        lines.append(f"kept as: {plain(str(result['reasoningId']))}")
+    if result.get("reasoning_id"):
+        lines.append(f"kept as: {plain(str(result['reasoning_id']))}")
     if result.get("log"):
         lines.append(f"log: {plain(str(result['log']))}")
     return lines
@@ -166,13 +166,13 @@ def timing_lines(timing: Mapping[str, Any]) -> list[str]:
     width = max((len(str(each["phase"])) for each in phases), default=0)
     lines = ["time:"]
     for each in phases:
-        waited = f"  {took(each['llmMs'])} in models" if each.get("llmMs") else ""
-        shown = f"{took(each['durationMs']):>10}  {each['percentage']:>5.1f} %{waited}"
+        waited = f"  {took(each['llm_ms'])} in models" if each.get("llm_ms") else ""
+        shown = f"{took(each['duration_ms']):>10}  {each['percentage']:>5.1f} %{waited}"
         lines.append(f"  {plain(str(each['phase'])):<{width}}  {shown}")
-    total = timing.get("totalDurationMs") or 0.0
+    total = timing.get("total_duration_ms") or 0.0
     split = " · ".join(
         f"{took(timing.get(key) or 0.0)} {what}"
-        for key, what in (("llmMs", "in models"), ("agentsMs", "in agents"), ("ownMs", "of our own"))
+        for key, what in (("llm_ms", "in models"), ("agents_ms", "in agents"), ("own_ms", "of our own"))
     )
     return [*lines, f"  {'total':<{width}}  {took(total):>10}  {split}"]
 

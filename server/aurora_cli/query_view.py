@@ -17,7 +17,6 @@ from aurora_cli.errors import BLOCKED, FINE, INTERRUPTED, NO
 from aurora_cli.output import style_of
 from aurora_cli.settings import Settings
 from aurora_protocol.human_text import plain, plain_lines, shorten, took
-from aurora_protocol.keys import snake_keys
 
 if TYPE_CHECKING:
     from rich.live import Live
@@ -25,8 +24,6 @@ if TYPE_CHECKING:
 EXIT_CODES = {"blocked": BLOCKED, "cancelled": INTERRUPTED, "interrupted": INTERRUPTED, "failed": NO, "no_provider": NO}
 BEFORE_KEPT = ("guard",)
 """Stages before which nothing is kept of a run that is interrupted."""
-_UNTOUCHED = ("trace",)
-"""Members of a result whose keys are not ours to respell."""
 
 
 def exit_code_of(result: Mapping[str, Any]) -> int:
@@ -45,7 +42,7 @@ def run_view(settings: Settings, *, out: TextIO | None = None, err: TextIO | Non
 
 
 class RunView:
-    """Shows the stages of one run, and then its result. Both are as they travel, in camelCase."""
+    """Shows the stages of one run, and then its result. Both are as they travel."""
 
     def __init__(self, settings: Settings, out: TextIO, err: TextIO) -> None:
         self._json, self._level = settings.json, settings.verbosity
@@ -61,7 +58,7 @@ class RunView:
     def stage(self, notice: Mapping[str, Any]) -> None:
         """Something happened: a `StageNotice`."""
         self._run, self._stage = str(notice.get("run") or ""), str(notice.get("stage"))
-        self._spent = float(notice.get("costUsd") or 0.0)
+        self._spent = float(notice.get("cost_usd") or 0.0)
         if notice.get("stage") == "done":
             return  # `finish` says it, with all that came of the run
         if self._json:
@@ -72,8 +69,8 @@ class RunView:
                     **{key: item for key, item in (notice.get("data") or {}).items() if key not in ("stage", "status")},
                     **({"detail": notice["detail"]} if notice.get("detail") else {}),
                     "run": self._run,
-                    "cost_usd": notice.get("costUsd", 0.0),
-                    "elapsed_ms": notice.get("elapsedMs", 0.0),
+                    "cost_usd": notice.get("cost_usd", 0.0),
+                    "elapsed_ms": notice.get("elapsed_ms", 0.0),
                 }
             )
             return
@@ -188,7 +185,7 @@ class RunView:
         else:
             detail = f" · {plain(str(notice['detail']))}" if notice.get("detail") else ""
             self._now = f"{words.stage_name(notice)}{detail}"
-        spent = f"${notice.get('costUsd') or 0.0:.4f} · {took(notice.get('elapsedMs') or 0.0)}"
+        spent = f"${notice.get('cost_usd') or 0.0:.4f} · {took(notice.get('elapsed_ms') or 0.0)}"
         if self._live is not None:
             self._live.update(self._drawn(float(notice.get("progress") or 0.0), spent))
 
@@ -206,8 +203,7 @@ class RunView:
 
 
 def done_document(result: Mapping[str, Any]) -> dict[str, Any]:
-    """The last line of `--json`: what came of the run, keys in snake_case."""
-    own = {key: item for key, item in result.items() if key not in _UNTOUCHED}
+    """The last line of `--json`: what came of the run."""
     document: dict[str, Any] = {
         "stage": "done",
         "status": result.get("state"),
@@ -215,5 +211,4 @@ def done_document(result: Mapping[str, Any]) -> dict[str, Any]:
         "cached": bool(result.get("cached")),
         "answer": result.get("answer", ""),
     }
-    document |= {key: item for key, item in snake_keys(own).items() if key not in document}
-    return {**document, **{key: result[key] for key in _UNTOUCHED if key in result}}
+    return document | {key: item for key, item in result.items() if key not in document}

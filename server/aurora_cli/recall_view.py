@@ -55,7 +55,7 @@ def location(item: dict[str, Any], here: Path) -> str:
             file = os.path.relpath(root / file, here)
         else:
             file = os.fspath(root / file)
-    return f"{plain(file)}:{item['line_start'] if 'line_start' in item else item['lineStart']}"
+    return f"{plain(file)}:{item['line_start']}"
 
 
 def title(item: dict[str, Any]) -> str:
@@ -82,7 +82,7 @@ def title(item: dict[str, Any]) -> str:
 def content_lines(item: dict[str, Any], style: Style) -> list[str]:
     """The code of a result with the numbers of its lines; what stands in no file has none."""
     texts = plain_lines(item["content"])
-    numbers = item.get("contentLines") or range(item["lineStart"], item["lineStart"] + len(texts))
+    numbers = item.get("content_lines") or range(item["line_start"], item["line_start"] + len(texts))
     if not item["file"]:
         return [f"    {text}".rstrip() for text in texts]
     width = len(str(max(numbers, default=0)))
@@ -95,25 +95,25 @@ def content_lines(item: dict[str, Any], style: Style) -> list[str]:
 def footer(reply: dict[str, Any]) -> str:
     """How far to trust the answer, and what it cost: `index up to date · 2 files skipped (aurora doctor) · 4 ms`."""
     freshness = reply["freshness"]
-    pending, skipped = freshness["pendingFiles"], freshness["skippedFiles"]
+    pending, skipped = freshness["pending_files"], freshness["skipped_files"]
     if freshness.get("state") == "error":
         parts = ["indexing failed (aurora doctor)"]
     elif pending:
         parts = [f"{count(pending, 'file')} still being indexed"]
-    elif freshness["indexedAt"] is None or freshness.get("state") in ("scanning", "indexing"):
+    elif freshness["indexed_at"] is None or freshness.get("state") in ("scanning", "indexing"):
         parts = ["still being indexed"]
     else:
         parts = ["index up to date"]
     if skipped:
         parts.append(f"{count(skipped, 'file')} skipped (aurora doctor)")
-    return " · ".join([*parts, took(reply["tookMs"])])
+    return " · ".join([*parts, took(reply["took_ms"])])
 
 
 def _item_lines(
     rank: int, item: dict[str, Any], where: str, room: int, shown: str, style: Style, now: datetime
 ) -> list[str]:
     path = Path(str(item.get("workspace") or "/"), str(item["file"]))
-    place = style.link(style.bold(where), path, item["lineStart"]) if item["file"] else style.bold(where)
+    place = style.link(style.bold(where), path, item["line_start"]) if item["file"] else style.bold(where)
     linked = place + " " * max(room - len(where), 0)
     lines = [f"{rank:>2}  {linked}  {shown}  {item['score']:.2f}"]
     facts = _facts(item, now)
@@ -126,8 +126,8 @@ def _item_lines(
 
 def _facts(item: dict[str, Any], now: datetime) -> str:
     facts = []
-    if item.get("lastModified"):
-        facts.append(f"changed {ago(item['lastModified'], now)}")
+    if item.get("last_modified"):
+        facts.append(f"changed {ago(item['last_modified'], now)}")
     if item.get("callers"):
         facts.append(count(item["callers"], "caller"))
     if item.get("similar"):
@@ -149,4 +149,4 @@ def _titles(results: list[dict[str, Any]], locations: list[str], room: int, styl
 
 
 def _log(log: dict[str, Any]) -> str:
-    return f"see also {log['file']}:{log['lineStart']} {log['section']}"
+    return f"see also {log['file']}:{log['line_start']} {log['section']}"

@@ -10,11 +10,10 @@ from typing import Any
 
 import click
 
-from aurora_cli.output import print_document
+from aurora_cli.output import print_json
 from aurora_cli.report_markdown import markdown
 from aurora_cli.session import open_session
 from aurora_cli.settings import Settings
-from aurora_protocol.keys import snake_keys
 
 REPORT = "aurora/report"
 _FIRST, _END = date(2, 1, 1), date(9999, 1, 1)
@@ -65,7 +64,7 @@ def _report(settings: Settings, params: dict[str, Any], title: str, name: str) -
     runs = runs_of(soar.conversations, params["period"], params.get("start"), params.get("end"))
     text = markdown({**reply, "runs": runs}, title, settings.workspace.name)
     if settings.json:
-        print_document({**snake_keys(reply), "runs": runs})
+        print_json({**reply, "runs": runs})
     else:
         print(text)
     keep_report(getattr(soar.reporting, params["period"]), f"{settings.workspace.name}-{name}", text)

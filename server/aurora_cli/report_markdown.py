@@ -28,10 +28,12 @@ def markdown(report: Mapping[str, Any], title: str, workspace: str) -> str:
     if report["ended"]:
         blocks += ["## Ended", table(["deliverable", "", "took", "conformance", "rework", "tokens"], _ended(report))]
     if report["open"]:
-        rows = [[_text(each["changeId"]), each.get("phase") or each["status"], _tasks(each)] for each in report["open"]]
+        rows = [
+            [_text(each["change_id"]), each.get("phase") or each["status"], _tasks(each)] for each in report["open"]
+        ]
         blocks += ["## Under way", table(["deliverable", "in", "tasks"], rows[:_ROWS])]
-    if report.get("failureTypes"):
-        rows = [[name.replace("_", " "), str(number)] for name, number in report["failureTypes"].items()]
+    if report.get("failure_types"):
+        rows = [[name.replace("_", " "), str(number)] for name, number in report["failure_types"].items()]
         blocks += ["## Failures", table(["kind", "deliverables"], rows)]
     if len(report.get("trend") or ()) > 1:
         blocks += ["## Trend", table(["from", "completed", "failed", "tokens", "cost"], _trend(report["trend"]))]
@@ -53,16 +55,16 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 def _ended(report: Mapping[str, Any]) -> list[list[str]]:
     rows = []
     for each in report["ended"][:_ROWS]:
-        why = f": {each['failureType'].replace('_', ' ')}" if each.get("failureType") else ""
-        below = ", failed" if each.get("deliverableFailed") and each["status"] != "failed" else ""
+        why = f": {each['failure_type'].replace('_', ' ')}" if each.get("failure_type") else ""
+        below = ", failed" if each.get("deliverable_failed") and each["status"] != "failed" else ""
         score = each.get("conformance")
         tokens = each.get("tokens")
-        rework = each.get("recoveryAttempts")
+        rework = each.get("recovery_attempts")
         rows.append(
             [
-                _text(each["changeId"]),
+                _text(each["change_id"]),
                 f"{each['status']}{below}{why}",
-                lasting(each["latencySeconds"]) if each.get("latencySeconds") is not None else "–",
+                lasting(each["latency_seconds"]) if each.get("latency_seconds") is not None else "–",
                 f"{score:.2f}" if score is not None else "–",
                 str(rework) if rework is not None else "–",
                 f"{tokens:,}" if tokens is not None else "–",
@@ -77,8 +79,8 @@ def _trend(parts: Sequence[Mapping[str, Any]]) -> list[list[str]]:
     rows = []
     for part in parts:
         tokens = part.get("tokens") or {}
-        cost = tokens.get("costUsd")
-        total = f"{tokens['totalTokens']:,}" if tokens.get("totalTokens") is not None else "–"
+        cost = tokens.get("cost_usd")
+        total = f"{tokens['total_tokens']:,}" if tokens.get("total_tokens") is not None else "–"
         shown = f"${cost:,.2f}" if cost is not None else "–"
         rows.append([part["from"][:10], str(part["completed"]), str(part["failed"]), total, shown])
     return rows
@@ -86,21 +88,21 @@ def _trend(parts: Sequence[Mapping[str, Any]]) -> list[list[str]]:
 
 def _cost(tokens: Mapping[str, Any]) -> str:
     words = []
-    if tokens.get("totalTokens") is not None:
-        ways = (("inputTokens", "in"), ("outputTokens", "out"), ("cachedTokens", "cached"))
+    if tokens.get("total_tokens") is not None:
+        ways = (("input_tokens", "in"), ("output_tokens", "out"), ("cached_tokens", "cached"))
         parts = [
             f"{tokens[name]:,} {way}"
             for name, way in ways
             if (tokens.get(name) if way == "cached" else tokens.get(name) is not None)
         ]
-        words.append(count(tokens["totalTokens"], "token") + (f" ({', '.join(parts)})" if parts else ""))
-    if tokens.get("costUsd") is not None:
-        words.append(f"${tokens['costUsd']:,.2f}")
+        words.append(count(tokens["total_tokens"], "token") + (f" ({', '.join(parts)})" if parts else ""))
+    if tokens.get("cost_usd") is not None:
+        words.append(f"${tokens['cost_usd']:,.2f}")
     return ", ".join(words)
 
 
 def _tasks(each: Mapping[str, Any]) -> str:
-    return f"{each.get('tasksCompleted') or 0}/{each['tasksTotal']}" if each.get("tasksTotal") else "–"
+    return f"{each.get('tasks_completed') or 0}/{each['tasks_total']}" if each.get("tasks_total") else "–"
 
 
 def _text(text: str) -> str:

@@ -28,7 +28,7 @@ _SHOWN_LINES = 400
 
 def print_document(value: Any) -> None:
     """Print one JSON document. Keys stay as they are: most of them are a site's."""
-    output.print_document(_finite(value))
+    output.print_json(_finite(value))
 
 
 def _finite(value: Any) -> Any:

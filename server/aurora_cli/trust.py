@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from aurora_cli.errors import FINE, NO
-from aurora_cli.output import print_document
+from aurora_cli.output import print_json
 from aurora_cli.settings import Settings
 
 
@@ -31,7 +31,7 @@ def trust(settings: Settings, revoke: bool, status: bool) -> int:
     except (SettingsError, WorkspaceError) as error:
         raise click.ClickException(str(error)) from error
     if settings.json:
-        print_document({"root": str(root), "trusted": trusted, "changed": changed})
+        print_json({"root": str(root), "trusted": trusted, "changed": changed})
     elif trusted:
         print(f"{root} is {'now ' if changed else ''}trusted; aurora trust --revoke takes that back")
     else:

@@ -11,7 +11,7 @@ import click
 
 from aurora_cli.daemon import stop_daemon
 from aurora_cli.errors import FINE
-from aurora_cli.output import print_document
+from aurora_cli.output import print_json
 from aurora_cli.settings import Settings
 from aurora_protocol.address import Address
 from aurora_protocol.human_text import count, plain, size
@@ -45,7 +45,7 @@ def uninstall(settings: Settings, yes: bool) -> int:
         socket.unlink(missing_ok=True)
     _remove_empty(address.socket.parent)
     if settings.json:
-        print_document({"removed": str(home) if there else None, "stopped": stopped})
+        print_json({"removed": str(home) if there else None, "stopped": stopped})
     elif there:
         print(f"removed {home}; the program itself goes with: pipx uninstall aurora-context")
     else:

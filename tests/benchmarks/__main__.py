@@ -40,7 +40,7 @@ def _cold_and_recall(address: Address, root: Path, files: list[Path], parse: flo
         off = 100 * (summary["definitions"] - expected) / expected
         print(
             f"definitions: {summary['definitions']} against {expected} by Python's ast ({off:+.2f} %, target ±2 %); "
-            f"chunks {summary['chunks']}; files left out {summary['skippedFiles']}, failed {summary['failedFiles']}"
+            f"chunks {summary['chunks']}; files left out {summary['skipped_files']}, failed {summary['failed_files']}"
         )
         asked = measures.questions(files, 200)
         measures.recall(client, asked[:20])
@@ -70,7 +70,7 @@ def _second_start(home: Path, root: Path) -> None:
         client.initialize(root, "bench", None)
         summary = client.request("aurora/index", {}, timeout=60)
         seconds = time.perf_counter() - begun
-        parsed = summary["parsedFiles"]
+        parsed = summary["parsed_files"]
         print(f"second start, nothing changed: {seconds:.2f} s to ready, {parsed} files parsed (target <= 1 s and 0)")
     with Client.connect(address) as client:
         client.initialize(None, "bench", None)

@@ -16,19 +16,10 @@ from pathlib import Path
 
 import msgspec
 
+from aurora_deliverables.choices import PHASES
 from aurora_deliverables.deliverables import Deliverables
+from aurora_deliverables.events import Agent, Ended, Event, EventBody, PhaseStarted, Started, TokensUsed, ToolCalled
 from aurora_deliverables.metrics import DAY, measure
-from aurora_deliverables.model import (
-    PHASES,
-    Agent,
-    Ended,
-    Event,
-    Happening,
-    PhaseStarted,
-    Started,
-    TokensUsed,
-    ToolCalled,
-)
 from aurora_memory.store import Store
 from tests.benchmarks import measures
 
@@ -43,10 +34,10 @@ def made(events: int, deliverables: int, chance: random.Random) -> list[Event]:
     log: list[Event] = []
     for number in range(deliverables):
         at = NOON - 10 * DAY * chance.random()
-        planned: list[Happening] = [Started(f"change {number}", chance.choice(["feature", "bugfix"]))]
+        planned: list[EventBody] = [Started(f"change {number}", chance.choice(["feature", "bugfix"]))]
         marks = {round(place * (each - 2) / len(PHASES)): phase for place, phase in enumerate(PHASES)}
         for place in range(each - 2):
-            what: Happening = ToolCalled(chance.choice(["bash", "file_edit", "grep"]))
+            what: EventBody = ToolCalled(chance.choice(["bash", "file_edit", "grep"]))
             if place in marks:
                 what = PhaseStarted(marks[place])
             elif chance.random() < 0.2:

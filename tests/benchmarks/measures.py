@@ -89,7 +89,7 @@ def settled(client: Client) -> None:
 
     def busy() -> bool:
         workspaces = client.request("aurora/status")["workspaces"]
-        return any(each["state"] != "ready" or each["learningHistory"] for each in workspaces)
+        return any(each["state"] != "ready" or each["learning_history"] for each in workspaces)
 
     while busy():
         time.sleep(0.1)
@@ -120,7 +120,7 @@ def recall(client: Client, asked: list[str]) -> tuple[Sample, Sample]:
         begun = time.perf_counter()
         answer = client.request("aurora/recall", {"query": question}, timeout=60)
         outside.append(time.perf_counter() - begun)
-        inside.append(answer["tookMs"] / 1e3)
+        inside.append(answer["took_ms"] / 1e3)
     return Sample(inside), Sample(outside)
 
 

@@ -15,8 +15,8 @@ import tempfile
 import time
 from pathlib import Path
 
-from aurora_orchestration.soar.run_record import Call, RunRecord
-from aurora_orchestration.soar.types import VerificationOption
+from aurora_orchestration.run_record import RunRecord
+from aurora_orchestration.types import Call, VerificationOption
 from tests.orchestration.llm.loopback import LoopbackProvider
 from tests.orchestration.soar.benches import Bench, bench
 from tests.orchestration.soar.minds import Mind

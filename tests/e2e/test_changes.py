@@ -98,10 +98,10 @@ def test_lines_follow_an_edit_above(client: Client, root: Path) -> None:
 
     def moved() -> bool:
         chunk = client.request("aurora/explain", {"id": "code:one.py:second_function"})["chunk"]
-        return (chunk["lineStart"], chunk["lineEnd"]) == (9, 10)
+        return (chunk["line_start"], chunk["line_end"]) == (9, 10)
 
     eventually(moved, "the lines of second_function move", SOON)
-    (best, *_) = recall(client, "second function", includeContent=True)
+    (best, *_) = recall(client, "second function", include_content=True)
     assert best["content"].splitlines() == CODE.format("second_function").splitlines()
 
 
@@ -181,7 +181,7 @@ def test_a_branch_switch_is_one_batch_with_the_right_result(product: Product, tm
                 assert not knows(client, f"pack/file_{number}.py", f"{other}_{number}")
             assert knows(client, "pack/file_59.py", "common_59") is (branch == "main")
             done = client.request("aurora/index")
-            assert (done["files"], done["parsedFiles"], done["removedFiles"]) == (60, 0, 0)
+            assert (done["files"], done["parsed_files"], done["removed_files"]) == (60, 0, 0)
     product.aurora("daemon", "stop", cwd=root)  # which writes the log to its end
     runs = [(run["parsed"], run["removed"]) for run in _indexed(product, root) if run["parsed"] or run["removed"]]
     assert runs == [(60, 0), (41, 1), (41, 1), (41, 1)], "each switch is one batch"

@@ -90,7 +90,7 @@ def test_twenty_clients_at_once(product: Product, root: Path) -> None:
                     session.request("aurora/index", {"paths": [str(root / f"edits/by_{number}.py")]}, timeout=30)
                     assert knows(session, f"edits/by_{number}.py", name)
                 elif kind < 9:
-                    assert session.request("aurora/index", timeout=30)["failedFiles"] == 0
+                    assert session.request("aurora/index", timeout=30)["failed_files"] == 0
                 else:
                     assert session.request("aurora/status", timeout=30)["connections"] >= 1
 

@@ -171,9 +171,9 @@ def test_uv_first_run_upgrade_under_a_running_daemon_and_uninstall(wheel: Path, 
     product = Product(place / "aurora")
     with Client.connect(product.address) as client:
         client.initialize(root, "test", None)
-        reasoning = client.request("aurora/learn", LEARNED)["reasoningId"]
+        reasoning = client.request("aurora/learn", LEARNED)["reasoning_id"]
         assert reasoning
-        client.request("aurora/deliverable", {"action": "start", "changeId": "add-search"})
+        client.request("aurora/deliverable", {"action": "start", "change_id": "add-search"})
     before = json.loads(run(aurora, "daemon", "status", "--json", cwd=root, environment=environment))
     learned = exported(aurora, root, place / "before.jsonl", environment)
 
@@ -259,7 +259,7 @@ def test_an_editor_that_is_open_during_an_upgrade_is_told_and_starts_the_new_one
         uri = (root / "pack_0" / "module_7.py").as_uri()
         opened = {"uri": uri, "languageId": "python", "version": 1, "text": "def unsaved_idea():\n    return 1\n"}
         editor.say("textDocument/didOpen", {"textDocument": opened})
-        reasoning = editor.ask("aurora/learn", LEARNED)["reasoningId"]
+        reasoning = editor.ask("aurora/learn", LEARNED)["reasoning_id"]
         assert reasoning
 
         run(uv, "tool", "install", "--force", newer, cwd=place, environment=environment)

@@ -206,12 +206,17 @@ async def test_code_lenses_count_callers_when_resolved(client: LanguageClient, r
 
 
 async def test_our_requests_and_the_commands_of_the_same_name(client: LanguageClient, root: Path) -> None:
-    params = {"query": "total price of a basket", "limit": 3, "includeContent": True}
+    params = {"query": "total price of a basket", "limit": 3, "include_content": True}
     asked = await ask(client, "aurora/recall", params)
     best = asked["results"][0]
-    assert (best["name"], best["file"], best["lineStart"], best["lineEnd"]) == ("total_price", "src/basket.py", 18, 22)
+    assert (best["name"], best["file"], best["line_start"], best["line_end"]) == (
+        "total_price",
+        "src/basket.py",
+        18,
+        22,
+    )
     assert best["content"].splitlines() == SHOP["src/basket.py"].splitlines()[17:22]
-    assert set(asked["freshness"]) >= {"indexedAt", "pendingFiles", "skippedFiles", "files", "chunks"}
+    assert set(asked["freshness"]) >= {"indexed_at", "pending_files", "skipped_files", "files", "chunks"}
     commanded = await client.workspace_execute_command_async(types.ExecuteCommandParams("aurora.recall", [params]))
     assert [one["id"] for one in _plain(commanded)["results"]] == [one["id"] for one in asked["results"]]
     status = await ask(client, "aurora/status")
@@ -223,7 +228,7 @@ async def test_our_requests_and_the_commands_of_the_same_name(client: LanguageCl
     assert {"called by", "calls"} <= {link["relation"] for link in by_id["relations"]}
     assert by_id["content"]["function"] == "total_price" and by_id["metadata"]["language"] == "python"
     index = await ask(client, "aurora/index", {})
-    assert (index["files"], index["parsedFiles"]) == (len(SHOP), 0)
+    assert (index["files"], index["parsed_files"]) == (len(SHOP), 0)
 
 
 async def test_wrong_params_are_an_error_that_says_so(client: LanguageClient) -> None:

@@ -15,7 +15,7 @@ from tests.e2e.product import Product, eventually, product_in
 from tests.e2e.repositories import shop, write
 from tests.orchestration.llm.loopback import LoopbackProvider, Request
 from tests.orchestration.soar.minds import Mind
-from tests.server.asking import MEDIUM, TWO, configure
+from tests.server.client_requests import MEDIUM, TWO, configure
 
 BROKEN = '{\n  "protocol": "AURA",\n  "version": "2.0"\n}\n'
 

@@ -96,7 +96,7 @@ def test_prometheus_reads_what_was_delivered(tmp_path: Path) -> None:
 
         def tell(change: str, action: str, seconds_ago: float, **more: Any) -> None:
             at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(now - seconds_ago))
-            client.request("aurora/deliverable", {"action": action, "changeId": change, "at": at, **more})
+            client.request("aurora/deliverable", {"action": action, "change_id": change, "at": at, **more})
 
         for change, took in (("add-search", 1200), ("add-login", 600)):
             tell(change, "start", took, type="feature")

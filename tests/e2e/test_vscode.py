@@ -25,7 +25,7 @@ from tests.e2e.repositories import SHOP, commit, git, write
 from tests.orchestration.llm.loopback import KEY, LoopbackProvider
 from tests.orchestration.llm.wire_formats import Request, Scripted
 from tests.orchestration.soar.minds import Mind
-from tests.server.asking import configure
+from tests.server.client_requests import configure
 
 EXTENSION = Path(__file__).parents[2] / "editor-clients" / "vscode"
 CHROMIUM = next(

@@ -87,3 +87,11 @@ def test_many_small_ones_do_not_crowd_out_a_good_large_one() -> None:
 
 def test_what_an_excerpt_is_worth() -> None:
     assert Offer(0.5, 100, 10).worth("excerpt") == 0.5 * EXCERPT_WORTH
+
+
+def test_a_budget_is_used_to_its_last_token() -> None:
+    offers = [Offer(0.9, 100, 40), Offer(0.8, 100, 40), Offer(0.7, 100, 40)]
+    assert choose(offers, 120) == dict.fromkeys(range(3), "excerpt")
+    assert choose(offers, 119).keys() == {0, 1}
+    assert choose(offers, 300) == dict.fromkeys(range(3), "whole")
+    assert list(choose(offers, 299).values()).count("whole") == 2

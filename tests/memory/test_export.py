@@ -12,10 +12,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from aurora_memory import MemoryError_
-from aurora_memory.export_format import MAX_LINE, InvalidExport, read_header, read_line
+from aurora_memory.export_format import MAX_LINE, InvalidExport, line_reader, read_header
 from aurora_memory.recall import parse_question, recall
 from aurora_memory.store import IndexedFile, LoggedEvent, Store, chunk_reader
 from aurora_memory.store.lifespans import archive, escalate
+from aurora_memory.store.tables import carried
 from tests.memory.building import chunk, file
 from tests.memory.runs import NOON, retrieved, run
 
@@ -24,6 +25,8 @@ CACHE = chunk("src/cache.py", "evict", "throw the oldest entry out", line=1)
 FILES = (file("src/auth.py", AUTH), file("src/cache.py", CACHE))
 
 Opener = Callable[..., Awaitable[Store]]
+
+read_line = line_reader(form.line for _, form in carried())
 
 
 @pytest.fixture

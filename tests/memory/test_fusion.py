@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -56,6 +57,37 @@ def test_tests_and_remainders_rank_behind_by_meaning_too() -> None:
     for behind in (signals.test, signals.remainder):
         ranks = [rank(1, 3.0), rank(2, 2.0), rank(3, 1.0, behind)]
         assert order(fuse(ranks, near, {1, 2, 3}, share=1.0)) == [2, 3, 1], behind.name
+
+
+@pytest.mark.parametrize("kind", ["test", "remainder"])
+def test_what_is_behind_by_its_kind_is_so_in_meaning_too(kind: str) -> None:
+    hits = [rank(1, 3.0), rank(2, 2.0, getattr(signals, kind)), rank(3, 1.0)]
+    assert order(fuse(hits, [(2, 0.9), (3, 0.8)], by_words={1})) == [1, 3, 2], "the farther one is source"
+
+
+@pytest.mark.parametrize("kind", ["document", "type_like"])
+def test_documents_and_classes_keep_their_place_in_meaning(kind: str) -> None:
+    hits = [rank(1, 3.0), rank(2, 2.0, getattr(signals, kind)), rank(3, 1.0)]
+    assert order(fuse(hits, [(2, 0.9), (3, 0.8)], by_words={1})) == [1, 2, 3]
+
+
+def test_meaning_alone_does_not_come_before_words_alone() -> None:
+    assert order(fuse(ranked(7, 1), [(7, 0.9)], by_words={1})) == [1, 7]
+
+
+def test_meaning_lifts_its_best_to_the_front_from_the_twentieth_place_and_not_from_the_twenty_fifth() -> None:
+    hits = ranked(*range(1, 31))
+    everything = set(range(1, 31))
+    assert order(fuse(hits, [(20, 0.9)], everything))[0] == 20
+    assert order(fuse(hits, [(25, 0.9)], everything))[0] == 1
+
+
+def test_a_name_that_is_spelled_takes_no_place_from_the_others() -> None:
+    assert order(fuse(ranked(1, 7, 2), [(1, 0.9), (7, 0.8)], by_words={1, 2}, pinned={1}, share=1.0)) == [1, 7, 2]
+
+
+def test_what_neither_finds_comes_last() -> None:
+    assert order(fuse(ranked(1, 2), [], by_words={2})) == [2, 1]
 
 
 @given(st.lists(st.integers(1, 30), unique=True), st.lists(st.integers(1, 40), unique=True), st.data())

@@ -28,6 +28,10 @@ def test_every_signal_says_what_it_means_and_counts_by_its_weight() -> None:
         assert Signals.of({each: 2.0}).strength(weights_of(without=[each.name])) == 0.0
 
 
+def test_four_kinds_of_chunk_rank_behind_and_everything_else_speaks_for_a_chunk() -> None:
+    assert {each.name for each in SIGNALS if each.weight < 0} == {"type like", "remainder", "document", "test"}
+
+
 def test_scores_rise_with_strength_and_stay_within_bounds() -> None:
     scores = [score(value) for value in (-1e6, -10.0, 0.0, 5.0, 10.0, 1e6)]
     assert scores == sorted(scores)
@@ -35,9 +39,12 @@ def test_scores_rise_with_strength_and_stay_within_bounds() -> None:
 
 
 def test_tests_are_known_by_their_path() -> None:
-    for path in ("tests/a.py", "src/test_a.py", "pkg/a_test.go", "src/a.spec.ts", "src/__tests__/a.ts"):
+    for folder in ("test", "tests", "testing", "spec", "specs", "__tests__"):
+        assert is_test(f"{folder}/a.py") and is_test(f"src/{folder}/a.py"), folder
+    for path in ("src/test_a.py", "test_a.py", "pkg/a_test.go", "src/a.spec.ts", "src/a.test.ts", "a/conftest.py"):
         assert is_test(path), path
-    for path in ("src/testament.py", "contest/a.py", "src/latest.go"):
+    assert is_test("bin/test"), "a program called so"
+    for path in ("src/testament.py", "contest/a.py", "src/latest.go", "src/specs.py", "src/respec.ts", "a/tests.md"):
         assert not is_test(path), path
 
 

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from aurora_deliverables.model import (
+from aurora_deliverables.deliverable import Conformance, Deliverable, PhaseSpan, TokenUsage
+from aurora_deliverables.events import (
     Agent,
-    Conformance,
     Conformed,
-    Deliverable,
     Ended,
     Event,
-    Happening,
+    EventBody,
     HumanIntervened,
-    PhaseSpan,
     PhaseStarted,
     RecoveryBegan,
     SpecSource,
@@ -19,7 +17,6 @@ from aurora_deliverables.model import (
     TasksCounted,
     TestsRan,
     TokensUsed,
-    TokenUsage,
     ToolCalled,
 )
 
@@ -27,7 +24,7 @@ START = 1_772_100_000.0
 AGENT = Agent("claude-code", "claude-sonnet-4-20250514", "claude-code")
 SPEC = SpecSource("openspec", "changes/add-dark-mode", 8)
 
-_TOLD: list[tuple[float, Happening]] = [
+_TOLD: list[tuple[float, EventBody]] = [
     (0, Started("Add dark mode", "feature", "moderate", SPEC, AGENT)),
     (0, PhaseStarted("propose")),
     (60, PhaseStarted("specs")),

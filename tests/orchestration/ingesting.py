@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 
 from aurora_deliverables.deliverables import Deliverables
-from aurora_deliverables.model import Event, ToolCalled
+from aurora_deliverables.events import Event, ToolCalled
 from aurora_memory.store import Store
 
 

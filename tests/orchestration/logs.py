@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from aurora_deliverables.model import (
-    PHASES,
+from aurora_deliverables.choices import PHASES, Phase
+from aurora_deliverables.events import (
     Agent,
     Conformed,
     Ended,
     Event,
-    Happening,
+    EventBody,
     HumanIntervened,
     Iterated,
-    Phase,
     PhaseEnded,
     PhaseStarted,
     RecoveryBegan,
@@ -32,7 +31,7 @@ NINE = 1_772_096_400.0
 CHANGE = "add-search"
 
 
-def log(*told: tuple[float, Happening], change_id: str = CHANGE) -> list[Event]:
+def log(*told: tuple[float, EventBody], change_id: str = CHANGE) -> list[Event]:
     """Events at so many minutes after nine, each with an id of its own."""
     return [
         Event(id=f"{change_id}-{number}", change_id=change_id, at=NINE + 60 * minutes, what=what)

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from aurora_memory.learning import Learned
-from aurora_orchestration.llm.completion import Usage
-from aurora_orchestration.soar.run_record import Call, PhaseRecord, RunRecord
-from aurora_orchestration.soar.types import (
+from aurora_orchestration.run_record import PhaseRecord, RunRecord
+from aurora_orchestration.types import (
     Agent,
     AgentMetadata,
     AgentResponse,
     Assessment,
     Assignment,
+    Call,
     Check,
     Claim,
     ContextBundle,
@@ -28,6 +28,7 @@ from aurora_orchestration.soar.types import (
     Subgoal,
     SubgoalResult,
     Synthesis,
+    Usage,
     Verification,
 )
 

@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
+from aurora_deliverables.deliverable import Deliverable, TokenUsage
 from aurora_deliverables.document_diff import beyond
 from aurora_deliverables.document_import import read_document
-from aurora_deliverables.model import Deliverable, Event, TokenUsage
+from aurora_deliverables.events import Event
 from aurora_deliverables.reducer import fold
 
 STATE: dict[str, Any] = {

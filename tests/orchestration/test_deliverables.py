@@ -15,19 +15,11 @@ from typing import Any
 import pytest
 
 from aurora_deliverables import deliverables as module
+from aurora_deliverables.deliverable import Deliverable
 from aurora_deliverables.deliverables import Deliverables
 from aurora_deliverables.event_validation import read as reading
 from aurora_deliverables.event_validation import written
-from aurora_deliverables.model import (
-    Deliverable,
-    Ended,
-    Event,
-    Happening,
-    Started,
-    TasksCounted,
-    TokensUsed,
-    ToolCalled,
-)
+from aurora_deliverables.events import Ended, Event, EventBody, Started, TasksCounted, TokensUsed, ToolCalled
 from aurora_deliverables.projection import Recorded, Tracking
 from aurora_deliverables.reducer import fold
 from aurora_memory.store import LoggedEvent, Store, deliverable_log
@@ -96,7 +88,7 @@ async def test_nothing_is_read_before_the_first_question(store: Store, monkeypat
     ],
 )
 async def test_what_may_not_follow_is_refused_with_what_may(
-    deliverables: Deliverables, before: list[Happening], then: Happening, legal: list[str]
+    deliverables: Deliverables, before: list[EventBody], then: EventBody, legal: list[str]
 ) -> None:
     await deliverables.record(log(*((minute, what) for minute, what in enumerate(before))))
     known = await deliverables.get("add-search")
@@ -156,7 +148,7 @@ async def test_four_agents_in_any_order_end_in_one_state(
     monkeypatch.setattr(module, "PAGE", chance.choice([3, 5000]))
     monkeypatch.setattr(module, "SAVE_EVERY", chance.choice([10, 1000]))
     monkeypatch.setattr(module, "FEW", chance.choice([0, 50]))
-    kinds: list[Happening] = [
+    kinds: list[EventBody] = [
         Started("x"),
         *(begin(phase) for phase in ("propose", "tasks", "apply", "verify", "apply", "verify", "archive")),
         end("apply"),

@@ -4,16 +4,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aurora_deliverables.model import (
+from aurora_deliverables.deliverable import Conformance, Deliverable, PhaseSpan, TokenUsage
+from aurora_deliverables.events import (
     Agent,
-    Conformance,
     Conformed,
-    Deliverable,
     Ended,
     Event,
     HumanIntervened,
     Iterated,
-    PhaseSpan,
     RecoveryBegan,
     SessionJoined,
     SpecSource,
@@ -21,10 +19,9 @@ from aurora_deliverables.model import (
     TasksCounted,
     TestsRan,
     TokensUsed,
-    TokenUsage,
     ToolCalled,
 )
-from aurora_deliverables.reducer import Folding, fold, order
+from aurora_deliverables.reducer import Reducer, fold, order
 from tests.orchestration.logs import NINE, begin, end, log, logs
 
 
@@ -45,7 +42,7 @@ def test_any_order_and_any_repetition_amount_to_the_same(events: list[Event], da
 @settings(deadline=None)
 @given(logs(), st.integers(0, 12))
 def test_taking_events_in_bit_by_bit_amounts_to_the_same(events: list[Event], seconds: int) -> None:
-    folding = Folding()
+    folding = Reducer()
     folding.take(event for event in events if event.at <= NINE + seconds)
     folding.take(event for event in events if event.at > NINE + seconds)
     assert folding.deliverable() == fold(events)
@@ -54,7 +51,7 @@ def test_taking_events_in_bit_by_bit_amounts_to_the_same(events: list[Event], se
 @settings(deadline=None)
 @given(logs())
 def test_no_duration_is_negative_and_refused_events_change_nothing(events: list[Event]) -> None:
-    folding = Folding()
+    folding = Reducer()
     folding.take(events)
     deliverable = folding.deliverable()
     assert fold([event for event in events if event.id not in folding.refused]) == deliverable
@@ -184,7 +181,7 @@ def test_a_phase_that_two_sources_notice_begins_once() -> None:
 
 def test_a_phase_that_takes_no_time_has_begun_and_ended() -> None:
     flash = log((0, begin("propose")), (0, end("propose")), (0, begin("specs")), (0, end("specs")), (1, begin("apply")))
-    folding = Folding()
+    folding = Reducer()
     folding.take(flash)
     assert folding.refused == {}
     assert [(span.phase, span.completed_at) for span in folded(flash).spans] == [

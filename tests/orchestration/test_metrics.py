@@ -5,21 +5,18 @@ from typing import Any
 
 import pytest
 
-from aurora_deliverables.metrics import DAY, Metrics, history, measure
-from aurora_deliverables.model import (
+from aurora_deliverables.deliverable import Conformance, Deliverable, PhaseSpan, TokenUsage
+from aurora_deliverables.events import (
     Agent,
-    Conformance,
     Conformed,
-    Deliverable,
     Ended,
     HumanIntervened,
-    PhaseSpan,
     RecoveryBegan,
     Started,
     TokensUsed,
-    TokenUsage,
     ToolCalled,
 )
+from aurora_deliverables.metrics import DAY, Metrics, history, measure
 from aurora_deliverables.reducer import fold
 from aurora_deliverables.secondary_metrics import Supporting
 from aurora_deliverables.tiers import MetricName, tier

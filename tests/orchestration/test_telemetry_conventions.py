@@ -7,7 +7,7 @@ from typing import Any
 
 import yaml
 
-from aurora_deliverables.model import Event, ToolCalled
+from aurora_deliverables.events import Event, ToolCalled
 from aurora_deliverables.telemetry import names
 from aurora_deliverables.telemetry.instruments import INSTRUMENTS, measurements
 from aurora_deliverables.telemetry.span_tree import MAX_CALLS, tree_of

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 import pytest
 from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
 
-from aurora_deliverables.model import Deliverable
+from aurora_deliverables.deliverable import Deliverable
 from aurora_deliverables.telemetry.export_settings import Wish, choose
 from aurora_deliverables.telemetry.sender import Leaving, Sender
 from aurora_deliverables.telemetry.span_tree import tree_of

@@ -5,8 +5,9 @@ from __future__ import annotations
 import msgspec
 from msgspec.structs import replace
 
-from aurora_deliverables.model import Deliverable, Ended, Event, PhaseSpan, RecoveryBegan, Started, ToolCalled
-from aurora_deliverables.reducer import Folding
+from aurora_deliverables.deliverable import Deliverable, PhaseSpan
+from aurora_deliverables.events import Ended, Event, RecoveryBegan, Started, ToolCalled
+from aurora_deliverables.reducer import Reducer
 from aurora_deliverables.telemetry import span_tree
 from aurora_deliverables.telemetry.instruments import measurements
 from aurora_deliverables.telemetry.span_tree import tree_of
@@ -44,7 +45,7 @@ def drawn(span: Span, depth: int = 0) -> str:
 
 
 def test_the_made_change_is_what_its_events_amount_to() -> None:
-    folding = Folding()
+    folding = Reducer()
     folding.take(EVENTS)
     assert folding.deliverable(0.7) == ACCEPTED
 

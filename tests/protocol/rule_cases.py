@@ -210,6 +210,16 @@ CASES = [
         {"resources": {"note": {"operations": {"PUT": {"capabilityId": "update_note"}}}}},
         '"update_note" is called with PUT, not POST',
     ),
+    Case(
+        "operation-method",
+        {
+            "resources": {
+                "note": {"operations": {"PUT": {"capabilityId": "list_notes"}, "GET": {"capabilityId": "list_notes"}}}
+            }
+        },
+        ('"PUT"',),
+        message='"list_notes" is called with GET, not PUT',
+    ),
     Case("operation-unknown-method", {"operations": {"PATCH": {"capabilityId": "update_note"}}}, ('"PATCH"',)),
     Case("resource-uri-pattern", {"resources": {"note": {"uriPattern": "/note/{id}"}}}, ('"/note/{id}"',), {}),
     Case("resource-uri-pattern", {"resources": {"note": {"uriPattern": "/notes/{key}"}}}, ('"/notes/{key}"',), {}),
@@ -306,6 +316,8 @@ CASES = [
     ),
     Case("parameter-location-unmapped", located(txt="body"), ('"txt"',), update(located(text="body"))),
     Case("parameters-type", text(type="str"), ('"str"',), {}),
+    Case("parameters-type", text(type="STR"), ('"STR"',), {}),
+    Case("parameters-type", text(type="String"), ('"String"',), {}),
     Case("parameters-type", text(type="blob"), ('"blob"',)),
     Case("parameters-type", text(type=5), ("5",)),
     Case("parameters-object", {"parameters": {"type": "array"}}, ('"array"',), {}),
@@ -417,7 +429,10 @@ FINE: dict[str, list[Any]] = {
         {"$schema": "./node_modules/aura-protocol/dist/aura-v1.0.schema.json"},
     ],
     "capability-version": [{"v": 2}, {"v": 3.0}, {"v": "1"}, {"v": True}],
-    "capability-unreferenced": [{"resources": {"note": None, "notes": None}}],
+    "capability-unreferenced": [
+        {"resources": {"note": None, "notes": None}},
+        {"resources": {"notes": {"operations": {"GET": {"capabilityId": "list_note"}}}}},
+    ],
     "operation-unknown-method": [{"operations": {"get": {"capabilityId": "list_notes"}}}, {"operations": {"x-a": 1}}],
     "resource-uri-pattern": [
         update(url("/notes/{id}{?text,tags*}")),

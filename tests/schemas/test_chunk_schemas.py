@@ -93,17 +93,23 @@ def test_what_the_three_share_is_the_same() -> None:
         assert other["$defs"] == first["$defs"]
 
 
+def nothing_is_lost(examples: list[dict[str, Any]]) -> None:
+    read = [read_document(json.dumps(example)) for example in examples]
+    assert [plain(each)["type"] for each in read] == ["code", "reasoning", "knowledge"]
+    for example, document in zip(examples, read, strict=True):
+        assert example.items() <= plain(document).items()
+
+
+def test_a_document_of_each_kind_is_read_and_nothing_of_it_is_lost() -> None:
+    nothing_is_lost(documents())
+
+
 def test_the_published_examples_are_valid() -> None:
     if not SPEC.exists():
         pytest.skip("the specification is not here")
     text = SPEC.read_text(encoding="utf-8")
     part = text[text.index("#### 6.3.5") : text.index("#### 6.3.6")]
-    examples = re.findall(r"```json\n(.*?)```", part, re.DOTALL)
-    read = [read_document(example) for example in examples]
-    assert [plain(each)["type"] for each in read] == ["code", "reasoning", "knowledge"]
-    for example, document in zip(examples, read, strict=True):
-        shown = plain(document)
-        assert json.loads(example).items() <= shown.items(), "nothing of the example is lost"
+    nothing_is_lost([json.loads(example) for example in re.findall(r"```json\n(.*?)```", part, re.DOTALL)])
 
 
 def schema_accepts(document: Any) -> bool:

@@ -13,6 +13,7 @@ from jsonschema import Draft7Validator, Draft202012Validator
 import aurora_schemas
 from aurora_manifest.check import check
 from tests.manifests import manifest, mutated, reference_manifests, reference_schema
+from tests.schemas.verdicts import COUNT, cases, reference
 
 MUTATIONS = 2000
 
@@ -58,6 +59,19 @@ def schema_errors(document: Any) -> bool:
     findings = check(json.dumps(document).replace("Infinity", "1e400"))
     assert not any(each.rule.startswith("json-") for each in findings)
     return any(each.rule.startswith("schema-") and each.severity == "error" for each in findings)
+
+
+def test_schema_and_check_give_every_kept_verdict() -> None:
+    """The verdicts are the reference's, and are asked of it again where it is at hand."""
+    theirs = reference("manifest-1.0")
+    ours = Draft202012Validator(aurora_schemas.load("manifest-1.0"))
+    verdicts = {True: 0, False: 0}
+    for document, verdict in cases("manifest-1.0"):
+        assert ours.is_valid(document) == verdict, json.dumps(document)
+        assert schema_errors(document) != verdict, json.dumps(document)
+        assert theirs is None or theirs.is_valid(document) == verdict, "python -m tests.schemas.verdicts"
+        verdicts[verdict] += 1
+    assert verdicts == {True: COUNT // 2, False: COUNT // 2}
 
 
 def test_schema_and_check_give_the_verdict_of_the_reference_schema() -> None:

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.orchestration.llm.loopback import Kind, LoopbackProvider
-from tests.server.asking import configure
+from tests.server.client_requests import configure
 from tests.server.sites import manifest_command
 
 

@@ -19,9 +19,9 @@ from aurora_protocol.address import Address
 from tests.fake_daemon import FakeDaemon, Refusal, Session
 
 FRESHNESS: dict[str, Any] = {
-    "indexedAt": "2026-11-21T20:00:00Z",
-    "pendingFiles": 0,
-    "skippedFiles": 2,
+    "indexed_at": "2026-11-21T20:00:00Z",
+    "pending_files": 0,
+    "skipped_files": 2,
     "files": 83,
     "chunks": 1200,
     "state": "ready",
@@ -33,18 +33,18 @@ INDEXED: dict[str, Any] = {
     "definitions": 3700,
     "kinds": {"function": 3000, "class": 1, "type": 2},
     "languages": {"python": 214},
-    "parsedFiles": 214,
-    "unchangedFiles": 0,
-    "removedFiles": 0,
-    "skippedFiles": 2,
-    "failedFiles": 0,
-    "tookMs": 1800.0,
+    "parsed_files": 214,
+    "unchanged_files": 0,
+    "removed_files": 0,
+    "skipped_files": 2,
+    "failed_files": 0,
+    "took_ms": 1800.0,
 }
 STATUS: dict[str, Any] = {
     "version": "0.1.0",
     "pid": 4242,
-    "uptimeS": 12.5,
-    "rssBytes": 50_000_000,
+    "uptime_s": 12.5,
+    "rss_bytes": 50_000_000,
     "socket": "/s",
     "connections": 1,
     "workspaces": [],
@@ -60,14 +60,14 @@ def found(workspace: Path, **changes: Any) -> dict[str, Any]:
         "kind": "method",
         "name": "AuthService.login",
         "file": "src/auth.py",
-        "lineStart": 45,
-        "lineEnd": 78,
+        "line_start": 45,
+        "line_end": 78,
         "language": "python",
         "signature": "def login(self, user) -> AuthToken",
         "score": 0.8349,
-        "activation": {"total": 0.71, "baseLevel": 0.4, "spreading": 0.2, "contextBoost": 0.31, "decay": 0.2},
-        "lastUsed": None,
-        "lastModified": "2026-11-19T10:00:00Z",
+        "activation": {"total": 0.71, "base_level": 0.4, "spreading": 0.2, "context_boost": 0.31, "decay": 0.2},
+        "last_used": None,
+        "last_modified": "2026-11-19T10:00:00Z",
         "tokens": 212,
         "summary": "Log a user in.",
         "callers": 4,
@@ -104,14 +104,16 @@ def run(workspace: Path, environ: dict[str, str]) -> Run:
 @pytest.fixture
 def daemon(tmp_path: Path, workspace: Path) -> Iterator[FakeDaemon]:
     def recall(session: Session, params: dict[str, Any]) -> dict[str, Any]:
-        item = found(workspace, **({"content": "def login():\n\treturn 1\x1b[31m"} if params["includeContent"] else {}))
+        item = found(
+            workspace, **({"content": "def login():\n\treturn 1\x1b[31m"} if params["include_content"] else {})
+        )
         if params["explain"]:
             item["evidence"] = {
                 "matches": [{"term": "login", "fields": ["name", "doc"]}],
                 "accesses": ["2026-11-19T10:00:00Z"],
-                "accessCount": 3,
-                "accessesFrom": "git",
-                "daysSinceAccess": 2.4,
+                "access_count": 3,
+                "accesses_from": "git",
+                "days_since_access": 2.4,
                 "reached": [{"name": "Api.handle", "relation": "calls", "forward": True, "amount": 0.213}],
                 "learned": [],
                 "signals": [
@@ -120,7 +122,7 @@ def daemon(tmp_path: Path, workspace: Path) -> Iterator[FakeDaemon]:
                     {"name": "recency", "contribution": 0.001},
                 ],
             }
-        return {"query": params["query"], "tookMs": 3.7, "freshness": FRESHNESS, "results": [item], "hint": None}
+        return {"query": params["query"], "took_ms": 3.7, "freshness": FRESHNESS, "results": [item], "hint": None}
 
     handlers = {
         "aurora/recall": recall,
@@ -148,7 +150,7 @@ def test_mem_prints_locations_that_can_be_opened(daemon: FakeDaemon, run: Run, w
     assert last == "index up to date · 2 files skipped (aurora doctor) · 4 ms"
     asked = daemon.params("aurora/recall")
     assert asked["query"] == "where do we log in"
-    assert (asked["limit"], asked["types"], asked["budgetTokens"]) == (3, ["code"], 900)
+    assert (asked["limit"], asked["types"], asked["budget_tokens"]) == (3, ["code"], 900)
     assert daemon.params("initialize")["rootUri"] == workspace.as_uri()
 
 
@@ -212,8 +214,8 @@ def test_content_and_explain(daemon: FakeDaemon, run: Run) -> None:
 def test_nothing_found_is_the_hint_and_fine(daemon: FakeDaemon, run: Run) -> None:
     daemon.handlers["aurora/recall"] = lambda session, params: {
         "query": "expnd",
-        "tookMs": 0.42,
-        "freshness": {**FRESHNESS, "pendingFiles": 31, "skippedFiles": 0, "state": "indexing"},
+        "took_ms": 0.42,
+        "freshness": {**FRESHNESS, "pending_files": 31, "skipped_files": 0, "state": "indexing"},
         "results": [],
         "hint": "no function mentions 'expnd'; did you mean 'expand'?",
     }
@@ -231,7 +233,7 @@ def test_an_unindexed_workspace_is_indexed_first_and_only_once(daemon: FakeDaemo
 
     def recall(session: Session, params: dict[str, Any]) -> Any:
         reply = answered(session, params)
-        return reply if indexed else {**reply, "freshness": {**FRESHNESS, "indexedAt": None}, "results": []}
+        return reply if indexed else {**reply, "freshness": {**FRESHNESS, "indexed_at": None}, "results": []}
 
     def index(session: Session, params: dict[str, Any]) -> Any:
         indexed.append(params)
@@ -276,7 +278,7 @@ def test_on_a_terminal_there_are_links_and_a_progress_bar(
         asked_before = any(message["method"] == "aurora/index" for message in daemon.received if "method" in message)
         return {
             **answered(session, params),
-            "freshness": FRESHNESS if asked_before else {**FRESHNESS, "indexedAt": None},
+            "freshness": FRESHNESS if asked_before else {**FRESHNESS, "indexed_at": None},
         }
 
     daemon.handlers["aurora/recall"] = recall

@@ -18,13 +18,13 @@ from tests.fake_daemon import FakeDaemon
 
 REPLY: dict[str, Any] = {
     "query": "x",
-    "tookMs": 1.0,
-    "freshness": {"indexedAt": "2026-11-21T20:00:00Z", "pendingFiles": 0, "skippedFiles": 0, "state": "ready"},
+    "took_ms": 1.0,
+    "freshness": {"indexed_at": "2026-11-21T20:00:00Z", "pending_files": 0, "skipped_files": 0, "state": "ready"},
     "results": [],
     "hint": None,
 }
 MODULES = "import sys; from aurora_cli import main; sys.argv[1:] = ['mem', 'x']; "
-MODULES += "from aurora_cli import haste; haste.leave = lambda code: print(*sys.modules) or code; main()"
+MODULES += "from aurora_cli import fast_exit; fast_exit.leave = lambda code: print(*sys.modules) or code; main()"
 
 
 @pytest.fixture

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from aurora_cli.output import Style, snake_keys
+from aurora_cli.output import Style
 from aurora_cli.recall_view import footer, location, recall_lines, title
 from aurora_protocol.human_text import ago, count, plain, plain_lines, shorten, size, took
 
 NOW = datetime(2026, 11, 21, 20, 0, tzinfo=UTC)
-FRESH: dict[str, Any] = {"indexedAt": "x", "pendingFiles": 0, "skippedFiles": 0, "state": "ready"}
+FRESH: dict[str, Any] = {"indexed_at": "x", "pending_files": 0, "skipped_files": 0, "state": "ready"}
 
 
 def item(**changes: Any) -> dict[str, Any]:
@@ -21,10 +21,10 @@ def item(**changes: Any) -> dict[str, Any]:
         "kind": "function",
         "name": "expand",
         "file": "src/http/template.py",
-        "lineStart": 41,
+        "line_start": 41,
         "signature": "def expand(template, values) -> str",
         "score": 0.906,
-        "lastModified": "2026-11-18T20:00:00Z",
+        "last_modified": "2026-11-18T20:00:00Z",
         "summary": "RFC 6570 expansion.",
         "callers": 4,
         "workspace": "/w",
@@ -92,7 +92,7 @@ def test_locations() -> None:
 
 def test_on_a_terminal_columns_line_up_and_fit() -> None:
     long = item(file="a.py", signature=f"def expand({'x' * 200})", summary="s" * 300)
-    reply = {"query": "q", "tookMs": 4.0, "freshness": FRESH, "results": [item(), long]}
+    reply = {"query": "q", "took_ms": 4.0, "freshness": FRESH, "results": [item(), long]}
     lines = recall_lines(reply, style=Style(width=80), here=Path("/w"), now=NOW)
     assert all(len(line) <= 80 for line in lines), [len(line) for line in lines]
     assert lines[0].endswith("  0.91")
@@ -102,7 +102,7 @@ def test_on_a_terminal_columns_line_up_and_fit() -> None:
 
 
 def test_piped_lines_are_not_cut_to_a_terminal() -> None:
-    reply = {"query": "q", "tookMs": 4.0, "freshness": FRESH, "results": [item(summary="s" * 300)]}
+    reply = {"query": "q", "took_ms": 4.0, "freshness": FRESH, "results": [item(summary="s" * 300)]}
     lines = recall_lines(reply, style=Style(), here=Path("/w"), now=NOW)
     assert "s" * 300 in lines[1]
 
@@ -110,14 +110,14 @@ def test_piped_lines_are_not_cut_to_a_terminal() -> None:
 def test_content_is_numbered_and_what_else_there_is_is_said() -> None:
     cut = item(
         content="def expand(template)\n    …\n    return done",
-        contentLines=[41, 0, 108],
+        content_lines=[41, 0, 108],
         similar=["a", "b"],
         excerpt=True,
     )
-    whole = item(content="one\n\ntwo", lineStart=9)
-    pattern = item(content="First this", file="", id="reas:x", kind="reasoning", lineStart=0)
-    log = {"file": "2026/11/a.md", "lineStart": 7, "section": "Phase 5\x1b: COLLECT"}
-    reply = {"query": "q", "tookMs": 4.0, "freshness": FRESH, "results": [cut, whole, pattern], "logs": [log]}
+    whole = item(content="one\n\ntwo", line_start=9)
+    pattern = item(content="First this", file="", id="reas:x", kind="reasoning", line_start=0)
+    log = {"file": "2026/11/a.md", "line_start": 7, "section": "Phase 5\x1b: COLLECT"}
+    reply = {"query": "q", "took_ms": 4.0, "freshness": FRESH, "results": [cut, whole, pattern], "logs": [log]}
     lines = recall_lines(reply, style=Style(), here=Path("/w"), now=NOW)
     assert lines[1].endswith(" · changed 3 d ago · 4 callers · +2 alike · excerpt")
     assert lines[2:6] == ["     41  def expand(template)", "             …", "    108      return done", ""]
@@ -127,7 +127,7 @@ def test_content_is_numbered_and_what_else_there_is_is_said() -> None:
 
 
 def test_nothing_found_without_a_hint() -> None:
-    reply = {"query": "q", "tookMs": 4.0, "freshness": FRESH, "results": [], "hint": None}
+    reply = {"query": "q", "took_ms": 4.0, "freshness": FRESH, "results": [], "hint": None}
     assert recall_lines(reply, style=Style(), here=Path("/w"), now=NOW)[0] == "nothing in memory answers 'q'"
 
 
@@ -135,24 +135,16 @@ def test_nothing_found_without_a_hint() -> None:
     ("changes", "said"),
     [
         ({}, "index up to date · 4 ms"),
-        ({"pendingFiles": 1}, "1 file still being indexed · 4 ms"),
+        ({"pending_files": 1}, "1 file still being indexed · 4 ms"),
         ({"state": "scanning"}, "still being indexed · 4 ms"),
         (
-            {"state": "error", "skippedFiles": 1},
+            {"state": "error", "skipped_files": 1},
             "indexing failed (aurora doctor) · 1 file skipped (aurora doctor) · 4 ms",
         ),
     ],
 )
 def test_the_footer_says_how_fresh(changes: dict[str, Any], said: str) -> None:
-    assert footer({"freshness": {**FRESH, **changes}, "tookMs": 4.0}) == said
-
-
-def test_snake_keys_goes_all_the_way_down_but_not_into_data() -> None:
-    assert snake_keys({"aB": [{"cD": {"eF": 1}}], "kinds": {"xY": 2}, "skipped": 3}) == {
-        "a_b": [{"c_d": {"e_f": 1}}],
-        "kinds": {"xY": 2},
-        "skipped": 3,
-    }
+    assert footer({"freshness": {**FRESH, **changes}, "took_ms": 4.0}) == said
 
 
 @pytest.mark.parametrize(

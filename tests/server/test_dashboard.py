@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from aurora_deliverables.model import Deliverable, PhaseSpan
+from aurora_deliverables.deliverable import Deliverable, PhaseSpan
 from aurora_server.dashboard.charts import bars, sparkline, timeline
 from aurora_server.dashboard.server import leading_page
 from tests.server.daemons import Daemon
@@ -47,19 +47,19 @@ def tell(daemon: Daemon, root: Path, *events: dict[str, Any]) -> None:
             client.request("aurora/deliverable", event, timeout=20)
 
 
-START: dict[str, Any] = {"action": "start", "changeId": "add-cart", "description": EVIL, "at": "2026-02-26T10:00:00Z"}
+START: dict[str, Any] = {"action": "start", "change_id": "add-cart", "description": EVIL, "at": "2026-02-26T10:00:00Z"}
 APPLY: dict[str, Any] = {
     "action": "phase",
-    "changeId": "add-cart",
+    "change_id": "add-cart",
     "phase": "apply",
     "at": "2026-02-26T10:05:00Z",
 }
 TOKENS: dict[str, Any] = {
     "action": "tokens",
-    "changeId": "add-cart",
-    "inputTokens": 12345,
-    "outputTokens": 678,
-    "costUsd": 0.25,
+    "change_id": "add-cart",
+    "input_tokens": 12345,
+    "output_tokens": 678,
+    "cost_usd": 0.25,
     "at": "2026-02-26T10:06:00Z",
 }
 

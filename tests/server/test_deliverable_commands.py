@@ -101,7 +101,7 @@ def test_what_cannot_follow_is_refused_with_what_can(home: Path, root: Path) -> 
         (["task", "one"], "give `completed`"),
         (["tool-call", "nobody", "bash"], "no deliverable nobody"),
         (["start"], "name the change"),
-        (["start", "x\x07y"], "changeId"),
+        (["start", "x\x07y"], "change_id"),
         (["phase", "one", "apply", "--at", "tomorrow"], "write a time as"),
         (["conform", "one", "--completed", "3", "--total", "2"], "3 of 2"),
         (["export", "nobody"], "there are one"),

@@ -66,7 +66,7 @@ def wire(daemon: Daemon, root: Path) -> Iterator[Wire]:
 
 
 def act(wire: Wire, action: str, change: str | None = "add-search", **more: Any) -> Any:
-    params = {"action": action, **more} if change is None else {"action": action, "changeId": change, **more}
+    params = {"action": action, **more} if change is None else {"action": action, "change_id": change, **more}
     return wire.result("aurora/deliverable", params)
 
 
@@ -79,16 +79,16 @@ def iso(hours_ago: float) -> str:
     return datetime.fromtimestamp(time.time() - hours_ago * 3600, UTC).isoformat()
 
 
-def test_the_request_and_the_command_answer_alike_in_camel_case(wire: Wire) -> None:
-    state = act(wire, "start", description="Search", requirementsCount=6, framework="openspec")
-    assert state["changeId"] == "add-search" and state["specSource"]["requirementsCount"] == 6
+def test_the_request_and_the_command_answer_alike_in_snake_case(wire: Wire) -> None:
+    state = act(wire, "start", description="Search", requirements_count=6, framework="openspec")
+    assert state["change_id"] == "add-search" and state["spec_source"]["requirements_count"] == 6
     act(wire, "tool-call", tool="file_edit", count=2)
     shown = act(wire, "show", None)
-    assert shown["toolCalls"] == {"file_edit": 2}
-    asked = {"command": "aurora.deliverable", "arguments": [{"action": "show", "changeId": "add-search"}]}
+    assert shown["tool_calls"] == {"file_edit": 2}
+    asked = {"command": "aurora.deliverable", "arguments": [{"action": "show", "change_id": "add-search"}]}
     assert wire.result("workspace/executeCommand", asked) == shown
     (first, second) = act(wire, "events")["events"]
-    assert (first["eventType"], second["eventType"]) == ("deliverable_start", "tool_call")
+    assert (first["event_type"], second["event_type"]) == ("deliverable_start", "tool_call")
     assert first["data"]["source"] == "lsp"
 
 
@@ -97,9 +97,9 @@ def test_the_request_and_the_command_answer_alike_in_camel_case(wire: Wire) -> N
     [
         ({}, "action"),
         ({"action": "explode"}, "explode"),
-        ({"action": "phase", "changeId": "add-search"}, "`phase` is missing"),
-        ({"action": "start", "changeId": "x" * 300}, "changeId"),
-        ({"action": "tool-call", "changeId": "add-search", "tool": "x", "count": -1}, "count"),
+        ({"action": "phase", "change_id": "add-search"}, "`phase` is missing"),
+        ({"action": "start", "change_id": "x" * 300}, "change_id"),
+        ({"action": "tool-call", "change_id": "add-search", "tool": "x", "count": -1}, "count"),
         ({"action": "ingest"}, "`lines`"),
         ({"action": "ingest", "lines": ["{}"] * 5001}, "lines"),
         ({"action": "show", "workspace": "/nowhere"}, "/nowhere"),
@@ -114,7 +114,7 @@ def test_params_that_make_no_sense_are_named(wire: Wire, params: dict[str, Any],
 def test_a_refusal_says_so_in_its_data(wire: Wire) -> None:
     act(wire, "start")
     act(wire, "complete")
-    error = wire.ask("aurora/deliverable", {"action": "phase", "phase": "apply", "changeId": "add-search"})["error"]
+    error = wire.ask("aurora/deliverable", {"action": "phase", "phase": "apply", "change_id": "add-search"})["error"]
     assert error["data"] == {"kind": "Refused"} and "completed" in error["message"]
 
 
@@ -127,14 +127,14 @@ def test_changes_are_told_to_who_asked_and_to_nobody_else(wire: Wire, daemon: Da
         while (told := wire.notification("aurora/deliverableChanged"))["summary"] != "add-search · apply · 4/8 tasks":
             pass
         assert told["workspace"] == root.as_uri()
-        assert told["deliverable"]["tasksCompleted"] == 4
+        assert told["deliverable"]["tasks_completed"] == 4
         act(other, "show")
         assert not [each for each in other.received if each.get("method") == "aurora/deliverableChanged"]
 
 
 def test_what_the_command_line_says_reaches_the_editor(wire: Wire, daemon: Daemon, root: Path) -> None:
     client = daemon.client(root)
-    client.request("aurora/deliverable", {"action": "start", "changeId": "fix-login"})
+    client.request("aurora/deliverable", {"action": "start", "change_id": "fix-login"})
     client.close()
     assert wire.notification("aurora/deliverableChanged")["summary"] == "fix-login · planning"
 
@@ -152,7 +152,7 @@ def test_task_files_have_lenses_with_the_progress_of_the_buffer(wire: Wire, task
     ]
     assert wire.result("codeLens/resolve", lenses[0])["command"] == lenses[0]["command"]
     command = {key: lenses[0]["command"][key] for key in ("command", "arguments")}
-    assert wire.result("workspace/executeCommand", command)["changeId"] == "add-search"
+    assert wire.result("workspace/executeCommand", command)["change_id"] == "add-search"
     opened(wire, tasks, TASKS.replace("[ ] 1.2", "[x] 1.2"))
     (first, *_) = wire.result("textDocument/codeLens", document)
     assert first["command"]["title"] == "add-search · apply · 2/3 tasks", "unsaved boxes count"
@@ -174,7 +174,7 @@ def test_other_sources_of_specs_are_found_by_their_place(wire: Wire, root: Path)
         (root / path).parent.mkdir(parents=True, exist_ok=True)
         (root / path).write_text("# Work\n\n- [x] one\n- [ ] two\n")
     act(wire, "start", "001-login")
-    act(wire, "start", "export", framework="markdown", specId="docs/export.md")
+    act(wire, "start", "export", framework="markdown", spec_id="docs/export.md")
 
     def titles(path: str) -> list[str]:
         lenses = wire.result("textDocument/codeLens", {"textDocument": {"uri": (root / path).as_uri()}})
@@ -244,7 +244,7 @@ def test_clients_that_pull_get_the_same_and_are_not_pushed_to(daemon: Daemon, ro
         assert [each["code"] for each in report["items"]] == ["deliverable-stuck"]
         again = wire.result("textDocument/diagnostic", {**asked, "previousResultId": report["resultId"]})
         assert again == {"kind": "unchanged", "resultId": report["resultId"]}
-        act(wire, "fail", failureType="infinite_loop")
+        act(wire, "fail", failure_type="infinite_loop")
         changed = wire.result("textDocument/diagnostic", {**asked, "previousResultId": report["resultId"]})
         assert [each["message"] for each in changed["items"]] == ["add-search has failed: infinite loop"]
         assert not [each for each in wire.received if each.get("method") == "textDocument/publishDiagnostics"]
@@ -266,10 +266,10 @@ def test_with_several_folders_the_one_that_knows_the_change_is_meant(daemon: Dae
         folder.mkdir()
     with daemon.wire() as wire:
         wire.initialize(None, workspaceFolders=[{"uri": each.as_uri(), "name": each.name} for each in folders])
-        error = wire.ask("aurora/deliverable", {"action": "start", "changeId": "one"})["error"]
+        error = wire.ask("aurora/deliverable", {"action": "start", "change_id": "one"})["error"]
         assert "name one in `workspace`" in error["message"]
         act(wire, "start", "one", workspace=folders[1].as_uri())
         act(wire, "phase", "one", phase="apply")
         listed = act(wire, "list", None, workspace=str(folders[1]))["deliverables"]
-        assert [each["currentPhase"] for each in listed] == ["apply"]
+        assert [each["current_phase"] for each in listed] == ["apply"]
         assert act(wire, "list", None, workspace=str(folders[0]))["deliverables"] == []

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from tests.documents import documents
 from tests.server.daemons import Daemon
 from tests.server.deliverables import aurora, told
 
@@ -124,18 +125,18 @@ def test_a_completed_record_that_failed_counts_as_failed_everywhere(home: Path, 
     assert "45: bash 24" in listed and "500 · $0.30" in listed
 
 
-SHARED = Path(os.environ.get("AURORA_SHARED", Path(__file__).parents[3] / "shared"))
-PUBLISHED = SHARED / "reference" / "aura-metrics" / "examples"
-
-
-@pytest.mark.skipif(not PUBLISHED.is_dir(), reason="the published examples are not here")
-@pytest.mark.parametrize("name", ["deliverable-state", "metrics-output", "metrics-output-failed"])
-def test_published_examples_are_taken_in_and_reproduced(home: Path, root: Path, name: str) -> None:
-    document = json.loads((PUBLISHED / f"{name}.json").read_text())
+@pytest.mark.parametrize(
+    "document",
+    [each for name in ("deliverable-state", "metrics-output") for each in documents(name)],
+    ids=lambda each: each["change_id"],
+)
+def test_documents_of_another_tool_are_taken_in_and_reproduced(
+    home: Path, root: Path, document: dict[str, Any]
+) -> None:
+    document = dict(document)
     told(home, root, "deliverable", "ingest", given=json.dumps(document))
     out = told(home, root, "deliverable", "export", document["change_id"])
-    del document["_description"]
-    given, derived = document.pop("metrics", {}), out.pop("metrics", {})
+    given, derived = dict(document.pop("metrics", {})), out.pop("metrics", {})
     assert document == {key: out.get(key) for key in document}
     scores = given.pop("conformance", {})
     assert given == {key: derived.get(key) for key in given}
@@ -257,7 +258,8 @@ def test_a_hook_with_nobody_there_says_so_and_exits_0(tmp_path: Path, root: Path
 
 
 def test_a_hook_imports_little(home: Path, root: Path) -> None:
-    code = "import sys; from aurora_cli import main, haste; haste.leave = lambda code: print(*sys.modules) or code;"
+    code = "import sys; from aurora_cli import main, fast_exit; "
+    code += "fast_exit.leave = lambda code: print(*sys.modules) or code;"
     code += "sys.argv[1:] = ['deliverable', 'ingest', '--claude-code-hook']; main()"
     environ = {**os.environ, "AURORA_HOME": str(home)}
     command = [sys.executable, "-P", "-c", code]

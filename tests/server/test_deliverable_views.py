@@ -9,15 +9,7 @@ from aurora_cli.metrics_view import metrics_lines, sparkline
 from aurora_cli.output import Style
 from aurora_cli.report_markdown import table
 from aurora_protocol.human_text import lasting
-from aurora_protocol.keys import camel_keys, snake_keys
 from aurora_server.lsp.checklists import checklist
-
-
-def test_keys_go_to_the_wire_and_back_but_names_of_tools_stay() -> None:
-    document = {"change_id": "x", "tool_calls": {"file_edit": 1, "Bash": 2}, "phases": {"apply": {"started_at": "t"}}}
-    wire = camel_keys(document)
-    assert wire == {"changeId": "x", "toolCalls": {"file_edit": 1, "Bash": 2}, "phases": {"apply": {"startedAt": "t"}}}
-    assert snake_keys(wire) == document
 
 
 @pytest.mark.parametrize(
@@ -49,8 +41,8 @@ def test_tiers_and_trends_are_coloured_by_what_is_better() -> None:
     reply = {
         "window": {"from": "2026-02-01T00:00:00Z", "to": "2026-02-08T00:00:00Z", "deliverables": 3},
         "metrics": {
-            "deliverableFailureRate": metric(4.0, "elite", -2, True),
-            "recoveryEfficiency": metric(30.0, "low", 5, False),
+            "deliverable_failure_rate": metric(4.0, "elite", -2, True),
+            "recovery_efficiency": metric(30.0, "low", 5, False),
         },
         "groups": {},
     }

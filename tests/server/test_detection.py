@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from aurora_deliverables.model import Deliverable
+from aurora_deliverables.deliverable import Deliverable
 from aurora_protocol import RequestFailed
 from aurora_protocol.client import Client
 from tests.server.daemons import Daemon, until
@@ -206,7 +206,7 @@ def test_a_change_with_tests_that_fail_first_has_one_recovery_and_a_valid_record
         archive.parent.mkdir()
         change.rename(archive)
         until(lambda: (d := deliverable_in(home, "add-search")) is not None and d.status == "completed", 15)
-        record = client.request("aurora/deliverable", {"action": "export", "changeId": "add-search"})
+        record = client.request("aurora/deliverable", {"action": "export", "change_id": "add-search"})
     final = deliverable_in(home, "add-search")
     assert final is not None
     phases = ["propose", "specs", "tasks", "apply", "verify", "apply", "verify", "archive"]
@@ -221,8 +221,8 @@ def test_a_change_with_tests_that_fail_first_has_one_recovery_and_a_valid_record
     assert final.agent is not None
     assert (final.agent.name, final.agent.model) == ("claude-code", "claude-opus-4-6")
     assert record["status"] == "completed"
-    assert record["metrics"]["tasksCompleted"] == 4
-    assert record["metrics"]["recoveryAttempts"] == 1
+    assert record["metrics"]["tasks_completed"] == 4
+    assert record["metrics"]["recovery_attempts"] == 1
     assert record["metrics"]["conformance"]["functional"] == 1.0
 
 
@@ -295,7 +295,7 @@ def test_a_prompt_is_a_deliverable_only_where_that_is_wanted(root: Path, home: P
     with Daemon(home, AURORA_DELIVERABLES_DETECT_PROMPTS="true") as daemon, daemon.client(root) as client:
         client.request("aurora/index", timeout=60)
         session = Session(client, root)
-        assert session.hook("UserPromptSubmit", prompt="Sort with key hunter2hunter2")["changeIds"] == ["prompt-5e55"]
+        assert session.hook("UserPromptSubmit", prompt="Sort with key hunter2hunter2")["change_ids"] == ["prompt-5e55"]
         write(root / "src" / "catalogue.py", "def products():\n    return sorted([])\n")
         seen(home, "prompt-5e55", "apply")
         session.ran("make test", "ok", well=True)

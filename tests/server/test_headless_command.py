@@ -16,9 +16,9 @@ from aurora_cli.headless import Options, Wired, headless_options, options_of, pu
 from aurora_cli.headless_context import opening as opening_for_real
 from aurora_cli.headless_context import record_of
 from aurora_cli.settings import Settings
+from aurora_orchestration.run_record import Mode, RunRecord
 from aurora_orchestration.settings import HeadlessSettings
-from aurora_orchestration.soar.run_record import Mode, RunRecord
-from aurora_orchestration.soar.types import AgentResponse, AgentTry, Output, Subgoal, SubgoalResult
+from aurora_orchestration.types import AgentResponse, AgentTry, Output, Subgoal, SubgoalResult
 from aurora_server.workspace.query_documents import result_of
 
 

@@ -85,7 +85,7 @@ def test_counts_tell_code_from_documents(wire: Wire) -> None:
     assert result["definitions"] == 1
     assert (result["kinds"]["section"], result["kinds"]["operation"], result["kinds"]["table"]) == (5, 1, 1)
     assert result["languages"] == {"python": 1, "markdown": 3, "openapi": 1, "sql": 1}
-    assert result["skippedFiles"] == 1  # the deep one; data that is no document is not worth a word
+    assert result["skipped_files"] == 1  # the deep one; data that is no document is not worth a word
 
 
 def test_recall_answers_with_the_types_asked_for(wire: Wire) -> None:

@@ -34,10 +34,10 @@ print(json.dumps([classes, said]))
 _COUNT = """
 import asyncio, attrs
 from types import SimpleNamespace
-from aurora_server import lean_lsprotocol
+from aurora_server.session import lean_lsprotocol
 lean_lsprotocol.load()
 from lsprotocol import types
-from aurora_server import converter
+from aurora_server.session import converter
 from aurora_server.lsp.features import create_server
 from tests.server.messages_of_editors import MESSAGES
 
@@ -53,7 +53,7 @@ print(len(classes), sum(isinstance(vars(each)["__attrs_attrs__"], tuple) for eac
 
 _AT_ONCE = """
 import sys, threading
-from aurora_server import lean_lsprotocol
+from aurora_server.session import lean_lsprotocol
 lean_lsprotocol.load()
 from lsprotocol import types
 sys.setswitchinterval(1e-6)
@@ -75,7 +75,7 @@ print(len(made))
 _BESIDE = """
 import attrs
 before = attrs.define
-from aurora_server import lean_lsprotocol
+from aurora_server.session import lean_lsprotocol
 lean_lsprotocol.load()
 assert attrs.define is before
 from lsprotocol import types
@@ -95,7 +95,7 @@ def run(code: str, *arguments: str) -> str:
 
 
 def told(*arguments: str) -> Any:
-    lean = "from aurora_server import lean_lsprotocol; lean_lsprotocol.load()\n" if "lean" in arguments else ""
+    lean = "from aurora_server.session import lean_lsprotocol; lean_lsprotocol.load()\n" if "lean" in arguments else ""
     return json.loads(run(lean + _TELL, *arguments))
 
 

@@ -12,7 +12,7 @@ import pytest
 from aurora_memory.lifespans.policies import BUILT_IN
 from aurora_protocol.client import Client
 from aurora_server.configuration.settings import load
-from aurora_server.workspace.lifespan_policies import policies_of
+from aurora_server.workspace.memory_settings import policies_of
 from tests.server.daemons import Daemon
 
 

@@ -9,9 +9,9 @@ import pytest
 from lsprotocol import types
 
 from aurora_protocol.positions import Encoding, LineIndex
+from aurora_server.daemon.connection import BadJson, decode
 from aurora_server.lsp.documents import Document, Documents, code_points, encoding_of, path_of
 from aurora_server.session.errors import RequestError
-from aurora_server.session.json_decoder import BadJson, decode
 
 ENCODINGS: list[Encoding] = ["utf-8", "utf-16", "utf-32"]
 ALPHABET = ["a", "é", "€", "😀", "\n", "\r\n", "\r", "\f", "\u2028", "\x85", "x y", "\t", ""]

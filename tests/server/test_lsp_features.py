@@ -195,13 +195,13 @@ def test_hover_and_lenses_can_be_switched_off(wire: Wire, shop: Path) -> None:
     assert wire.result("textDocument/hover", at(shop / "shop.py", 15, 6)) is not None
 
 
-def test_recall_answers_in_camel_case_best_first(wire: Wire, shop: Path) -> None:
-    answer = wire.result("aurora/recall", {"query": "price of a basket", "limit": 3, "includeContent": True})
+def test_recall_answers_in_snake_case_best_first(wire: Wire, shop: Path) -> None:
+    answer = wire.result("aurora/recall", {"query": "price of a basket", "limit": 3, "include_content": True})
     scores = [one["score"] for one in answer["results"]]
     assert scores == sorted(scores, reverse=True)
     assert "total_price" in [one["name"] for one in answer["results"]]
-    assert all(one["content"] and one["lineStart"] >= 1 for one in answer["results"])
-    assert answer["freshness"]["pendingFiles"] == 0
+    assert all(one["content"] and one["line_start"] >= 1 for one in answer["results"])
+    assert answer["freshness"]["pending_files"] == 0
 
 
 def test_commands_are_the_requests(wire: Wire) -> None:

@@ -26,9 +26,9 @@ from aurora_protocol.positions import LineIndex
 from aurora_server.lsp.code_lens import summary
 from aurora_server.lsp.document_symbol import symbol_tree
 from aurora_server.lsp.hover import markdown, plain, why
+from aurora_server.lsp.index import summed
 from aurora_server.lsp.memory_text import ago, escaped, fenced, file_uri, warmth
 from aurora_server.lsp.recall import merged
-from aurora_server.lsp.requests import summed
 
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 

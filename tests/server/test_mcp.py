@@ -19,7 +19,7 @@ from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from tests.orchestration.llm.loopback import KEY, LoopbackProvider
 from tests.orchestration.soar.minds import Mind
 from tests.server.agents import COMMAND, agent, environment, links, price, raw, said
-from tests.server.asking import FILES, MEDIUM, TWO, asked, workspace
+from tests.server.client_requests import FILES, MEDIUM, TWO, asked, workspace
 from tests.server.daemons import Daemon
 
 NAMES = {
@@ -150,7 +150,7 @@ async def test_tools_describe_themselves_in_one_piece(place: Place) -> None:
         ("aurora_learn", {"query": "x", "result": "y", "score": 1, "tools": ["t"] * 201}, "$.tools"),
         ("aurora_deliverable", {"action": "explode"}, "explode"),
         ("aurora_deliverable", {"action": "ingest"}, "ingest"),
-        ("aurora_deliverable", {"action": "start"}, "changeId"),
+        ("aurora_deliverable", {"action": "start"}, "change_id"),
         ("aurora_deliverable", {"action": "task", "details": {"compleeted": 1}}, "did you mean `completed`?"),
         ("aurora_deliverable", {"action": "show", "change_id": "none-such"}, "no deliverable none-such"),
         ("aurora_validate_manifest", {}, ".well-known/aura.json cannot be read"),

@@ -20,7 +20,7 @@ from tests.orchestration.llm.loopback import Request
 from tests.orchestration.soar.minds import Mind
 from tests.processes import lives
 from tests.server.agents import COMMAND, agent, environment, raw, said
-from tests.server.asking import MEDIUM, TWO, asked, workspace
+from tests.server.client_requests import MEDIUM, TWO, asked, workspace
 from tests.server.daemons import Daemon, until
 
 

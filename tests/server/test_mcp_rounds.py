@@ -16,7 +16,7 @@ from mcp.shared.exceptions import MCPError
 from tests.orchestration.llm.loopback import Request
 from tests.orchestration.soar.minds import Mind
 from tests.server.agents import agent, said
-from tests.server.asking import MEDIUM, TWO, workspace
+from tests.server.client_requests import MEDIUM, TWO, workspace
 from tests.server.daemons import Daemon
 
 OTHER = "Explain how login makes a token and compare it with expand"

@@ -19,7 +19,7 @@ import pytest
 from aurora_memory.store import Store, chunk_reader
 from aurora_protocol import RequestFailed
 from aurora_server.configuration.settings import Settings
-from aurora_server.workspace.memory_file import database_path
+from aurora_server.workspace.memory_settings import database_path
 from tests.memory.runs import retrieved, run
 from tests.server.daemons import Daemon, until
 

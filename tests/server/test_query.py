@@ -18,7 +18,7 @@ from aurora_protocol import RequestFailed
 from aurora_protocol.client import Client
 from tests.orchestration.llm.loopback import LoopbackProvider, Request
 from tests.orchestration.soar.minds import Mind
-from tests.server.asking import MEDIUM, TWO, asked, configure, workspace
+from tests.server.client_requests import MEDIUM, TWO, asked, configure, workspace
 from tests.server.daemons import Daemon, until
 
 COMMAND = (sys.executable, "-P", "-m", "aurora_cli")
@@ -36,7 +36,7 @@ def test_a_question_is_worked_on_phase_by_phase_and_leaves_what_it_learned(tmp_p
         params = {"query": MEDIUM, "partialResultToken": "stages"}
         result = client.request("aurora/query", params, on_progress=stages.append)
         assert (result["state"], result["complexity"], result["error"]) == ("complete", "medium", None)
-        assert result["score"] >= 0.8 and result["cached"] and result["costUsd"] > 0
+        assert result["score"] >= 0.8 and result["cached"] and result["cost_usd"] > 0
         order = list(dict.fromkeys(stage["stage"] for stage in stages))
         wanted = ["guard", "assess", "retrieve", "decompose", "verify", "route", "collect", "synthesize", "record"]
         assert [each for each in order if each in wanted] == wanted
@@ -45,9 +45,9 @@ def test_a_question_is_worked_on_phase_by_phase_and_leaves_what_it_learned(tmp_p
         assert progress == sorted(progress) and progress[-1] == 1.0
         assert Path(result["log"]).read_text().count("### Phase") >= 9
         recalled = client.request("aurora/recall", {"query": MEDIUM, "types": ["reas"]})["results"]
-        assert [each["id"] for each in recalled] == [result["reasoningId"]]
+        assert [each["id"] for each in recalled] == [result["reasoning_id"]]
         told = client.request("aurora/deliverable", {"action": "list"})["deliverables"]
-        assert [(each["status"], each["specSource"]["framework"]) for each in told] == [("completed", "prompt")]
+        assert [(each["status"], each["spec_source"]["framework"]) for each in told] == [("completed", "prompt")]
 
 
 def test_without_a_provider_memory_answers_and_one_line_says_how_to_configure_one(tmp_path: Path) -> None:
@@ -111,7 +111,7 @@ def test_the_editors_own_model_is_asked_over_the_channel(tmp_path: Path) -> None
         client.answer("aurora/languageModel", answer)
         client.request("aurora/index", {})
         result = client.request("aurora/query", {"query": MEDIUM})
-    assert (result["state"], result["costUsd"]) == ("complete", 0.0)
+    assert (result["state"], result["cost_usd"]) == ("complete", 0.0)
     assert mind.asked.count("work") == 2
 
 
@@ -241,15 +241,15 @@ def test_a_hooks_payload_is_read_and_what_is_not_called_for_leaves_no_word(
 def test_a_hook_has_only_those_prompts_answered_that_call_for_it(tmp_path: Path) -> None:
     mind = Mind(TWO)
     with asked(tmp_path, mind) as (daemon, _, root), daemon.client(root) as client:
-        left = client.request("aurora/query", {"query": MEDIUM, "ifCalled": True})
+        left = client.request("aurora/query", {"query": MEDIUM, "if_called": True})
         assert (left["id"], left["answer"], mind.asked) == ("", "", [])
         config = tmp_path / "home/config.json"
         config.write_text(json.dumps({**json.loads(config.read_text()), "aurora": {"always_on": True}}))
-        thanks = client.request("aurora/query", {"query": "thanks", "ifCalled": True})
+        thanks = client.request("aurora/query", {"query": "thanks", "if_called": True})
         assert (thanks["id"], mind.asked) == ("", [])
-        direct = client.request("aurora/query", {"query": MEDIUM, "ifCalled": True})
+        direct = client.request("aurora/query", {"query": MEDIUM, "if_called": True})
         assert direct["state"] == "complete" and mind.asked == ["direct"], "medium, and nobody asked for more"
-        called = client.request("aurora/query", {"query": f"aurora: {MEDIUM}", "ifCalled": True})
+        called = client.request("aurora/query", {"query": f"aurora: {MEDIUM}", "if_called": True})
         assert called["query"] == MEDIUM and "decompose" in mind.asked
 
 
@@ -280,7 +280,7 @@ def test_a_cancelled_question_is_answered_with_the_id_to_go_on_with(tmp_path: Pa
 
 def test_a_question_may_name_another_model(tmp_path: Path) -> None:
     with asked(tmp_path, Mind(TWO)) as (daemon, provider, root), daemon.client(root) as client:
-        client.request("aurora/query", {"query": MEDIUM, "llmModel": "claude-haiku-4.5"})
+        client.request("aurora/query", {"query": MEDIUM, "llm_model": "claude-haiku-4.5"})
         assert provider.requests and all("haiku" in request.model for request in provider.requests)
         with pytest.raises(RequestFailed, match="nobody"):
-            client.request("aurora/query", {"query": MEDIUM, "llmProvider": "nobody"})
+            client.request("aurora/query", {"query": MEDIUM, "llm_provider": "nobody"})

@@ -109,7 +109,7 @@ def place(root: Path, file: str, line: int) -> dict[str, Any]:
 
 @pytest.mark.parametrize("budget", [1, 15, 40, 100, 400, 20_000])
 def test_a_budget_is_never_exceeded_and_tokens_are_what_is_delivered(wire: Wire, budget: int) -> None:
-    found = recall(wire, "render the report", budgetTokens=budget)
+    found = recall(wire, "render the report", budget_tokens=budget)
     assert sum(one["tokens"] for one in found) <= budget
     assert bool(found) == (budget > 1)
     for one in found:
@@ -119,24 +119,24 @@ def test_a_budget_is_never_exceeded_and_tokens_are_what_is_delivered(wire: Wire,
 
 
 def test_what_is_too_long_comes_as_an_excerpt_with_the_lines_that_match(wire: Wire, root: Path) -> None:
-    (one,) = recall(wire, "quarantine of broken ledgers", budgetTokens=150, limit=1)
+    (one,) = recall(wire, "quarantine of broken ledgers", budget_tokens=150, limit=1)
     assert (one["name"], one["excerpt"]) == ("migrate", True)
     lines = one["content"].split("\n")
     assert lines[:3] == ["def migrate(rows)", '    """Move all ledgers over. It takes hours."""', "    …"]
     assert "    quarantine = [row for row in rows if row.broken]" in lines
     file = LONG.split("\n")
-    for number, line in zip(one["contentLines"], lines, strict=True):
+    for number, line in zip(one["content_lines"], lines, strict=True):
         assert number == 0 or file[number - 1].removesuffix(":") == line
-    (whole,) = recall(wire, "quarantine of broken ledgers", budgetTokens=50_000, limit=1)
+    (whole,) = recall(wire, "quarantine of broken ledgers", budget_tokens=50_000, limit=1)
     assert (whole["excerpt"], whole["content"]) == (False, LONG.removesuffix("\n"))
-    assert "contentLines" not in whole
+    assert "content_lines" not in whole
     (plain,) = recall(wire, "quarantine of broken ledgers", limit=1)
     assert plain["tokens"] == pytest.approx(whole["tokens"], rel=0.15)
     assert "content" not in plain
 
 
 def test_a_budget_too_small_for_anything_says_so(wire: Wire) -> None:
-    answer = wire.result("aurora/recall", {"query": "quarantine of broken ledgers", "budgetTokens": 2})
+    answer = wire.result("aurora/recall", {"query": "quarantine of broken ledgers", "budget_tokens": 2})
     assert answer["results"] == []
     assert answer["hint"].startswith("Nothing fits 2 tokens; the best answer is code:ledger.py:migrate:1-604")
 
@@ -148,9 +148,9 @@ def test_evidence_shows_every_term(wire: Wire) -> None:
     assert top["name"] == "render_xml"
     fields = {match["term"]: match["fields"] for match in evidence["matches"]}
     assert {"name", "signature"} <= set(fields["render"]) and "doc" in fields["render"]
-    assert set(evidence["matchedTerms"]) <= set(fields)
-    assert (evidence["accessesFrom"], evidence["accessCount"], len(evidence["accesses"])) == ("git", 1, 1)
-    assert 0 <= evidence["daysSinceAccess"] < 1
+    assert set(evidence["matched_terms"]) <= set(fields)
+    assert (evidence["accesses_from"], evidence["access_count"], len(evidence["accesses"])) == ("git", 1, 1)
+    assert 0 <= evidence["days_since_access"] < 1
     shares = [abs(signal["contribution"]) for signal in evidence["signals"]]
     assert shares == sorted(shares, reverse=True) and len(shares) > 3
     for signal in evidence["signals"]:
@@ -163,7 +163,7 @@ def test_evidence_shows_every_term(wire: Wire) -> None:
 
 def test_explain_has_the_evidence_of_activation(wire: Wire) -> None:
     evidence = wire.result("aurora/explain", {"id": "code:xml_report.py:render_xml"})["chunk"]["evidence"]
-    assert (evidence["accessesFrom"], evidence["accessCount"], evidence["learned"]) == ("git", 1, [])
+    assert (evidence["accesses_from"], evidence["access_count"], evidence["learned"]) == ("git", 1, [])
     assert (evidence["matches"], evidence["signals"]) == ([], [])
 
 

@@ -213,7 +213,7 @@ def test_a_client_that_never_reads_is_not_read_either_and_nobody_waits_for_it(da
         other.initialize()
         for _ in range(40):
             began = time.monotonic()
-            rss = other.result("aurora/status")["rssBytes"]
+            rss = other.result("aurora/status")["rss_bytes"]
             slowest = max(slowest, time.monotonic() - began)
             time.sleep(0.05)
     assert slowest < 1.0

@@ -14,7 +14,7 @@ from aurora_orchestration.settings import SoarSettings
 from aurora_server.configuration.layers import settings_for
 from aurora_server.configuration.settings import OF_ANSWERING, SettingsError, load
 from aurora_server.configuration.soar import SECTIONS
-from aurora_server.workspace.memory_file import database_path
+from aurora_server.workspace.memory_settings import database_path
 
 
 def write(path: Path, document: object) -> Path:

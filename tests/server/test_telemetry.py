@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 
 from aurora_deliverables.deliverables import Deliverables
-from aurora_deliverables.model import Conformed, Event, PhaseEnded
+from aurora_deliverables.events import Conformed, Event, PhaseEnded
 from aurora_deliverables.telemetry.sender import Sender
 from aurora_memory.store import Store
 from aurora_server.configuration import settings
 from aurora_server.configuration.settings import TelemetrySettings
-from aurora_server.workspace.telemetry import Follower, sender_of
+from aurora_server.workspace.telemetry import TelemetryFollower, sender_of
 from tests.orchestration.changes import EVENTS, START
 from tests.orchestration.collectors import HttpCollector, attributes
 
@@ -32,7 +32,7 @@ class Run:
     def __init__(self, store: Store, sender: Sender, grace: float) -> None:
         self.store, self.sender = store, sender
         self.deliverables = Deliverables(store, time.time)
-        self._follower = Follower("/w", self.deliverables, store.outbox, sender, grace=grace)
+        self._follower = TelemetryFollower("/w", self.deliverables, store.outbox, sender, grace=grace)
 
     @classmethod
     async def begin(cls, path: Path, endpoint: str, grace: float = 10.0) -> Run:

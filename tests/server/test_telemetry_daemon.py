@@ -41,7 +41,7 @@ def deliver(daemon: Daemon, root: Path, change: str) -> float:
     with daemon.client(root) as client:
         for event in CHANGE:
             begun = time.monotonic()
-            client.request("aurora/deliverable", {**event, "changeId": change}, timeout=20)
+            client.request("aurora/deliverable", {**event, "change_id": change}, timeout=20)
             slowest = max(slowest, time.monotonic() - begun)
     return slowest
 

@@ -6,8 +6,8 @@ import sys
 import time
 from pathlib import Path
 
+from aurora_deliverables.events import Conformed, Ended, Event, PhaseStarted
 from aurora_deliverables.metrics import measure
-from aurora_deliverables.model import Conformed, Ended, Event, PhaseStarted
 from aurora_indexer.workers.pool import WorkerPool
 from aurora_server.configuration import settings
 from aurora_server.workspace.workspace import Workspace

@@ -6,8 +6,9 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
+from aurora_deliverables.deliverable import Deliverable
 from aurora_deliverables.event_validation import read
-from aurora_deliverables.model import Deliverable, Event
+from aurora_deliverables.events import Event
 from aurora_deliverables.reducer import fold
 
 

@@ -12,7 +12,7 @@ const MARKS: Record<StageNotice["status"], string> = {
 
 export function workingPage(query: string, told: StageNotice[], ended?: string): string {
   const last = told.at(-1);
-  const state = ended ?? (last ? `*${Math.round(last.progress * 100)} % · ${seconds(last.elapsedMs)}${cost(last.costUsd)}*` : "*Beginning…*");
+  const state = ended ?? (last ? `*${Math.round(last.progress * 100)} % · ${seconds(last.elapsed_ms)}${cost(last.cost_usd)}*` : "*Beginning…*");
   return [`# ${escaped(query)}`, ended ? `**${escaped(ended)}**` : state, steps(told)].filter(Boolean).join("\n\n") + "\n";
 }
 
@@ -37,21 +37,21 @@ export function answerPage(result: QueryResult, told: StageNotice[], root: strin
 }
 
 function headline(result: QueryResult): string {
-  const words = [result.fromMemory ? "from memory, at no cost" : STATES[result.state]];
+  const words = [result.from_memory ? "from memory, at no cost" : STATES[result.state]];
   if (result.score !== null) words.push(`score ${result.score.toFixed(2)}`);
   if (result.confidence !== null) words.push(`confidence ${result.confidence.toFixed(2)}${result.because ? ` (${escaped(result.because)})` : ""}`);
-  words.push(seconds(result.tookMs));
-  if (!result.fromMemory && result.calls) words.push(`${result.calls} ${result.calls === 1 ? "call" : "calls"}`);
-  const spent = cost(result.costUsd).replace(" · ", "");
+  words.push(seconds(result.took_ms));
+  if (!result.from_memory && result.calls) words.push(`${result.calls} ${result.calls === 1 ? "call" : "calls"}`);
+  const spent = cost(result.cost_usd).replace(" · ", "");
   if (spent) words.push(spent);
-  if (result.unpricedCalls) words.push(`${result.unpricedCalls} of no known price`);
+  if (result.unpriced_calls) words.push(`${result.unpriced_calls} of no known price`);
   return words.join(" · ");
 }
 
 /** What was recalled; a way of answering that was learned is in no file. */
 function remembered(each: QueryResult["sources"][number], root: string): string {
   if (!each.file) return escaped(each.name);
-  return `${link(each.name || each.file, root, each.file, each.lineStart)} \`${each.file}:${each.lineStart}\``;
+  return `${link(each.name || each.file, root, each.file, each.line_start)} \`${each.file}:${each.line_start}\``;
 }
 
 const STATES: Record<QueryResult["state"], string> = {
@@ -77,7 +77,7 @@ function steps(told: StageNotice[]): string {
   const latest = new Map<string, StageNotice>();
   for (const notice of told) latest.set(notice.stage, notice);
   const rows = [...latest.values()].map(
-    (notice) => `| ${MARKS[notice.status]} | ${notice.stage} | ${escaped(notice.detail)} | ${seconds(notice.elapsedMs)} | ${cost(notice.costUsd).replace(" · ", "")} |`,
+    (notice) => `| ${MARKS[notice.status]} | ${notice.stage} | ${escaped(notice.detail)} | ${seconds(notice.elapsed_ms)} | ${cost(notice.cost_usd).replace(" · ", "")} |`,
   );
   return ["| | phase | | at | spent |", "|---|---|---|---:|---:|", ...rows].join("\n");
 }

@@ -67,13 +67,13 @@ export class BudgetItem implements vscode.Disposable {
   }
 
   private draw(budget: BudgetResult): void {
-    const used = budget.consumedUsd + budget.reservedUsd;
-    if (budget.state === "off" || (!budget.model && !used && !budget.queryCount)) {
+    const used = budget.consumed_usd + budget.reserved_usd;
+    if (budget.state === "off" || (!budget.model && !used && !budget.query_count)) {
       this.item.hide();
       return;
     }
     const near = budget.state === "warned" || budget.state === "blocked";
-    this.item.text = `${near ? "$(warning)" : "$(credit-card)"} ${money(used)}${near ? ` of ${money(budget.limitUsd)}` : ""}`;
+    this.item.text = `${near ? "$(warning)" : "$(credit-card)"} ${money(used)}${near ? ` of ${money(budget.limit_usd)}` : ""}`;
     this.item.backgroundColor =
       budget.state === "blocked" ? new vscode.ThemeColor("statusBarItem.errorBackground")
       : budget.state === "warned" ? new vscode.ThemeColor("statusBarItem.warningBackground") : undefined;
@@ -88,14 +88,14 @@ export class BudgetItem implements vscode.Disposable {
 
 /** The budget in words: what is spent, what is left, what model it goes to, and what is to be said of it. */
 function sentences(budget: BudgetResult): string[] {
-  const until = budget.periodEnd.slice(0, 10);
+  const until = budget.period_end.slice(0, 10);
   if (budget.state === "off") return ["no budget is kept (cost_budgets.enabled is off)."];
-  const asked = budget.queryCount ? ` for ${counted(budget.queryCount, "question")}` : "";
-  const told = [`${money(budget.consumedUsd)} of ${money(budget.limitUsd)} spent${asked} ${PERIODS[budget.period] ?? `in this ${budget.period} period`}.`];
-  if (budget.reservedUsd) told.push(`${money(budget.reservedUsd)} are held for calls that are being made.`);
-  const left = budget.questionsLeft === null ? "" : `, enough for about ${counted(budget.questionsLeft, "question")}`;
+  const asked = budget.query_count ? ` for ${counted(budget.query_count, "question")}` : "";
+  const told = [`${money(budget.consumed_usd)} of ${money(budget.limit_usd)} spent${asked} ${PERIODS[budget.period] ?? `in this ${budget.period} period`}.`];
+  if (budget.reserved_usd) told.push(`${money(budget.reserved_usd)} are held for calls that are being made.`);
+  const left = budget.questions_left === null ? "" : `, enough for about ${counted(budget.questions_left, "question")}`;
   if (budget.state === "blocked") told.push(`It is used up until ${until} is over; raise cost_budgets.hard_limit_usd to go on.`);
-  else told.push(`${money(budget.remainingUsd)} are left until ${until}${left}.`);
+  else told.push(`${money(budget.remaining_usd)} are left until ${until}${left}.`);
   told.push(budget.model ? `Questions are answered by ${budget.model}.` : "No model is configured: questions are answered from memory alone.");
   return [...told, ...budget.notices];
 }

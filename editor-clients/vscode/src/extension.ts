@@ -38,10 +38,10 @@ export function activate(context: vscode.ExtensionContext): void {
   // Commands that the daemon puts into code lenses: it answers them, and what it says is shown here.
   const middleware: Middleware = {
     executeCommand: async (command, given, next): Promise<unknown> => {
-      const argument = (given[0] ?? {}) as { id?: string; action?: string; changeId?: string; workspace?: string };
+      const argument = (given[0] ?? {}) as { id?: string; action?: string; change_id?: string; workspace?: string };
       if (command === "aurora.explain" && argument.id) return attempt(() => explainId(server, pages, argument.id ?? ""));
-      if (command === "aurora.deliverable" && argument.action === "show" && argument.changeId) {
-        return attempt(() => deliverables.show(argument.changeId ?? "", argument.workspace));
+      if (command === "aurora.deliverable" && argument.action === "show" && argument.change_id) {
+        return attempt(() => deliverables.show(argument.change_id ?? "", argument.workspace));
       }
       return (await next(command, given)) as unknown;
     },
@@ -91,7 +91,7 @@ export function activate(context: vscode.ExtensionContext): void {
     "aurora.failDeliverable": (state) => deliverables.fail(state as DeliverableState | undefined),
     "aurora.showDeliverable": async (state) => {
       const shown = (state as DeliverableState | undefined) ?? status.current;
-      if (shown) await deliverables.show(shown.changeId);
+      if (shown) await deliverables.show(shown.change_id);
       else await vscode.commands.executeCommand("aurora.deliverables.focus");
     },
     "aurora.refreshDeliverables": () => hasFolder() && load(),
@@ -131,7 +131,7 @@ export function activate(context: vscode.ExtensionContext): void {
     onDidRecall((result) => memory.recalled(result)),
     onDidAnswer((answered) => {
       memory.answered(answered);
-      budget.paid(answered.result.costUsd);
+      budget.paid(answered.result.cost_usd);
     }),
     status.onDidLook((folders) => memory.looked(folders)),
     server.onDidChange((condition) => {

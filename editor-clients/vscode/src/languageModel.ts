@@ -18,11 +18,11 @@ export async function answer(params: LanguageModelParams, token: vscode.Cancella
   const messages = [vscode.LanguageModelChatMessage.User(params.system), vscode.LanguageModelChatMessage.User(params.prompt)];
   const justification = "AURORA asks it to plan, check and answer the questions you put to “AURORA: Ask”.";
   try {
-    const response = await model.sendRequest(messages, { justification, modelOptions: { max_tokens: params.maxTokens } }, token);
+    const response = await model.sendRequest(messages, { justification, modelOptions: { max_tokens: params.max_tokens } }, token);
     let text = "";
     for await (const piece of response.text) text += piece;
     const [system, prompt, output] = await Promise.all([params.system, params.prompt, text].map((each) => model.countTokens(each)));
-    return { text, model: model.id.slice(0, 200), inputTokens: (system ?? 0) + (prompt ?? 0), outputTokens: output ?? 0 };
+    return { text, model: model.id.slice(0, 200), input_tokens: (system ?? 0) + (prompt ?? 0), output_tokens: output ?? 0 };
   } catch (error) {
     if (error instanceof vscode.LanguageModelError) throw await refused(`${model.name}: ${error.message || error.code}`);
     throw error;

@@ -14,9 +14,9 @@ export function rangeOf(lineStart: number, lineEnd: number): vscode.Range {
 /** Show a recalled chunk with the cursor at its first line. */
 export async function open(found: Recalled, options: vscode.TextDocumentShowOptions = {}): Promise<vscode.TextEditor> {
   const uri = uriOf(found.workspace || firstRoot(), found.file);
-  const first = new vscode.Position(Math.max(0, found.lineStart - 1), 0);
+  const first = new vscode.Position(Math.max(0, found.line_start - 1), 0);
   const editor = await vscode.window.showTextDocument(uri, { ...options, selection: new vscode.Range(first, first) });
-  editor.revealRange(rangeOf(found.lineStart, found.lineEnd), vscode.TextEditorRevealType.InCenterIfOutsideViewport);
+  editor.revealRange(rangeOf(found.line_start, found.line_end), vscode.TextEditorRevealType.InCenterIfOutsideViewport);
   return editor;
 }
 

@@ -13,9 +13,9 @@ export const LanguageModel = "aurora/languageModel";
 
 export interface Activation {
   total: number;
-  baseLevel: number;
+  base_level: number;
   spreading: number;
-  contextBoost: number;
+  context_boost: number;
   decay: number;
   learned: number;
 }
@@ -26,14 +26,14 @@ export interface Recalled {
   kind: string;
   name: string;
   file: string;
-  lineStart: number;
-  lineEnd: number;
+  line_start: number;
+  line_end: number;
   language: string;
   signature: string;
   score: number;
   activation: Activation;
-  lastUsed: string | null;
-  lastModified: string | null;
+  last_used: string | null;
+  last_modified: string | null;
   summary: string;
   callers: number;
   workspace: string;
@@ -41,8 +41,8 @@ export interface Recalled {
 
 export interface RecallResult {
   query: string;
-  tookMs: number;
-  freshness: { state: string; pendingFiles: number; files: number; chunks: number };
+  took_ms: number;
+  freshness: { state: string; pending_files: number; files: number; chunks: number };
   results: Recalled[];
   hint: string | null;
 }
@@ -51,10 +51,10 @@ export interface IndexResult {
   workspace: string;
   files: number;
   chunks: number;
-  parsedFiles: number;
-  skippedFiles: number;
-  failedFiles: number;
-  tookMs: number;
+  parsed_files: number;
+  skipped_files: number;
+  failed_files: number;
+  took_ms: number;
 }
 
 export interface WorkspaceStatus {
@@ -62,10 +62,10 @@ export interface WorkspaceStatus {
   state: "scanning" | "indexing" | "ready" | "error";
   files: number;
   chunks: number;
-  pendingFiles: number;
-  skippedFiles: number;
-  databaseBytes: number;
-  lastError: string | null;
+  pending_files: number;
+  skipped_files: number;
+  database_bytes: number;
+  last_error: string | null;
 }
 
 export interface StatusResult {
@@ -96,8 +96,8 @@ export interface StageNotice {
   status: "in_progress" | "complete" | "retry" | "failed" | "skipped";
   detail: string;
   progress: number;
-  costUsd: number;
-  elapsedMs: number;
+  cost_usd: number;
+  elapsed_ms: number;
 }
 
 export interface QueryResult {
@@ -109,14 +109,14 @@ export interface QueryResult {
   confidence: number | null;
   because: string;
   caveats: string[];
-  fromMemory: boolean;
+  from_memory: boolean;
   claims: { text: string; sources: string[] }[];
-  sources: { id: string; name: string; file: string; lineStart: number; lineEnd: number; score: number }[];
+  sources: { id: string; name: string; file: string; line_start: number; line_end: number; score: number }[];
   notices: string[];
-  costUsd: number;
-  unpricedCalls: number;
+  cost_usd: number;
+  unpriced_calls: number;
   calls: number;
-  tookMs: number;
+  took_ms: number;
   error: string | null;
 }
 
@@ -124,13 +124,13 @@ export interface QueryResult {
 export interface BudgetResult {
   state: "fine" | "warned" | "blocked" | "off";
   period: string;
-  periodEnd: string;
-  limitUsd: number;
-  consumedUsd: number;
-  reservedUsd: number;
-  remainingUsd: number;
-  queryCount: number;
-  questionsLeft: number | null;
+  period_end: string;
+  limit_usd: number;
+  consumed_usd: number;
+  reserved_usd: number;
+  remaining_usd: number;
+  query_count: number;
+  questions_left: number | null;
   notices: string[];
   model: string | null;
 }
@@ -138,17 +138,17 @@ export interface BudgetResult {
 export const PHASES = ["propose", "specs", "design", "tasks", "apply", "verify", "archive"] as const;
 export type Phase = (typeof PHASES)[number];
 
-/** The state document of AURA-M §5.1 in camelCase: only what is shown here. */
+/** The state document of AURA-M §5.1: only what is shown here. */
 export interface DeliverableState {
-  changeId: string;
+  change_id: string;
   description?: string | null;
   status: "planning" | "executing" | "verifying" | "completed" | "failed";
-  currentPhase?: Phase | null;
-  tasksTotal?: number | null;
-  tasksCompleted?: number | null;
-  startedAt?: string;
-  updatedAt?: string;
-  specSource?: { framework?: string | null } | null;
+  current_phase?: Phase | null;
+  tasks_total?: number | null;
+  tasks_completed?: number | null;
+  started_at?: string;
+  updated_at?: string;
+  spec_source?: { framework?: string | null } | null;
   [field: string]: unknown;
 }
 
@@ -162,12 +162,12 @@ export interface LanguageModelParams {
   system: string;
   prompt: string;
   schema: unknown;
-  maxTokens: number;
+  max_tokens: number;
 }
 
 export interface LanguageModelResult {
   text: string;
   model: string;
-  inputTokens?: number;
-  outputTokens?: number;
+  input_tokens?: number;
+  output_tokens?: number;
 }

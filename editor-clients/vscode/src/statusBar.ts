@@ -36,7 +36,7 @@ export class StatusBar implements vscode.Disposable {
     try {
       const status = await this.connection.request<StatusResult>(Status, null);
       this.looked = status.workspaces.filter((each) => ours(each.root));
-      if (this.looked.some((each) => each.state !== "ready" || each.pendingFiles)) pause = BUSY_MS;
+      if (this.looked.some((each) => each.state !== "ready" || each.pending_files)) pause = BUSY_MS;
       this.draw(status.version);
       this.seen.fire(this.looked);
     } catch (error) {
@@ -50,7 +50,7 @@ export class StatusBar implements vscode.Disposable {
     const state = change.deliverable;
     if (isQuestion(state)) return; // it has a notification of its own
     const ended = state.status === "completed" || state.status === "failed";
-    if (ended && this.shown?.changeId !== state.changeId) return;
+    if (ended && this.shown?.change_id !== state.change_id) return;
     this.show(state);
     if (ended) setTimeout(() => this.shown === state && this.show(undefined), 20_000);
   }
@@ -62,7 +62,7 @@ export class StatusBar implements vscode.Disposable {
       return;
     }
     const mark = { completed: "$(check)", failed: "$(error)" }[state.status as string] ?? "◐";
-    this.deliverable.text = `${mark} ${state.changeId} · ${standing(state)}`;
+    this.deliverable.text = `${mark} ${state.change_id} · ${standing(state)}`;
     this.deliverable.tooltip = state.description || "Show this deliverable";
     this.deliverable.show();
   }
@@ -93,14 +93,14 @@ export class StatusBar implements vscode.Disposable {
   private draw(version: string): void {
     const busy = this.looked.find((each) => each.state === "scanning" || each.state === "indexing");
     const broken = this.looked.find((each) => each.state === "error");
-    const pending = this.looked.reduce((sum, each) => sum + each.pendingFiles, 0);
+    const pending = this.looked.reduce((sum, each) => sum + each.pending_files, 0);
     this.index.text = broken ? "$(error) AURORA" : busy ? `$(sync~spin) AURORA ${busy.state}${pending ? ` ${pending.toLocaleString()}` : ""}` : "$(database) AURORA";
     const tooltip = new vscode.MarkdownString("", true);
     for (const each of this.looked) {
       tooltip.appendMarkdown(`**${escaped(each.root.split(/[\\/]/).at(-1) ?? each.root)}** ${each.state} · ${each.files.toLocaleString()} files · ${each.chunks.toLocaleString()} chunks`);
-      if (each.pendingFiles) tooltip.appendMarkdown(` · ${each.pendingFiles.toLocaleString()} pending`);
-      if (each.skippedFiles) tooltip.appendMarkdown(` · ${each.skippedFiles.toLocaleString()} skipped`);
-      if (each.lastError) tooltip.appendMarkdown(`\n\n$(error) ${escaped(each.lastError)}`);
+      if (each.pending_files) tooltip.appendMarkdown(` · ${each.pending_files.toLocaleString()} pending`);
+      if (each.skipped_files) tooltip.appendMarkdown(` · ${each.skipped_files.toLocaleString()} skipped`);
+      if (each.last_error) tooltip.appendMarkdown(`\n\n$(error) ${escaped(each.last_error)}`);
       tooltip.appendMarkdown("\n\n");
     }
     if (!this.looked.length) tooltip.appendMarkdown("No folder of this window is indexed.\n\n");

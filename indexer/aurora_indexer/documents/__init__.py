@@ -1,32 +1,49 @@
-"""Documents become knowledge chunks (AURORA §6.3.5, §6.6): which files they are, and what a path alone tells of them.
+"""Documents, which become knowledge chunks (AURORA §6.3.5, §6.6): which files they are, what a path alone says of them.
 
-A format is a row here and one function that adds its chunks, called in `reading.py`. Formats marked `data` share
-their suffixes with files that are no documents: their content decides.
+A format is a row here and one function that adds its chunks, called in `document_parser.py`; or a plug-in's, the value
+of an entry point in the group `aurora.document_formats`: a `DocumentFormat` whose `add` hands `Piece`s to the builder
+it is given (`knowledge_chunk`). Formats marked `data` share their suffixes with files that are no documents: their
+content decides.
 """
 
 from __future__ import annotations
 
+import logging
 import re
+from collections.abc import Callable
+from functools import cache
 from posixpath import splitext
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from aurora_protocol import plugins
 
-class Format(Struct, frozen=True):
-    """One kind of document: the files it takes by their names."""
+if TYPE_CHECKING:
+    from aurora_indexer.documents.knowledge_chunk import Builder
+
+logger = logging.getLogger(__name__)
+
+
+class DocumentFormat(Struct, frozen=True):
+    """Kind of document: the files it takes by their suffixes, and what cuts one into chunks."""
 
     name: str
     suffixes: tuple[str, ...]
     data: bool = False
+    add: Callable[[Builder, str, str], None] | None = None
+    """What adds the chunks of a document, given its path and text. A plug-in's only: ours are in `document_parser`."""
 
 
 FORMATS = (
-    Format("markdown", (".md", ".markdown", ".mdx")),
-    Format("restructuredtext", (".rst",)),
-    Format("sql", (".sql", ".ddl")),
-    Format("json", (".json",), data=True),
-    Format("yaml", (".yaml", ".yml"), data=True),
+    DocumentFormat("markdown", (".md", ".markdown", ".mdx")),
+    DocumentFormat("restructuredtext", (".rst",)),
+    DocumentFormat("sql", (".sql", ".ddl")),
+    DocumentFormat("json", (".json",), data=True),
+    DocumentFormat("yaml", (".yaml", ".yml"), data=True),
 )
+
+GROUP = "aurora.document_formats"
 
 _BY_SUFFIX = {suffix: format_ for format_ in FORMATS for suffix in format_.suffixes}
 _SCHEMA_NAME = re.compile(r"openapi|swagger|schema", re.IGNORECASE)
@@ -43,11 +60,31 @@ _STEMS = {
 _TAG_OF_STEM = {stem: tag for tag, stems in _STEMS.items() for stem in stems}
 
 
-def for_path(path: str) -> Format | None:
+@cache
+def _plugged() -> dict[str, DocumentFormat]:
+    """The formats of plug-ins by suffix, looked for when the first file comes that is of none of ours."""
+    names = {format_.name for format_ in FORMATS}
+    found: dict[str, DocumentFormat] = {}
+    for plugin in plugins.load(GROUP, DocumentFormat):
+        format_ = plugin.value
+        if format_.name in names or format_.data or format_.add is None:
+            why = "there is one of that name" if format_.name in names else "it says not how a document is cut"
+            logger.warning("document format %s of %s is left out: %s", format_.name, plugin.distribution, why)
+            continue
+        names.add(format_.name)
+        for suffix in format_.suffixes:
+            found.setdefault(suffix, format_)
+    return found
+
+
+def for_path(path: str) -> DocumentFormat | None:
     """Tell the format of a document from its suffix."""
     name = path[path.rfind("/") + 1 :]
     dot = name.rfind(".")
-    return _BY_SUFFIX.get(name[dot:].lower()) if dot > 0 else None
+    if dot <= 0:
+        return None
+    suffix = name[dot:].lower()
+    return _BY_SUFFIX.get(suffix) or _plugged().get(suffix)
 
 
 def is_data(path: str) -> bool:

@@ -1,4 +1,4 @@
-"""A document becomes its chunks: by the format its name tells, or that its content turns out to be (AURORA §6.6)."""
+"""Parser of documents into chunks, by the format its name tells, or that its content turns out to be (AURORA §6.6)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from aurora_manifest.scanner import parse as parse_json
 from aurora_memory.chunk_text import with_own_tokens
 from aurora_memory.chunks import ParsedFile
 
-_PROSE = {"markdown": add_markdown, "restructuredtext": add_restructuredtext}
+_ADD = {"markdown": add_markdown, "restructuredtext": add_restructuredtext, "sql": add_sql}
 
 
 def parse_document(path: str, source: bytes) -> ParsedFile | None:
@@ -33,10 +33,8 @@ def parse_document(path: str, source: bytes) -> ParsedFile | None:
     if format_.data:
         return _parse_data(path, source, text, is_yaml=format_.name == "yaml")
     builder = Builder(path, format_.name, text)
-    if format_.name == "sql":
-        add_sql(builder, text)
-    else:
-        _PROSE[format_.name](builder, path, text)
+    add = format_.add or _ADD[format_.name]
+    add(builder, path, text)
     return _parsed(path, format_.name, source, builder, 0)
 
 

@@ -1,7 +1,8 @@
-"""One piece of a document becomes a chunk, as a definition does: hashes, keywords, searchable parts (AURORA §6.3.5)."""
+"""Chunk of a document, made of a piece as a code chunk is of a definition: hashes, keywords, parts (AURORA §6.3.5)."""
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Sequence
 from itertools import accumulate
@@ -19,6 +20,14 @@ from aurora_memory.chunks import ChunkKind, CodeChunk, Part, Reference
 
 Span = tuple[int, int]
 
+MAX_NAME = 80
+"""Characters of one segment of a chunk's name: `know:README.md:Install.Linux:3-9` has two."""
+
+UNTITLED = "Untitled"
+
+_DOT = re.compile(r"\.(?=\w)")
+_APART = re.compile(r"[\s.:]+")
+
 MAX_CHUNKS = 5_000
 """Pieces of one document; a file with more is data, and what follows them is left out."""
 
@@ -28,7 +37,7 @@ _KEYWORDS = summary.Keywords(frozenset())
 
 
 class Piece(Struct, frozen=True):
-    """What a format found: a stretch of its document and what it is. Positions are code points in the document.
+    """Finding of a format: a stretch of its document and what it is. Positions are code points in the document.
 
     `silent` are spans that other fields say already (heading, documentation), `apart` those that are pieces of their
     own; `borders` are where the piece may be cut when it is long.
@@ -140,6 +149,15 @@ class Builder:
     def _line(self, position: int) -> int:
         """The 1-based line of a position; a line break belongs to the line it ends."""
         return bisect_right(self._line_starts, position)
+
+
+def clean_name(text: str) -> str:
+    """Make one segment of a qualified name: no dots (they join segments), no colons (they join ids), one line.
+
+    A dot inside a word becomes `_` (`Node.js` → `Node_js`, `v1.2` → `v1_2`); at most 80 characters.
+    """
+    text = _DOT.sub("_", text[: 4 * MAX_NAME])
+    return " ".join(_APART.split(text)).strip()[:MAX_NAME].rstrip() or UNTITLED
 
 
 def shortened(text: str, limit: int) -> str:

@@ -8,9 +8,8 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from aurora_indexer.documents.chunk_names import clean_name
 from aurora_indexer.documents.inline_markup import plain, references
-from aurora_indexer.documents.knowledge_chunk import MAX_CHUNKS, Builder, Piece
+from aurora_indexer.documents.knowledge_chunk import MAX_CHUNKS, Builder, Piece, clean_name
 from aurora_memory.chunks import MODULE_NAME, Reference
 
 _BULLET = re.compile(r"^[ \t]{0,12}(?:[-*+]|\d{1,3}[.)])[ \t]+|^[ \t]{0,3}>[ \t]?")

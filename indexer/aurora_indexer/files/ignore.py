@@ -15,10 +15,10 @@ from collections.abc import Container
 from pathlib import Path
 from typing import NamedTuple
 
+from aurora_indexer.files.gitdir import find_git_directory
 from aurora_indexer.files.ignore_patterns import Patterns, compiled
 from aurora_indexer.files.safe_read import NotARegularFile, read_prefix
 from aurora_indexer.files.skips import Skip
-from aurora_indexer.git.gitdir import find_git_directory
 
 VERSION_CONTROL = frozenset({".git", ".hg", ".svn", ".jj", ".bzr", "CVS", "_darcs", ".pijul"})
 """Never entered, whatever any ignore file says."""

@@ -1,4 +1,4 @@
-"""Which files of a workspace are to be indexed: one walk that looks at names and stats, and opens next to nothing."""
+"""Scan of a workspace for files to index: one walk that looks at names and stats, and opens next to nothing."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 import stat
 from collections import Counter
 from collections.abc import Callable, Iterator
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -264,12 +264,14 @@ def _is_script(absolute: str, name: str) -> bool:
     return first_line.startswith(b"#!") and languages.for_path(name, first_line) is not None
 
 
-_FILE_NAMES = frozenset(name for language in languages.LANGUAGES for name in language.file_names)
+@cache
+def _file_names() -> frozenset[str]:
+    return frozenset(name for language in languages.all_languages() for name in language.file_names)
 
 
 def known_by_name(name: str) -> bool:
     """Whether a file's name alone tells that we know to read it. Asked of every file, so answered by suffix, once."""
-    return name in _FILE_NAMES or _by_suffix(_suffix(name))
+    return name in _file_names() or _by_suffix(_suffix(name))
 
 
 def may_be_source(name: str) -> bool:

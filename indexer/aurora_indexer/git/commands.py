@@ -14,7 +14,7 @@ from asyncio.subprocess import DEVNULL, PIPE, Process
 from collections.abc import AsyncIterator, Mapping, Sequence
 from pathlib import Path
 
-from aurora_indexer.git.gitdir import find_git_directory, is_shallow, read_head
+from aurora_indexer.files.gitdir import find_git_directory, is_shallow, read_head
 
 ANSWER_SECONDS = 5.0
 MAX_ANSWER_BYTES = 64 << 20

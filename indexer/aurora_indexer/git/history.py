@@ -14,10 +14,10 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from aurora_indexer.files.gitdir import find_git_directory, shallow_commits
 from aurora_indexer.git import commands
 from aurora_indexer.git.commit_chain import Link, first_parents, merged_subjects, told
 from aurora_indexer.git.function_history import FunctionWalk, WalkedCommit
-from aurora_indexer.git.gitdir import find_git_directory, shallow_commits
 from aurora_indexer.git.line_moves import Span, own_spans
 from aurora_indexer.git.log_parser import ARGUMENTS, LogReader
 from aurora_indexer.git.worktree import edits, tracked_files

@@ -1,4 +1,4 @@
-"""A source file becomes its chunks: parse, capture, assign, cut (AURORA §6.3.5)."""
+"""Parser of source files into chunks: parse, capture, assign, cut (AURORA §6.3.5)."""
 
 from __future__ import annotations
 
@@ -142,4 +142,4 @@ def _imports(language: Language, bare: bytes, captures: Captures) -> tuple[Impor
 
 
 def _known_suffixes() -> str:
-    return ", ".join(suffix for language in languages.LANGUAGES for suffix in language.suffixes)
+    return ", ".join(suffix for language in languages.all_languages() for suffix in language.suffixes)

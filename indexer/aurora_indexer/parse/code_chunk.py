@@ -10,7 +10,7 @@ from posixpath import basename, splitext
 from tree_sitter import Node
 
 from aurora_indexer.languages import Language
-from aurora_indexer.parse import signature, summary, used_names
+from aurora_indexer.parse import references, signature, summary
 from aurora_indexer.parse.definitions import Definition, Docs
 from aurora_indexer.parse.fingerprint import WHITE_SPACE, body_hash, shape_hash
 from aurora_indexer.parse.leading_comments import Span
@@ -114,7 +114,7 @@ class Chunker:
     ) -> CodeChunk:
         start, end = span
         line_start, line_end = self._line(start), self._line(max(start, end - 1))
-        rows = used_names.references(uses.inherited, uses.called)
+        rows = references.references(uses.inherited, uses.called)
         called = [row.name for row in rows if row.kind == "calls"]
         names = packed_name(name)
         parts: list[Part] = []

@@ -1,4 +1,4 @@
-"""Captures of one file become its definitions: what each spans, what it is called and what it is inside of.
+"""Definitions of one file, made of its captures: what each spans, what it is called and what it is inside of.
 
 Query captures come as flat lists. One sweep over them in source order, with a stack of what is open, finds for every
 name, body and docstring the definition around it. Nothing here walks the tree or recurses, so nesting costs no stack.
@@ -11,11 +11,40 @@ import re
 from msgspec import Struct, field
 from tree_sitter import Node
 
-from aurora_indexer.languages import CLASS_LIKE, Language
+from aurora_indexer.languages.language import CLASS_LIKE, Language
 from aurora_indexer.parse import qualified_names
 from aurora_indexer.parse.leading_comments import Captures, Leads, Span
-from aurora_indexer.parse.value_kinds import LABELS, value_of
 from aurora_memory.chunks import ChunkKind
+
+# A definition that is a value under a name, `const f = () => …`, is of its value's kind. The value may stand in
+# brackets or be told a type, at any depth, which a query cannot say: so node types are named here too.
+_AROUND = frozenset({"parenthesized_expression", "as_expression", "satisfies_expression"})
+
+_VALUES = {
+    "arrow_function": "function",
+    "function_expression": "function",
+    "generator_function": "function",
+    "class": "class",
+    "object": "members",
+}
+
+# By what is captured, and then by what the value is: what it would be captured as.
+LABELS: dict[str, dict[str, str]] = {
+    "valued": {"function": "function", "class": "class", "members": "scope"},
+    "valued.default": {"function": "function", "class": "class"},
+    "valued.member": {"function": "method.member", "members": "scope.member"},
+    "valued.outer": {"function": "function.outer", "class": "class.outer"},
+    "valued.field": {"function": "method"},
+}
+
+
+def value_of(node: Node) -> tuple[Node, Node, str]:
+    """The value of a definition as written, what is in its brackets and casts, and what that is, or nothing."""
+    written = value = node.child_by_field_name("value") or node.child_by_field_name("right") or node
+    while value.type in _AROUND and (inner := [child for child in value.named_children if child.type != "comment"]):
+        value = inner[0]
+    return written, value, _VALUES.get(value.type, "")
+
 
 MAX_NESTING = 48
 """Definitions nested deeper belong to the text around them: hashing each with all it holds would cost the square."""

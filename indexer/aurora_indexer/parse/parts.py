@@ -1,12 +1,64 @@
-"""A stretch of text, and what is known of its chunk, as a searchable part."""
+"""Searchable part of a chunk: a stretch of its text as counted terms, with what is known of the chunk.
+
+The terms are those of `aurora_memory.tokens`, each distinct word split once.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
+from itertools import chain, islice
 
-from aurora_indexer.parse.field_terms import every_term, text_terms
 from aurora_memory.chunks import Part
 from aurora_memory.term_counts import Field, add_terms, packed, together
+from aurora_memory.tokens import MAX_WORD, plain_terms, terms
+
+MAX_TERMS = 3000
+"""Distinct terms kept of one text."""
+
+_FEW = 12
+"""Words up to which counting them one by one costs less than setting up a counter."""
+
+_MAX_REMEMBERED = 100_000
+"""Words; at some 200 bytes each."""
+
+# Bytes that no word holds become spaces; beyond ASCII, `terms` decides.
+_SPACED = bytes(b if b >= 128 or bytes((b,)).isalnum() or b == ord("_") else ord(" ") for b in range(256))
+
+
+class _SplitWords(dict[bytes, tuple[str, ...]]):
+    """The terms of each word met so far."""
+
+    def __missing__(self, word: bytes) -> tuple[str, ...]:
+        split = plain_terms(word.decode("ascii")) if word.isascii() else tuple(terms(word.decode("utf-8", "replace")))
+        if len(word) <= MAX_WORD:
+            if len(self) >= _MAX_REMEMBERED:
+                self.clear()
+            self[word] = split
+        return split
+
+
+_terms_of = _SplitWords().__getitem__
+
+
+def every_term(text: bytes) -> list[str]:
+    """The terms of a short text (a path, a signature, names) in order, with repeats."""
+    return list(chain.from_iterable(map(_terms_of, text.translate(_SPACED).split())))
+
+
+def text_terms(text: bytes) -> dict[str, int]:
+    """Count the terms of a text; the first 3,000 distinct ones are kept."""
+    words = text.translate(_SPACED).split()
+    if len(words) > _FEW:
+        counts: dict[str, int] = Counter(chain.from_iterable(map(_terms_of, words)))
+        return counts if len(counts) <= MAX_TERMS else dict(islice(counts.items(), MAX_TERMS))
+    counts = {}
+    get = counts.get
+    for word in words:
+        for term in _terms_of(word):
+            counts[term] = get(term, 0) + 1
+    return counts
+
 
 Packed = Mapping[str, int]
 
@@ -48,9 +100,9 @@ def first_part(
     )
     for field, text in fields:
         if text:
-            terms = every_term(text)
-            add_terms(occurrences, field, terms)
-            length += len(terms)
+            said = every_term(text)
+            add_terms(occurrences, field, said)
+            length += len(said)
     get = occurrences.get
     for known in (name, path):
         for term, value in known.items():

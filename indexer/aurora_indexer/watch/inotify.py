@@ -22,9 +22,9 @@ from watchdog.observers.inotify_c import (
     WatchDescriptor,
 )
 
+from aurora_indexer.files.gitdir import GitDirectory
 from aurora_indexer.files.ignore import MARKERS, IgnoreRules
 from aurora_indexer.files.scan import may_be_source, walk
-from aurora_indexer.git.gitdir import GitDirectory
 from aurora_indexer.watch.event_buffer import Notes
 
 _CONTENT = (

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Literal, Protocol
 
 from msgspec import Struct
 
+from aurora_indexer.files.gitdir import GitDirectory, Head, find_git_directory, is_locked, read_head
 from aurora_indexer.files.ignore import IgnoreRules
-from aurora_indexer.git.gitdir import GitDirectory, Head, find_git_directory, is_locked, read_head
 from aurora_indexer.watch.event_buffer import Notes
 
 if TYPE_CHECKING:

@@ -27,6 +27,7 @@ from aurora_memory.store.rows import (
     leaf,
     prepare,
 )
+from aurora_memory.store.tables import held
 from aurora_memory.term_counts import terms_in
 from aurora_protocol import typed
 
@@ -195,7 +196,7 @@ async def _vanish(db: aiosqlite.Connection, vanished: Sequence[StoredChunk], mom
     await db.executemany("DELETE FROM relations WHERE to_id = ? AND kind != 'used'", ids)
     await db.executemany("DELETE FROM unresolved WHERE chunk_id = ?", ids)
     await db.executemany(
-        f"UPDATE chunks SET gone_at = ? WHERE id = ? AND ({learned_writer.KNOWN_OF})",
+        f"UPDATE chunks SET gone_at = ? WHERE id = ? AND ({held()})",
         [(moment, old.id) for old in vanished],
     )
     await db.executemany("DELETE FROM chunks WHERE id = ? AND gone_at IS NULL", ids)

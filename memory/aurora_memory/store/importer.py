@@ -1,4 +1,4 @@
-"""Taking in what was learned elsewhere, inside the caller's transaction: all of it, or nothing (`exchange`).
+"""Import of what was learned elsewhere, inside the caller's transaction: all of it, or nothing (`export_format`).
 
 A chunk is found by its identity, then, where it has moved, by its shape. One that is not here is put aside as a gone
 chunk with its history, so that it comes back when its file does. Nothing that is known already is added twice.
@@ -11,7 +11,7 @@ import os
 import re
 import stat
 from collections import Counter
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -22,29 +22,12 @@ from msgspec import Struct
 from aurora_memory import MemoryError_
 from aurora_memory.chunks import REASONING
 from aurora_memory.documents import ReasoningDocument
-from aurora_memory.export_format import (
-    MAX_LINE,
-    Access,
-    Archived,
-    Boost,
-    ChunkKey,
-    DeliverableEvent,
-    Difficult,
-    Escalated,
-    Header,
-    Line,
-    LogEntry,
-    Reasoning,
-    Run,
-    Use,
-    invalid,
-    read_header,
-    read_line,
-)
+from aurora_memory.export_format import MAX_LINE, ChunkKey, Header, Line, invalid, line_reader, read_header
 from aurora_memory.learning import Difficulty, fingerprint, similar_difficulties
 from aurora_memory.store import learned_writer
 from aurora_memory.store.chunk_diff import TELLING_TOKENS
 from aurora_memory.store.rows import leaf
+from aurora_memory.store.tables import Carried, DifficultLine, ReasoningLine, Table, carried
 from aurora_protocol import typed
 
 _AT_ONCE = 500
@@ -54,9 +37,11 @@ _KEYS_KEPT = 50_000
 _SUCCESSES_COMPARED = 500
 """Successful runs, latest first, that may have settled what was difficult."""
 
+_LineReader = Callable[[int, bytes], Line]
+
 
 class Imported(Struct, frozen=True):
-    """What came of an import. `added` counts what was new, by type of line; `lines` what there was.
+    """Outcome of an import. `added` counts what was new, by type of line; `lines` what there was.
 
     `moved` chunks were found by their shape, `waiting` ones are not in the workspace now: their history waits for them.
     """
@@ -75,7 +60,7 @@ async def take_in(db: aiosqlite.Connection, source: Path, now: float) -> Importe
         header = read_header(await asyncio.to_thread(_read_raw, file, 1))
         taking = _Taking(db, now)
         lines: Counter[str] = Counter()
-        async for batch in _batches(file):
+        async for batch in _batches(file, line_reader(form.line for _, form in carried())):
             lines.update(str(type(line).__struct_config__.tag) for _, line in batch)
             await taking.take(batch)
         if lines.total() < header.lines:
@@ -109,17 +94,17 @@ def _read_raw(file: BinaryIO, number: int) -> bytes:
     return raw
 
 
-async def _batches(file: BinaryIO) -> AsyncIterator[list[tuple[int, Line]]]:
+async def _batches(file: BinaryIO, read_line: _LineReader) -> AsyncIterator[list[tuple[int, Line]]]:
     number = 2
     while True:
-        batch, number, ended = await asyncio.to_thread(_batch, file, number)
+        batch, number, ended = await asyncio.to_thread(_batch, file, read_line, number)
         if batch:
             yield batch
         if ended:
             return
 
 
-def _batch(file: BinaryIO, number: int) -> tuple[list[tuple[int, Line]], int, bool]:
+def _batch(file: BinaryIO, read_line: _LineReader, number: int) -> tuple[list[tuple[int, Line]], int, bool]:
     batch: list[tuple[int, Line]] = []
     while len(batch) < _AT_ONCE:
         raw = _read_raw(file, number)
@@ -140,6 +125,7 @@ class _Taking:
         self.waiting: set[int] = set()
         self._db = db
         self._now = now
+        self._forms = {form.line: (table, form) for table, form in carried()}
         self._rows_of: dict[ChunkKey, int] = {}
         self._difficult: dict[str, Difficulty] = {}
 
@@ -148,17 +134,19 @@ class _Taking:
         if len(self._rows_of) > _KEYS_KEPT:
             self._rows_of.clear()
         for number, line in batch:
-            if isinstance(line, Reasoning):
+            if isinstance(line, ReasoningLine):
                 self.added["reasoning"] += await self._reasoning(number, line)
-        values: dict[type[Line], list[tuple[Any, ...]]] = {}
+        values: dict[type[Line], list[dict[str, Any]]] = {}
         for number, line in batch:
-            if isinstance(line, Difficult):
+            if isinstance(line, DifficultLine):
                 self._mind(line)
-            elif not isinstance(line, Reasoning):
-                values.setdefault(type(line), []).append(await self._values(number, line))
+            elif not isinstance(line, ReasoningLine):
+                _, form = self._forms[type(line)]
+                values.setdefault(type(line), []).append(await self._values(number, form, line))
         for kind, rows in values.items():
-            cursor = await self._db.executemany(_WRITE[kind], rows)
-            self.added[str(kind.__struct_config__.tag)] += cursor.rowcount
+            table, form = self._forms[kind]
+            cursor = await self._db.executemany(_statement(table, form), rows)
+            self.added[form.tag] += cursor.rowcount
             await cursor.close()
 
     async def finish(self) -> None:
@@ -178,7 +166,7 @@ class _Taking:
         )
         self.added["difficult"] += len(new)
 
-    def _mind(self, line: Difficult) -> None:
+    def _mind(self, line: DifficultLine) -> None:
         known = self._difficult.get(line.signature)
         if known is None or line.last_at > known.last_at:
             self._difficult[line.signature] = Difficulty(
@@ -189,30 +177,19 @@ class _Taking:
             for each in oldest:
                 del self._difficult[each.signature]
 
-    async def _values(self, number: int, line: Line) -> tuple[Any, ...]:
-        match line:
-            case Access(chunk, at, kind):
-                row = await self._row(number, chunk)
-                return row, at, kind, row, at, kind
-            case Boost(chunk, run, at, amount):
-                return await self._row(number, chunk), run, at, amount
-            case Use(reasoning, chunk, weight):
-                return await self._row(number, reasoning), await self._row(number, chunk), weight
-            case Run(id, at, outcome, score, query, reasoning):
-                kept = None if reasoning is None else await self._row(number, reasoning)
-                return id, at, outcome, score, query, kept
-            case Archived(chunk, at):
-                return at, await self._row(number, chunk), at
-            case Escalated(chunk, action, at):
-                return await self._row(number, chunk), action, at
-            case LogEntry():
-                return msgspec.structs.astuple(line)
-            case DeliverableEvent(id, change, at, received, source, body):
-                return id, change, at, received, source, bytes(body).decode()
-            case _:
-                raise AssertionError(f"{type(line).__name__} lines are written elsewhere")
+    async def _values(self, number: int, form: Carried, line: Line) -> dict[str, Any]:
+        """The line's values by the names of their columns."""
+        values: dict[str, Any] = {}
+        for field in line.__struct_fields__:
+            value = getattr(line, field)
+            if isinstance(value, ChunkKey):
+                value = await self._row(number, value)
+            elif isinstance(value, msgspec.Raw):
+                value = bytes(value).decode()
+            values[form.columns.get(field, field)] = value
+        return values
 
-    async def _reasoning(self, number: int, line: Reasoning) -> int:
+    async def _reasoning(self, number: int, line: ReasoningLine) -> int:
         document = line.document
         pattern = _VERSION_MARK.sub("", document.id.removeprefix("reas:"))
         mark = fingerprint(document.content.subgoals)
@@ -306,22 +283,10 @@ def _key_of(document: ReasoningDocument, mark: bytes) -> ChunkKey:
     return ChunkKey("", document.id.removeprefix("reas:"), REASONING, mark.hex())
 
 
-_WRITE: dict[type[Line], str] = {
-    Access: """INSERT INTO accesses (chunk_id, at, kind) SELECT ?, ?, ?
-               WHERE NOT EXISTS (SELECT 1 FROM accesses WHERE chunk_id = ? AND at = ? AND kind = ?)""",
-    Boost: """INSERT INTO boosts (chunk_id, run_id, at, amount) VALUES (?, ?, ?, ?)
-              ON CONFLICT DO UPDATE SET at = excluded.at, amount = excluded.amount WHERE excluded.at > boosts.at""",
-    Use: """INSERT INTO relations (from_id, kind, to_id, weight) VALUES (?1, 'used', ?2, ?3)
-            ON CONFLICT DO UPDATE SET weight = excluded.weight WHERE excluded.weight > relations.weight""",
-    Run: "INSERT OR IGNORE INTO runs (id, at, outcome, score, query, reasoning_id) VALUES (?, ?, ?, ?, ?, ?)",
-    # What was of use after it went into the archive elsewhere is not archived here.
-    Archived: """UPDATE chunks SET archived_at = ? WHERE id = ? AND archived_at IS NULL
-                 AND NOT EXISTS (SELECT 1 FROM accesses WHERE chunk_id = chunks.id AND at > ?)""",
-    Escalated: "INSERT OR IGNORE INTO escalations (chunk_id, action, at) VALUES (?, ?, ?)",
-    LogEntry: """INSERT OR IGNORE INTO log_index
-                 (term, file, line_start, line_end, section, phase, keyword, topic, query_id)
-                 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)""",
-    DeliverableEvent: """INSERT OR IGNORE INTO deliverable_events (id, change_id, at, received_at, source, body)
-                         VALUES (?, ?, ?, ?, ?, ?)""",
-}
-"""How lines of each type are written, so that what is known already counts as no change."""
+def _statement(table: Table, form: Carried) -> str:
+    """How lines of a type are written, so that what is known already counts as no change."""
+    if form.write:
+        return form.write
+    columns = [form.columns.get(field, field) for field in form.line.__struct_fields__]
+    values = ", ".join(f":{column}" for column in columns)
+    return f"INSERT OR IGNORE INTO {table.name} ({', '.join(columns)}) VALUES ({values})"

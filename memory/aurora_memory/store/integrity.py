@@ -1,4 +1,4 @@
-"""Looking a memory file over: SQLite's own checks, the text indexes, the word index, rows that speak of nothing.
+"""Integrity check of a memory file: SQLite's own checks, the text indexes, the word index, rows that speak of nothing.
 
 Reads only, inside the caller's transaction, so that what is being written meanwhile is not taken for a fault.
 """
@@ -17,6 +17,7 @@ from aurora_memory.documents import ReasoningDocument
 from aurora_memory.store.connection import pragma_int
 from aurora_memory.store.migrations import APPLICATION_ID, MIGRATIONS
 from aurora_memory.store.postings import BLOCK, BLOCK_BITS, chunks_of_block, decode_occurrences, entries_of
+from aurora_memory.store.tables import TABLES
 from aurora_protocol import typed
 
 Mend = Literal["rebuild", "salvage", "none"]
@@ -24,21 +25,6 @@ Mend = Literal["rebuild", "salvage", "none"]
 
 SAMPLED_PARTS = 64
 """Parts whose every term is looked up in the word index."""
-
-ORPHANS = {
-    "parts": "SELECT count(*) FROM parts WHERE NOT EXISTS (SELECT 1 FROM chunks WHERE id = chunk_id)",
-    "refs": "SELECT count(*) FROM refs WHERE NOT EXISTS (SELECT 1 FROM chunks WHERE id = chunk_id)",
-    "relations": """SELECT count(*) FROM relations WHERE NOT EXISTS (SELECT 1 FROM chunks WHERE id = from_id)
-                    OR NOT EXISTS (SELECT 1 FROM chunks WHERE id = to_id)""",
-    "unresolved": "SELECT count(*) FROM unresolved WHERE NOT EXISTS (SELECT 1 FROM chunks WHERE id = chunk_id)",
-    "accesses": "SELECT count(*) FROM accesses WHERE NOT EXISTS (SELECT 1 FROM chunks WHERE id = chunk_id)",
-    "boosts": "SELECT count(*) FROM boosts WHERE NOT EXISTS (SELECT 1 FROM chunks WHERE id = chunk_id)",
-    "escalations": "SELECT count(*) FROM escalations WHERE NOT EXISTS (SELECT 1 FROM chunks WHERE id = chunk_id)",
-    "changes": "SELECT count(*) FROM changes WHERE NOT EXISTS (SELECT 1 FROM chunks WHERE id = chunk_id)",
-    "embeddings": "SELECT count(*) FROM embeddings WHERE NOT EXISTS (SELECT 1 FROM chunks WHERE id = chunk_id)",
-    "documents": "SELECT count(*) FROM documents WHERE NOT EXISTS (SELECT 1 FROM chunks WHERE id = chunk_id)",
-}
-"""How many rows of each table speak of a chunk that there is not."""
 
 
 class Fault(Struct, frozen=True):
@@ -50,7 +36,7 @@ class Fault(Struct, frozen=True):
 
 
 class Checked(Struct, frozen=True):
-    """What a look at the whole file found. `version` is the shape of its tables; a sound file has no faults."""
+    """Findings of a look at the whole file. `version` is the shape of its tables; a sound file has no faults."""
 
     version: int
     faults: tuple[Fault, ...] = ()
@@ -122,12 +108,17 @@ async def _marks(db: aiosqlite.Connection, version: int) -> list[Fault]:
 async def _foreign_keys(db: aiosqlite.Connection) -> list[Fault]:
     # `accesses` refers to `chunks` so, which `_orphans` counts already.
     rows = list(await db.execute_fetchall("PRAGMA foreign_key_check"))
-    others = [row for row in rows if row[0] not in ORPHANS]
+    counted = {table.name for table in TABLES if table.orphans}
+    others = [row for row in rows if row[0] not in counted]
     return [Fault(f"rows of {others[0][0]} refer to rows that are not there", len(others), "none")] if others else []
 
 
 async def _orphans(db: aiosqlite.Connection) -> list[Fault]:
-    counts = {table: await _count(db, sql) for table, sql in ORPHANS.items()}
+    counts = {
+        table.name: await _count(db, f"SELECT count(*) FROM {table.name} WHERE {table.orphans}")
+        for table in TABLES
+        if table.orphans
+    }
     unread = await _count(
         db,
         """WITH told AS (SELECT chunk_id FROM documents JOIN chunks ON id = chunk_id WHERE gone_at IS NULL)

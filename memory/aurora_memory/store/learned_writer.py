@@ -1,8 +1,8 @@
 """Writing down what finished runs taught, inside the caller's transaction.
 
 A reasoning chunk is a row of `chunks` without a path, so that accesses, relations and boosts mean it by the same ids as
-code; its document stands beside it. Rows of `boosts`, `accesses` and relations of kind `used` outlive the code they
-speak of: a chunk with any is put aside when it vanishes, and its history moves along with a copy of it.
+code; its document stands beside it. Some rows outlive the code they speak of (`tables.held`): a chunk with any is put
+aside when it vanishes, and its history moves along with a copy of it.
 """
 
 from __future__ import annotations
@@ -30,17 +30,13 @@ from aurora_memory.learning import (
     similar_difficulties,
 )
 from aurora_memory.store.placeholders import marks
+from aurora_memory.store.tables import held, holding
 from aurora_memory.tokens import terms
 from aurora_protocol import typed
 
 KIND = "reasoning"
 MAX_DIFFICULT = 1000
 """Kinds of failed question that are remembered; the oldest go first."""
-
-KNOWN_OF = """EXISTS (SELECT 1 FROM accesses WHERE accesses.chunk_id = chunks.id)
-    OR EXISTS (SELECT 1 FROM boosts WHERE boosts.chunk_id = chunks.id)
-    OR EXISTS (SELECT 1 FROM relations WHERE relations.to_id = chunks.id AND relations.kind = 'used')"""
-"""Whether something was learned of a row of `chunks`."""
 
 _COLUMNS = (
     "signature, docstring, complexity, keywords, body_hash, tokens, changed_at"  # of a reasoning chunk, what can change
@@ -258,7 +254,7 @@ async def follow_copies(db: aiosqlite.Connection, ids: Sequence[int]) -> None:
             f"""SELECT max(chunks.id), gone.id FROM chunks AS gone
                 JOIN chunks ON chunks.shape_hash = gone.shape_hash AND chunks.kind = gone.kind
                   AND chunks.leaf = gone.leaf AND chunks.gone_at IS NULL
-                WHERE gone.id IN ({marks(some)}) AND gone.gone_at IS NOT NULL AND NOT ({KNOWN_OF}) GROUP BY gone.id""",
+                WHERE gone.id IN ({marks(some)}) AND gone.gone_at IS NOT NULL AND NOT ({held()}) GROUP BY gone.id""",
             some,
         )
     await _move(db, dict(copies).items())
@@ -266,9 +262,10 @@ async def follow_copies(db: aiosqlite.Connection, ids: Sequence[int]) -> None:
 
 async def _move(db: aiosqlite.Connection, pairs: Iterable[tuple[int, int]]) -> None:
     rows = list(pairs)
-    await db.executemany("UPDATE accesses SET chunk_id = ? WHERE chunk_id = ?", rows)
-    await db.executemany("UPDATE boosts SET chunk_id = ? WHERE chunk_id = ?", rows)
-    await db.executemany("UPDATE relations SET to_id = ? WHERE to_id = ? AND kind = 'used'", rows)
+    for table, column in holding():
+        await db.executemany(
+            f"UPDATE {table.name} SET {column} = ? WHERE {column} = ? AND ({table.rows or 'TRUE'})", rows
+        )
 
 
 async def _rows(db: aiosqlite.Connection, sql: str, values: Sequence[Any] = ()) -> list[Any]:

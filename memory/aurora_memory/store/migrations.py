@@ -1,7 +1,7 @@
-"""The database's shape, as a list of steps that only ever grows.
+"""Migrations: the database's shape, as a list of steps that only ever grows.
 
-Each step runs once, in one transaction with the record that it ran. Learned tables (`accesses`, `deliverable_events`)
-are never dropped; derived ones can be rebuilt from the files.
+Each step runs once, in one transaction with the record that it ran. What each table means, and whether it can be made
+again, says `tables.TABLES`: a step that adds a table or a column comes with a row there.
 """
 
 from __future__ import annotations

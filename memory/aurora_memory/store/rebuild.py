@@ -1,4 +1,4 @@
-"""Making the derived tables anew: everything that files and documents still tell is dropped, and read again.
+"""Rebuild of the derived tables: everything that files and documents still tell is dropped, and read again.
 
 What was learned stays under the row ids it has. The files themselves are only marked as not looked at: the next sweep
 parses them, and finds every chunk again by its identity. Runs in the caller's transaction.
@@ -12,14 +12,14 @@ from msgspec import Struct
 
 from aurora_memory.documents import ReasoningDocument
 from aurora_memory.store import integrity, learned_writer
+from aurora_memory.store.tables import TABLES
 from aurora_protocol import typed
 
-_DERIVED = ("postings", "blocks", "parts", "refs", "unresolved", "skips", "deliverable_folds")
 _KNOWN_CHUNK = "EXISTS (SELECT 1 FROM chunks WHERE id = chunk_id)"
 
 
 class Rebuilt(Struct, frozen=True):
-    """What a rebuild came to: files that wait to be read again, reasoning chunks found again by their documents.
+    """Outcome of a rebuild: files that wait to be read again, reasoning chunks found again by their documents.
 
     `dropped` counts rows that spoke of chunks nobody can name any more.
     """
@@ -31,14 +31,14 @@ class Rebuilt(Struct, frozen=True):
 
 async def rebuild(db: aiosqlite.Connection, now: float) -> Rebuilt:
     """Drop what can be derived and mark every file as unread. `now` is Unix seconds."""
-    for table in _DERIVED:
-        await db.execute(f"DELETE FROM {table}")
-    await db.execute("DELETE FROM relations WHERE kind != 'used'")
+    for table in TABLES:
+        if table.emptied:
+            await db.execute(f"DELETE FROM {table.name} WHERE NOT ({table.rows or 'FALSE'})")
     recovered = await _recover_reasoning(db, now)
     dropped = await _drop_orphans(db)
-    for table in await integrity.text_tables(db):
-        if table != "reasoning_words":
-            await db.execute(f'INSERT INTO "{table}" ("{table}") VALUES (\'rebuild\')')
+    for text in await integrity.text_tables(db):
+        if text != "reasoning_words":
+            await db.execute(f'INSERT INTO "{text}" ("{text}") VALUES (\'rebuild\')')
     # A live chunk of a file that is not known would stay for ever: with a row the sweep finds that file, or misses it.
     await db.execute(
         """INSERT OR IGNORE INTO files
@@ -81,16 +81,15 @@ async def _recover_reasoning(db: aiosqlite.Connection, now: float) -> int:
 
 async def _drop_orphans(db: aiosqlite.Connection) -> int:
     """Row ids are given anew: what speaks of no chunk would one day speak of the wrong one."""
-    for table in ("changes", "embeddings"):  # git and the model tell these again
-        await db.execute(f"DELETE FROM {table} WHERE NOT {_KNOWN_CHUNK}")
-    before = await _count(db, "SELECT total_changes()")
-    for table in ("accesses", "boosts", "escalations"):
-        await db.execute(f"DELETE FROM {table} WHERE NOT {_KNOWN_CHUNK}")
-    await db.execute(
-        """DELETE FROM relations WHERE NOT EXISTS (SELECT 1 FROM chunks WHERE id = from_id)
-           OR NOT EXISTS (SELECT 1 FROM chunks WHERE id = to_id)"""
-    )
-    return await _count(db, "SELECT total_changes()") - before
+    dropped = 0
+    for table in TABLES:
+        lost = [each for each in table.references if each.orphans == "drop"]
+        if lost:
+            before = await _count(db, "SELECT total_changes()")
+            await db.execute(f"DELETE FROM {table.name} WHERE {table.orphans}")
+            if table.nature == "learned":  # git, the model and the files tell the others again
+                dropped += await _count(db, "SELECT total_changes()") - before
+    return dropped
 
 
 async def _count(db: aiosqlite.Connection, sql: str) -> int:

@@ -1,4 +1,4 @@
-"""Saving what was learned from a damaged memory file: row by row into a new one, around the pages nobody can read.
+"""Salvage of what was learned from a damaged memory file: row by row into a new one, around the pages nobody can read.
 
 The damaged file is never deleted; it is set aside as `<name>.damaged-<time>`. Chunks that something was
 learned of come along with the row ids they had, put aside as gone: indexing finds them again by their identity.
@@ -14,41 +14,20 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import msgspec
 from msgspec import Struct
 
 from aurora_memory import MemoryError_
-from aurora_memory.documents import ReasoningDocument
-from aurora_protocol import typed
+from aurora_memory.store.tables import CHUNKS, TABLES, Table, spoken_of
 
 MAX_FAILURES = 20_000
 """Failed looks into one table, after which the rest of it is given up: each costs some 50 µs."""
 
 _COMPANIONS = ("-wal", "-shm", "-journal")
-LEARNED = ("runs", "boosts", "documents", "difficult", "log_index", "accesses", "escalations", "deliverable_events")
-_KEYS = {
-    "runs": "id",
-    "boosts": "chunk_id",
-    "documents": "chunk_id",
-    "difficult": "signature",
-    "log_index": "term",
-    "accesses": "id",
-    "escalations": "chunk_id",
-    "deliverable_events": "number",
-    "relations": "from_id",
-    "chunks": "id",
-    "facts": "key",
-}
-"""What each table is read in the order of."""
-
-_KEPT_FACTS = ("root", "git_root", "reviewed_at")
-_LEARNED_OF = """id IN (SELECT chunk_id FROM accesses) OR id IN (SELECT chunk_id FROM boosts)
-    OR id IN (SELECT to_id FROM relations) OR id IN (SELECT chunk_id FROM documents) OR archived_at IS NOT NULL"""
 _TYPES: dict[str, tuple[type, ...]] = {"INTEGER": (int,), "REAL": (float, int), "TEXT": (str,), "BLOB": (bytes,)}
 
 
 class Salvaged(Struct, frozen=True):
-    """What was saved, by table; `unreadable` are the tables of which not all could be read. `aside` is the old file."""
+    """Rows that were saved, by table, and the tables not all of which could be read. `aside` is the old file."""
 
     aside: Path
     saved: dict[str, int]
@@ -65,18 +44,21 @@ def copy_learned(damaged: Path, fresh: Path, now: float) -> tuple[dict[str, int]
     with closing(sqlite3.connect(fresh, isolation_level=None)) as new:
         new.execute("BEGIN IMMEDIATE")
         with closing(_opened(damaged)) as old:
-            for table in _KEYS:
+            for table in TABLES:
+                if table.nature == "derived":
+                    continue
                 rows = _Readable(old, table)
                 _copy(new, table, rows)
                 if rows.failures:
-                    unreadable.append(table)
+                    unreadable.append(table.name)
         # Of the chunks those stay that something was learned of, gone until they are indexed again.
-        new.execute(f"DELETE FROM chunks WHERE NOT ({_LEARNED_OF})")
+        new.execute(f"DELETE FROM chunks WHERE NOT ({spoken_of()})")
         new.execute(
             "UPDATE chunks SET gone_at = coalesce(gone_at, ?), body_hash = x'' WHERE kind != 'reasoning'", (now,)
         )
-        for table in LEARNED:
-            saved[table] = next(count for (count,) in new.execute(f"SELECT count(*) FROM {table}"))
+        for table in TABLES:
+            if table.nature == "learned" and not table.rows:
+                saved[table.name] = next(count for (count,) in new.execute(f"SELECT count(*) FROM {table.name}"))
         new.execute("COMMIT")
     return {table: count for table, count in saved.items() if count}, tuple(unreadable)
 
@@ -107,11 +89,13 @@ class _Readable:
     Tables in the order of a text are read from both ends instead.
     """
 
-    def __init__(self, db: sqlite3.Connection, table: str) -> None:
+    def __init__(self, db: sqlite3.Connection, table: Table) -> None:
         self.failures = 0
         self._db = db
-        self._table = table
-        self._key = _KEYS[table]
+        self._table = table.name
+        self._key = table.key
+        # Which chunks something was learned of is known only when the rest was read.
+        self._wanted = "TRUE" if table is CHUNKS or not table.rows else f"({table.rows})"
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
         kinds = {row["name"]: row["type"] for row in self._told(f"PRAGMA table_info({self._table})")}
@@ -128,7 +112,7 @@ class _Readable:
         else:
             last: Any = None
             before = self.failures
-            for row in self._rows(f"ORDER BY {self._key}"):
+            for row in self._rows(f"WHERE {self._wanted} ORDER BY {self._key}"):
                 last = row[self._key]
                 yield row
             if self.failures > before:
@@ -140,7 +124,8 @@ class _Readable:
             low, high = waiting.pop()
             before = self.failures
             last = low
-            for row in self._rows(f"WHERE {self._key} BETWEEN ? AND ? ORDER BY {self._key}", low, high):
+            stretch = f"WHERE {self._key} BETWEEN ? AND ? AND {self._wanted} ORDER BY {self._key}"
+            for row in self._rows(stretch, low, high):
                 yield row
                 last = row[self._key]
             if self.failures > before and low < high:
@@ -149,7 +134,7 @@ class _Readable:
                 waiting += [(start, end) for start, end in ((middle + 1, high), (last, middle)) if start <= end]
 
     def _down_to(self, last: Any) -> Iterator[dict[str, Any]]:
-        for row in self._rows(f"ORDER BY {self._key} DESC"):
+        for row in self._rows(f"WHERE {self._wanted} ORDER BY {self._key} DESC"):
             if last is not None and row[self._key] <= last:
                 return
             yield row
@@ -174,12 +159,13 @@ def _opened(path: Path) -> sqlite3.Connection:
     return db
 
 
-def _copy(new: sqlite3.Connection, table: str, rows: _Readable) -> None:
-    columns = [(row[1], row[2], bool(row[3])) for row in new.execute(f"PRAGMA table_info({table})")]
+def _copy(new: sqlite3.Connection, table: Table, rows: _Readable) -> None:
+    columns = [(row[1], row[2], bool(row[3])) for row in new.execute(f"PRAGMA table_info({table.name})")]
     names = [name for name, _, _ in columns]
-    statement = f"INSERT OR IGNORE INTO {table} ({', '.join(names)}) VALUES ({', '.join('?' * len(names))})"
+    statement = f"INSERT OR IGNORE INTO {table.name} ({', '.join(names)}) VALUES ({', '.join('?' * len(names))})"
     for row in rows:
-        if all(_fits(row.get(name), kind, required) for name, kind, required in columns) and _wanted(table, row):
+        sound = all(_fits(row.get(name), kind, required) for name, kind, required in columns)
+        if sound and (table.intact is None or table.intact(row)):
             new.execute(statement, [row.get(name) for name in names])
 
 
@@ -188,22 +174,3 @@ def _fits(value: Any, kind: str, required: bool) -> bool:
     if value is None:
         return not required
     return isinstance(value, _TYPES[kind])
-
-
-def _wanted(table: str, row: dict[str, Any]) -> bool:
-    """Whether a row is learned memory: of some tables only part is, and a document must be one."""
-    if table == "facts":
-        return row["key"] in _KEPT_FACTS
-    if table == "relations":
-        return bool(row["kind"] == "used")
-    if table == "documents":
-        try:
-            typed.decode(row["json"], ReasoningDocument)
-        except msgspec.DecodeError:
-            return False
-    if table == "deliverable_events":
-        try:
-            typed.decode(row["body"])
-        except (msgspec.DecodeError, RecursionError):
-            return False
-    return True

@@ -12,8 +12,8 @@ from functools import lru_cache
 from aurora_deliverables.detection import change_title
 from aurora_deliverables.detection.files import SeenFile
 from aurora_deliverables.detection.markdown import outline
-from aurora_deliverables.detection.observation import Artefact, Ending, Requirements, Sighting
-from aurora_deliverables.model import SpecSource
+from aurora_deliverables.detection.observation import Artefact, Ending, Observation, Requirements
+from aurora_deliverables.events import SpecSource
 
 SOURCE = "markdown"
 PATTERNS = ("specs/*.md", "spec/*.md", "docs/specs/**/*.md", "SPEC.md")
@@ -37,7 +37,7 @@ def change_of(path: str) -> str:
     return folder.replace("/", "-") if stem.lower() in ("spec", "specification") and folder else stem
 
 
-def sighting(file: SeenFile) -> Sighting | None:
+def sighting(file: SeenFile) -> Observation | None:
     """What a document shows; None where it has no checklist."""
     read = outline(file.text)
     boxes = read.boxes
@@ -45,7 +45,7 @@ def sighting(file: SeenFile) -> Sighting | None:
         return None
     done = sum(bool(box.checked) for box in boxes)
     name = change_of(file.path)
-    return Sighting(
+    return Observation(
         change_id=name,
         source=SOURCE,
         spec=SpecSource(SOURCE, file.path, len(boxes)),

@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from aurora_deliverables.detection import test_runs
 from aurora_deliverables.detection.evidence import event_id, shown
-from aurora_deliverables.model import Agent, Event, Happening, HumanIntervened, SessionJoined, TestsRan, ToolCalled
+from aurora_deliverables.events import Agent, Event, EventBody, HumanIntervened, SessionJoined, TestsRan, ToolCalled
 from aurora_protocol import typed
 
 SOURCE = "claude-code-hook"
@@ -162,7 +162,7 @@ def _output(hook: Hook) -> str:
 
 
 def _event(
-    hook: Hook, change_id: str, now: float, what: Happening, evidence: str, session: str, *facts: object
+    hook: Hook, change_id: str, now: float, what: EventBody, evidence: str, session: str, *facts: object
 ) -> Event:
     tag = str(type(what).__struct_config__.tag)
     return Event(

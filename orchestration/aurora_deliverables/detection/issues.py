@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from aurora_deliverables.detection import github, jira, jira_xml, tickets
 from aurora_deliverables.detection.timestamps import UnreadableTime
-from aurora_deliverables.model import Event
+from aurora_deliverables.events import Event
 
 MAX_BYTES = 32 << 20
 MAX_ISSUES = 10_000

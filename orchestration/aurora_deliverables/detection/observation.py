@@ -8,16 +8,14 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
+from aurora_deliverables.choices import PHASES, FailureType, Phase
 from aurora_deliverables.detection.evidence import event_id, shown
 from aurora_deliverables.detection.recorded_state import PLANNING, Told, heard, kind_of
-from aurora_deliverables.model import (
-    PHASES,
+from aurora_deliverables.events import (
     Conformed,
     Ended,
     Event,
-    FailureType,
-    Happening,
-    Phase,
+    EventBody,
     PhaseStarted,
     SpecSource,
     Started,
@@ -62,7 +60,7 @@ class Ending(Struct, frozen=True):
     """What being completed has gone through, at the latest."""
 
 
-class Sighting(Struct, frozen=True):
+class Observation(Struct, frozen=True):
     """All that is seen of one deliverable in its spec."""
 
     change_id: str
@@ -77,7 +75,7 @@ class Sighting(Struct, frozen=True):
     ending: Ending | None = None
 
 
-def news(seen: Sighting, told: Told, now: float) -> list[Event]:
+def news(seen: Observation, told: Told, now: float) -> list[Event]:
     """Events for what is seen and was not told; none once the deliverable ended.
 
     A phase begins when its first artefact is seen, but planning does not begin again once work has: a proposal put
@@ -93,10 +91,10 @@ def news(seen: Sighting, told: Told, now: float) -> list[Event]:
     return events
 
 
-_Difference = tuple[float, Happening, str]
+_Difference = tuple[float, EventBody, str]
 
 
-def _differences(seen: Sighting, told: Told, now: float) -> Iterator[_Difference]:
+def _differences(seen: Observation, told: Told, now: float) -> Iterator[_Difference]:
     fresh = _fresh(seen, told, now)
     begun = fresh[0].at if fresh else _within(seen.tasks.at if seen.tasks else now, told, now)
     ended = seen.ending
@@ -124,7 +122,7 @@ def _differences(seen: Sighting, told: Told, now: float) -> Iterator[_Difference
         yield from _ended(seen, ended, told, max(_within(ended.at, told, now), begun))
 
 
-def _ended(seen: Sighting, ended: Ending, told: Told, at: float) -> Iterator[_Difference]:
+def _ended(seen: Observation, ended: Ending, told: Told, at: float) -> Iterator[_Difference]:
     if ended.status == "completed":
         count = seen.spec.requirements_count or told.spec.requirements_count
         tasks = seen.tasks
@@ -139,7 +137,7 @@ def _ended(seen: Sighting, ended: Ending, told: Told, at: float) -> Iterator[_Di
     yield at, Ended(ended.status, ended.failure_type, ended.evidence), ended.evidence
 
 
-def _started(seen: Sighting, told: Told) -> Started | None:
+def _started(seen: Observation, told: Told) -> Started | None:
     spec = seen.spec
     if spec.requirements_count is None:
         spec = replace(spec, requirements_count=told.spec.requirements_count)
@@ -151,7 +149,7 @@ def _started(seen: Sighting, told: Told) -> Started | None:
     return Started(description=description, type=type_, spec_source=new_spec)
 
 
-def _fresh(seen: Sighting, told: Told, now: float) -> list[Artefact]:
+def _fresh(seen: Observation, told: Told, now: float) -> list[Artefact]:
     """The first artefact of each phase that has not begun, in order; none begins later than one after it."""
     if not told.planning:
         return []
@@ -173,7 +171,7 @@ def _within(at: float, told: Told, now: float) -> float:
     return min(max(at, told.told_at), now)
 
 
-def _event(seen: Sighting, told: Told, at: float, what: Happening, evidence: str) -> Event:
+def _event(seen: Observation, told: Told, at: float, what: EventBody, evidence: str) -> Event:
     draft = Event("", seen.change_id, at, what, source=seen.source, evidence=shown(evidence))
     kind = kind_of(draft)
     return replace(draft, id=event_id(seen.change_id, kind, what, told.count(kind)))

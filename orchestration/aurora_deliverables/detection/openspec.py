@@ -11,11 +11,12 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from aurora_deliverables.choices import Phase
 from aurora_deliverables.detection import change_title, files
 from aurora_deliverables.detection.files import SeenFile
 from aurora_deliverables.detection.markdown import outline
-from aurora_deliverables.detection.observation import Artefact, Ending, Sighting, Tasks
-from aurora_deliverables.model import Phase, SpecSource
+from aurora_deliverables.detection.observation import Artefact, Ending, Observation, Tasks
+from aurora_deliverables.events import SpecSource
 
 SOURCE = "openspec"
 CHANGES = "openspec/changes"
@@ -72,7 +73,7 @@ def see(root: Path, change_id: str) -> SeenChange | None:
     return _read(root, change_id, folder, files.changed_at(root, folder) or 0.0)
 
 
-def sighting(change: SeenChange) -> Sighting | None:
+def sighting(change: SeenChange) -> Observation | None:
     """What a change's files show; None for a folder without any of them."""
     artefacts: list[Artefact] = []
     phases: tuple[tuple[Phase, SeenFile | None], ...] = (
@@ -89,7 +90,7 @@ def sighting(change: SeenChange) -> Sighting | None:
     count = requirements(change.specs)
     counted = f", {count} requirements in {len(change.specs)} spec deltas" if change.specs else ""
     spec = SpecSource(SOURCE, f"changes/{change.id}", count)
-    return Sighting(
+    return Observation(
         change_id=change.id,
         source=SOURCE,
         spec=spec,

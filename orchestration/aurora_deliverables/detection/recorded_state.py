@@ -7,12 +7,12 @@ from collections.abc import Iterable
 from msgspec import Struct
 from msgspec.structs import replace
 
-from aurora_deliverables.model import (
+from aurora_deliverables.choices import Phase
+from aurora_deliverables.events import (
     Conformed,
     Ended,
     Event,
     HumanIntervened,
-    Phase,
     PhaseEnded,
     PhaseStarted,
     SessionJoined,

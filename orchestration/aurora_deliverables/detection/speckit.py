@@ -10,11 +10,12 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from aurora_deliverables.choices import Phase
 from aurora_deliverables.detection import change_title, files
 from aurora_deliverables.detection.files import SeenFile
 from aurora_deliverables.detection.markdown import outline
-from aurora_deliverables.detection.observation import Artefact, Sighting, Tasks
-from aurora_deliverables.model import Phase, SpecSource
+from aurora_deliverables.detection.observation import Artefact, Observation, Tasks
+from aurora_deliverables.events import SpecSource
 
 SOURCE = "speckit"
 FEATURES = "specs"
@@ -61,7 +62,7 @@ def see(root: Path, feature_id: str) -> SeenFeature | None:
     return SeenFeature(feature_id, folder, {name: file for name, file in seen.items() if file is not None})
 
 
-def sighting(feature: SeenFeature) -> Sighting:
+def sighting(feature: SeenFeature) -> Observation:
     """What a feature's files show. Its requirements are the distinct `FR-001` … of `spec.md`."""
     spec = feature.files["spec.md"]
     read = outline(spec.text)
@@ -69,7 +70,7 @@ def sighting(feature: SeenFeature) -> Sighting:
     tasks = feature.files.get("tasks.md")
     name = _NUMBERED.sub("", feature.id, count=1)
     title = _LABEL.sub("", read.title) if read.title else name
-    return Sighting(
+    return Observation(
         change_id=feature.id,
         source=SOURCE,
         spec=SpecSource(SOURCE, feature.folder, count),

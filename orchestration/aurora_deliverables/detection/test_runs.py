@@ -6,7 +6,7 @@ import re
 import shlex
 
 from aurora_deliverables.detection.evidence import shown
-from aurora_deliverables.model import TestsRan
+from aurora_deliverables.events import TestsRan
 
 MAX_COMMAND = 10_000
 MAX_OUTPUT = 64 << 10

@@ -4,18 +4,10 @@ from __future__ import annotations
 
 from msgspec import Struct
 
+from aurora_deliverables.choices import Phase
+from aurora_deliverables.deliverable import Deliverable
 from aurora_deliverables.detection.evidence import event_id, shown
-from aurora_deliverables.model import (
-    Conformed,
-    Deliverable,
-    Ended,
-    Event,
-    Happening,
-    Phase,
-    PhaseStarted,
-    SpecSource,
-    Started,
-)
+from aurora_deliverables.events import Conformed, Ended, Event, EventBody, PhaseStarted, SpecSource, Started
 from aurora_deliverables.rfc3339 import timestamp
 from aurora_deliverables.transitions import AFTER_THE_END
 
@@ -111,7 +103,7 @@ def _closed(ticket: Ticket, how: str, at: float) -> list[Event]:
     return [archived, _event(ticket, at, Ended("completed", reason=shown(said)), said, at)]
 
 
-def _event(ticket: Ticket, at: float, what: Happening, evidence: str, *facts: object) -> Event:
+def _event(ticket: Ticket, at: float, what: EventBody, evidence: str, *facts: object) -> Event:
     kind = str(type(what).__struct_config__.tag)
     if isinstance(what, PhaseStarted):
         kind = f"{kind}:{what.phase}"

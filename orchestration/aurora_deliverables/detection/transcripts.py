@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from aurora_deliverables.detection.evidence import event_id
 from aurora_deliverables.detection.timestamps import seconds
-from aurora_deliverables.model import Agent, Event, TokensUsed
+from aurora_deliverables.events import Agent, Event, TokensUsed
 from aurora_protocol import typed
 
 MAX_BYTES = 64 << 20

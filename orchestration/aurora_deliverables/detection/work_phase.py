@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from aurora_deliverables.detection.evidence import event_id, shown
 from aurora_deliverables.detection.recorded_state import Told, kind_of, passed
-from aurora_deliverables.model import Event, Happening, PhaseStarted, RecoveryBegan, TestsRan
+from aurora_deliverables.events import Event, EventBody, PhaseStarted, RecoveryBegan, TestsRan
 
 SOURCE = "workspace"
 
@@ -54,7 +54,7 @@ def finished(told: Told, now: float) -> list[Event]:
     return [_event(told, now, PhaseStarted("verify"), said)]
 
 
-def _event(told: Told, at: float, what: Happening, evidence: str) -> Event:
+def _event(told: Told, at: float, what: EventBody, evidence: str) -> Event:
     draft = Event(
         "",
         told.change_id,

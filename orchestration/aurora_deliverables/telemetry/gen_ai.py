@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from aurora_deliverables.model import TokensUsed
+from aurora_deliverables.events import TokensUsed
 
 CHAT = "gen_ai.chat"
 """The span's name as AURA-M §6.2 has it; OpenTelemetry itself suggests `chat <model>`."""

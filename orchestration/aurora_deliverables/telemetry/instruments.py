@@ -7,7 +7,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from aurora_deliverables.model import Deliverable
+from aurora_deliverables.deliverable import Deliverable
 from aurora_deliverables.telemetry import names
 
 

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from aurora_deliverables.model import Deliverable, Event
+from aurora_deliverables.deliverable import Deliverable
+from aurora_deliverables.events import Event
 from aurora_deliverables.telemetry.export_settings import Choice
 from aurora_deliverables.telemetry.instruments import measurements
 from aurora_deliverables.telemetry.span_tree import tree_of

@@ -20,13 +20,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from aurora_deliverables.model import (
-    Conformance,
+from aurora_deliverables.choices import Phase
+from aurora_deliverables.deliverable import Conformance, Deliverable
+from aurora_deliverables.events import (
     Conformed,
-    Deliverable,
     Event,
     HumanIntervened,
-    Phase,
     RecoveryBegan,
     TasksCounted,
     TestsRan,

@@ -18,7 +18,7 @@ from aurora_orchestration.agents.formats.mcp_servers import read_servers
 from aurora_orchestration.agents.formats.registry_file import read_registry
 from aurora_orchestration.agents.sources import MAX_AGENTS, MAX_NOTICES, Found, Seen, Source, look
 from aurora_orchestration.settings import AgentSettings
-from aurora_orchestration.soar.types import Agent
+from aurora_orchestration.types import Agent
 
 HOME_PREFIX = "~/.aurora/"
 

@@ -15,7 +15,7 @@ from typing import Any
 from msgspec import Struct
 
 from aurora_orchestration.guardrails.redaction import redact
-from aurora_orchestration.soar.types import AgentMetadata, AgentResponse, Interaction, Output
+from aurora_orchestration.types import AgentMetadata, AgentResponse, Interaction, Output
 
 MAX_REPLY = 4 << 20
 """Bytes of an answer that are read at all."""

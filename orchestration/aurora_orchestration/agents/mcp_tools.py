@@ -12,7 +12,7 @@ import msgspec
 from aurora_orchestration.agents.cache import Offer
 from aurora_orchestration.agents.executors.environment import environment_for
 from aurora_orchestration.agents.executors.processes import AgentError
-from aurora_orchestration.soar.types import Agent
+from aurora_orchestration.types import Agent
 
 SECONDS = 10.0
 AT_ONCE = 4

@@ -23,8 +23,7 @@ from aurora_orchestration.agents.executors.builtin import GENERIC, LLM_EXECUTOR
 from aurora_orchestration.agents.mcp_tools import ask_servers
 from aurora_orchestration.agents.sources import look
 from aurora_orchestration.settings import AgentSettings
-from aurora_orchestration.soar.types import Agent
-from aurora_orchestration.soar.user_answers import AskUser, Declined, Nobody
+from aurora_orchestration.types import Agent, AskUser, Declined, Nobody
 
 DAY = 86_400.0
 MAX_TALLY = 200.0

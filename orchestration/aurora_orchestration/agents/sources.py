@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from aurora_indexer import IndexerError
 from aurora_indexer.files.safe_read import read_prefix
-from aurora_orchestration.soar.types import Agent
+from aurora_orchestration.types import Agent
 
 MAX_FILE_BYTES = 1 << 20
 MAX_SETTINGS_BYTES = 32 << 20

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from aurora_memory.semantic_tags import stems_of
 from aurora_orchestration.guardrails.redaction import redact
-from aurora_orchestration.soar.types import (
+from aurora_orchestration.types import (
     Complexity,
     ContextBundle,
     ContextChunk,

@@ -6,8 +6,7 @@ import asyncio
 from collections.abc import Callable
 from datetime import UTC, datetime
 
-from aurora_orchestration.soar.types import Interaction
-from aurora_orchestration.soar.user_answers import AskUser, Nobody
+from aurora_orchestration.types import AskUser, Interaction, Nobody
 
 MAX_QUESTIONS = 5
 MAX_QUESTION = 2_000

@@ -15,9 +15,9 @@ from aurora_orchestration.conversations.log_names import keywords
 from aurora_orchestration.conversations.log_sanitizer import json_text, named, one_line, quoted, sentence
 from aurora_orchestration.conversations.time_breakdown import summary as timing_summary
 from aurora_orchestration.conversations.time_breakdown import timing
+from aurora_orchestration.run_record import PhaseRecord, RunRecord
 from aurora_orchestration.settings import ConversationSettings
-from aurora_orchestration.soar.run_record import PhaseRecord, RunRecord
-from aurora_orchestration.soar.types import SubgoalResult
+from aurora_orchestration.types import SubgoalResult
 
 PHASE_TITLES = {
     "guard": "Phase 0: GUARDRAILS",

@@ -15,9 +15,9 @@ from pathlib import Path
 
 from aurora_orchestration.conversations import log_markdown
 from aurora_orchestration.conversations.log_names import reserve
+from aurora_orchestration.run_record import PhaseRecord, RunRecord
 from aurora_orchestration.settings import ConversationSettings
-from aurora_orchestration.soar.run_record import PhaseRecord, RunRecord
-from aurora_orchestration.soar.types import SubgoalResult
+from aurora_orchestration.types import SubgoalResult
 
 MAX_PENDING = 64 << 20
 """Bytes that wait for a disk to have room again; what comes on top is lost, and said to be."""

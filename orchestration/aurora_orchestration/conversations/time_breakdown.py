@@ -11,7 +11,8 @@ from typing import Any
 
 from msgspec import Struct
 
-from aurora_orchestration.soar.run_record import Call, RunRecord
+from aurora_orchestration.run_record import RunRecord
+from aurora_orchestration.types import Call
 
 PHASE_NAMES = {
     "guard": "GUARDRAILS",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import MappingProxyType
 
 from aurora_orchestration.settings import ComplexitySettings
-from aurora_orchestration.soar.types import Complexity
+from aurora_orchestration.types import Complexity
 
 BASE_USD = MappingProxyType({"simple": 0.001, "medium": 0.05, "complex": 0.50, "critical": 0.50})
 """Dollars for a thousand tokens of question, by complexity; the specification has no base for critical ones, which

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
+from aurora_indexer.files.gitdir import find_git_directory, read_head
 from aurora_indexer.git import commands
-from aurora_indexer.git.gitdir import find_git_directory, read_head
 from aurora_orchestration import OrchestrationError
 from aurora_orchestration.settings import HeadlessSettings
 

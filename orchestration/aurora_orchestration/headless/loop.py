@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import re
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from filelock import FileLock, Timeout
 from msgspec import Struct
@@ -19,8 +18,9 @@ from aurora_orchestration.headless.goal_judge import Counting, judge
 from aurora_orchestration.headless.goals import Experiment, read_experiment
 from aurora_orchestration.headless.scratchpad import Scratchpad, dollars, one_line, signalled
 from aurora_orchestration.llm.completion import Llm, LlmError
+from aurora_orchestration.run_record import Mode, RunCancelled, RunRecord
 from aurora_orchestration.settings import HeadlessSettings
-from aurora_orchestration.soar.run_record import Mode, RunCancelled, RunRecord
+from aurora_orchestration.soar.finalize import to_its_end
 
 Run = Callable[[str, Mode], Awaitable[RunRecord]]
 Ending = Literal["goal", "iterations", "budget", "branch", "disabled", "blocked", "no_provider", "cancelled"]
@@ -198,7 +198,7 @@ class _Loop:
             raise _Stop("blocked", str(error)) from error
         except RunCancelled as cancelled:
             self._cost += cancelled.run.cost_usd
-            await _to_the_end(self._cancelled())
+            await to_its_end(self._cancelled())
             raise
         self._cost += record.cost_usd
         claimed = self._settings.goal_achievement_signal in record.answer
@@ -250,15 +250,6 @@ class _Loop:
 
     def _now(self) -> datetime:
         return self._headless.now()
-
-
-async def _to_the_end(step: Coroutine[Any, Any, None]) -> None:
-    """Wait for `step` also while being cancelled again."""
-    task = asyncio.ensure_future(step)
-    while not task.done():
-        with contextlib.suppress(asyncio.CancelledError):
-            await asyncio.shield(task)
-    task.result()
 
 
 def query_of(experiment: Experiment, notes: str, signal: str) -> str:

@@ -7,6 +7,7 @@ from typing import Any, Literal, Protocol
 from msgspec import Struct
 
 from aurora_orchestration import OrchestrationError
+from aurora_orchestration.types import Usage
 
 
 class LlmError(OrchestrationError):
@@ -62,28 +63,6 @@ class Ask(Struct, frozen=True, kw_only=True):
     schema: dict[str, Any] | None = None
     max_tokens: int | None = None
     temperature: float | None = None
-
-
-class Usage(Struct, frozen=True, kw_only=True):
-    """Tokens of one call. `input_tokens` are those not read from or written to the provider's cache."""
-
-    input_tokens: int = 0
-    output_tokens: int = 0
-    cache_read_tokens: int = 0
-    cache_write_tokens: int = 0
-
-    def __add__(self, other: Usage) -> Usage:
-        return Usage(
-            input_tokens=self.input_tokens + other.input_tokens,
-            output_tokens=self.output_tokens + other.output_tokens,
-            cache_read_tokens=self.cache_read_tokens + other.cache_read_tokens,
-            cache_write_tokens=self.cache_write_tokens + other.cache_write_tokens,
-        )
-
-    @property
-    def total(self) -> int:
-        """All tokens, cached ones too."""
-        return self.input_tokens + self.output_tokens + self.cache_read_tokens + self.cache_write_tokens
 
 
 class Reply(Struct, frozen=True, kw_only=True):

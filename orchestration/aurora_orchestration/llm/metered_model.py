@@ -13,12 +13,12 @@ import msgspec
 
 from aurora_memory.token_cost import estimated_tokens
 from aurora_orchestration import OrchestrationError
-from aurora_orchestration.llm.completion import Ask, CapReached, LlmError, Refused, Rejected, Reply, Truncated, Usage
+from aurora_orchestration.llm.completion import Ask, CapReached, LlmError, Refused, Rejected, Reply, Truncated
 from aurora_orchestration.llm.journal import Entry, Journal
 from aurora_orchestration.llm.prices import Prices
 from aurora_orchestration.llm.providers.provider import Answer, Provider, Wanted
 from aurora_orchestration.settings import Caps, ModelSettings
-from aurora_orchestration.soar.run_record import Call
+from aurora_orchestration.types import Call, Usage
 
 P = ParamSpec("P")
 T = TypeVar("T")

@@ -16,9 +16,7 @@ from aurora_orchestration.llm.providers.editor import EditorModel, EditorProvide
 from aurora_orchestration.llm.providers.endpoints import PROVIDERS, address_of
 from aurora_orchestration.llm.providers.provider import Provider
 from aurora_orchestration.settings import LlmSettings, ModelSettings, PreferenceRouting
-from aurora_orchestration.soar.run_record import Call
-
-Complexity = Literal["simple", "medium", "complex", "critical"]
+from aurora_orchestration.types import Call, Complexity
 
 _NONE = (
     "no model is configured; set llm.reasoning_llm, for instance: "

@@ -8,8 +8,9 @@ from pathlib import Path
 
 from msgspec import Struct, ValidationError
 
-from aurora_orchestration.llm.completion import LlmError, Usage
+from aurora_orchestration.llm.completion import LlmError
 from aurora_orchestration.settings import Amount
+from aurora_orchestration.types import Usage
 from aurora_protocol import typed
 
 _MAX_BYTES = 1_000_000

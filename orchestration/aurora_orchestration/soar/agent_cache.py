@@ -1,4 +1,4 @@
-"""Agents' work that is not done twice: what an agent answered before an interruption is not asked of it again."""
+"""Agent cache: what an agent answered before its run was interrupted is not asked of it again."""
 
 from __future__ import annotations
 
@@ -14,8 +14,7 @@ from msgspec import Struct
 from aurora_orchestration.agents.executors.dispatch import Executors
 from aurora_orchestration.agents.task import Task
 from aurora_orchestration.llm.completion import Llm
-from aurora_orchestration.soar.types import Agent, AgentResponse
-from aurora_orchestration.soar.user_answers import AskUser
+from aurora_orchestration.types import Agent, AgentResponse, AskUser
 from aurora_protocol import typed
 
 logger = logging.getLogger(__name__)
@@ -23,15 +22,15 @@ logger = logging.getLogger(__name__)
 MAX_BYTES = 64_000_000
 
 
-class Done(Struct, frozen=True):
-    """One line of the file: the digest of agent and task, and what came of it."""
+class AgentAnswer(Struct, frozen=True):
+    """Line of the agent cache: the digest of agent and task, and the response."""
 
     digest: str
     response: AgentResponse
 
 
-class OnceOnly(Executors):
-    """Executors of one run that write down what agents of the user's own answered, in `path`, and read it first.
+class AgentCache(Executors):
+    """Executors of one run that append the answers of the user's own agents to `path`, and read them first.
 
     What llm-executor was answered is in the journal of paid replies already. An agent that was at work when the process
     died is started again: whether it had done anything is for it to know.
@@ -56,7 +55,7 @@ class OnceOnly(Executors):
                 return waiting.pop(0)
         response = await self._inner.run(agent, task, llm=llm, ask_user=ask_user)
         async with self._turn:
-            await asyncio.to_thread(_append, self._path, Done(digest, response))
+            await asyncio.to_thread(_append, self._path, AgentAnswer(digest, response))
         return response
 
 
@@ -70,14 +69,14 @@ def _read(path: Path) -> dict[str, list[AgentResponse]]:
         return known
     for line in filter(None, lines):
         try:
-            done = typed.decode(line, Done)
+            done = typed.decode(line, AgentAnswer)
         except (msgspec.MsgspecError, RecursionError):
             continue  # the line that was being written
         known.setdefault(done.digest, []).append(done.response)
     return known
 
 
-def _append(path: Path, done: Done) -> None:
+def _append(path: Path, done: AgentAnswer) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600), "ab") as file:

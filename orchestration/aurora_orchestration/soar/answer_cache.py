@@ -1,4 +1,4 @@
-"""Answers that need not be paid for twice: the same question, a proven pattern, and files that did not change since.
+"""Answer cache: the same question is not paid for twice while its pattern is proven and its files are unchanged.
 
 An answer is kept only where nothing but reading was done for it: no agent other than llm-executor, no tools. It counts
 while memory still has the pattern that was learned with it, and while every file it was made from has the same bytes.
@@ -7,15 +7,14 @@ while memory still has the pattern that was learned with it, and while every fil
 from __future__ import annotations
 
 import hashlib
-import os
-import tempfile
 from pathlib import Path
 
 import msgspec
 from msgspec import Struct
 
-from aurora_orchestration.soar.run_record import RunRecord
-from aurora_orchestration.soar.types import Claim, Complexity, ContextBundle, SubgoalResult
+from aurora_orchestration.private_file import write_private
+from aurora_orchestration.run_record import RunRecord
+from aurora_orchestration.types import Claim, Complexity, ContextBundle, SubgoalResult
 from aurora_protocol import typed
 
 FRESH_SECONDS = 30 * 86_400.0
@@ -24,8 +23,8 @@ MAX_FILE = 10_000_000
 MAX_KEPT = 500
 
 
-class KeptAnswer(Struct, frozen=True, kw_only=True):
-    """An answer, how good it was, and what it was made from: digests of files by their path in the workspace."""
+class CachedAnswer(Struct, frozen=True, kw_only=True):
+    """Entry of the answer cache: an answer, its score, and digests of the files it was made from, by their path."""
 
     run: str
     query: str
@@ -40,8 +39,8 @@ class KeptAnswer(Struct, frozen=True, kw_only=True):
     files: dict[str, str]
 
 
-class KeptAnswers:
-    """The kept answers of one workspace. All methods block for milliseconds: call them in a thread."""
+class AnswerCache:
+    """Answer cache of one workspace. All methods block for milliseconds: call them in a thread."""
 
     def __init__(self, folder: Path, workspace: Path) -> None:
         self._workspace = workspace
@@ -56,30 +55,22 @@ class KeptAnswers:
 
         `files` are the digests taken when the context was: a file saved while agents were at work is not what they saw.
         """
-        kept = kept_of(run, files)
+        kept = cacheable(run, files)
         if kept is None:
             return False
-        self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        handle, name = tempfile.mkstemp(dir=self._folder, prefix=".answer-")  # 0600
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(msgspec.json.encode(kept))
-            Path(name).replace(self._path(run.query))
-        except BaseException:
-            Path(name).unlink(missing_ok=True)
-            raise
+        write_private(self._path(run.query), msgspec.json.encode(kept))
         oldest_first = sorted(self._folder.glob("*.json"), key=lambda path: path.stat().st_mtime)
         for path in oldest_first[:-MAX_KEPT]:
             path.unlink(missing_ok=True)
         return True
 
-    def find(self, query: str, now: float) -> KeptAnswer | None:
+    def find(self, query: str, now: float) -> CachedAnswer | None:
         """The answer to this very question, if it is fresh and everything it was made from is as it was."""
         path = self._path(query)
         try:
             if path.stat().st_size > MAX_BYTES:
                 return None
-            kept = typed.decode(path.read_bytes(), KeptAnswer)
+            kept = typed.decode(path.read_bytes(), CachedAnswer)
         except (OSError, msgspec.MsgspecError, RecursionError):
             return None  # nothing kept, or nothing that can be read: the question is worked on
         if not 0 <= now - kept.at <= FRESH_SECONDS or same_question(kept.query) != same_question(query):
@@ -101,8 +92,8 @@ def same_question(query: str) -> str:
     return " ".join(query.split()).rstrip(" ?.!").casefold()
 
 
-def kept_of(run: RunRecord, files: dict[str, str] | None) -> KeptAnswer | None:
-    """What is kept of a run; None where its answer is not to be given again."""
+def cacheable(run: RunRecord, files: dict[str, str] | None) -> CachedAnswer | None:
+    """The cache entry of a run; None where its answer is not to be given again."""
     if (
         not files
         or run.state != "complete"
@@ -116,7 +107,7 @@ def kept_of(run: RunRecord, files: dict[str, str] | None) -> KeptAnswer | None:
         return None
     if run.synthesis.untraced or not all(map(_only_read, run.results)):
         return None
-    return KeptAnswer(
+    return CachedAnswer(
         run=run.id,
         query=run.query,
         answer=run.answer,
@@ -145,7 +136,7 @@ def files_of(context: ContextBundle, workspace: Path) -> dict[str, str] | None:
 
 
 def digest(workspace: Path, file: str) -> str | None:
-    """What tells a file's bytes from others; None where it cannot be read, is large, or lies outside."""
+    """Digest of a file's bytes; None where it cannot be read, is large, or lies outside."""
     try:
         path = (workspace / file).resolve()
         if not path.is_relative_to(workspace.resolve()) or path.stat().st_size > MAX_FILE:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Sequence
 from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
+from msgspec.structs import replace
 
 from aurora_orchestration.guardrails.redaction import redact
 from aurora_orchestration.llm.completion import Ask, Llm, LlmError
@@ -14,7 +16,7 @@ from aurora_orchestration.llm.structured import ask_for
 from aurora_orchestration.settings import ComplexitySettings
 from aurora_orchestration.soar.keywords import CERTAIN, Keyed, classify, explained
 from aurora_orchestration.soar.stages import Tell
-from aurora_orchestration.soar.types import LEVELS, Assessment, Complexity
+from aurora_orchestration.types import LEVEL_OF, LEVELS, OPTION_OF, Assessment, Complexity, VerificationOption
 
 Verification = Literal["none", "option_a", "option_b", "option_c"]
 
@@ -48,7 +50,6 @@ _SCHEMA = {
     "reasoning": "two or three sentences",
     "indicators": ["words of the query that show it"],
     "recommended_verification": "none | option_a | option_b | option_c",
-    "keyword_assessment_correct": "true or false",
 }
 
 
@@ -60,7 +61,6 @@ class Judged(Struct, frozen=True, kw_only=True):
     reasoning: Annotated[str, Meta(max_length=4000)] = ""
     indicators: Annotated[tuple[Annotated[str, Meta(max_length=400)], ...], Meta(max_length=50)] = ()
     recommended_verification: Verification = "none"
-    keyword_assessment_correct: bool = True
 
 
 async def assess(
@@ -130,6 +130,20 @@ def routed(complexity: Complexity, settings: ComplexitySettings) -> Verification
     """The verification that a complexity gets by configuration. Pure."""
     routes = settings.routing
     return (routes.simple, routes.medium, routes.complex, routes.critical)[LEVELS.index(complexity)].verification
+
+
+def as_asked(assessment: Assessment, option: VerificationOption) -> Assessment:
+    """The assessment with the verification that the user asked for, stricter or not. Pure."""
+    level = LEVEL_OF[option]
+    return replace(assessment, complexity=level, verification=option, method="asked")
+
+
+def at_least(assessment: Assessment, wanted: Sequence[VerificationOption]) -> Assessment:
+    """The assessment with the strictest verification that is wanted, unless its own is as strict. Pure."""
+    level = max((LEVEL_OF[each] for each in wanted), key=LEVELS.index, default=assessment.complexity)
+    if LEVELS.index(level) <= LEVELS.index(assessment.complexity):
+        return assessment
+    return replace(assessment, complexity=level, verification=OPTION_OF[level])
 
 
 def _wanted(judged: Judged) -> Verification:

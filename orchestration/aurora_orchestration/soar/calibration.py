@@ -14,7 +14,7 @@ from msgspec import Meta, Struct
 from aurora_memory.token_cost import estimated_tokens
 from aurora_orchestration import OrchestrationError
 from aurora_orchestration.settings import CalibrationSettings
-from aurora_orchestration.soar.types import LEVELS, Complexity
+from aurora_orchestration.types import LEVELS, Complexity
 from aurora_protocol import typed
 
 Prompt = Literal["decomposition", "decomposition_verification", "agent_output_verification", "synthesis_verification"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from aurora_orchestration.soar.types import Claim, ContextBundle, SubgoalResult
+from aurora_orchestration.types import Claim, ContextBundle, SubgoalResult
 
 MAX_CLAIMS = 200
 MAX_SOURCES = 20

@@ -24,10 +24,12 @@ from aurora_orchestration.llm.completion import CapReached, Llm, LlmError
 from aurora_orchestration.settings import ScoringSettings, SoarSettings
 from aurora_orchestration.soar.feedback import feedback_for
 from aurora_orchestration.soar.stages import Tell
-from aurora_orchestration.soar.types import (
+from aurora_orchestration.soar.verify_output import verify_output
+from aurora_orchestration.types import (
     Agent,
     AgentResponse,
     AgentTry,
+    AskUser,
     Assignment,
     ContextBundle,
     FeedbackIssue,
@@ -38,8 +40,6 @@ from aurora_orchestration.soar.types import (
     SubgoalResult,
     Verification,
 )
-from aurora_orchestration.soar.user_answers import AskUser
-from aurora_orchestration.soar.verify_output import verify_output
 
 log = logging.getLogger(__name__)
 

@@ -11,7 +11,7 @@ from aurora_memory.tokens import terms
 from aurora_orchestration.soar.concepts import OPPOSITES, PROCESS, Opposites, Words, telling
 from aurora_orchestration.soar.missing_dependencies import role
 from aurora_orchestration.soar.structure import depends, reachable
-from aurora_orchestration.soar.types import Decomposition, Subgoal
+from aurora_orchestration.types import Decomposition, Subgoal
 
 _NOT = re.compile(
     r"\b(?:do not|don't|never|no longer|not|without|no|nothing|stop|refuse to|instead of|rather than|ignore"

@@ -16,7 +16,7 @@ from aurora_orchestration.soar.calibration import examples
 from aurora_orchestration.soar.prompt_format import agents_data, context_data, decomposition_data, question
 from aurora_orchestration.soar.replies import DecompositionBody, DecompositionReply
 from aurora_orchestration.soar.structure import FEWEST, MOST, ordered
-from aurora_orchestration.soar.types import Agent, Complexity, ContextBundle, Decomposition, RetryFeedback
+from aurora_orchestration.types import Agent, Complexity, ContextBundle, Decomposition, RetryFeedback
 
 BODY_SCHEMA: dict[str, Any] = {
     "given": [{"id": "G1", "fact": "string", "source": "query | context"}],

@@ -14,7 +14,7 @@ from aurora_orchestration.soar.missing_dependencies import unmet
 from aurora_orchestration.soar.requirements import uncovered
 from aurora_orchestration.soar.scores import Judged, judge
 from aurora_orchestration.soar.structure import MOST, apart, broken, cycle, depends
-from aurora_orchestration.soar.types import Agent, ContextBundle, Decomposition, Verification
+from aurora_orchestration.types import Agent, ContextBundle, Decomposition, Verification
 
 FALLBACK_AGENT = "llm-executor"
 """The agent that is always there and takes anything (App. F)."""

@@ -17,8 +17,8 @@ from aurora_orchestration.soar.decomposition_checks import check
 from aurora_orchestration.soar.prompt_format import agents_data, context_data, decomposition_data, question
 from aurora_orchestration.soar.replies import Plea, Ruling, judged, verdict_schema
 from aurora_orchestration.soar.scores import below_pass, judge, stricter, verdict
-from aurora_orchestration.soar.types import Agent, Complexity, ContextBundle, Decomposition, RetryFeedback, Verification
 from aurora_orchestration.soar.verify import CHECKS, Verified, rules
+from aurora_orchestration.types import Agent, Complexity, ContextBundle, Decomposition, RetryFeedback, Verification
 
 STANCES = (
     "Favour the shortest way: the fewest subgoals that still cover everything.",

@@ -11,7 +11,7 @@ from aurora_orchestration.guardrails.redaction import redact
 from aurora_orchestration.llm.completion import Ask, Llm
 from aurora_orchestration.llm.structured import ask_for
 from aurora_orchestration.soar.stages import Tell
-from aurora_orchestration.soar.types import Claim, ContextBundle, ContextChunk, Given, Synthesis
+from aurora_orchestration.types import Claim, ContextBundle, ContextChunk, Given, Synthesis
 
 _MAX_CLAIMS = 40
 _SYSTEM = (

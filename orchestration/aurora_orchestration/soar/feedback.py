@@ -10,7 +10,7 @@ from aurora_orchestration.settings import ScoringSettings
 from aurora_orchestration.soar.concepts import telling
 from aurora_orchestration.soar.prompt_format import question
 from aurora_orchestration.soar.replies import FeedbackReply
-from aurora_orchestration.soar.types import FeedbackIssue, RetryFeedback, Verification
+from aurora_orchestration.types import FeedbackIssue, RetryFeedback, Verification
 
 Checkpoint = Literal["decomposition", "agent_output", "synthesis"]
 MOST_ISSUES = 12

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from aurora_orchestration.soar.concepts import PROCESS, Words, telling, union
 from aurora_orchestration.soar.structure import depends, reachable
-from aurora_orchestration.soar.types import ContextBundle, Decomposition, Given
+from aurora_orchestration.types import ContextBundle, Decomposition, Given
 
 FACT_SHARE = 0.17
 """The share of a fact's words that has to stand in what it is taken from."""

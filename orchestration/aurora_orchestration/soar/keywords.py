@@ -23,7 +23,7 @@ from msgspec import Struct
 from aurora_orchestration.settings import KeywordSettings
 from aurora_orchestration.soar import cues
 from aurora_orchestration.soar.query_text import Clause, Reading, read
-from aurora_orchestration.soar.types import LEVELS, Complexity
+from aurora_orchestration.types import LEVELS, Complexity
 
 WEIGHTS: dict[Complexity, float] = {"simple": 0.0, "medium": 0.3, "complex": 0.7, "critical": 1.0}
 CERTAIN = 0.8

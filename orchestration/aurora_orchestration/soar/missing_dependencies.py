@@ -10,7 +10,7 @@ from aurora_memory.stopwords import STOP_WORDS
 from aurora_memory.tokens import terms
 from aurora_orchestration.soar.concepts import PROCESS, Words, telling
 from aurora_orchestration.soar.structure import depends, ordered, reachable, waves
-from aurora_orchestration.soar.types import Decomposition, Subgoal
+from aurora_orchestration.types import Decomposition, Subgoal
 
 Role = Literal["study", "make", "check", "tell", "decide"]
 

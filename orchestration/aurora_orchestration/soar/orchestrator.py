@@ -1,76 +1,103 @@
-"""The orchestrator of one workspace: a question goes in, a run comes out, whatever happens in between (AURORA §7.1)."""
+"""Orchestrator: a question goes in, the record of its run comes out, whatever happens in between (AURORA §7.1)."""
 
 from __future__ import annotations
 
 import asyncio
-import contextlib
-from collections.abc import Callable, Iterator
+import logging
+from collections.abc import Callable
 from datetime import UTC, datetime
 
+from aurora_deliverables.detection.prompts import change_of
+from aurora_memory import MemoryError_
+from aurora_orchestration import OrchestrationError
+from aurora_orchestration.guardrails.blocked import Blocked
+from aurora_orchestration.llm.completion import CapReached
 from aurora_orchestration.llm.providers.editor import EditorModel
-from aurora_orchestration.soar.checkpoint import RunFiles, Unfinished
-from aurora_orchestration.soar.context import Workbench
-from aurora_orchestration.soar.interrupted_runs import sweep
-from aurora_orchestration.soar.run import UnderWay
-from aurora_orchestration.soar.run_record import RunRecord, RunRequest
+from aurora_orchestration.run_record import RunCancelled, RunRecord, RunRequest, State
+from aurora_orchestration.soar.checkpoint import Checkpoint
+from aurora_orchestration.soar.finalize import finalize, to_its_end
+from aurora_orchestration.soar.respond import from_results
+from aurora_orchestration.soar.run import Run
+from aurora_orchestration.soar.services import Services
 from aurora_orchestration.soar.stages import Stage
-from aurora_orchestration.soar.user_answers import AskUser
+from aurora_orchestration.types import AskUser
+
+logger = logging.getLogger(__name__)
 
 
-class Orchestrator:
-    """Runs questions about one workspace. Runs at the same time do not know of each other."""
+async def orchestrate(
+    services: Services,
+    request: RunRequest,
+    *,
+    tell: Callable[[Stage], None],
+    ask_user: AskUser,
+    editor: EditorModel | None = None,
+) -> RunRecord:
+    """Run a question, or resume an unfinished run (`request.resume`), under its lock.
 
-    def __init__(self, bench: Workbench) -> None:
-        self._bench = bench
-        self._files = RunFiles(bench.runs)
-        self._current: dict[str, asyncio.Task[object]] = {}
-
-    async def run(
-        self,
-        request: RunRequest,
-        *,
-        tell: Callable[[Stage], None],
-        ask_user: AskUser,
-        editor: EditorModel | None = None,
-    ) -> RunRecord:
-        """Answer a question, or go on with an unfinished run (`request.resume`).
-
-        What goes wrong is said by the record's state and error. Raises CannotResume, and RunCancelled when cancelled.
-        """
-        run = request.resume or self._new_id()
-        lock = await asyncio.to_thread(self._files.lock, run)
-        try:
-            before = await asyncio.to_thread(self._files.load, run) if request.resume is not None else None
-            under_way = UnderWay(
-                self._bench, self._files, request, run, before, tell=tell, ask_user=ask_user, editor=editor
+    What goes wrong is said by the record's state and error. Raises CannotResume, and RunCancelled when cancelled.
+    """
+    store = services.store
+    run_id = request.resume or _new_id(services)
+    lock = await asyncio.to_thread(store.lock, run_id)
+    try:
+        if request.resume is not None:
+            before = await asyncio.to_thread(store.load, run_id)
+            checkpoint = before.continued(services.now(), force=request.force)
+        else:
+            checkpoint = Checkpoint(
+                id=run_id,
+                workspace=str(services.workspace),
+                request=request,
+                started_at=services.now(),
+                deliverable=change_of(run_id),
             )
-            with self._as_current(request.session) as stop_earlier:
-                return await under_way.to_the_end(stop_earlier)
-        finally:
-            self._files.release(run, lock)
+        run = Run(services, checkpoint, tell=tell, ask_user=ask_user, editor=editor)
+        with services.sessions.current(str(services.workspace), request.session) as cancel_earlier:
+            return await _to_its_record(run, cancel_earlier)
+    finally:
+        store.release(run_id, lock)
 
-    async def sweep(self) -> tuple[Unfinished, ...]:
-        """Mark runs of this workspace whose process died as interrupted; gives all that can be gone on with."""
-        return await sweep(self._bench, self._files)
 
-    @contextlib.contextmanager
-    def _as_current(self, session: str) -> Iterator[Callable[[], bool]]:
-        """Let later messages of the session stop this run; gives what stops the one before."""
-        task = asyncio.current_task()
-        assert task is not None, "a coroutine runs in a task"
-        earlier = self._current.get(session) if session else None
+async def _to_its_record(run: Run, cancel_earlier: Callable[[], bool]) -> RunRecord:
+    """Take a run through its phases, name what stopped it, and finalize it."""
+    limited = cancelled = False
+    seconds = run.settings.llm.caps.run_seconds
+    limit = asyncio.timeout(seconds)
+    try:
+        async with limit:
+            await run.phases(cancel_earlier)
+    except asyncio.CancelledError:
+        cancelled = True
+        run.set(state="cancelled", error="cancelled; go on with it by its id")
+    except (OrchestrationError, MemoryError_) as error:
+        limited = isinstance(error, CapReached)
+        held_back = isinstance(error, Blocked) or (limited and not _has_findings(run.record))
+        run.set(state="blocked" if held_back else _state_without_end(run.record), error=str(error))
+    except Exception as error:
+        if limit.expired() and isinstance(error, TimeoutError):
+            limited, said = True, f"not done within llm.caps.run_seconds ({seconds:g} s)"
+        else:
+            logger.exception("a run failed", extra={"run": run.record.id})
+            said = f"internal error, {type(error).__name__}: {error}"
+        run.set(state=_state_without_end(run.record), error=said)
+    if run.record.state == "partial" and not run.record.answer:
+        run.set(answer=from_results(run.record.results))
+    record = await to_its_end(finalize(run, limited=limited))
+    if cancelled:
+        raise RunCancelled(record)
+    return record
 
-        def stop_earlier() -> bool:
-            return earlier is not None and earlier.cancel()
 
-        if session:
-            self._current[session] = task
-        try:
-            yield stop_earlier
-        finally:
-            if session and self._current.get(session) is task:
-                del self._current[session]
+def _has_findings(run: RunRecord) -> bool:
+    return bool(run.answer or from_results(run.results))
 
-    def _new_id(self) -> str:
-        at = datetime.fromtimestamp(self._bench.now(), UTC)
-        return f"aurora-{at:%Y%m%d-%H%M%S}-{int(self._bench.random() * 16**6):06x}"
+
+def _state_without_end(run: RunRecord) -> State:
+    """The state of a run that an error ended: partial where something was found."""
+    return "partial" if _has_findings(run) else "failed"
+
+
+def _new_id(services: Services) -> str:
+    at = datetime.fromtimestamp(services.now(), UTC)
+    return f"aurora-{at:%Y%m%d-%H%M%S}-{int(services.random() * 16**6):06x}"

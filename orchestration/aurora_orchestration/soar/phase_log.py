@@ -9,7 +9,7 @@ import msgspec
 
 from aurora_orchestration.guardrails.redaction import redact
 from aurora_orchestration.soar.claims import usable
-from aurora_orchestration.soar.types import (
+from aurora_orchestration.types import (
     Assessment,
     ContextBundle,
     Plan,

@@ -15,7 +15,8 @@ from aurora_orchestration.soar.deliberation import deliberate
 from aurora_orchestration.soar.feedback import coordinate, feedback_for, vague
 from aurora_orchestration.soar.scores import By, Judged, judge
 from aurora_orchestration.soar.stages import Tell, silence
-from aurora_orchestration.soar.types import (
+from aurora_orchestration.soar.verify import Verified, verify_a, verify_b
+from aurora_orchestration.types import (
     Agent,
     Attempt,
     Complexity,
@@ -26,7 +27,6 @@ from aurora_orchestration.soar.types import (
     Verification,
     VerificationOption,
 )
-from aurora_orchestration.soar.verify import Verified, verify_a, verify_b
 
 CRITICAL_SCORE = 0.95
 """A complexity score above this is taken for critical (§5.1)."""

@@ -13,7 +13,7 @@ import msgspec
 
 from aurora_orchestration.guardrails.redaction import redact
 from aurora_orchestration.llm.completion import Ask
-from aurora_orchestration.soar.types import Agent, ContextBundle, Decomposition
+from aurora_orchestration.types import Agent, ContextBundle, Decomposition
 
 MOST_CHARACTERS = 24_000
 """Of one text from outside; longer ones are cut, and say so."""

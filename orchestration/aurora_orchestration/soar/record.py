@@ -1,35 +1,20 @@
-"""Phase 8: what a finished run teaches memory, and what is learned of the agents (AURORA §6.7, Appendix D)."""
+"""Phase 8: the lesson of a finished run for memory, and the outcomes of its agents (AURORA §6.7, Appendix D). Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Protocol
+from collections.abc import Iterable
 
 from aurora_memory.documents import ConversationLogReference, Subgoal, ToolUse
-from aurora_memory.learning import FinishedRun, Learned, Retrieved
+from aurora_memory.learning import FinishedRun, Retrieved
+from aurora_orchestration.run_record import RunRecord
 from aurora_orchestration.soar.claims import cited, doubtful, usable
-from aurora_orchestration.soar.memory_port import Memory
-from aurora_orchestration.soar.run_record import RunRecord
-from aurora_orchestration.soar.types import ContextBundle, SubgoalResult
+from aurora_orchestration.types import ContextBundle, SubgoalResult
 
 FAILED = 0.49
 """The most that a run whose plan never passed is learned with: it failed, however well its last plan was."""
 
 _MAX_TOOLS = 100
 _MAX_SEQUENCE = 1000
-
-
-class SuccessRates(Protocol):
-    """Who keeps how well agents do."""
-
-    def learned(self, outcomes: Sequence[tuple[str, bool]]) -> None:
-        """Take in how some agents did, by id, in order. Blocks for milliseconds."""
-
-
-async def record(run: RunRecord, memory: Memory, log: ConversationLogReference | None) -> Learned | None:
-    """Have memory learn from a run, once; None where there is nothing to learn (§9.9). Raises MemoryError_."""
-    lesson = lesson_of(run, log)
-    return None if lesson is None else await memory.learn(lesson)
 
 
 def lesson_of(run: RunRecord, log: ConversationLogReference | None = None) -> FinishedRun | None:

@@ -10,7 +10,7 @@ from msgspec import Meta, Struct, field
 from msgspec.structs import asdict
 
 from aurora_orchestration.soar.scores import Judged
-from aurora_orchestration.soar.types import Given, Goal, Subgoal
+from aurora_orchestration.types import Given, Goal, Subgoal
 
 Line = Annotated[str, Meta(max_length=2000)]
 Lines = Annotated[tuple[Line, ...], Meta(max_length=40)]

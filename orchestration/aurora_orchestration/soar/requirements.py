@@ -10,7 +10,7 @@ from aurora_memory.stopwords import STOP_WORDS
 from aurora_memory.tokens import terms
 from aurora_orchestration.soar.concepts import PROCESS, Words, telling, union
 from aurora_orchestration.soar.missing_dependencies import role
-from aurora_orchestration.soar.types import Decomposition, Given
+from aurora_orchestration.types import Decomposition, Given
 
 _ITEM = re.compile(r"^\s*(?:[-*•]|\d{1,2}[.)]|\(\w\))\s+")
 _SENTENCE = re.compile(r"(?<=[.?!;])\s+|\n+")

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Literal
 
 from msgspec import Struct
 
 from aurora_orchestration.settings import ScoringSettings
 from aurora_orchestration.soar.claims import doubtful, usable
-from aurora_orchestration.soar.run_record import RunRecord
-from aurora_orchestration.soar.types import ContextBundle, SubgoalResult, Synthesis, Verification
+from aurora_orchestration.types import ContextBundle, SubgoalResult, Synthesis, Verification
 
 MAX_LISTED = 10
 
@@ -140,71 +139,6 @@ def from_results(results: Sequence[SubgoalResult]) -> str:
         if usable(each) and each.response.output is not None
     ]
     return "\n".join(("The steps found this; no answer could be made of it:", *found)) if found else ""
-
-
-def reasoning_trace(run: RunRecord) -> dict[str, Any]:
-    """The whole reasoning as JSON: what was decided in which phase, by which scores (§3.2)."""
-    plan, synthesis, assessment = run.plan, run.synthesis, run.assessment
-    return {
-        "run": run.id,
-        "state": run.state,
-        "complexity": None
-        if assessment is None
-        else {
-            "level": run.complexity or assessment.complexity,
-            "confidence": assessment.confidence,
-            "score": assessment.score,
-            "method": assessment.method,
-            "reasoning": assessment.reasoning,
-        },
-        "context": [] if run.context is None else [chunk.id for chunk in run.context.chunks],
-        "plan": None
-        if plan is None
-        else {
-            "goal": plan.decomposition.goal.description,
-            "subgoals": [
-                {"id": each.id, "description": each.description, "depends_on": list(each.depends_on)}
-                for each in plan.decomposition.subgoals
-            ],
-            "option": plan.option,
-            "escalations": list(plan.escalations),
-            "verification": _judgement(plan.verification, plan.attempts),
-        },
-        "steps": [
-            {
-                "subgoal": result.subgoal.id,
-                "agent": result.response.agent_id,
-                "status": "skipped" if result.skipped else result.response.status,
-                "usable": usable(result),
-                "summary": result.response.output.summary[:2000] if result.response.output is not None else None,
-                "tools": list(result.response.metadata.tools_used),
-                "verification": _judgement(result.verification, result.tries),
-            }
-            for result in run.results
-        ],
-        "claims": [] if synthesis is None else [{"text": c.text, "sources": list(c.sources)} for c in synthesis.claims],
-        "untraced": [] if synthesis is None else list(synthesis.untraced),
-        "verification": None if synthesis is None else _judgement(synthesis.verification, synthesis.attempts),
-        "score": run.score,
-        "confidence": run.confidence,
-        "because": run.because,
-        "from_memory": run.from_memory,
-        "cost_usd": run.cost_usd,
-        "tokens": run.tokens,
-    }
-
-
-def _judgement(verification: Verification | None, attempts: Sequence[object]) -> dict[str, Any] | None:
-    if verification is None:
-        return None
-    return {
-        "by": verification.by,
-        "score": verification.overall_score,
-        "verdict": verification.verdict,
-        "checks": {name: check.score for name, check in sorted(verification.checks.items())},
-        "issues": list(verification.critical_issues),
-        "attempts": max(1, len(attempts)),
-    }
 
 
 def _unreliable(score: float, done: Sequence[SubgoalResult], issues: Sequence[str]) -> str:

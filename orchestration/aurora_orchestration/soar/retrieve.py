@@ -19,9 +19,9 @@ from aurora_memory.token_cost import estimated_tokens
 from aurora_memory.tokens import terms
 from aurora_orchestration.guardrails.redaction import redact
 from aurora_orchestration.settings import RetrievalSettings
-from aurora_orchestration.soar.memory_port import Memory
+from aurora_orchestration.soar.services import Memory
 from aurora_orchestration.soar.stages import Tell
-from aurora_orchestration.soar.types import LEVELS, Assessment, Complexity, ContextBundle, ContextChunk, LogSection
+from aurora_orchestration.types import LEVELS, Assessment, Complexity, ContextBundle, ContextChunk, LogSection
 
 Part = TypeVar("Part", ContextChunk, LogSection)
 

@@ -13,7 +13,7 @@ from msgspec import Struct
 from aurora_memory.semantic_tags import domain_of, stems_of
 from aurora_orchestration.agents.executors.builtin import GENERIC, LLM_EXECUTOR
 from aurora_orchestration.settings import AgentSettings
-from aurora_orchestration.soar.types import Agent, Assignment, Decomposition, RoutingPlan, Subgoal
+from aurora_orchestration.types import Agent, Assignment, Decomposition, RoutingPlan, Subgoal
 
 ALL, GENERAL = "all", "general"
 LEAST_FIT = 0.2

@@ -1,231 +1,480 @@
-"""One run from its beginning to its end: opened, run, and ended in the right state whatever stopped it."""
+"""Run of a question: its state, and the nine phases in their order (AURORA §3.2, §7.1)."""
 
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from msgspec.structs import replace
 
-from aurora_deliverables.detection.prompts import change_of
-from aurora_memory import MemoryError_
-from aurora_orchestration import OrchestrationError
 from aurora_orchestration.agents.executors.dispatch import Executors
 from aurora_orchestration.conversations.log_writer import ConversationLog
-from aurora_orchestration.guardrails.blocked import Blocked
+from aurora_orchestration.guardrails.audit import guard_noted
+from aurora_orchestration.guardrails.cost_estimate import estimate, tokens_of
 from aurora_orchestration.guardrails.redaction import redact
-from aurora_orchestration.llm.completion import CapReached, Models
+from aurora_orchestration.llm.completion import Llm, LlmError, Models
 from aurora_orchestration.llm.journal import Journal
 from aurora_orchestration.llm.metered_model import Spending
 from aurora_orchestration.llm.models import open_models
 from aurora_orchestration.llm.providers.editor import EditorModel
-from aurora_orchestration.soar.agent_cache import OnceOnly
-from aurora_orchestration.soar.checkpoint import RunFiles, Unfinished
-from aurora_orchestration.soar.context import Workbench
-from aurora_orchestration.soar.finalize import Closing, to_its_end
-from aurora_orchestration.soar.follow_up import FollowUp
-from aurora_orchestration.soar.phase_sequence import Running
-from aurora_orchestration.soar.respond import from_results
-from aurora_orchestration.soar.run_deliverable import Delivering
-from aurora_orchestration.soar.run_record import PhaseRecord, RunCancelled, RunRecord, RunRequest, State
-from aurora_orchestration.soar.run_trace import Course
+from aurora_orchestration.run_record import RunRecord
+from aurora_orchestration.soar import phase_log as logged
+from aurora_orchestration.soar.agent_cache import AgentCache
+from aurora_orchestration.soar.answer_cache import CachedAnswer
+from aurora_orchestration.soar.assess import as_asked, assess, at_least
+from aurora_orchestration.soar.calibration import examples_told
+from aurora_orchestration.soar.checkpoint import Checkpoint
+from aurora_orchestration.soar.collect import collect
+from aurora_orchestration.soar.direct import answer_directly
+from aurora_orchestration.soar.follow_up import follow_up, with_givens
+from aurora_orchestration.soar.keywords import classify
+from aurora_orchestration.soar.plan import option_for, plan
+from aurora_orchestration.soar.respond import from_context, from_results, respond
+from aurora_orchestration.soar.retrieve import retrieve
+from aurora_orchestration.soar.route import route
+from aurora_orchestration.soar.run_deliverable import RunDeliverable
+from aurora_orchestration.soar.run_trace import RunTrace
+from aurora_orchestration.soar.scores import notices as odd_weights
+from aurora_orchestration.soar.services import Services
+from aurora_orchestration.soar.sessions import Continuation
 from aurora_orchestration.soar.stages import Stage
-from aurora_orchestration.soar.types import Complexity
-from aurora_orchestration.soar.user_answers import AskUser
+from aurora_orchestration.soar.synthesize import synthesize
+from aurora_orchestration.types import (
+    Agent,
+    AskUser,
+    Assessment,
+    Complexity,
+    ContextBundle,
+    Plan,
+    RoutingPlan,
+    VerificationOption,
+)
 from aurora_protocol.address import in_home
 
-logger = logging.getLogger(__name__)
 
+class Run:
+    """Run of one question. `record` is its state: what was asked, and what the phases gave so far; `trace` hears of it.
 
-class UnderWay:
-    """A run and everything that was opened for it. `before` is what an interrupted run had come to."""
+    `checkpoint` is what it begins with; a resumed run has an assessment and a context in it. `file_digests` are those
+    of the files the context shows, taken when it was; `resumable` says that there is a checkpoint on disk.
+    """
 
     def __init__(
         self,
-        bench: Workbench,
-        files: RunFiles,
-        request: RunRequest,
-        run: str,
-        before: Unfinished | None,
+        services: Services,
+        checkpoint: Checkpoint,
         *,
         tell: Callable[[Stage], None],
         ask_user: AskUser,
         editor: EditorModel | None,
     ) -> None:
-        self._bench = bench
-        self._files = files
-        self._request = request if before is None else replace(before.request, resume=run, force=request.force)
-        self._settings = bench.settings_of(self._request)
-        self._run = run
-        self._before = before
+        self.services = services
+        self.store = services.store
+        self.request = checkpoint.request
+        self.settings = services.settings(self.request.flags)
+        self.journal: Journal | None = None
+        self.file_digests: dict[str, str] | None = None
+        self.resumable = False
+        self._begun = checkpoint
         self._ask_user = ask_user
         self._editor = editor
-        folder = Path(in_home(self._settings.conversations.path, bench.home))
-        self._log = ConversationLog(folder, self._settings.conversations)
-        resumed = 0 if before is None else before.resumed + 1
-        self._deliverable = _deliverable_of(run, before, resumed)
-        now = bench.now()
-        self._course = Course(tell, bench.now, now, self._write_down, run=run)
-        self._course.delivering = Delivering(
-            bench.tracking, run, self._request.session, change=self._deliverable, resumed=resumed
-        )
-        self._so_far = RunRecord(
-            id=run,
-            query=redact(self._request.query).text,
-            workspace=str(bench.workspace),
-            started_at=now,
-            ended_at=now,
+        self._continuation: Continuation | None = None
+        assessment = checkpoint.assessment
+        self.record = RunRecord(
+            id=checkpoint.id,
+            query=redact(self.request.query).text,
+            workspace=checkpoint.workspace,
+            started_at=checkpoint.started_at,
+            ended_at=checkpoint.started_at,
             state="failed",
-            mode=self._request.mode,
-            session=self._request.session,
-            resumed=resumed,
-            assessment=before.assessment if before is not None else None,
-            context=before.context if before is not None else None,
-            complexity=before.assessment.complexity if before is not None and before.assessment else None,
+            mode=self.request.mode,
+            session=self.request.session,
+            resumed=checkpoint.resumed,
+            assessment=assessment,
+            context=checkpoint.context,
+            complexity=assessment.complexity if assessment is not None else None,
         )
-        self._begun = False
-        self._limited = False
-        self._checkpointed = False
-        self._journal: Journal | None = None
+        settings = self.settings.conversations
+        self.trace = RunTrace(
+            self.record,
+            ConversationLog(Path(in_home(settings.path, services.home)), settings),
+            RunDeliverable(
+                services.tracking,
+                checkpoint.id,
+                self.request.session,
+                change=checkpoint.deliverable,
+                resumed=checkpoint.resumed,
+            ),
+            client=tell,
+            now=services.now,
+            log_file=checkpoint.log,
+        )
+        if checkpoint.resumed:
+            self.trace.notice(f"goes on with run {checkpoint.id}, begun {checkpoint.resumed + 1} times")
 
-    async def to_the_end(self, stop_current: Callable[[], bool]) -> RunRecord:
-        """Run it. What stops it is in the record; only being cancelled is raised, as RunCancelled."""
-        running: Running | None = None
-        cancelled = False
-        try:
-            running = await self._open(stop_current)
-            async with asyncio.timeout(self._settings.llm.caps.run_seconds) as limit:
-                await running.go()
-            state, error = running.so_far.state, running.so_far.error
-        except asyncio.CancelledError:
-            state, error, cancelled = "cancelled", "cancelled; go on with it by its id", True
-        except BaseException as raised:
-            if not isinstance(raised, Exception):
-                raise
-            over = isinstance(raised, TimeoutError) and running is not None and limit.expired()
-            state, error = self._stopped(raised, running.so_far if running is not None else self._so_far, over=over)
-        so_far = running.so_far if running is not None else self._so_far
-        answer = so_far.answer
-        if state == "partial" and not answer:
-            answer = from_results(so_far.results)
-        so_far = replace(so_far, state=state, error=error, answer=answer)
-        files = running.files if running is not None else None
-        record = await to_its_end(lambda: self._close(so_far, files))
-        if cancelled:
-            raise RunCancelled(record)
-        return record
+    def set(self, **changes: Any) -> None:
+        """Change the state; fields of RunRecord."""
+        self.record = replace(self.record, **changes)
 
-    def _stopped(self, raised: Exception, so_far: RunRecord, *, over: bool) -> tuple[State, str]:
-        """The state that an error leads to, and the line that says it."""
-        has_findings = bool(so_far.answer) or bool(from_results(so_far.results))
-        if over:
-            self._limited = True
-            seconds = self._settings.llm.caps.run_seconds
-            return "partial" if has_findings else "failed", f"not done within llm.caps.run_seconds ({seconds:g} s)"
-        if isinstance(raised, CapReached):
-            self._limited = True
-            return "partial" if has_findings else "blocked", str(raised)
-        if isinstance(raised, Blocked):
-            return "blocked", str(raised)
-        if isinstance(raised, OrchestrationError | MemoryError_):
-            return "partial" if has_findings else "failed", str(raised)
-        logger.error("a run failed", exc_info=raised, extra={"run": self._run})
-        return "partial" if has_findings else "failed", f"internal error, {type(raised).__name__}: {raised}"
-
-    async def _open(self, stop_current: Callable[[], bool]) -> Running:
-        bench, settings, course = self._bench, self._settings, self._course
-        if self._before is not None:
-            course.notice(
-                *self._before.notices, f"goes on with run {self._run}, begun {self._so_far.resumed + 1} times"
-            )
-        if settings.llm.reasoning_llm is not None:
-            self._journal = await asyncio.to_thread(Journal, bench.runs, self._run)
-        spending = Spending(settings.llm.caps, self._journal)
-        executors = Executors(
-            bench.workspace, bench.home, settings.agents, bench.environ, bench.now, trusted=bench.trusted()
+    def checkpoint(self) -> Checkpoint:
+        """What it takes to resume this run from here."""
+        run = self.record
+        return replace(
+            self._begun,
+            request=replace(self.request, query=run.query, resume=None),
+            state="cancelled" if run.state == "cancelled" else "running",
+            log=self.trace.log.file,
+            assessment=run.assessment,
+            context=run.context,
         )
 
-        def models(complexity: Complexity | None) -> Models:
-            return open_models(
-                settings.llm,
-                bench.environ,
-                complexity,
-                run=self._run,
-                budget=bench.budget,
-                journal=self._journal,
-                heard=course.heard,
-                editor=self._editor,
-                spending=spending,
-                force=self._request.force,
-                now=bench.now,
-            )
+    async def phases(self, cancel_earlier: Callable[[], bool]) -> None:
+        """From the guardrails to the answer. Raises what stops it; `record` then has what was found until then."""
+        if self.settings.llm.reasoning_llm is not None:
+            self.journal = await asyncio.to_thread(self.store.journal, self.record.id)
+        spending = Spending(self.settings.llm.caps, self.journal)
+        assessor = self._models(None, spending)
+        cached = await self._guard(free=assessor.reasoning is None)
+        if await self._follow_up(cancel_earlier):
+            return
+        await self._save()
+        assessment = await self._assess(assessor.reasoning)
+        context = await self._retrieve(assessment)
+        if cached is not None and await self._from_memory(cached):
+            return
+        models = self._models(assessment.complexity, spending)
+        if self.request.dry_run:
+            self._dry_run(assessment, context, models)
+            return
+        if models.reasoning is None or models.solving is None:
+            await self._without_models(context, models.why)
+            return
+        if cached is not None:  # it was to be free, and is not
+            await self._check_budget(assessment.complexity)
+        await self._save()
+        self.file_digests = await asyncio.to_thread(self.store.answers.digests, context)
+        await self.trace.begin_deliverable(self.record.query, assessment.complexity, models.reasoning.model)
+        if assessment.verification == "none":
+            await self._direct(context, models.reasoning)
+            return
+        agents = await self._agents()
+        planned = await self._plan(assessment, assessment.verification, context, agents, models.reasoning)
+        if planned.verification.verdict != "pass":
+            self._without_plan(planned, context)
+            return
+        routing = await self._route(planned, agents)
+        await self._collect(planned, routing, context, models.solving, models.reasoning)
+        await self._synthesize(planned, context, models.reasoning)
 
-        return Running(
-            bench,
-            settings,
-            self._request,
-            self._so_far,
-            course,
-            FollowUp(bench, settings.signals, stop_current),
-            OnceOnly(executors, bench.runs / f"{self._run}.agents"),
-            models=models,
-            checkpoint=self._checkpoint,
+    def _models(self, complexity: Complexity | None, spending: Spending) -> Models:
+        """The models for a complexity; None for assessing it."""
+        services = self.services
+        models = open_models(
+            self.settings.llm,
+            services.environ,
+            complexity,
+            run=self.record.id,
+            budget=services.budget,
+            journal=self.journal,
+            heard=self.trace.heard,
+            editor=self._editor,
+            spending=spending,
+            force=self.request.force,
+            now=services.now,
+        )
+        self.trace.notice(*models.notices)
+        return models
+
+    async def _save(self) -> None:
+        """Save a checkpoint."""
+        self.resumable = True
+        await self.trace.written()  # the log has its name from its first phase on
+        await asyncio.to_thread(self.store.save, self.checkpoint())
+
+    async def _guard(self, *, free: bool) -> CachedAnswer | None:
+        """Phase 0. An answer from the cache, and a run without a model, cost nothing and need no budget."""
+        services, settings, request = self.services, self.settings, self.request
+        async with self.trace.phase("guard", length=len(request.query), mode=request.mode) as found:
+            self.trace.tell("guard", "in_progress")
+            guarded, notices = await asyncio.to_thread(
+                guard_noted, request.query, settings.guardrails, services.home, self.record.id, services.now
+            )
+            self.set(query=guarded.query)
+            self.trace.notice(*notices)
+            found["query"] = guarded.query
+            found["redactions"] = [{"kind": each.kind, "count": each.count} for each in guarded.redactions]
+            cached = None
+            if request.verification is None and not request.dry_run and not request.flags:
+                cached = await asyncio.to_thread(self.store.answers.find, guarded.query, services.now())
+            if cached is None and not free:
+                level = classify(guarded.query, settings.complexity.keyword_classifier).complexity
+                found["estimated_cost_usd"] = await self._check_budget(level)
+            self.trace.tell("guard", "complete")
+        return cached
+
+    async def _check_budget(self, level: Complexity) -> float:
+        """The dollars that a question of this complexity is estimated at. Raises OverBudget."""
+        usd = estimate(tokens_of(self.record.query), level, self.settings.complexity)
+        warning = await asyncio.to_thread(self.services.budget.check, usd, force=self.request.force)
+        if warning:
+            self.trace.notice(warning)
+        return usd
+
+    async def _follow_up(self, cancel_earlier: Callable[[], bool]) -> bool:
+        """Follow-up of the session's last answer (App. E); True where that is all there was to it."""
+        found = self._continuation = await follow_up(
+            self.record.query,
+            self.request,
+            self.services,
+            self.settings.signals,
+            self.trace,
             ask_user=self._ask_user,
+            cancel_earlier=cancel_earlier,
         )
+        if found is None:
+            return False
+        if not found.query:
+            self.set(state="complete", answer=found.say)
+            return True
+        self.set(query=found.query)
+        return False
 
-    async def _write_down(self, record: PhaseRecord) -> None:
-        """Into the log; the header comes with the first phase, when the query has passed the guardrails."""
-        await asyncio.to_thread(self._into_log, record)
+    async def _assess(self, llm: Llm | None) -> Assessment:
+        """Phase 1, unless the session or the checkpoint tells."""
+        settings, found_before = self.settings.complexity, self.record.assessment
+        if found_before is None and self._continuation is not None:
+            found_before = self._continuation.assessment
+        async with self.trace.phase("assess", query=self.record.query, mode=self.request.mode) as found:
+            asked = None if self.request.dry_run else llm
+            judged = found_before or await assess(self.record.query, settings, asked, tell=self.trace.tell)
+            assessment = await self._verification_of(judged)
+            self.set(assessment=assessment, complexity=assessment.complexity)
+            found.update(logged.assessed(assessment))
+            if found_before is not None or assessment is not judged:  # else `assess` has told it
+                self.trace.tell(
+                    "assess",
+                    "complete",
+                    f"{assessment.complexity} ({assessment.confidence:.2f}, by {assessment.method})",
+                    complexity=assessment.complexity,
+                    confidence=assessment.confidence,
+                    method=assessment.method,
+                    verification=assessment.verification,
+                )
+        return assessment
 
-    def _into_log(self, record: PhaseRecord) -> None:
-        if not self._begun:
-            self._begun = True
-            so_far, file = self._so_far, self._before.log if self._before is not None else None
-            if file is None or not self._log.resume(file, so_far.query, so_far.started_at, record.at):
-                self._log.begin(so_far.id, so_far.query, so_far.started_at)
-        self._log.phase(record)
+    async def _verification_of(self, assessment: Assessment) -> Assessment:
+        """The verification that was asked for, that the session needs, or that failures of its kind call for."""
+        if self.request.verification is not None:
+            return as_asked(assessment, self.request.verification)
+        session = self._continuation
+        wanted = [session.option] if session is not None and session.option is not None else []
+        if assessment.verification != "none" and await self.services.memory.difficult(self.record.query):
+            self.trace.notice("questions like this one failed before: it is verified at the highest level")
+            wanted.append("option_c")
+        if not wanted and self.request.auto and assessment.complexity in ("simple", "medium"):
+            return replace(assessment, verification="none")
+        return at_least(assessment, wanted)
 
-    async def _checkpoint(self, so_far: RunRecord, request: RunRequest) -> None:
-        self._checkpointed = True
-        await self._course.written()  # the log has its name from its first phase on
-        await asyncio.to_thread(self._files.save, self._unfinished(so_far, request, "running"))
+    async def _retrieve(self, assessment: Assessment) -> ContextBundle:
+        """Phase 2, unless the checkpoint tells."""
+        query, context = self.record.query, self.record.context
+        async with self.trace.phase("retrieve", query=query, complexity=assessment.complexity) as found:
+            if context is not None:
+                self.trace.tell("retrieve", "complete", "as found before", tokens=context.tokens)
+            else:
+                memory, settings = self.services.memory, self.settings.retrieval
+                context = await retrieve(query, memory, assessment, settings, tell=self.trace.tell)
+                if self._continuation is not None:
+                    context = with_givens(context, self._continuation.given)
+            self.set(context=context)
+            found.update(logged.retrieved(context))
+            found["context_budget"] = context.budget
+        return context
 
-    def _unfinished(self, so_far: RunRecord, request: RunRequest, state: str) -> Unfinished:
-        return Unfinished(
-            id=so_far.id,
-            workspace=so_far.workspace,
-            request=replace(request, resume=None),
-            started_at=so_far.started_at,
-            state="cancelled" if state == "cancelled" else "running",
-            resumed=so_far.resumed,
-            log=self._log.file,
-            deliverable=self._deliverable,
-            assessment=so_far.assessment,
-            context=so_far.context,
+    async def _from_memory(self, cached: CachedAnswer) -> bool:
+        """Give a cached answer, if the session does not ask for another and memory still has its pattern."""
+        session = self._continuation
+        if session is not None and (session.fresh or session.given):
+            return False
+        found = await self.services.memory.recall(cached.reasoning_id, budget=4000, limit=1, types=("reas",))
+        if not any(chunk.id == cached.reasoning_id for chunk in found):
+            return False
+        self.set(
+            state="complete",
+            answer=cached.answer,
+            score=cached.score,
+            confidence=cached.confidence,
+            complexity=cached.complexity,
+            from_memory=cached.reasoning_id,
+            because=f"from memory: run {cached.run} answered this question, and no file it was made from has changed",
         )
+        self.trace.notice(
+            f"from memory, at no cost ({cached.reasoning_id}; it cost ${cached.cost_usd:.4f} in {cached.run})"
+        )
+        return True
 
-    async def _close(self, so_far: RunRecord, files: dict[str, str] | None) -> RunRecord:
-        closing = Closing(self._bench, self._settings, self._course, self._log)
-        record = await closing.close(so_far, files, limited=self._limited)
-        await asyncio.to_thread(self._put_away, record)
-        return record
+    def _dry_run(self, assessment: Assessment, context: ContextBundle, models: Models) -> None:
+        """The answer of a dry run: the way, the models, the estimate."""
+        usd = estimate(tokens_of(self.record.query), assessment.complexity, self.settings.complexity)
+        way = (
+            "one direct answer, not verified"
+            if assessment.verification == "none"
+            else f"decompose, verify ({assessment.verification}), agents, synthesis, final verification"
+        )
+        asked = models.reasoning.model if models.reasoning is not None else f"no model ({models.why})"
+        answer = (
+            f"{assessment.complexity.upper()}: {way}.\nReasoning model: {asked}.\n"
+            f"Context: {len(context.chunks)} chunks, {context.tokens} tokens.\nEstimated cost: ${usd:.4f}."
+        )
+        self.set(state="dry_run", answer=answer)
 
-    def _put_away(self, record: RunRecord) -> None:
-        """Leave nothing behind of a run that is over; of one that was cancelled what it takes to go on with it."""
-        resumable = record.state == "cancelled" and self._checkpointed and self._journal is not None
-        if resumable:
-            request = replace(self._request, query=record.query)
-            self._files.save(self._unfinished(record, request, "cancelled"))
-        else:
-            self._files.remove(self._run)
-        if self._journal is not None:
-            self._journal.close() if resumable else self._journal.delete()
+    async def _without_models(self, context: ContextBundle, why: str) -> None:
+        """The answer without a provider: what memory knows, and who would be asked."""
+        known = await self.services.registry().current(None)
+        others = [agent.id for agent in known.agents if agent.id != "llm-executor" and agent.trusted]
+        if others:
+            self.trace.notice(f"agents that could work on it: {', '.join(others[:10])}")
+        self.set(state="no_provider", answer=from_context(context), error=why)
 
+    def _without_plan(self, planned: Plan, context: ContextBundle) -> None:
+        """The end where no plan passed: nothing is executed."""
+        verification = planned.verification
+        issues = "; ".join(verification.critical_issues[:5]) or "its checks scored too low"
+        error = f"no sound plan was found (score {verification.overall_score:.2f}): {issues}"
+        self.set(state="failed", answer=from_context(context), error=error)
 
-def _deliverable_of(run: str, before: Unfinished | None, resumed: int) -> str:
-    """What was interrupted goes on; what was cancelled has failed, and its continuation is another deliverable."""
-    if before is None:
-        return change_of(run)
-    return f"{change_of(run)}-{resumed}" if before.state == "cancelled" else before.deliverable or change_of(run)
+    async def _direct(self, context: ContextBundle, llm: Llm) -> None:
+        """A simple question: one call with what memory gave, no verification (§3.2)."""
+        async with self.trace.phase("synthesize", route="direct") as found:
+            synthesis = await answer_directly(self.record.query, context, llm, tell=self.trace.tell)
+            self.set(
+                state="complete",
+                answer=synthesis.answer,
+                synthesis=synthesis,
+                because="answered directly: simple questions are not verified",
+            )
+            found.update(logged.synthesized(synthesis, ()))
+
+    async def _agents(self) -> tuple[Agent, ...]:
+        known = await self.services.registry().current(self._ask_user)
+        self.trace.notice(*known.notices)
+        return known.agents
+
+    async def _plan(
+        self,
+        assessment: Assessment,
+        option: VerificationOption,
+        context: ContextBundle,
+        agents: tuple[Agent, ...],
+        llm: Llm,
+    ) -> Plan:
+        """Phases 3 and 4: they take turns, so their times are told apart by what they tell."""
+        trace, scoring = self.trace, self.settings.scoring
+        if self.request.verification is None:  # who asked for an option gets that one
+            overruled = assessment.method != "keyword"  # then the keywords' score says nothing any more
+            option = option_for(option, assessment.complexity, 0.0 if overruled else assessment.score)
+        trace.notice(*odd_weights(scoring))
+        trace.notice(*await asyncio.to_thread(examples_told, scoring.calibration_examples, assessment.complexity))
+        async with trace.phase("decompose", "verify", query=self.record.query, agents=len(agents)) as found:
+            planned = await plan(
+                self.record.query,
+                context,
+                agents,
+                llm,
+                scoring,
+                complexity=assessment.complexity,
+                option=option,
+                tell=trace.tell,
+            )
+            self.set(plan=planned, complexity=planned.complexity)
+            found.update(logged.decomposed(planned))
+        at, took = trace.spent("verify")
+        await trace.record(
+            "verify", at or self.services.now(), took, {"verification_option": option}, logged.planned(planned)
+        )
+        trace.notice(*planned.escalations)
+        return planned
+
+    async def _route(self, planned: Plan, agents: tuple[Agent, ...]) -> RoutingPlan:
+        """Phase 5."""
+        trace, steps = self.trace, len(planned.decomposition.subgoals)
+        async with trace.phase("route", subgoals=steps) as found:
+            trace.tell("route", "in_progress")
+            routing = route(planned.decomposition, agents, self.settings.agents)
+            self.set(routing=routing)
+            trace.notice(*routing.notices)
+            found.update(logged.routed(routing))
+            trace.tell("route", "complete", f"{steps} subgoals", subgoals=steps)
+        trace.deliverable.steps(steps, self.services.now())
+        return routing
+
+    async def _collect(
+        self, planned: Plan, routing: RoutingPlan, context: ContextBundle, solving: Llm, judge: Llm
+    ) -> None:
+        """Phase 6."""
+        services, trace = self.services, self.trace
+        executors = AgentCache(
+            Executors(
+                services.workspace,
+                services.home,
+                self.settings.agents,
+                services.environ,
+                services.now,
+                trusted=services.trusted,
+            ),
+            self.store.agent_answers(self.record.id),
+        )
+        async with trace.phase("collect", agents=[each.agent.id for each in routing.assignments]) as found:
+            trace.tell("collect", "in_progress", total=len(routing.assignments))
+            results = await collect(
+                planned,
+                routing,
+                context,
+                solving,
+                executors,
+                self.settings,
+                ask_user=self._ask_user,
+                tell=trace.tell,
+                judge=judge,
+                now=services.now,
+            )
+            self.set(results=results)
+            found.update(logged.collected(results))
+        trace.deliverable.collected(results)
+
+    async def _synthesize(self, planned: Plan, context: ContextBundle, llm: Llm) -> None:
+        """Phase 7 and the verification of the answer. Where no answer can be had, what the steps found is given."""
+        trace, results, scoring = self.trace, self.record.results, self.settings.scoring
+        try:
+            async with trace.phase("synthesize", "verify", agent_summaries=logged.summaries(results)) as found:
+                synthesis = await synthesize(
+                    self.record.query,
+                    results,
+                    context,
+                    llm,
+                    scoring,
+                    complexity=planned.complexity,
+                    tell=trace.tell,
+                )
+                found.update(logged.synthesized(synthesis, results))
+        except LlmError as error:
+            answer = from_results(results)
+            self.set(state="partial" if answer else "failed", answer=answer, error=str(error))
+            raise
+        at, took = trace.spent("verify")
+        if synthesis.verification is not None:
+            judged = logged.verified(synthesis.verification)
+            await trace.record("verify_synthesis", at or self.services.now(), took, {}, judged)
+        response = respond(synthesis, results, scoring)
+        self.set(
+            synthesis=synthesis,
+            state=response.state,
+            answer=response.answer,
+            score=response.score,
+            confidence=response.confidence,
+            because=response.because,
+            caveats=response.caveats,
+        )
+        trace.tell("synthesize", "complete", score=response.score, claims=len(synthesis.claims))

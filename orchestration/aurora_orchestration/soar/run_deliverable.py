@@ -26,19 +26,17 @@ import contextlib
 import logging
 from collections.abc import Sequence
 
+from aurora_deliverables.choices import Complexity, FailureType, Phase
 from aurora_deliverables.detection import change_title
 from aurora_deliverables.detection.evidence import event_id, shown
 from aurora_deliverables.detection.prompts import SOURCE
-from aurora_deliverables.model import (
+from aurora_deliverables.events import (
     Agent,
-    Complexity,
     Conformed,
     Ended,
     Event,
-    FailureType,
-    Happening,
+    EventBody,
     HumanIntervened,
-    Phase,
     PhaseStarted,
     RecoveryBegan,
     SessionJoined,
@@ -50,11 +48,10 @@ from aurora_deliverables.model import (
 )
 from aurora_deliverables.projection import Tracking
 from aurora_memory import MemoryError_
-from aurora_orchestration.llm.completion import Usage
+from aurora_orchestration.run_record import RunRecord
 from aurora_orchestration.soar.claims import usable
-from aurora_orchestration.soar.run_record import Call, RunRecord
-from aurora_orchestration.soar.types import AgentTry, SubgoalResult
-from aurora_orchestration.soar.types import Complexity as Level
+from aurora_orchestration.types import AgentTry, Call, SubgoalResult, Usage
+from aurora_orchestration.types import Complexity as Level
 
 logger = logging.getLogger(__name__)
 
@@ -85,7 +82,7 @@ TICK = 1e-6
 """Seconds between two events that the clock does not tell apart: what times are written to."""
 
 
-class Delivering:
+class RunDeliverable:
     """The deliverable of one run, called `change`. `resumed` says how often the run was gone on with.
 
     Events are written by a task of its own, what happens within `GATHER_SECONDS` in one go; `close` waits for the last.
@@ -197,12 +194,12 @@ class Delivering:
                 return each.change_id if each.change_id != self._change else None
         return None
 
-    def _say(self, at: float, what: Happening, known_as: str | None = None) -> None:
+    def _say(self, at: float, what: EventBody, known_as: str | None = None) -> None:
         # Later than what was said before: phases that the clock does not tell apart stay in their order.
         self._last_at = at = max(at, self._last_at + TICK)
         self._say_at(at, what, known_as)
 
-    def _say_at(self, at: float, what: Happening, known_as: str | None = None) -> None:
+    def _say_at(self, at: float, what: EventBody, known_as: str | None = None) -> None:
         self._count += 1
         tag = str(type(what).__struct_config__.tag)
         self._waiting.append(

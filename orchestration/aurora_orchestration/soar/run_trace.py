@@ -1,17 +1,21 @@
-"""A run under way: what was told and recorded of it so far. One of them per run, nothing of it is shared."""
+"""Trace of a run: its phases timed, told to the client as stages, written to conversation log and deliverable."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
+from msgspec.structs import replace
+
+from aurora_orchestration.conversations.log_writer import ConversationLog
+from aurora_orchestration.run_record import PhaseRecord, RunRecord
 from aurora_orchestration.soar.phase_log import plain
-from aurora_orchestration.soar.run_deliverable import Delivering
-from aurora_orchestration.soar.run_record import Call, PhaseRecord
+from aurora_orchestration.soar.run_deliverable import RunDeliverable
 from aurora_orchestration.soar.stages import Stage, StageName, Status
+from aurora_orchestration.types import Call, Complexity
 
 logger = logging.getLogger(__name__)
 
@@ -30,34 +34,35 @@ SPANS: dict[StageName, tuple[float, float]] = {
 }
 """Where in a run's progress each stage begins and ends."""
 
-WriteDown = Callable[[PhaseRecord], Awaitable[None]]
 
+class RunTrace:
+    """Trace of one run: its phases, calls and notices so far.
 
-async def nowhere(_: PhaseRecord) -> None:
-    """Where a run is not logged."""
-
-
-class Course:
-    """Times and tells what goes on. `now` in Unix seconds; `write` appends a phase to the conversation log."""
+    Four hear of what goes on: the client by `client` (a stage each), the conversation log, the deliverable, and the
+    record of the run by `added_to`. `begun` is the record as it was at the beginning: the log's header. `log_file` is
+    the log that a resumed run goes on with. `now` in Unix seconds.
+    """
 
     def __init__(
         self,
-        tell: Callable[[Stage], None],
-        now: Callable[[], float],
-        started_at: float,
-        write: WriteDown = nowhere,
+        begun: RunRecord,
+        log: ConversationLog,
+        deliverable: RunDeliverable,
         *,
-        run: str = "",
+        client: Callable[[Stage], None],
+        now: Callable[[], float],
+        log_file: str | None = None,
     ) -> None:
-        self.run = run
-        self.started_at = started_at
+        self.log = log
+        self.deliverable = deliverable
         self.phases: list[PhaseRecord] = []
         self.calls: list[Call] = []
         self.notices: list[str] = []
-        self.write = write
+        self._begun = begun
+        self._log_file = log_file
+        self._log_begun = False
         self._written: asyncio.Task[None] | None = None
-        self.delivering: Delivering | None = None
-        self._tell = tell
+        self._client = client
         self._now = now
         self._began = now()
         self._progress = 0.0
@@ -67,12 +72,12 @@ class Course:
         self._first: dict[str, float] = {}
 
     def tell(self, stage: StageName, status: Status, detail: str = "", **data: Any) -> None:
-        """What phases speak through (`stages.Tell`). `done` and `total` in `data` move the progress within a stage."""
+        """Tell the client of a stage (`stages.Tell`). `done` and `total` in `data` move the progress within it."""
         self._switch(stage, status)
-        if self.delivering is not None and status == "in_progress" and stage in ("synthesize", "verify"):
+        if status == "in_progress" and stage in ("synthesize", "verify"):
             # Within a phase these take turns; sent back from one to the other, an answer is mended.
             phase = "verify_synthesis" if data.get("of") == "synthesis" else stage
-            self.delivering.phase(phase, self._now())
+            self.deliverable.phase(phase, self._now())
         begin, end = SPANS[stage]
         reached = end if status in ("complete", "skipped") else begin
         done, total = data.get("done"), data.get("total")
@@ -87,10 +92,10 @@ class Course:
             progress=round(self._progress, 4),
             cost_usd=round(self.cost, 6),
             elapsed_ms=round(max(0.0, self._now() - self._began) * 1000, 3),
-            run=self.run,
+            run=self._begun.id,
         )
         try:
-            self._tell(event)
+            self._client(event)
         except Exception:  # whoever listens is no reason to lose a run that is paid for
             logger.exception("a stage could not be told", extra={"stage": stage})
 
@@ -102,10 +107,27 @@ class Course:
                 self.notices.append(clean)
 
     def heard(self, call: Call) -> None:
-        """A model was asked."""
+        """Take in a call to a model."""
         self.calls.append(call)
-        if self.delivering is not None:
-            self.delivering.called(call)
+        self.deliverable.called(call)
+
+    async def begin_deliverable(self, query: str, level: Complexity, model: str) -> None:
+        """Begin the deliverable, now that there is work to do: phases and calls before this took place earlier."""
+        await self.deliverable.begin(query, level, model, self._begun.started_at, self._now())
+        for record in self.phases:
+            self.deliverable.phase(record.phase, record.at)
+        for call in self.calls:
+            self.deliverable.called(call)
+
+    def added_to(self, record: RunRecord) -> RunRecord:
+        """The record of the run with the phases, calls and notices so far, and where its log is."""
+        return replace(
+            record,
+            phases=tuple(self.phases),
+            calls=tuple(self.calls),
+            notices=tuple(self.notices),
+            log=None if self.log.path is None else str(self.log.path),
+        )
 
     @property
     def cost(self) -> float:
@@ -126,8 +148,7 @@ class Course:
         if part is not None:
             self._first.pop(part, None)
             self._spent.pop(part, None)
-        if self.delivering is not None:
-            self.delivering.phase(name, at)
+        self.deliverable.phase(name, at)
         found: dict[str, Any] = {}
         try:
             yield found
@@ -142,7 +163,7 @@ class Course:
             await self.record(name, at, took, given, found)
 
     async def record(self, name: str, at: float, took_ms: float, given: dict[str, Any], found: dict[str, Any]) -> None:
-        """Keep a phase's record. It is written to the log in its turn, while the next phase begins: see `written`."""
+        """Keep a phase's record. It is written to the log in its turn, while the next phase begins (`written`)."""
         shown, gave = await asyncio.to_thread(lambda: (plain(given), plain(found)))
         record = PhaseRecord(phase=name, at=at, duration_ms=round(took_ms, 3), input=shown, output=gave)
         self.phases.append(record)
@@ -156,7 +177,16 @@ class Course:
     async def _write_after(self, earlier: asyncio.Task[None] | None, record: PhaseRecord) -> None:
         if earlier is not None:
             await earlier
-        await self.write(record)
+        await asyncio.to_thread(self._write, record)
+
+    def _write(self, record: PhaseRecord) -> None:
+        """Into the log; its header comes with the first phase, when the query has passed the guardrails."""
+        if not self._log_begun:
+            self._log_begun = True
+            run, file = self._begun, self._log_file
+            if file is None or not self.log.resume(file, run.query, run.started_at, record.at):
+                self.log.begin(run.id, run.query, run.started_at)
+        self.log.phase(record)
 
     def _switch(self, stage: str | None, status: Status) -> None:
         """The time since the last event belongs to the stage that was under way then."""

@@ -11,7 +11,7 @@ from msgspec.structs import asdict, replace
 
 from aurora_orchestration import OrchestrationError
 from aurora_orchestration.settings import DecompositionWeights, OutputWeights, ScoringSettings, SynthesisWeights
-from aurora_orchestration.soar.types import Check, Verdict, Verification
+from aurora_orchestration.types import Check, Verdict, Verification
 
 By = Literal["deterministic", "option_a", "option_b", "option_c"]
 Weights = DecompositionWeights | OutputWeights | SynthesisWeights

@@ -1,19 +1,22 @@
-"""What went before in a session, and what a signal about it leads to (AURORA Appendix E).
+"""Session memory: the last run of each session, and what a follow-up signal about it leads to (AURORA Appendix E).
 
 Sessions live in memory: they end with the daemon. What they know of a run is what its record already holds, redacted.
 """
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 from collections import OrderedDict
+from collections.abc import Callable, Iterator
 from typing import Literal
 
 import msgspec
 from msgspec import Struct
 
+from aurora_orchestration.run_record import RunRecord
 from aurora_orchestration.soar.follow_up_signals import Signal
-from aurora_orchestration.soar.run_record import RunRecord
-from aurora_orchestration.soar.types import LEVELS, Assessment, Complexity, Given, Plan, VerificationOption
+from aurora_orchestration.types import LEVELS, OPTION_OF, Assessment, Complexity, Given, Plan, VerificationOption
 
 MAX_SESSIONS = 100
 """Sessions that are remembered per workspace; the one unused for longest goes first."""
@@ -23,7 +26,6 @@ BOOST = 0.1
 """What praise adds to a pattern's confidence (App. E)."""
 
 _MAX_QUESTION, _MAX_ANSWER = 1_500, 3_000
-_OPTIONS: dict[Complexity, VerificationOption] = {"medium": "option_a", "complex": "option_b", "critical": "option_c"}
 _HARDER: dict[Complexity, Complexity] = {"simple": "medium", "medium": "complex", "complex": "critical"}
 
 
@@ -68,12 +70,34 @@ class Continuation(Struct, frozen=True, kw_only=True):
 
 
 class Sessions:
-    """The last run of each session of each workspace, bounded. For one event loop; not for several threads."""
+    """Session memory: the last run of each session of each workspace, bounded, and the one under way.
+
+    For one event loop; not for several threads.
+    """
 
     def __init__(self, *, per_workspace: int = MAX_SESSIONS, workspaces: int = MAX_WORKSPACES) -> None:
         self._per_workspace = per_workspace
         self._most = workspaces
         self._last: OrderedDict[str, OrderedDict[str, Remembered]] = OrderedDict()
+        self._current: dict[tuple[str, str], asyncio.Task[object]] = {}
+
+    @contextlib.contextmanager
+    def current(self, workspace: str, session: str) -> Iterator[Callable[[], bool]]:
+        """Let later messages of the session cancel the task of this block; gives what cancels the one before.
+
+        That says whether there was one. "" is no session.
+        """
+        task = asyncio.current_task()
+        assert task is not None, "a coroutine runs in a task"
+        key = (workspace, session)
+        earlier = self._current.get(key) if session else None
+        if session:
+            self._current[key] = task
+        try:
+            yield lambda: earlier is not None and earlier.cancel()
+        finally:
+            if self._current.get(key) is task:
+                del self._current[key]
 
     def remember(self, workspace: str, session: str, record: RunRecord) -> None:
         """Take a finished run as the session's last; "" is no session.
@@ -190,7 +214,7 @@ def _followed_up(signal: Signal, previous: Remembered) -> Continuation:
         query=signal.rest,
         given=_context(previous),
         assessment=_kept(previous, previous.complexity, "the session goes on"),
-        option=_OPTIONS.get(previous.complexity),
+        option=OPTION_OF.get(previous.complexity),
         ask="" if signal.rest else "What else would you like to know?",
     )
 
@@ -208,7 +232,7 @@ def _denied(signal: Signal, previous: Remembered) -> Continuation:
         query=previous.query,
         given=(denied, clarification) if signal.rest else (denied,),
         assessment=_kept(previous, previous.complexity, "asked again after a rejected answer"),
-        option=_OPTIONS.get(previous.complexity),
+        option=OPTION_OF.get(previous.complexity),
         fresh=True,
         ask="" if signal.rest else "What did I get wrong? Tell me what you meant.",
         mark="incorrect",
@@ -225,7 +249,7 @@ def _once_more(signal: Signal, previous: Remembered) -> Continuation:
         query=previous.query,
         given=wish,
         assessment=_kept(previous, harder, f"tried again, one level up from {previous.complexity}"),
-        option=_OPTIONS[harder],
+        option=OPTION_OF[harder],
         fresh=True,
         mark="insufficient",
         notices=("this was already verified at the highest level; it is tried again there",) if at_top else (),
@@ -241,7 +265,7 @@ def _kept(previous: Remembered, complexity: Complexity, why: str) -> Assessment:
         method="session",
         reasoning=why,
         indicators=earlier.indicators if earlier else (),
-        verification=_OPTIONS.get(complexity, "none"),
+        verification=OPTION_OF.get(complexity, "none"),
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from graphlib import CycleError, TopologicalSorter
 
-from aurora_orchestration.soar.types import Decomposition, Subgoal
+from aurora_orchestration.types import Decomposition, Subgoal
 
 FEWEST, MOST = 2, 5
 """How many subgoals a question is broken into (§8.3)."""

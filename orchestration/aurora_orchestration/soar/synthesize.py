@@ -16,7 +16,8 @@ from aurora_orchestration.settings import ScoringSettings
 from aurora_orchestration.soar.claims import MAX_CLAIMS, Sources, doubtful, traced, usable
 from aurora_orchestration.soar.feedback import feedback_for
 from aurora_orchestration.soar.stages import Tell
-from aurora_orchestration.soar.types import (
+from aurora_orchestration.soar.verify_synthesis import verify_synthesis
+from aurora_orchestration.types import (
     Attempt,
     Claim,
     Complexity,
@@ -28,7 +29,6 @@ from aurora_orchestration.soar.types import (
     Synthesis,
     Verification,
 )
-from aurora_orchestration.soar.verify_synthesis import verify_synthesis
 
 MAX_SUMMARY = 12_000
 """Characters of one agent's summary that are shown."""

@@ -22,7 +22,7 @@ from aurora_orchestration.soar.feedback import feedback_for
 from aurora_orchestration.soar.prompt_format import agents_data, context_data, decomposition_data, question
 from aurora_orchestration.soar.replies import Critique, DecompositionVerdict, Weakness, judged, verdict_schema
 from aurora_orchestration.soar.scores import By, judge, stricter
-from aurora_orchestration.soar.types import (
+from aurora_orchestration.types import (
     Agent,
     Complexity,
     ContextBundle,

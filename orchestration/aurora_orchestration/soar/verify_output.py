@@ -17,7 +17,7 @@ from aurora_orchestration.soar.concepts import PROCESS, telling
 from aurora_orchestration.soar.prompt_format import question
 from aurora_orchestration.soar.replies import OutputVerdict, judged, verdict_schema
 from aurora_orchestration.soar.scores import By, Judged, judge, stricter
-from aurora_orchestration.soar.types import AgentResponse, Complexity, Subgoal, Verification
+from aurora_orchestration.types import AgentResponse, Complexity, Subgoal, Verification
 
 CHECKS = {
     "relevance": "Does the summary do what the subgoal asks for?",

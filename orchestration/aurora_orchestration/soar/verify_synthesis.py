@@ -17,7 +17,7 @@ from aurora_orchestration.soar.contradictions import opposed
 from aurora_orchestration.soar.prompt_format import question
 from aurora_orchestration.soar.replies import SynthesisVerdict, judged, verdict_schema
 from aurora_orchestration.soar.scores import By, Judged, judge, stricter
-from aurora_orchestration.soar.types import Claim, Complexity, ContextBundle, SubgoalResult, Verification
+from aurora_orchestration.types import Claim, Complexity, ContextBundle, SubgoalResult, Verification
 
 CHECKS = {
     "addresses_query": "Does the answer answer the query itself?",

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from aurora_manifest.document import Document, Object, Scalar
 from aurora_manifest.edits import writing
-from aurora_manifest.model import Capability, Resource, string, text_at
+from aurora_manifest.model import Capability, Resource, string
 from aurora_manifest.rules.registry import Found, Path, at, at_name, capability_rule, manifest_rule, resource_rule
 from aurora_manifest.rules.subject import Subject
 from aurora_manifest.schema import sentence
@@ -24,8 +24,6 @@ def capability_description(capability: Capability, document: Document) -> Iterat
     Bad: {"description": "TODO"}
     Good: {"description": "Change the text of a note."}
     """
-    if (glance := capability.glance) and not says_nothing(glance.plain.get("description")):
-        return
     yield from _empty(capability.description, capability.name, (*capability.path, "description"))
 
 
@@ -36,8 +34,6 @@ def resource_description(resource: Resource, document: Document) -> Iterator[Fou
     Bad: {"description": " "}
     Good: {"description": "One note."}
     """
-    if resource.sound and not says_nothing(text_at(resource.node, "description")):
-        return
     yield from _empty(resource.description, resource.name, ("resources", resource.name, "description"))
 
 
@@ -68,16 +64,8 @@ def parameter_description(capability: Capability, document: Document) -> Iterato
     Bad: {"parameters": {"properties": {"text": {"description": "", "type": "string"}}}}
     Good: {"parameters": {"properties": {"text": {"description": "The new text.", "type": "string"}}}}
     """
-    glance = capability.glance
-    described = glance.with_keyword("description") if glance else ()
-    if (
-        glance
-        and {} not in glance.properties.values()
-        and not any(says_nothing(each["description"]) for each in described)
-    ):
-        return
-    for schema in capability.schemas:
-        if "description" not in schema.node.value or schema.path[-2] != "properties":
+    for schema in capability.schemas_with("description"):
+        if schema.path[-2] != "properties":
             continue
         description = string(schema.node, "description")
         if description is not None:
@@ -105,10 +93,3 @@ def _empty(node: Scalar | None, name: str, path: Path) -> Iterator[Found]:
 def _is_placeholder(node: Scalar) -> bool:
     text = str(node.value).strip()
     return len(text) <= _LONGEST and _PLACEHOLDER.fullmatch(text) is not None
-
-
-def says_nothing(description: object) -> bool:
-    """Whether a value is an empty description, or a placeholder for one."""
-    if not isinstance(description, str) or len(text := description.strip()) > _LONGEST:
-        return False
-    return not text or _PLACEHOLDER.fullmatch(text) is not None

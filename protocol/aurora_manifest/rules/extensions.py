@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cache
-from typing import Any
+from typing import TypeGuard
 
 from aurora_manifest.document import Broken, Node, Object
 from aurora_manifest.edits import renaming
@@ -57,46 +57,35 @@ def _known() -> dict[str, frozenset[str]]:
     return known
 
 
-def _goes_beyond(plain: dict[str, Any], names: frozenset[str]) -> bool:
-    """Whether a plain object has other names, and some that are not allowed."""
-    return not plain.keys() <= names and any(name not in names and not name.startswith(_ALLOWED) for name in plain)
-
-
-def _any_beyond(objects: Any, names: frozenset[str]) -> bool:
-    """Whether any member of a plain value is an object that goes beyond the names."""
-    if not isinstance(objects, dict):
+def _goes_beyond(node: Node | None, names: frozenset[str]) -> TypeGuard[Object]:
+    """Whether it is an object that has other names, and some that are not allowed."""
+    if not isinstance(node, Object) or node.value.keys() <= names:
         return False
-    return any(isinstance(each, dict) and _goes_beyond(each, names) for each in objects.values())
+    return any(name not in names and not name.startswith(_ALLOWED) for name in node.value)
 
 
 def _objects(subject: Subject, known: dict[str, frozenset[str]]) -> Iterator[tuple[Path, Object, frozenset[str]]]:
-    """Every object whose members the manifest's schema names."""
-    root, manifest = subject.document.root, subject.manifest
+    """Every object that has other members than the manifest's schema names."""
+    manifest = subject.manifest
     places: list[tuple[Path, Node | None, str]] = [
-        ((), root, "root"),
+        ((), subject.document.root, "root"),
         (("site",), manifest.site, "site"),
         (("policy",), manifest.policy, "policy"),
         (("policy", "rateLimit"), value(manifest.policy, "rateLimit"), "rateLimit"),
     ]
+    for path, node, kind in places:
+        if _goes_beyond(node, known[kind]):
+            yield path, node, known[kind]
     of_resource, of_operation = known["resource"], known["operation"]
     for resource in manifest.resources:
-        plain = resource.node.value
-        if not isinstance(plain, dict):
-            continue
-        if _goes_beyond(plain, of_resource):
-            places.append((resource.path, resource.node, "resource"))
-        if not resource.sound or _any_beyond(plain.get("operations"), of_operation):
-            places.extend((each.path, each.member.value, "operation") for each in resource.operations)
+        if _goes_beyond(resource.node, of_resource):
+            yield resource.path, resource.node, of_resource
+    for operation in manifest.operations:
+        if _goes_beyond(operation.member.value, of_operation):
+            yield operation.path, operation.member.value, of_operation
     of_capability, of_action = known["capability"], known["action"]
     for capability in manifest.capabilities.values():
-        plain = capability.node.value
-        if not isinstance(plain, dict):
-            continue
-        if _goes_beyond(plain, of_capability):
-            places.append((capability.path, capability.node, "capability"))
-        action = plain.get("action")
-        if isinstance(action, dict) and _goes_beyond(action, of_action):
-            places.append(((*capability.path, "action"), capability.action, "action"))
-    for path, node, kind in places:
-        if isinstance(node, Object) and _goes_beyond(node.value, known[kind]):
-            yield path, node, known[kind]
+        if _goes_beyond(capability.node, of_capability):
+            yield capability.path, capability.node, of_capability
+        if _goes_beyond(capability.action, of_action):
+            yield (*capability.path, "action"), capability.action, of_action

@@ -65,16 +65,10 @@ def id_is_name(capability: Capability, document: Document) -> Iterator[Found]:
     Bad: {"id": "edit_note"}
     Good: {"id": "update_note"}
     """
-    if (glance := capability.glance) and glance.plain.get("id") == capability.name:
-        return
     node = capability.id
     if node is not None and node.value != capability.name:
         message = f"the id {quoted(str(node.value))} is not the name it stands under, {quoted(capability.name)}"
         yield at(node, message, (*capability.path, "id"), writing(node, capability.name))
-
-
-def _is_whole(version: object) -> bool:
-    return type(version) is int and version >= 1
 
 
 @capability_rule("capability-version", "warning")
@@ -86,8 +80,6 @@ def version_is_whole(capability: Capability, document: Document) -> Iterator[Fou
     Bad: {"v": 1.5}
     Good: {"v": 2}
     """
-    if (glance := capability.glance) and _is_whole(glance.plain.get("v", 1)):
-        return
     node = value(capability.node, "v")
     if not isinstance(node, Scalar) or isinstance(node.value, bool) or not isinstance(node.value, int | float):
         return

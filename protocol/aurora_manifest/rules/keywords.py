@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable
 from typing import Any
-
-from aurora_manifest.subschemas import NAMED
 
 TYPES = ("object", "array", "string", "number", "integer", "boolean", "null")
 
@@ -18,16 +16,12 @@ def _schema(value: Any) -> bool:
     return isinstance(value, _SCHEMA_TYPES)
 
 
-def _are_schemas(values: Iterable[Any]) -> bool:
-    return all(isinstance(each, _SCHEMA_TYPES) for each in values)
-
-
 def _schemas_by_name(value: Any) -> bool:
     return isinstance(value, dict)
 
 
 def _schemas(value: Any) -> bool:
-    return isinstance(value, list) and bool(value) and _are_schemas(value)
+    return isinstance(value, list) and bool(value) and all(map(_schema, value))
 
 
 def is_number(value: Any) -> bool:
@@ -139,43 +133,4 @@ def is_of_type(value: Any, kind: str) -> bool:
             return is_number(value)
         case "integer":
             return is_number(value) and (isinstance(value, int) or value.is_integer())
-    return True
-
-
-_TYPES = frozenset(TYPES)
-_FOREIGN = {kind: frozenset(name for name, kinds in FOR_TYPES.items() if kind not in kinds) for kind in TYPES}
-
-
-_USUAL: dict[str, type] = {name: str for name, (test, _) in KEYWORDS.items() if test is _text}
-_USUAL |= {name: dict for name, (test, _) in KEYWORDS.items() if test in (_schema, _schemas_by_name)}
-"""The type by which most values of a keyword are known to be allowed."""
-
-
-def is_type(kind: Any) -> bool:
-    """Whether the value of `type` is the name of one type."""
-    return isinstance(kind, str) and kind in _TYPES
-
-
-def has_foreign_keyword(schema: dict[str, Any]) -> bool:
-    """Whether a schema has a keyword that says nothing about values of its type."""
-    kind = schema.get("type")
-    return isinstance(kind, str) and kind in _FOREIGN and not _FOREIGN[kind].isdisjoint(schema)
-
-
-def keywords_are_sane(schemas: Mapping[str, Iterable[dict[str, Any]]]) -> bool:
-    """Whether each keyword has a value that it may have, given the schemas that have it.
-
-    Schemas as values are looked at by their kind only.
-    """
-    for name, having in schemas.items():
-        test = KEYWORDS.get(name)
-        if test is None:
-            continue
-        is_allowed, usual = test[0], _USUAL.get(name)
-        for schema in having:
-            value = schema[name]
-            if type(value) is not usual and not is_allowed(value):
-                return False
-            if name in NAMED and not _are_schemas(value.values()):
-                return False
     return True

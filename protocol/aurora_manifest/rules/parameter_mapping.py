@@ -29,9 +29,6 @@ def variable_unmapped(capability: Capability, document: Document) -> Iterator[Fo
     Bad: {"action": {"urlTemplate": "/notes/{note}"}}
     Good: {"action": {"urlTemplate": "/notes/{id}"}}
     """
-    glance = capability.glance
-    if glance and (not glance.has_mapping or glance.placed.keys() <= glance.mapping.keys()):
-        return
     node, mapping = capability.url_template, capability.mapping
     if node is None or mapping is None or mapping.broken:
         return
@@ -66,8 +63,6 @@ def pointer_syntax(capability: Capability, document: Document) -> Iterator[Found
     Bad: {"action": {"parameterMapping": {"text": "text"}}}
     Good: {"action": {"parameterMapping": {"text": "/text"}}}
     """
-    if (glance := capability.glance) and not glance.unclear:
-        return
     for member in members(capability.mapping):
         path = (*capability.path, "action", "parameterMapping", member.name)
         node = member.value
@@ -105,8 +100,6 @@ def pointer_unresolvable(capability: Capability, document: Document) -> Iterator
     Bad: {"action": {"parameterMapping": {"text": "/texts"}}}
     Good: {"action": {"parameterMapping": {"text": "/text"}}}
     """
-    if (glance := capability.glance) and not glance.astray:
-        return
     guesses, used = Guesses(GUESSES), set[str]()
     free: dict[tuple[str, ...], list[str]] = {}
     for each in capability.mapped.values():
@@ -142,8 +135,6 @@ def array_index(capability: Capability, document: Document) -> Iterator[Found]:
     Bad: {"action": {"parameterMapping": {"text": "/tags/first"}}}
     Good: {"action": {"parameterMapping": {"text": "/tags/0"}}}
     """
-    if (glance := capability.glance) and not glance.astray:
-        return
     for each in capability.mapped.values():
         if each.steps is None or each.member.name == IGNORE:
             continue
@@ -172,8 +163,6 @@ def parameter_unmapped(capability: Capability, document: Document) -> Iterator[F
     Bad: {"parameters": {"properties": {"colour": {"type": "string"}}}}
     Good: {"parameters": {"properties": {"text": {"type": "string", "maxLength": 500}}}}
     """
-    if (glance := capability.glance) and glance.properties.keys() <= glance.used:
-        return
     required = {each.value for each in capability.required}
     for name in _unmapped(capability):
         if name not in required:
@@ -192,8 +181,6 @@ def required_unmapped(capability: Capability, document: Document) -> Iterator[Fo
     Bad: {"parameters": {"required": ["id", "colour"], "properties": {"colour": {"type": "string"}}}}
     Good: {"parameters": {"required": ["id", "text"]}}
     """
-    if (glance := capability.glance) and glance.properties.keys() <= glance.used:
-        return
     unmapped = set(_unmapped(capability))
     for index, node in enumerate(capability.required):
         name = str(node.value)
@@ -214,8 +201,6 @@ def path_variable_optional(capability: Capability, document: Document) -> Iterat
     Bad: {"action": {"urlTemplate": "/notes/{id}/{text}"}}
     Good: {"action": {"urlTemplate": "/notes/{id}{/text}"}}
     """
-    if (glance := capability.glance) and not glance.optional_in_path():
-        return
     node, mapping = capability.url_template, capability.mapping
     if node is None or mapping is None or capability.parameters is None or capability.parameters.broken:
         return

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from aurora_manifest.document import Array, Document, Node, Object, Scalar
 from aurora_manifest.edits import removing_item, writing
 from aurora_manifest.misspellings import Guesses
 from aurora_manifest.model import Capability, string, value, within
-from aurora_manifest.rules.keywords import FOR_TYPES, KEYWORDS, TYPES, has_foreign_keyword, is_type, keywords_are_sane
+from aurora_manifest.rules.keywords import FOR_TYPES, KEYWORDS, TYPES
 from aurora_manifest.rules.patterns import bad_pattern
 from aurora_manifest.rules.places import GUESSES, IGNORE
 from aurora_manifest.rules.registry import Found, at, at_name, capability_rule
@@ -40,8 +39,6 @@ def unknown_type(capability: Capability, document: Document) -> Iterator[Found]:
     Bad: {"parameters": {"properties": {"text": {"type": "str"}}}}
     Good: {"parameters": {"properties": {"text": {"type": "string"}}}}
     """
-    if (glance := capability.glance) and all(is_type(schema["type"]) for schema in glance.with_keyword("type")):
-        return
     for schema in capability.schemas:
         kind = schema.node.value.get("type", "object")
         if isinstance(kind, str) and kind in TYPES:
@@ -67,8 +64,6 @@ def not_an_object(capability: Capability, document: Document) -> Iterator[Found]
     Bad: {"parameters": {"type": "array"}}
     Good: {"parameters": {"type": "object"}}
     """
-    if (glance := capability.glance) and glance.parameters.get("type", "object") == "object":
-        return
     node = string(capability.parameters, "type")
     if node is not None and node.value != "object" and node.value in TYPES:
         message = f'"parameters" must describe an object, not {type_in_words(str(node.value))}'
@@ -84,8 +79,6 @@ def not_a_schema(capability: Capability, document: Document) -> Iterator[Found]:
     Bad: {"parameters": {"properties": {"text": {"type": "string", "minLength": -1}}}}
     Good: {"parameters": {"properties": {"text": {"type": "string", "minLength": 1}}}}
     """
-    if (glance := capability.glance) and keywords_are_sane(glance.schemas):
-        return
     for schema in capability.schemas:
         for member in schema.node.members:
             test = KEYWORDS.get(member.name)
@@ -115,13 +108,9 @@ def required_undeclared(capability: Capability, document: Document) -> Iterator[
     Bad: {"parameters": {"required": ["id", "txt"]}}
     Good: {"parameters": {"required": ["id", "text"]}}
     """
-    if (glance := capability.glance) and all(map(_requires_what_it_has, glance.with_keyword("required"))):
-        return
-    if "required" not in capability.keywords:
-        return
     guesses = Guesses(GUESSES)
-    for schema in capability.schemas:
-        names = value(schema.node, "required") if "required" in schema.node.value else None
+    for schema in capability.schemas_with("required"):
+        names = value(schema.node, "required")
         if not isinstance(names, Array):
             continue
         properties = value(schema.node, "properties")
@@ -158,12 +147,8 @@ def malformed_pattern(capability: Capability, document: Document) -> Iterator[Fo
     Bad: {"parameters": {"properties": {"text": {"type": "string", "pattern": "^[a-z+$"}}}}
     Good: {"parameters": {"properties": {"text": {"type": "string", "pattern": "^[a-z]+$"}}}}
     """
-    if (glance := capability.glance) and not any(map(_has_bad_pattern, glance.with_keyword("pattern"))):
-        return
-    if "pattern" not in capability.keywords:
-        return
-    for schema in capability.schemas:
-        node = string(schema.node, "pattern") if "pattern" in schema.node.value else None
+    for schema in capability.schemas_with("pattern"):
+        node = string(schema.node, "pattern")
         if node is None:
             continue
         pattern = str(node.value)
@@ -185,8 +170,6 @@ def keyword_of_other_type(capability: Capability, document: Document) -> Iterato
     Bad: {"parameters": {"properties": {"text": {"type": "string", "minimum": 1}}}}
     Good: {"parameters": {"properties": {"text": {"type": "string", "minLength": 1}}}}
     """
-    if (glance := capability.glance) and not any(map(has_foreign_keyword, glance.with_keyword("type"))):
-        return
     for schema in capability.schemas:
         kind = schema.node.value.get("type")
         if not isinstance(kind, str) or kind not in TYPES:
@@ -207,34 +190,11 @@ def format_misspelt(capability: Capability, document: Document) -> Iterator[Foun
     Bad: {"parameters": {"properties": {"text": {"type": "string", "format": "e-mail"}}}}
     Good: {"parameters": {"properties": {"text": {"type": "string", "format": "email"}}}}
     """
-    if (glance := capability.glance) and all(each["format"] in FORMATS for each in glance.with_keyword("format")):
-        return
-    if "format" not in capability.keywords:
-        return
-    for schema in capability.schemas:
-        node = string(schema.node, "format") if "format" in schema.node.value else None
+    for schema in capability.schemas_with("format"):
+        node = string(schema.node, "format")
         if node is not None and node.value not in FORMATS and (meant := closest(str(node.value), FORMATS, 0.85)):
             message = f"{quoted(str(node.value))} is not a known format; did you mean {quoted(meant)}?"
             yield at(node, message, (*schema.path, "format"), writing(node, meant))
-
-
-def _requires_what_it_has(schema: dict[str, Any]) -> bool:
-    """Whether it requires nothing, or only names of properties, and each once."""
-    names = schema.get("required")
-    if not isinstance(names, list):
-        return True
-    properties = schema.get("properties")
-    if not isinstance(properties, dict):
-        return False
-    for name in names:
-        if not isinstance(name, str) or name not in properties:
-            return False
-    return len(set(names)) == len(names)
-
-
-def _has_bad_pattern(schema: dict[str, Any]) -> bool:
-    pattern = schema.get("pattern")
-    return isinstance(pattern, str) and bad_pattern(pattern) is not None
 
 
 def _several(node: Node) -> bool:

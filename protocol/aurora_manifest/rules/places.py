@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
+from typing import Any
 
 from msgspec import Struct
 
 from aurora_manifest.document import Array, Object
-from aurora_manifest.fast_skip import is_array
 from aurora_manifest.misspellings import Guesses
 from aurora_manifest.model import Capability, obj, value
 from aurora_manifest.templates import placed
@@ -49,7 +49,7 @@ def reach(capability: Capability, steps: tuple[str, ...]) -> Reached:
         if schema.broken or _OPEN_ENDED & schema.value.keys():
             return Reached(None, False)
         properties, items = obj(schema, "properties"), value(schema, "items")
-        if is_array(schema.value):
+        if _is_array(schema.value):
             if not _INDEX.fullmatch(step):
                 return Reached(None, True, number, (), True)
             listed = value(schema, "prefixItems")
@@ -72,6 +72,12 @@ def reach(capability: Capability, steps: tuple[str, ...]) -> Reached:
             return Reached(None, False)
         schema = member.value
     return Reached(schema, True)
+
+
+def _is_array(schema: dict[str, Any]) -> bool:
+    """Whether a schema, as a plain value, is one of a list."""
+    kind = schema.get("type")
+    return kind == "array" or (kind is None and "items" in schema and "properties" not in schema)
 
 
 def types_of_variable(capability: Capability, name: str) -> frozenset[str]:

@@ -28,8 +28,6 @@ def url_template(capability: Capability, document: Document) -> Iterator[Found]:
     Bad: {"action": {"urlTemplate": "/notes/{id"}}
     Good: {"action": {"urlTemplate": "/notes/{id}"}}
     """
-    if (glance := capability.glance) and (glance.template is None or not glance.template.mistakes):
-        return
     if capability.url_template is not None and capability.template is not None and capability.template.mistakes:
         path = (*capability.path, "action", "urlTemplate")
         yield from _mistakes(document, capability.url_template, capability.template, path)
@@ -57,8 +55,6 @@ def repeated_variable(capability: Capability, document: Document) -> Iterator[Fo
     Bad: {"action": {"urlTemplate": "/notes/{id}{?text,text}"}}
     Good: {"action": {"urlTemplate": "/notes/{id}{?text}"}}
     """
-    if (glance := capability.glance) and not _has_query(glance.template):
-        return
     node, template = capability.url_template, capability.template
     if node is None or template is None or len(template.expressions) == 0:
         return
@@ -114,8 +110,6 @@ def exploded_scalar(capability: Capability, document: Document) -> Iterator[Foun
 
 
 def _modifiers(capability: Capability, document: Document) -> Iterator[tuple[str, int, int, str]]:
-    if (glance := capability.glance) and not _has_modifier(glance.template):
-        return
     node, template = capability.url_template, capability.template
     if node is None or template is None or (":" not in template.text and "*" not in template.text):
         return
@@ -124,16 +118,6 @@ def _modifiers(capability: Capability, document: Document) -> Iterator[tuple[str
             length = 1 if variable.explode else 1 + len(str(variable.prefix))
             start, end = within(document, node, variable.end, variable.end + length)
             yield "*" if variable.explode else ":", start, end, variable.name
-
-
-def _has_query(template: Template | None) -> bool:
-    return template is not None and any(each.operator in ("?", "&") for each in template.expressions)
-
-
-def _has_modifier(template: Template | None) -> bool:
-    if template is None or (":" not in template.text and "*" not in template.text):
-        return False
-    return any(each.explode or each.prefix is not None for each in template.variables)
 
 
 def _mistakes(document: Document, node: Scalar, template: Template, path: Path) -> Iterator[Found]:

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 from aurora_manifest.document import Document, Scalar
 from aurora_manifest.edits import adding_member, renaming, writing
-from aurora_manifest.fast_skip import Glance
 from aurora_manifest.misspellings import Guesses
 from aurora_manifest.model import Capability, members
 from aurora_manifest.rules.places import GUESSES, IGNORE, mistaken
@@ -30,8 +29,6 @@ def body_on_get(capability: Capability, document: Document) -> Iterator[Found]:
     Bad: {"action": {"method": "DELETE", "encoding": "json"}}
     Good: {"action": {"method": "DELETE", "encoding": "query"}}
     """
-    if (glance := capability.glance) and (glance.encoding != "json" or glance.method not in BODILESS):
-        return
     method, encoding = capability.method, capability.encoding
     if method and encoding and encoding.value == "json" and method.value in BODILESS:
         message = f'{method.value} has no body: "json" sends the arguments where nobody reads them'
@@ -48,8 +45,6 @@ def goes_nowhere(capability: Capability, document: Document) -> Iterator[Found]:
     Bad: {"action": {"method": "GET"}}
     Good: {"action": {"method": "GET", "encoding": "query"}}
     """
-    if (glance := capability.glance) and (isinstance(glance.encoding, str) or glance.method not in BODILESS):
-        return
     method, action, template = capability.method, capability.action, capability.template
     if method is None or action is None or method.value not in BODILESS or template is None or template.mistakes:
         return
@@ -74,8 +69,6 @@ def location_unknown(capability: Capability, document: Document) -> Iterator[Fou
     Bad: {"action": {"parameterLocation": {"text": "querystring"}}}
     Good: {"action": {"parameterLocation": {"text": "query"}}}
     """
-    if (glance := capability.glance) and all(each in LOCATIONS for each in glance.location.values()):
-        return
     for member in members(capability.location):
         node = member.value
         if node.value in LOCATIONS or member.name == IGNORE or node.start == node.end:
@@ -98,8 +91,6 @@ def location_conflict(capability: Capability, document: Document) -> Iterator[Fo
     Bad: {"action": {"parameterLocation": {"id": "query"}}}
     Good: {"action": {"parameterLocation": {"id": "path"}}}
     """
-    if (glance := capability.glance) and all(_fits(glance, name, each) for name, each in glance.location.items()):
-        return
     template = capability.template
     if template is None or template.mistakes:
         return
@@ -128,15 +119,6 @@ def location_conflict(capability: Capability, document: Document) -> Iterator[Fo
             yield at(node, message, path, writing(node, "query"))
 
 
-def _fits(glance: Glance, name: str, location: object) -> bool:
-    """Whether a location surely contradicts nothing."""
-    if name in glance.placed:
-        return glance.placed[name][0] == location
-    if location == "body":
-        return glance.method not in BODILESS and glance.encoding != "query"
-    return location in ("query", "header")
-
-
 @capability_rule("parameter-location-unmapped", "warning")
 def location_unmapped(capability: Capability, document: Document) -> Iterator[Found]:
     """`parameterLocation` places a name that `parameterMapping` does not have.
@@ -144,8 +126,6 @@ def location_unmapped(capability: Capability, document: Document) -> Iterator[Fo
     Bad: {"action": {"parameterLocation": {"txt": "body"}}}
     Good: {"action": {"parameterLocation": {"text": "body"}}}
     """
-    if (glance := capability.glance) and glance.location.keys() <= glance.mapping.keys():
-        return
     location, mapping = capability.location, capability.mapping
     if location is None or mapping is None or mapping.broken:
         return

@@ -129,8 +129,6 @@ def not_from_root(capability: Capability, document: Document) -> Iterator[Found]
     Bad: {"action": {"urlTemplate": "notes/{id}"}}
     Good: {"action": {"urlTemplate": "/notes/{id}"}}
     """
-    if (glance := capability.glance) and (glance.template is None or glance.template.text.startswith(_FROM_ROOT)):
-        return
     node = capability.url_template
     if node is None:
         return

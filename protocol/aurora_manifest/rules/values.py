@@ -8,14 +8,11 @@ from typing import Any
 
 from aurora_manifest.document import Array, Document
 from aurora_manifest.edits import removing_item
-from aurora_manifest.fast_skip import Glance
 from aurora_manifest.findings import Edit, Fix
 from aurora_manifest.model import Capability, value
 from aurora_manifest.rules.keywords import LIMITS, TYPES, is_count, is_number, is_of_type
 from aurora_manifest.rules.registry import Found, at, capability_rule
 from aurora_manifest.value_text import described, quoted, type_in_words
-
-_LEAST = frozenset(least for least, _ in LIMITS)
 
 
 @capability_rule("parameters-range", "warning")
@@ -25,14 +22,9 @@ def empty_range(capability: Capability, document: Document) -> Iterator[Found]:
     Bad: {"parameters": {"properties": {"text": {"type": "string", "minLength": 20, "maxLength": 10}}}}
     Good: {"parameters": {"properties": {"text": {"type": "string", "minLength": 10, "maxLength": 20}}}}
     """
-    if (glance := capability.glance) and all(_have_room(glance, *limits) for limits in LIMITS):
-        return
-    if not _LEAST & capability.keywords:
-        return
-    for schema in capability.schemas:
-        keywords = schema.node.value
-        for least, most in LIMITS:
-            if least not in keywords or most not in keywords:
+    for least, most in LIMITS:
+        for schema in capability.schemas_with(least):
+            if most not in schema.node.value:
                 continue
             low, high = value(schema.node, least), value(schema.node, most)
             if low is None or high is None or not is_number(low.value) or not is_number(high.value):
@@ -55,12 +47,8 @@ def useless_choices(capability: Capability, document: Document) -> Iterator[Foun
     Bad: {"parameters": {"properties": {"text": {"type": "string", "enum": ["a", 1]}}}}
     Good: {"parameters": {"properties": {"text": {"type": "string", "enum": ["a", "b"]}}}}
     """
-    if (glance := capability.glance) and all(map(_chooses_texts, glance.with_keyword("enum"))):
-        return
-    if "enum" not in capability.keywords:
-        return
-    for schema in capability.schemas:
-        choices = value(schema.node, "enum") if "enum" in schema.node.value else None
+    for schema in capability.schemas_with("enum"):
+        choices = value(schema.node, "enum")
         if not isinstance(choices, Array):
             continue
         path = (*schema.path, "enum")
@@ -90,41 +78,13 @@ def unfit_default(capability: Capability, document: Document) -> Iterator[Found]
     Bad: {"parameters": {"properties": {"text": {"type": "string", "default": 5}}}}
     Good: {"parameters": {"properties": {"text": {"type": "string", "default": "five"}}}}
     """
-    if (glance := capability.glance) and not any(
-        _refused(schema["default"], schema) for schema in glance.with_keyword("default")
-    ):
-        return
-    if "default" not in capability.keywords:
-        return
-    for schema in capability.schemas:
-        if "default" not in schema.node.value:
-            continue
+    for schema in capability.schemas_with("default"):
         node = value(schema.node, "default")
         if node is None or node.start == node.end:
             continue
         reason = _refused(node.value, schema.node.value)
         if reason:
             yield at(node, f"the default is not allowed here: {reason}", (*schema.path, "default"))
-
-
-def _have_room(glance: Glance, least: str, most: str) -> bool:
-    """Whether no least value is above its greatest."""
-    for schema in glance.with_keyword(least):
-        if most in schema:
-            low, high = schema[least], schema[most]
-            if not (is_number(low) and is_number(high) and low <= high):
-                return False
-    return True
-
-
-def _chooses_texts(schema: dict[str, Any]) -> bool:
-    """Whether it has no list of choices, or one of texts, each once."""
-    choices = schema.get("enum")
-    if not isinstance(choices, list):
-        return True
-    if not choices or schema.get("type", "string") != "string":
-        return False
-    return all(isinstance(each, str) for each in choices) and len(set(choices)) == len(choices)
 
 
 def _refused(default: Any, schema: dict[str, Any]) -> str | None:

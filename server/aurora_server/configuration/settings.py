@@ -1,6 +1,6 @@
 """What can be configured: defaults, then `config.json` of the user, then `AURORA_*` variables (App. C).
 
-A workspace's own `.aurora/config.json` has a say in the lifespan policies (`workspace.lifespan_policies`) and in how its
+A workspace's own `.aurora/config.json` has a say in the lifespan policies (`workspace.memory_settings`) and in how its
 questions are answered (`configuration.layers`), never in the daemon: it could redirect where memory goes.
 """
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from types import FrameType
 
 from aurora_server.configuration.live_settings import SettingsSource
-from aurora_server.daemon.core import Core
+from aurora_server.session.core import Core
 from aurora_server.workspace.composition import WorkspaceOpener
 from aurora_server.workspace.registry import Workspaces
 

@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, cast
 
 from aurora_protocol.connection import peer_user
 from aurora_protocol.frames import encode
-from aurora_server.daemon.core import Core
 from aurora_server.daemon.endpoint import Endpoint
+from aurora_server.session.core import Core
 
 if TYPE_CHECKING:
-    from aurora_server.session.session import Session
+    from aurora_server.daemon.connection import Session
 
 logger = logging.getLogger(__name__)
 
@@ -125,7 +125,8 @@ def _load_sessions() -> type[Session]:
         from aurora_server.session import lean_lsprotocol
 
         lean_lsprotocol.load()
-        from aurora_server.session import converter, session
+        from aurora_server.daemon.connection import Session
+        from aurora_server.session import converter
 
         converter.warm_up()
         # What is loaded now stays; full collections need not walk it again and again.
@@ -134,4 +135,4 @@ def _load_sessions() -> type[Session]:
         gc.enable()
     gc.set_threshold(20_000, 20, 20)  # bulk indexing makes much that lives for a moment and refers to nothing
     sys.setswitchinterval(0.001)  # the loop gets its turn soon while a thread checks a large manifest
-    return session.Session
+    return Session

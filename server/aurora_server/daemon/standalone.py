@@ -50,10 +50,10 @@ async def _serve(configured: SettingsSource, address: Address, environ: Mapping[
     from aurora_server.session import lean_lsprotocol  # half a second of imports; --help does without
 
     lean_lsprotocol.load()
-    from aurora_server.session.session import Session, Source
+    from aurora_server.daemon.connection import ByteSource, Session
 
     loop = asyncio.get_running_loop()
-    source: Source
+    source: ByteSource
     if _can_be_waited_for(sys.stdin.fileno()):
         source = reader = asyncio.StreamReader()
         await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)

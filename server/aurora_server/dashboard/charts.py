@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from aurora_deliverables.model import Deliverable
+from aurora_deliverables.deliverable import Deliverable
 from aurora_protocol.human_text import lasting
 
 WIDE, HIGH = 160.0, 36.0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from aurora_deliverables.model import Deliverable
+from aurora_deliverables.deliverable import Deliverable
 
 
 class WorkspaceView(Struct, frozen=True):

@@ -11,13 +11,12 @@ from typing import Any
 
 from msgspec import Struct
 
+from aurora_deliverables.deliverable import Deliverable
 from aurora_deliverables.event_lines import events_of
 from aurora_deliverables.metric_text import METRIC_NAMES, value_words
-from aurora_deliverables.model import Deliverable
-from aurora_deliverables.reducer import Folding
+from aurora_deliverables.reducer import Reducer
 from aurora_protocol import typed
 from aurora_protocol.client import Client
-from aurora_protocol.keys import snake_keys
 from aurora_protocol.methods import StatusResult
 from aurora_server.dashboard.picture import ChangeView, MetricView, Picture, Spent, WorkspaceView
 
@@ -28,27 +27,27 @@ MOST_EVENTS = 100_000
 _ANSWER_WITHIN = 20.0
 
 
-class _Window(Struct, rename="camel"):
+class _Window(Struct):
     deliverables: int
     limited_by: str = "days"
     days: float = 7.0
     count: int = 20
 
 
-class _Metrics(Struct, rename="camel"):
+class _Metrics(Struct):
     window: _Window
     metrics: dict[str, dict[str, Any]]
     supporting: dict[str, Any] = {}
     in_progress: int = 0
 
 
-class _Tokens(Struct, rename="camel"):
+class _Tokens(Struct):
     input_tokens: int | None = None
     output_tokens: int | None = None
     estimated_cost_usd: float | None = None
 
 
-class _State(Struct, rename="camel"):
+class _State(Struct):
     change_id: str
     status: str
     started_at: str
@@ -131,20 +130,20 @@ class Reader:
             changes=changes,
             chosen=self._fold(client, chosen) if chosen is not None else None,
             spent=Spent(
-                told.get("inputTokens"), told.get("outputTokens"), told.get("totalTokens"), told.get("costUsd")
+                told.get("input_tokens"), told.get("output_tokens"), told.get("total_tokens"), told.get("cost_usd")
             ),
-            failure_types=_ranked(told.get("failureTypes")),
-            tool_calls=_ranked(told.get("toolCalls")),
+            failure_types=_ranked(told.get("failure_types")),
+            tool_calls=_ranked(told.get("tool_calls")),
         )
 
     def _fold(self, client: Client, chosen: ChangeView) -> Deliverable | None:
         """The chosen deliverable whole, from its events; asked for again only when something happened to it."""
         key = (chosen.change_id, chosen.updated_at)
         if self._folded is None or self._folded[0] != key:
-            params = {"action": "events", "changeId": chosen.change_id, "limit": MOST_EVENTS}
+            params = {"action": "events", "change_id": chosen.change_id, "limit": MOST_EVENTS}
             reply = client.request("aurora/deliverable", params, timeout=_ANSWER_WITHIN)
-            folding = Folding()
-            events, _ = events_of([json.dumps(snake_keys(each)) for each in reply["events"]])
+            folding = Reducer()
+            events, _ = events_of([json.dumps(each) for each in reply["events"]])
             folding.take(events)
             self._folded = key, folding.deliverable()
         return self._folded[1]

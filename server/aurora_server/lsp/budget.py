@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from aurora_protocol.keys import camel_keys
 from aurora_protocol.query_methods import BUDGET
 
 if TYPE_CHECKING:
@@ -34,5 +33,4 @@ def _told(settings: Settings) -> dict[str, Any]:
     status = budget_of(settings.soar.cost_budgets).status()
     model = settings.soar.llm.reasoning_llm
     named = f"{model.provider}/{model.model}" if model is not None else None
-    reply: dict[str, Any] = camel_keys({**msgspec.to_builtins(status), "model": named})
-    return reply
+    return {**msgspec.to_builtins(status), "model": named}

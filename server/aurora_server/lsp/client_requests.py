@@ -14,7 +14,7 @@ from pygls.exceptions import JsonRpcException
 
 from aurora_orchestration.llm.completion import BadReply, Unavailable
 from aurora_orchestration.llm.providers.editor import EditorReply
-from aurora_orchestration.soar.user_answers import Declined, Nobody
+from aurora_orchestration.types import Declined, Nobody
 from aurora_protocol import typed
 from aurora_protocol.query_methods import ASK_USER, LANGUAGE_MODEL, LanguageModelResult
 
@@ -55,7 +55,7 @@ class SessionModel:
 
     async def complete(self, system: str, prompt: str, schema: dict[str, Any] | None, max_tokens: int) -> EditorReply:
         """Put one question to it. Raises `Unavailable` where the client refuses, `BadReply` for what is no reply."""
-        params = {"system": system, "prompt": prompt, "schema": schema, "maxTokens": max_tokens}
+        params = {"system": system, "prompt": prompt, "schema": schema, "max_tokens": max_tokens}
         params["partialResultToken"] = self._token
         try:
             result = await self._ls.protocol.ask(LANGUAGE_MODEL, params)

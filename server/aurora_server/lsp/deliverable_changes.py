@@ -14,12 +14,12 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
 from aurora_protocol import deliverable_methods as methods
-from aurora_protocol.keys import camel_keys
 from aurora_server.lsp.deliverable_text import summary
 from aurora_server.lsp.spec_files import may_be_spec
 
 if TYPE_CHECKING:
-    from aurora_deliverables.model import Deliverable, Event
+    from aurora_deliverables.deliverable import Deliverable
+    from aurora_deliverables.events import Event
     from aurora_server.lsp.server import AuroraServer
     from aurora_server.workspace.workspace import Workspace
 
@@ -67,7 +67,7 @@ def _tell(ls: AuroraServer, workspace: Workspace, changed: Sequence[Deliverable]
         params = {
             "workspace": workspace.root.as_uri(),
             "summary": summary(each),
-            "deliverable": camel_keys(state_document(each)),
+            "deliverable": state_document(each),
         }
         ls.protocol.push(methods.CHANGED, params, droppable=True)
 

@@ -24,7 +24,8 @@ from aurora_server.lsp.memory_text import ago, counted
 from aurora_server.lsp.spec_files import SpecFile, may_be_spec, spec_file
 
 if TYPE_CHECKING:
-    from aurora_deliverables.model import Deliverable, Event
+    from aurora_deliverables.deliverable import Deliverable
+    from aurora_deliverables.events import Event
     from aurora_server.lsp.server import AuroraServer
     from aurora_server.workspace.workspace import Workspace
 
@@ -90,7 +91,7 @@ def troubles(deliverable: Deliverable, events: Sequence[Event], now: float, stuc
 
 
 def _failing_tests(events: Sequence[Event], now: float) -> str | None:
-    from aurora_deliverables.model import TestsRan
+    from aurora_deliverables.events import TestsRan
 
     for event in reversed(events):
         if isinstance(event.what, TestsRan):

@@ -42,6 +42,6 @@ async def hover(ls: AuroraServer, uri: str, position: types.Position, *, markdow
 
 def _lens(line: int, title: str, found: SpecFile) -> types.CodeLens:
     start = types.Position(line, 0)
-    asked = {"action": "show", "changeId": found.deliverable.change_id, "workspace": str(found.place.workspace.root)}
+    asked = {"action": "show", "change_id": found.deliverable.change_id, "workspace": str(found.place.workspace.root)}
     command = types.Command(title=title, command="aurora.deliverable", arguments=[asked])
     return types.CodeLens(types.Range(start, start), command=command)

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from aurora_protocol import deliverable_methods as methods
 from aurora_protocol.deliverable_methods import MetricsParams, ReportParams
-from aurora_protocol.keys import camel_keys
 from aurora_server.lsp.server import params_as
 from aurora_server.workspace.deliverable_actions import invalid, moment
 
 if TYPE_CHECKING:
-    from aurora_deliverables.model import Deliverable, Event
+    from aurora_deliverables.deliverable import Deliverable
+    from aurora_deliverables.events import Event
     from aurora_server.lsp.server import AuroraServer
 
 PERIODS_WITH_BOUNDS = frozenset({"daily", "monthly"})
@@ -34,8 +34,7 @@ async def metrics(ls: AuroraServer, value: object) -> Any:
     known = {str(each.root): list(await each.deliverables.all()) for each in await ls.folders.opened()}
     usual = ls.core.settings.deliverables
     days, count = params.window_days or usual.window_days, params.window_count or usual.window_count
-    reply = await asyncio.to_thread(metrics_reply, known, time.time(), days, count, params.by)
-    return camel_keys(reply)
+    return await asyncio.to_thread(metrics_reply, known, time.time(), days, count, params.by)
 
 
 async def report(ls: AuroraServer, value: object) -> Any:
@@ -65,4 +64,4 @@ async def report(ls: AuroraServer, value: object) -> Any:
     begin = min((each.started_at for each in deliverables), default=end) if start is None else start
     parts = {"daily": [], "monthly": weeks(begin, end), "cumulative": months(begin, end)}[params.period]
     done = await reported(deliverables, events_of, begin, end, time.time(), parts)
-    return camel_keys(await asyncio.to_thread(report_reply, params.period, done))
+    return await asyncio.to_thread(report_reply, params.period, done)

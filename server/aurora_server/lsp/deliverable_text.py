@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from aurora_server.lsp.memory_text import ago, counted, escaped
 
 if TYPE_CHECKING:
-    from aurora_deliverables.model import Deliverable
+    from aurora_deliverables.deliverable import Deliverable
 
 TOOLS = 4
 """Tools named in a hover, the most used ones."""

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from aurora_protocol import deliverable_methods as methods
 from aurora_protocol.deliverable_methods import DeliverableParams
-from aurora_protocol.keys import camel_keys
 from aurora_server.lsp.documents import path_of
 from aurora_server.lsp.server import params_as
 from aurora_server.session.errors import REQUEST_FAILED, RequestError
@@ -17,7 +16,7 @@ from aurora_server.workspace.deliverable_actions import event_of, invalid
 from aurora_server.workspace.deliverable_ingest import ingest
 
 if TYPE_CHECKING:
-    from aurora_deliverables.model import Deliverable
+    from aurora_deliverables.deliverable import Deliverable
     from aurora_server.lsp.server import AuroraServer
     from aurora_server.workspace.workspace import Workspace
 
@@ -32,25 +31,25 @@ def register(server: AuroraServer) -> None:
 
 
 async def deliverable(ls: AuroraServer, value: object) -> Any:
-    """Record what an action says happened, or tell what is known. Answers in camelCase."""
+    """Record what an action says happened, or tell what is known."""
     params = params_as(DeliverableParams, value)
     workspaces = await _workspaces(ls, params)
     match params.action:
         case "list":
             listed = await _listed(workspaces, params)
-            return await asyncio.to_thread(lambda: camel_keys({"deliverables": [_state(each) for each in listed]}))
+            return await asyncio.to_thread(lambda: {"deliverables": [_state(each) for each in listed]})
         case "ingest":
             return await ingest(_only(workspaces), params)
         case "events":
             return await _events(*await _known(workspaces, params), params)
         case "export":
             _, found = await _known(workspaces, params)
-            return camel_keys(_final(found))
+            return _final(found)
         case "show":
             _, found = await _known(workspaces, params)
-            return camel_keys(_state(found))
+            return _state(found)
         case _:
-            return camel_keys(_state(await _record(workspaces, params, ls.source)))
+            return _state(await _record(workspaces, params, ls.source))
 
 
 async def _record(workspaces: Sequence[Workspace], params: DeliverableParams, source: str) -> Deliverable:
@@ -72,7 +71,7 @@ async def _record(workspaces: Sequence[Workspace], params: DeliverableParams, so
 
 async def _starting(workspaces: Sequence[Workspace], params: DeliverableParams) -> tuple[Workspace, str]:
     if params.change_id is None:
-        raise invalid("`changeId` is missing; name the change that begins")
+        raise invalid("`change_id` is missing; name the change that begins")
     if len(workspaces) > 1:
         for workspace in workspaces:
             if await workspace.deliverables.get(params.change_id) is not None:
@@ -102,10 +101,10 @@ async def _known(workspaces: Sequence[Workspace], params: DeliverableParams) -> 
     if len(opened) == 1:
         return opened[0]
     if not opened:
-        raise invalid("`changeId` is missing and no deliverable is open; begin one with `start`, or name an ended one")
+        raise invalid("`change_id` is missing and no deliverable is open; begin one with `start`, or name an ended one")
     names = ", ".join(each.change_id for _, each in opened[:NAMED])
     more = f" and {len(opened) - NAMED} more" if len(opened) > NAMED else ""
-    raise invalid(f"`changeId` is missing and {len(opened)} deliverables are open: {names}{more}; name one")
+    raise invalid(f"`change_id` is missing and {len(opened)} deliverables are open: {names}{more}; name one")
 
 
 async def _others(workspaces: Sequence[Workspace]) -> str:
@@ -132,8 +131,7 @@ async def _events(workspace: Workspace, found: Deliverable, params: DeliverableP
     events = await workspace.deliverables.events(found.change_id)
     latest = events[-params.limit :]
     documents = await asyncio.to_thread(lambda: [event_document(each) for each in latest])
-    # camelCase as everything here; a line for `ingest` is spelled as AURA-M does, which the command line brings back
-    return {"changeId": found.change_id, "events": camel_keys(documents), "total": len(events)}
+    return {"change_id": found.change_id, "events": documents, "total": len(events)}
 
 
 async def _workspaces(ls: AuroraServer, params: DeliverableParams) -> list[Workspace]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from aurora_server.daemon.core import Core
 from aurora_server.lsp import (
     budget,
     code_lens,
@@ -15,15 +14,18 @@ from aurora_server.lsp import (
     deliverable_metrics,
     deliverables,
     diagnostics,
+    doctor,
     document_symbol,
+    explain,
     hover,
+    index,
     lifecycle,
     memory,
     progress,
     query,
     recall,
-    requests,
     soar_steps,
+    status,
     synchronization,
     watched_files,
     workspace_symbol,
@@ -41,6 +43,7 @@ from aurora_server.lsp.manifests import (
 )
 from aurora_server.lsp.manifests import commands as manifest_commands
 from aurora_server.lsp.server import AuroraServer
+from aurora_server.session.core import Core
 
 FEATURES = (
     lifecycle,
@@ -69,7 +72,10 @@ FEATURES = (
     query,
     soar_steps,
     budget,
-    requests,
+    index,
+    status,
+    explain,
+    doctor,
     memory,
     deliverables,
     deliverable_metrics,

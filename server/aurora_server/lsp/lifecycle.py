@@ -1,7 +1,8 @@
-"""A session's beginning, and the folders it works in."""
+"""Lifecycle of a session: `initialize`, `initialized`, and workspace folders that come and go (LSP 3.17)."""
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -9,12 +10,13 @@ from typing import TYPE_CHECKING
 from lsprotocol import types
 
 from aurora_protocol import typed
+from aurora_server.configuration.model_choice import ModelChoice
 from aurora_server.configuration.trust import trusted_by_editor
 from aurora_server.lsp import configuration, watched_files
 from aurora_server.lsp.documents import Documents, path_of
 from aurora_server.session import parent_process
-from aurora_server.session.model_choice import ModelChoice
-from aurora_server.workspace.preload import load_for_editing
+from aurora_server.session.converter import warm_up_for_editing
+from aurora_server.workspace.preload import SETTLED_AFTER
 
 if TYPE_CHECKING:
     from aurora_server.lsp.server import AuroraServer
@@ -59,7 +61,7 @@ async def initialized(ls: AuroraServer, _: types.InitializedParams) -> None:
     await watched_files.subscribe(ls)
     await configuration.fetch(ls)
     if ls.source != "cli":
-        ls.spawn(load_for_editing(), "load for editing")
+        ls.spawn(_load_for_editing(), "load for editing")
 
 
 def did_change_workspace_folders(ls: AuroraServer, params: types.DidChangeWorkspaceFoldersParams) -> None:
@@ -70,6 +72,12 @@ def did_change_workspace_folders(ls: AuroraServer, params: types.DidChangeWorksp
         ls.folders.remove(path)
     for path in added:
         ls.folders.add(path)
+
+
+async def _load_for_editing() -> None:
+    """Get ready, a little later, for what an editor's user does first: open, hover, type, save."""
+    await asyncio.sleep(SETTLED_AFTER)
+    await asyncio.to_thread(warm_up_for_editing)
 
 
 def _roots(params: types.InitializeParams) -> list[Path]:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from aurora_server.workspace.workspace import Workspace
 
 
-class Place(NamedTuple):
+class DocumentPlace(NamedTuple):
     """`path` has its links resolved; `text` is the open buffer, None when the file is not open."""
 
     workspace: Workspace
@@ -25,7 +25,7 @@ class Place(NamedTuple):
     text: str | None
 
 
-async def place_of(ls: AuroraServer, uri: str) -> Place | None:
+async def place_of(ls: AuroraServer, uri: str) -> DocumentPlace | None:
     """Where `uri` belongs in this session; None outside its folders, and for buffers too large to be parsed."""
     path = path_of(uri)
     if path is None:
@@ -36,7 +36,9 @@ async def place_of(ls: AuroraServer, uri: str) -> Place | None:
     workspace = await ls.folders.owner(path)
     if workspace is None:
         return None
-    return Place(workspace, await asyncio.to_thread(real, path), document.text if document is not None else None)
+    return DocumentPlace(
+        workspace, await asyncio.to_thread(real, path), document.text if document is not None else None
+    )
 
 
 async def in_code_points(ls: AuroraServer, uri: str, position: types.Position | Position) -> Position:

@@ -62,7 +62,7 @@ def checked(params: RecallParams) -> RecallParams:
     if not 1 <= params.limit <= MAX_LIMIT:
         raise _invalid(f"`limit` is {params.limit}; it must be from 1 to {MAX_LIMIT}")
     if params.budget_tokens is not None and params.budget_tokens < 1:
-        raise _invalid(f"`budgetTokens` is {params.budget_tokens}; it must be at least 1")
+        raise _invalid(f"`budget_tokens` is {params.budget_tokens}; it must be at least 1")
     unknown = [kind for kind in params.types or [] if kind not in TYPES]
     if unknown:
         raise _invalid(f"`types` has {unknown[0]!r}; the types are {', '.join(TYPES)}")

@@ -13,16 +13,16 @@ from pygls.lsp.server import LanguageServer
 
 from aurora_protocol import typed
 from aurora_protocol.version import __version__
-from aurora_server.daemon.core import Core
 from aurora_server.lsp.configuration import Preferences
 from aurora_server.lsp.documents import Documents
 from aurora_server.session.converter import shared_converter
+from aurora_server.session.core import Core
 from aurora_server.session.dispatch import SessionProtocol
 from aurora_server.session.folders import Folders
 
 if TYPE_CHECKING:
-    from aurora_deliverables.model import Deliverable
-    from aurora_server.session.model_choice import ModelChoice
+    from aurora_deliverables.deliverable import Deliverable
+    from aurora_server.configuration.model_choice import ModelChoice
     from aurora_server.workspace.workspace import Workspace
 
 logger = logging.getLogger(__name__)

@@ -8,11 +8,11 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, NamedTuple
 
 from aurora_server.lsp.checklists import Checklist, checklist
-from aurora_server.lsp.location import Place, place_of
+from aurora_server.lsp.location import DocumentPlace, place_of
 from aurora_server.session.errors import RequestError
 
 if TYPE_CHECKING:
-    from aurora_deliverables.model import Deliverable
+    from aurora_deliverables.deliverable import Deliverable
     from aurora_server.lsp.server import AuroraServer
 
 SUFFIXES = frozenset({".md", ".markdown"})
@@ -21,7 +21,7 @@ SUFFIXES = frozenset({".md", ".markdown"})
 class SpecFile(NamedTuple):
     """An open or saved spec or task file, its deliverable, and the boxes in its text as the editor shows it."""
 
-    place: Place
+    place: DocumentPlace
     deliverable: Deliverable
     boxes: Checklist
     lines: list[str]
@@ -43,7 +43,7 @@ def may_be_spec(uri: str) -> bool:
     return PurePosixPath(uri).suffix.lower() in SUFFIXES
 
 
-async def _lines(ls: AuroraServer, uri: str, place: Place) -> list[str]:
+async def _lines(ls: AuroraServer, uri: str, place: DocumentPlace) -> list[str]:
     """The lines of the buffer, or of the file where it is not open; none when that cannot be read."""
     try:
         index = await asyncio.to_thread(ls.documents.line_index, uri, place.path)

@@ -47,7 +47,7 @@ async def did_change_watched_files(ls: AuroraServer, params: types.DidChangeWatc
 
 
 def _patterns() -> list[str]:
-    from aurora_indexer.languages import LANGUAGES  # with tree-sitter's names; only editors need it
+    from aurora_indexer.languages import all_languages  # with tree-sitter's names; only editors need it
 
-    suffixes = sorted({suffix.removeprefix(".") for language in LANGUAGES for suffix in language.suffixes})
+    suffixes = sorted({suffix.removeprefix(".") for language in all_languages() for suffix in language.suffixes})
     return [f"**/*.{{{','.join(suffixes)}}}", "**/.gitignore", "**/.auroraignore"]

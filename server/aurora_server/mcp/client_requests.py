@@ -14,7 +14,7 @@ from mcp.shared.exceptions import MCPDeprecationWarning
 
 from aurora_protocol import DaemonUnreachable
 from aurora_server.mcp.daemon_link import Heard
-from aurora_server.mcp.input_rounds import Call, asks_by_rounds
+from aurora_server.mcp.input_rounds import ToolCall, asks_by_rounds
 
 Context = ServerRequestContext[Any]
 
@@ -32,10 +32,10 @@ class AskedClient:
     """The client as the daemon may ask it: while a tool call is under way that may lead to questions."""
 
     def __init__(self) -> None:
-        self._under_way: list[Call] = []
+        self._under_way: list[ToolCall] = []
 
     @contextmanager
-    def during(self, call: Call) -> Iterator[None]:
+    def during(self, call: ToolCall) -> Iterator[None]:
         """While this tool call is served, the client can be asked."""
         self._under_way.append(call)
         try:
@@ -73,7 +73,7 @@ class AskedClient:
         call = self._call_of(heard)
         prompt = types.TextContent(type="text", text=str(params.get("prompt", "")))
         messages = [types.SamplingMessage(role="user", content=prompt)]
-        system, most = str(params.get("system", "")), int(params.get("maxTokens") or MAX_TOKENS)
+        system, most = str(params.get("system", "")), int(params.get("max_tokens") or MAX_TOKENS)
         if asks_by_rounds(call.ctx):
             wanted = types.CreateMessageRequestParams(messages=messages, max_tokens=most, system_prompt=system)
             reply = await call.ask(types.CreateMessageRequest(params=wanted), types.CreateMessageResult)
@@ -85,7 +85,7 @@ class AskedClient:
             raise DaemonUnreachable("the client's model answered without text")
         return {"text": reply.content.text, "model": reply.model}
 
-    def _call_of(self, heard: Heard | None) -> Call:
+    def _call_of(self, heard: Heard | None) -> ToolCall:
         if not self._under_way:
             raise DaemonUnreachable("no tool call is under way")
         return next((call for call in self._under_way if call.progress.heard == heard), self._under_way[-1])

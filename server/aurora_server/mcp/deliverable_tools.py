@@ -8,7 +8,6 @@ import msgspec
 from msgspec import Meta
 
 from aurora_protocol.deliverable_methods import DELIVERABLE, DeliverableParams
-from aurora_protocol.keys import camel, snake_keys
 from aurora_server.mcp.daemon_link import DaemonLink, Heard
 from aurora_server.mcp.replies import DEFAULT_TOKENS, ToolReply, document_reply
 from aurora_server.mcp.tool import Arguments, Tokens, Tool
@@ -38,7 +37,7 @@ Details = msgspec.defstruct(
 """What the actions take, by the names of `aurora deliverable`'s options."""
 
 
-class Deliverable(Arguments, frozen=True, kw_only=True):
+class DeliverableArguments(Arguments, frozen=True, kw_only=True):
     action: Annotated[
         Action,
         Meta(
@@ -62,12 +61,11 @@ class Deliverable(Arguments, frozen=True, kw_only=True):
     max_tokens: Tokens = DEFAULT_TOKENS
 
 
-async def _deliverable(link: DaemonLink, given: Deliverable, _: Heard) -> ToolReply:
-    said: dict[str, Any] = {camel(name): value for name, value in msgspec.to_builtins(given.details).items()}
-    params = {**said, "action": given.action}
+async def _deliverable(link: DaemonLink, given: DeliverableArguments, _: Heard) -> ToolReply:
+    params: dict[str, Any] = {**msgspec.to_builtins(given.details), "action": given.action}
     if given.change_id is not None:
-        params["changeId"] = given.change_id
-    return document_reply(snake_keys(await link.request(DELIVERABLE, params)), given.max_tokens, structured=False)
+        params["change_id"] = given.change_id
+    return document_reply(await link.request(DELIVERABLE, params), given.max_tokens, structured=False)
 
 
 DELIVERABLE_TOOL = Tool(
@@ -76,7 +74,7 @@ DELIVERABLE_TOOL = Tool(
     description="Say how a change goes, from `start` over `phase` and `task` to `complete` or `fail`, so that the user "
     "sees where it stands and how reliable such work is; or ask for its state (`show`, `list`). Writes to AURORA's "
     "records alone, never to files.",
-    takes=Deliverable,
+    takes=DeliverableArguments,
     handler=_deliverable,
     reads=False,
     repeatable=False,

@@ -19,7 +19,7 @@ from mcp.shared.exceptions import MCPError
 from mcp_types.version import is_version_at_least
 
 from aurora_protocol import DaemonUnreachable
-from aurora_server.mcp.progress import Progress, Verbosity
+from aurora_server.mcp.progress import ProgressReporter, Verbosity
 
 logger = logging.getLogger(__name__)
 
@@ -42,12 +42,12 @@ def asks_by_rounds(ctx: Context) -> bool:
     return is_version_at_least(ctx.session.protocol_version, ROUNDS_SINCE)
 
 
-class Call:
+class ToolCall:
     """One tool call, through all its rounds. `ctx` is that of the round under way, or of the last one."""
 
     def __init__(self, ctx: Context, verbosity: Verbosity) -> None:
         self.ctx = ctx
-        self.progress = Progress(ctx, verbosity)
+        self.progress = ProgressReporter(ctx, verbosity)
         self.work: asyncio.Task[types.CallToolResult] | None = None
         self._open: dict[str, tuple[types.InputRequest, asyncio.Future[types.InputResponse]]] = {}
         self._wanting = asyncio.Event()
@@ -102,13 +102,13 @@ class Rounds:
     """The calls whose clients are away to find answers, by the `requestState` with which they come back."""
 
     def __init__(self) -> None:
-        self._parked: dict[str, tuple[tuple[str, Any], Call, asyncio.TimerHandle]] = {}
+        self._parked: dict[str, tuple[tuple[str, Any], ToolCall, asyncio.TimerHandle]] = {}
 
     async def serve(
         self,
-        call: Call,
+        call: ToolCall,
         params: types.CallToolRequestParams,
-        work: Callable[[Call], Awaitable[types.CallToolResult]],
+        work: Callable[[ToolCall], Awaitable[types.CallToolResult]],
     ) -> types.CallToolResult | types.InputRequiredResult:
         """Serve one round: of the call that `params` come back to, else of this new one. Cancelling ends the work."""
         about = (params.name, params.arguments or {})
@@ -134,7 +134,7 @@ class Rounds:
         for state in list(self._parked):
             self._give_up(state)
 
-    def _park(self, about: tuple[str, Any], call: Call) -> str:
+    def _park(self, about: tuple[str, Any], call: ToolCall) -> str:
         if len(self._parked) >= MAX_PARKED:
             self._give_up(next(iter(self._parked)))  # the one that waits longest
         state = secrets.token_urlsafe(24)  # names the call, carries nothing and is good for one round
@@ -142,7 +142,7 @@ class Rounds:
         self._parked[state] = (about, call, timer)
         return state
 
-    def _back(self, state: str, about: tuple[str, Any]) -> Call:
+    def _back(self, state: str, about: tuple[str, Any]) -> ToolCall:
         known = self._parked.get(state)
         if known is None or known[0] != about:
             raise MCPError(types.INVALID_PARAMS, "no call waits under this `requestState`; call the tool anew")

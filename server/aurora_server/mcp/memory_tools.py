@@ -10,11 +10,10 @@ import msgspec
 from msgspec import Meta
 
 from aurora_protocol import methods, query_methods
-from aurora_protocol.keys import snake_keys
 from aurora_server.mcp.daemon_link import DaemonLink, Heard
 from aurora_server.mcp.recall_reply import RecallTold, hits_reply
-from aurora_server.mcp.replies import DEFAULT_TOKENS, Link, ToolReply, chunk_uri, document_reply, within
-from aurora_server.mcp.tool import Arguments, Query, Tokens, Told, Tool
+from aurora_server.mcp.replies import DEFAULT_TOKENS, MoreLink, ToolReply, chunk_uri, document_reply, within
+from aurora_server.mcp.tool import Arguments, Query, StructuredContent, Tokens, Tool
 
 Limit = Annotated[int, Meta(ge=1, le=100, description="At most so many results.")]
 Id = Annotated[str, Meta(min_length=1, max_length=2_000)]
@@ -59,7 +58,7 @@ class Learn(Arguments, frozen=True, kw_only=True):
     ] = ()
 
 
-class LearnTold(Told, frozen=True, kw_only=True):
+class LearnTold(StructuredContent, frozen=True, kw_only=True):
     outcome: str
     cached: bool
     reasoning_id: str | None
@@ -70,7 +69,7 @@ class LearnTold(Told, frozen=True, kw_only=True):
 async def _known(link: DaemonLink, params: dict[str, Any], heard: Heard) -> dict[str, Any]:
     """What memory knows; where the workspace was never indexed, that is waited for first, and told as progress."""
     found: dict[str, Any] = await link.request(methods.RECALL, params, again=True)
-    if found["freshness"]["indexedAt"] is None:
+    if found["freshness"]["indexed_at"] is None:
         heard({"stage": "index", "status": "in_progress", "progress": 0.0})
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(FIRST_INDEX_SECONDS):
@@ -89,7 +88,7 @@ async def _recall(link: DaemonLink, given: Recall, heard: Heard) -> ToolReply:
 
 async def _retrieve(link: DaemonLink, given: RetrieveContext, heard: Heard) -> ToolReply:
     # what stands around a chunk's text (its place, its fence) costs as well: what does not fit then is a link
-    params = {"query": given.query, "limit": 50, "budgetTokens": given.budget * 4 // 5, "includeContent": True}
+    params = {"query": given.query, "limit": 50, "budget_tokens": given.budget * 4 // 5, "include_content": True}
     return hits_reply(await _known(link, params, heard), given.budget)
 
 
@@ -97,7 +96,7 @@ async def _explain(link: DaemonLink, given: Explain, _: Heard) -> ToolReply:
     found = await link.request(methods.EXPLAIN, {"id": given.id}, again=True)
     chunk = found["chunk"]
     lines = [f"{chunk['id']} ({chunk['kind']})", chunk["signature"], found["docstring"]]
-    activation = snake_keys(chunk["activation"])
+    activation = chunk["activation"]
     lines.append("activation: " + ", ".join(f"{name} {value:.3f}" for name, value in activation.items()))
     if found["accesses"]:
         lines.append(f"used: {', '.join(found['accesses'][:10])}")
@@ -105,14 +104,14 @@ async def _explain(link: DaemonLink, given: Explain, _: Heard) -> ToolReply:
         lines.append(f"changed: {', '.join(found['commits'][:10])}")
     lines += [f"{each['relation']} {each['name']} ({each['id']})" for each in found["relations"][:60]]
     text = "\n".join(line for line in lines if line)
-    more = Link(chunk_uri(chunk["id"]), chunk["name"])
+    more = MoreLink(chunk_uri(chunk["id"]), chunk["name"])
     links = (more,) if more.cost < given.max_tokens // 2 else ()
     return ToolReply(within(text, given.max_tokens - sum(each.cost for each in links)), links)
 
 
 async def _learn(link: DaemonLink, given: Learn, _: Heard) -> ToolReply:
     found = await link.request(query_methods.LEARN, msgspec.to_builtins(given))
-    return document_reply(snake_keys(found), DEFAULT_TOKENS)
+    return document_reply(found, DEFAULT_TOKENS)
 
 
 MEMORY_TOOLS = (

@@ -17,7 +17,7 @@ _LAST_WORDS = 1.0
 """Seconds for what is still to be told when the answer is there."""
 
 
-class Progress:
+class ProgressReporter:
     """Tells the client how a call goes. One that gave no token is told nothing.
 
     Quiet: that a stage has ended; normal: everything in a sentence; verbose: with scores, checks and costs as JSON.
@@ -77,6 +77,6 @@ def message_of(stage: dict[str, Any], verbosity: Verbosity) -> str:
     if verbosity != "quiet" and stage.get("detail"):
         said += f", {stage['detail']}"
     if verbosity == "verbose":
-        more = {**(stage.get("data") or {}), "cost_usd": stage.get("costUsd"), "elapsed_ms": stage.get("elapsedMs")}
+        more = {**(stage.get("data") or {}), "cost_usd": stage.get("cost_usd"), "elapsed_ms": stage.get("elapsed_ms")}
         said += " " + json.dumps(more, ensure_ascii=False, separators=(",", ":"), default=str)
     return said if len(said) <= MAX_MESSAGE else said[: MAX_MESSAGE - 1] + "…"

@@ -6,14 +6,14 @@ from typing import Any
 
 import msgspec
 
-from aurora_server.mcp.replies import MAX_LINKS, Link, ToolReply, chunk_uri, cost, within
-from aurora_server.mcp.tool import Told
+from aurora_server.mcp.replies import MAX_LINKS, MoreLink, ToolReply, chunk_uri, cost, within
+from aurora_server.mcp.tool import StructuredContent
 
 _TRAILER = 40
 """Tokens kept for what is said at the end."""
 
 
-class Hit(Told, frozen=True, kw_only=True):
+class RecalledChunk(StructuredContent, frozen=True, kw_only=True):
     id: str
     kind: str
     name: str
@@ -24,10 +24,10 @@ class Hit(Told, frozen=True, kw_only=True):
     signature: str
 
 
-class RecallTold(Told, frozen=True, kw_only=True):
+class RecallTold(StructuredContent, frozen=True, kw_only=True):
     """`omitted`: so many results did not fit; `pending_files` are not indexed yet."""
 
-    results: list[Hit]
+    results: list[RecalledChunk]
     omitted: int
     pending_files: int
 
@@ -35,13 +35,13 @@ class RecallTold(Told, frozen=True, kw_only=True):
 def hits_reply(result: dict[str, Any], tokens: int, *, structured: bool = False) -> ToolReply:
     """A recall's results, best first. Text, links and structured content cost at most `tokens` together."""
     lines: list[str] = []
-    links: list[Link] = []
-    told: list[Hit] = []
+    links: list[MoreLink] = []
+    told: list[RecalledChunk] = []
     left = tokens - _TRAILER
     for number, found in enumerate(result["results"], start=1):
-        place = f"{found['file']}:{found['lineStart']}-{found['lineEnd']}" if found["file"] else found["id"]
+        place = f"{found['file']}:{found['line_start']}-{found['line_end']}" if found["file"] else found["id"]
         block = _block(number, found, place)
-        more = Link(chunk_uri(found["id"]), found["name"], place)
+        more = MoreLink(chunk_uri(found["id"]), found["name"], place)
         linked = len(links) < MAX_LINKS and (structured or not found.get("content") or found.get("excerpt", False))
         hit = _hit(found) if structured else None
         price = cost(block) + more.cost * linked + (cost(msgspec.json.encode(hit).decode()) if hit else 0)
@@ -58,8 +58,8 @@ def hits_reply(result: dict[str, Any], tokens: int, *, structured: bool = False)
         lines.append(within(result.get("hint") or "Memory knows nothing like that.", left))
     elif omitted:
         lines.append(f"({omitted} more did not fit; links lead to them, or ask for more tokens)")
-    behind = result["freshness"]["pendingFiles"]
-    if result["freshness"]["indexedAt"] is None:
+    behind = result["freshness"]["pending_files"]
+    if result["freshness"]["indexed_at"] is None:
         lines.append("(memory of this workspace is still being built; ask again in a minute)")
     elif behind:
         lines.append(f"({behind} files are not indexed yet)")
@@ -78,14 +78,14 @@ def _block(number: int, found: dict[str, Any], place: str) -> str:
     return "\n".join(block)
 
 
-def _hit(found: dict[str, Any]) -> Hit:
-    return Hit(
+def _hit(found: dict[str, Any]) -> RecalledChunk:
+    return RecalledChunk(
         id=found["id"],
         kind=found["kind"],
         name=found["name"],
         file=found["file"],
-        line_start=found["lineStart"],
-        line_end=found["lineEnd"],
+        line_start=found["line_start"],
+        line_end=found["line_end"],
         score=round(found["score"], 4),
         signature=found.get("signature") or "",
     )

@@ -23,7 +23,7 @@ _FEWER = (50, 20, 5, 1)
 """Items to which its lists are cut after that."""
 
 
-class Link(Struct, frozen=True):
+class MoreLink(Struct, frozen=True):
     """A resource that has more: read it with `resources/read`."""
 
     uri: str
@@ -40,7 +40,7 @@ class ToolReply(Struct, frozen=True):
     """A tool's answer. `data` is what `structuredContent` carries."""
 
     text: str
-    links: tuple[Link, ...] = ()
+    links: tuple[MoreLink, ...] = ()
     data: dict[str, Any] | None = None
     failed: bool = False
 

@@ -20,17 +20,17 @@ from msgspec import Struct, to_builtins
 from aurora_protocol import ProtocolError, RequestFailed, methods, query_methods
 from aurora_protocol.address import Address
 from aurora_protocol.version import __version__
+from aurora_server.configuration.model_choice import choice_of
 from aurora_server.mcp.arguments import BadArguments, given_as, schema_of, unknown_name
 from aurora_server.mcp.client_requests import AskedClient
 from aurora_server.mcp.daemon_link import DaemonLink
-from aurora_server.mcp.input_rounds import Call, Rounds, asks_by_rounds
+from aurora_server.mcp.input_rounds import Rounds, ToolCall, asks_by_rounds
 from aurora_server.mcp.progress import Verbosity
-from aurora_server.mcp.replies import MAX_TOKENS, Link, ToolReply, chunk_of, within
+from aurora_server.mcp.replies import MAX_TOKENS, MoreLink, ToolReply, chunk_of, within
 from aurora_server.mcp.roots import client_root, roots_wanted
 from aurora_server.mcp.stdio_lines import mended
 from aurora_server.mcp.tool import Arguments, Tool
 from aurora_server.mcp.tools import BY_NAME, TOOLS
-from aurora_server.session.model_choice import choice_of
 
 logger = logging.getLogger(__name__)
 
@@ -157,16 +157,16 @@ class McpFront:
         if wanted:
             return types.InputRequiredResult(input_requests=wanted)
 
-        async def work(call: Call) -> types.CallToolResult:
+        async def work(call: ToolCall) -> types.CallToolResult:
             return await self._work(call, tool, given, params.input_responses)
 
-        call = Call(ctx, self._serving.verbosity)
+        call = ToolCall(ctx, self._serving.verbosity)
         if tool.asks and asks_by_rounds(ctx):
             return await self._rounds.serve(call, params, work)
         return await work(call)
 
     async def _work(
-        self, call: Call, tool: Tool, given: Arguments, answers: types.InputResponses | None
+        self, call: ToolCall, tool: Tool, given: Arguments, answers: types.InputResponses | None
     ) -> types.CallToolResult:
         try:
             link = await self._reach(call.ctx, answers)
@@ -204,7 +204,7 @@ class McpFront:
         chunk_id = chunk_of(uri)
         if not chunk_id:
             raise MCPError(types.INVALID_PARAMS, f"there is no resource {uri[:200]}; recall links to those there are")
-        asked = {"query": chunk_id[:2_000], "limit": 1, "includeContent": True}
+        asked = {"query": chunk_id[:2_000], "limit": 1, "include_content": True}
         try:
             link = await self._reach(ctx)
             known = (await link.request(methods.EXPLAIN, {"id": chunk_id[:2_000]}, again=True))["chunk"]["id"]
@@ -268,7 +268,7 @@ def _result(reply: ToolReply, ctx: Context) -> types.CallToolResult:
     return types.CallToolResult(content=content, structured_content=reply.data, is_error=reply.failed)
 
 
-def _linked(link: Link) -> types.ResourceLink:
+def _linked(link: MoreLink) -> types.ResourceLink:
     return types.ResourceLink(
         type="resource_link", uri=link.uri, name=link.name, description=link.description or None, mime_type="text/plain"
     )

@@ -7,17 +7,16 @@ from typing import Annotated, Any
 from msgspec import Meta
 
 from aurora_protocol import query_methods
-from aurora_protocol.keys import snake_keys
 from aurora_server.mcp.daemon_link import DaemonLink, Heard
-from aurora_server.mcp.replies import DEFAULT_TOKENS, Link, ToolReply, chunk_uri, document_reply, within
-from aurora_server.mcp.tool import Arguments, DocumentTokens, Query, Tokens, Told, Tool
+from aurora_server.mcp.replies import DEFAULT_TOKENS, MoreLink, ToolReply, chunk_uri, document_reply, within
+from aurora_server.mcp.tool import Arguments, DocumentTokens, Query, StructuredContent, Tokens, Tool
 
 FAILED = frozenset({"failed", "blocked", "cancelled", "interrupted"})
 DECOMPOSITION_TOKENS = 8_000
 SOURCES = 20
 
 
-class Ask(Arguments, frozen=True, kw_only=True):
+class AskArguments(Arguments, frozen=True, kw_only=True):
     query: Query
     verification: Annotated[
         query_methods.Verification | None,
@@ -33,7 +32,7 @@ class Assess(Arguments, frozen=True, kw_only=True):
     query: Query
 
 
-class AssessTold(Told, frozen=True, kw_only=True):
+class AssessTold(StructuredContent, frozen=True, kw_only=True):
     complexity: str
     confidence: float
     score: float
@@ -51,7 +50,7 @@ class Decompose(Arguments, frozen=True, kw_only=True):
     max_tokens: DocumentTokens = DECOMPOSITION_TOKENS
 
 
-class DecomposeTold(Told, frozen=True, kw_only=True):
+class DecomposeTold(StructuredContent, frozen=True, kw_only=True):
     decomposition: dict[str, Any]
     verdict: str
     score: float
@@ -72,7 +71,7 @@ class Verify(Arguments, frozen=True, kw_only=True):
     max_tokens: DocumentTokens = DEFAULT_TOKENS
 
 
-class VerifyTold(Told, frozen=True, kw_only=True):
+class VerifyTold(StructuredContent, frozen=True, kw_only=True):
     verdict: str
     score: float
     issues: list[str]
@@ -83,12 +82,12 @@ class VerifyTold(Told, frozen=True, kw_only=True):
     cost_usd: float
 
 
-async def _ask(link: DaemonLink, given: Ask, heard: Heard) -> ToolReply:
-    params = {"query": given.query, "dryRun": given.dry_run, "session": given.session}
+async def _ask(link: DaemonLink, given: AskArguments, heard: Heard) -> ToolReply:
+    params = {"query": given.query, "dry_run": given.dry_run, "session": given.session}
     if given.verification is not None:
         params["verification"] = given.verification
     found = await link.request(query_methods.QUERY, params, heard=heard)
-    how = [f"state {found['state']}", f"cost ${found['costUsd']:.4f}"]
+    how = [f"state {found['state']}", f"cost ${found['cost_usd']:.4f}"]
     if found["score"] is not None:
         how.insert(1, f"score {found['score']:.2f}")
     last = [f"({', '.join(how)}; id {found['id']})"]
@@ -97,10 +96,10 @@ async def _ask(link: DaemonLink, given: Ask, heard: Heard) -> ToolReply:
     last += [f"note: {each}" for each in found["notices"]]
     lines = [found["answer"]]
     lines += [f"- {claim['text']} [{', '.join(claim['sources'])}]" for claim in found["claims"]]
-    links: list[Link] = []
+    links: list[MoreLink] = []
     end = within("\n".join(last), given.max_tokens // 4)
     for each in found["sources"][:SOURCES]:
-        more = Link(chunk_uri(each["id"]), each["name"], each["file"])
+        more = MoreLink(chunk_uri(each["id"]), each["name"], each["file"])
         if sum(link.cost for link in links) + more.cost <= given.max_tokens // 4:
             links.append(more)
     text = within("\n".join(filter(None, lines)), given.max_tokens // 2 - 1)
@@ -108,20 +107,20 @@ async def _ask(link: DaemonLink, given: Ask, heard: Heard) -> ToolReply:
 
 
 async def _assess(link: DaemonLink, given: Assess, _: Heard) -> ToolReply:
-    found = snake_keys(await link.request(query_methods.ASSESS, {"query": given.query}, again=True))
+    found = await link.request(query_methods.ASSESS, {"query": given.query}, again=True)
     return document_reply({name: found[name] for name in AssessTold.__struct_fields__}, DEFAULT_TOKENS)
 
 
 async def _decompose(link: DaemonLink, given: Decompose, heard: Heard) -> ToolReply:
     params = {"query": given.query, "context": given.context}
-    found = snake_keys(await link.request(query_methods.DECOMPOSE, params, heard=heard))
+    found = await link.request(query_methods.DECOMPOSE, params, heard=heard)
     told = {"decomposition": found["decomposition"], **_verdict(found), **_costs(found)}
     return document_reply({name: told[name] for name in DecomposeTold.__struct_fields__}, given.max_tokens)
 
 
 async def _verify(link: DaemonLink, given: Verify, heard: Heard) -> ToolReply:
     params = {"query": given.query, "decomposition": given.decomposition, "output": given.output}
-    found = snake_keys(await link.request(query_methods.VERIFY, params, heard=heard))
+    found = await link.request(query_methods.VERIFY, params, heard=heard)
     told = {**_verdict(found), **_costs(found)}
     return document_reply({name: told[name] for name in VerifyTold.__struct_fields__}, given.max_tokens)
 
@@ -152,7 +151,7 @@ SOAR_TOOLS = (
         "decomposes, verifies, has agents work, and synthesizes an answer whose claims name their sources, with a "
         "score. Uses the configured language model, or yours by sampling; costs money and may take minutes. Where "
         "something is, is told by aurora_recall.",
-        takes=Ask,
+        takes=AskArguments,
         handler=_ask,
         reads=False,
         repeatable=False,

@@ -22,7 +22,7 @@ class Arguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What a tool takes; nothing that it does not know."""
 
 
-class Told(Struct, frozen=True, kw_only=True):
+class StructuredContent(Struct, frozen=True, kw_only=True):
     """What a tool's `structuredContent` is; its schema is the tool's `outputSchema`."""
 
 
@@ -41,7 +41,7 @@ class Tool(Struct, frozen=True, kw_only=True):
     description: str
     takes: type[Arguments]
     handler: Handler
-    gives: type[Told] | None = None
+    gives: type[StructuredContent] | None = None
     reads: bool = True
     repeatable: bool = True
     outside: bool = False

@@ -1,1 +1,1 @@
-"""A session: one connection, its conversation by the rules of JSON-RPC and LSP, its folders."""
+"""Session: what one connected client has (folders, errors, converter) and shares with the others (`core`)."""

@@ -13,8 +13,8 @@ from msgspec import Struct
 from aurora_deliverables.deliverables import Deliverables
 from aurora_deliverables.detection import claude_code, prompts, transcripts
 from aurora_deliverables.detection.claude_code import Hook
-from aurora_deliverables.model import Event
-from aurora_server.workspace.deliverable_detection import Detecting
+from aurora_deliverables.events import Event
+from aurora_server.workspace.deliverable_detection import DeliverableDetection
 
 KEPT_SESSIONS = 1000
 
@@ -27,10 +27,12 @@ class _Session(Struct):
     offsets: dict[str, int] = {}
 
 
-class Hooks:
+class ClaudeHooks:
     """Turns hooks into events. Belongs to the event loop's thread."""
 
-    def __init__(self, deliverables: Deliverables, detecting: Detecting, now: Callable[[], float] = time.time) -> None:
+    def __init__(
+        self, deliverables: Deliverables, detecting: DeliverableDetection, now: Callable[[], float] = time.time
+    ) -> None:
         self._deliverables = deliverables
         self._detecting = detecting
         self._now = now

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from aurora_indexer.embedding.model_process import ModelProcess
     from aurora_indexer.workers.pool import WorkerPool
     from aurora_protocol.methods import Finding
-    from aurora_server.daemon.log_retention import LogUpkeep
+    from aurora_server.workspace.log_retention import LogRetention
     from aurora_server.workspace.workspace import Workspace
 
 MOST_WORKERS = 4
@@ -96,8 +96,8 @@ class WorkspaceOpener:
     async def _keep_logs(self) -> None:
         """Look after the conversation logs, once nobody waits for a start any more."""
         await asyncio.sleep(SETTLED_AFTER)
-        module = await asyncio.to_thread(importlib.import_module, "aurora_server.daemon.log_retention")
-        upkeep: LogUpkeep = module.LogUpkeep(lambda: self._source.current().soar.conversations, self._forget_logs)
+        module = await asyncio.to_thread(importlib.import_module, "aurora_server.workspace.log_retention")
+        upkeep: LogRetention = module.LogRetention(lambda: self._source.current().soar.conversations, self._forget_logs)
         await upkeep.go_on()
 
     async def _forget_logs(self, files: Sequence[str]) -> None:

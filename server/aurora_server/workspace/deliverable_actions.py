@@ -7,12 +7,12 @@ from datetime import UTC, datetime
 from msgspec.structs import replace
 
 from aurora_deliverables.detection.evidence import redact
-from aurora_deliverables.model import (
+from aurora_deliverables.events import (
     Agent,
     Conformed,
     Ended,
     Event,
-    Happening,
+    EventBody,
     HumanIntervened,
     Iterated,
     PhaseEnded,
@@ -67,7 +67,7 @@ def invalid(message: str) -> RequestError:
     return RequestError(INVALID_PARAMS, f"invalid params: {message}")
 
 
-def _happening(params: DeliverableParams) -> Happening:
+def _happening(params: DeliverableParams) -> EventBody:
     match params.action:
         case "start":
             return Started(
@@ -122,7 +122,7 @@ def _happening(params: DeliverableParams) -> Happening:
 def _tokens(params: DeliverableParams) -> TokensUsed:
     used = params.input_tokens + params.output_tokens + params.cached_tokens
     if not used and params.cost_usd is None:
-        raise invalid("give `inputTokens`, `outputTokens`, `cachedTokens` or `costUsd`")
+        raise invalid("give `input_tokens`, `output_tokens`, `cached_tokens` or `cost_usd`")
     return TokensUsed(
         # Who tells a cost alone has not said that there were no tokens.
         input_tokens=params.input_tokens if used else None,
@@ -147,7 +147,7 @@ def _conformed(params: DeliverableParams) -> Conformed:
     if told == Conformed():
         raise invalid(
             "give `completed` and `total` requirements or `functional`, `correctness`, "
-            "`constraintViolations` or `constraints`"
+            "`constraint_violations` or `constraints`"
         )
     if params.completed is not None and params.total is not None and params.completed > params.total:
         raise invalid(f"{params.completed} of {params.total} requirements cannot be completed")

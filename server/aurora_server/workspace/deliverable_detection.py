@@ -15,15 +15,16 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from aurora_deliverables.deliverable import Deliverable
 from aurora_deliverables.deliverables import Deliverables
 from aurora_deliverables.detection import commits, work_phase
 from aurora_deliverables.detection.attribution import Attributed, Open, attribute
 from aurora_deliverables.detection.evidence import event_id, shown
-from aurora_deliverables.detection.observation import Sighting, news
+from aurora_deliverables.detection.observation import Observation, news
 from aurora_deliverables.detection.recorded_state import Told, told
-from aurora_deliverables.model import Deliverable, Ended, Event, TasksCounted, TestsRan, ToolCalled
+from aurora_deliverables.events import Ended, Event, TasksCounted, TestsRan, ToolCalled
+from aurora_indexer.files.gitdir import Head, find_git_directory, read_head
 from aurora_indexer.git import commands
-from aurora_indexer.git.gitdir import Head, find_git_directory, read_head
 from aurora_indexer.index_runs import IndexProgress, Touched
 from aurora_indexer.indexer import Indexer
 from aurora_memory import MemoryError_
@@ -60,7 +61,7 @@ class _Noted(Struct):
         return bool(self.specs or self.edits or self.unsure or self.tests or self.head)
 
 
-class Detecting:
+class DeliverableDetection:
     """Watches over one workspace's deliverables. `close` it before the store. Belongs to the event loop's thread."""
 
     def __init__(
@@ -215,7 +216,7 @@ class Detecting:
             await asyncio.sleep(QUIET_SECONDS / 2)
 
     async def _look(self, noted: _Noted) -> None:
-        ended: list[Sighting] = []
+        ended: list[Observation] = []
         for source, key in sorted(noted.specs):
             seen = await asyncio.to_thread(self._specs.see, source, key)
             if seen is None:
@@ -236,7 +237,7 @@ class Detecting:
         if noted.head:
             await self._look_at_commits()
 
-    async def _look_at_spec(self, seen: Sighting) -> None:
+    async def _look_at_spec(self, seen: Observation) -> None:
         before = await self.known(seen.change_id)
         events = news(seen, before, self._now())
         if not events:

@@ -12,7 +12,7 @@ from aurora_deliverables.secondary_metrics import latency
 from aurora_server.workspace.wire import iso
 
 if TYPE_CHECKING:
-    from aurora_deliverables.model import Deliverable, TokenUsage
+    from aurora_deliverables.deliverable import Deliverable, TokenUsage
     from aurora_deliverables.report import Report
 
 HISTORY = 8

@@ -13,7 +13,7 @@ from aurora_protocol.deliverable_methods import DeliverableParams
 from aurora_server.workspace.deliverable_actions import invalid
 
 if TYPE_CHECKING:
-    from aurora_deliverables.model import Event
+    from aurora_deliverables.events import Event
     from aurora_server.workspace.workspace import Workspace
 
 
@@ -38,12 +38,12 @@ async def ingest(workspace: Workspace, params: DeliverableParams) -> dict[str, A
     else:
         brought = await _of_document(workspace, params.document)
     recorded = await workspace.deliverables.record(brought.events)
-    illegal = [{"eventId": each.event_id, "reason": each.reason} for each in recorded.refused]
+    illegal = [{"event_id": each.event_id, "reason": each.reason} for each in recorded.refused]
     return {
         "accepted": recorded.accepted,
         "duplicates": recorded.duplicates,
         "refused": [*brought.refused, *illegal],
-        "changeIds": list(dict.fromkeys(event.change_id for event in brought.events)),
+        "change_ids": list(dict.fromkeys(event.change_id for event in brought.events)),
         "notes": list(brought.notes),
     }
 

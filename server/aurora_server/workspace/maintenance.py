@@ -19,7 +19,7 @@ REVIEW_SECONDS = 86_400.0
 """How often lifespans are reviewed: they are counted in days."""
 
 
-class Upkeep:
+class LifespanReview:
     """Listens to one workspace's indexer. `close` it before the store."""
 
     def __init__(self, root: Path, store: Store, indexer: Indexer, policies: Policies) -> None:

@@ -1,4 +1,4 @@
-"""What is loaded and looked after beside a workspace's first questions and saves, so that none of them waits for it."""
+"""Preload: what is loaded beside a workspace's first questions and saves, so that none of them waits for it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from aurora_indexer.workers.process_file import get_ready
 from aurora_memory.store import conversation_log_index
-from aurora_server.session.converter import warm_up_for_editing
 
 if TYPE_CHECKING:
     from aurora_memory.store import Store
@@ -32,12 +31,6 @@ async def logs_gone(store: Store, soar: Soar) -> Sequence[str]:
     reading = await asyncio.to_thread(importlib.import_module, "aurora_orchestration.conversations.log_reader")
     gone: Sequence[str] = await asyncio.to_thread(reading.gone, soar.logs_folder(), known)
     return gone
-
-
-async def load_for_editing() -> None:
-    """Get ready, a little later, for what an editor's user does first: open, hover, type, save."""
-    await asyncio.sleep(SETTLED_AFTER)
-    await asyncio.to_thread(warm_up_for_editing)
 
 
 async def load_for_saves(languages: Mapping[str, int]) -> None:

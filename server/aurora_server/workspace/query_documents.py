@@ -8,10 +8,10 @@ from typing import Any
 import msgspec
 
 from aurora_orchestration.conversations.time_breakdown import Timing, timing
+from aurora_orchestration.run_record import RunRecord
 from aurora_orchestration.soar.claims import shown, usable
-from aurora_orchestration.soar.run_record import RunRecord
 from aurora_orchestration.soar.stages import Stage
-from aurora_orchestration.soar.types import SubgoalResult, Verification
+from aurora_orchestration.types import SubgoalResult, Verification
 from aurora_protocol.query_methods import (
     PhaseTime,
     QueryCheck,

@@ -58,7 +58,7 @@ def _not_utf8(folder: Path) -> WorkspaceError:
 
 
 @dataclass(eq=False)
-class _Entry:
+class _OpenWorkspace:
     root: Path
     users: int = 0
     workspace: Workspace | None = None
@@ -78,7 +78,7 @@ class Workspaces:
         self._opener = opener
         self.linger = linger
         self._user_home = user_home
-        self._entries: dict[Path, _Entry] = {}
+        self._entries: dict[Path, _OpenWorkspace] = {}
         self._closed = False
 
     async def acquire(self, folder: Path) -> Workspace:
@@ -89,7 +89,7 @@ class Workspaces:
         root = await asyncio.to_thread(canonical, folder, self._user_home)
         if self._closed:
             raise WorkspaceError(f"cannot open {root}: the daemon is stopping; try again")
-        entry = self._entries.setdefault(root, _Entry(root))
+        entry = self._entries.setdefault(root, _OpenWorkspace(root))
         entry.users += 1
         if entry.farewell is not None:
             entry.farewell.cancel()
@@ -147,7 +147,7 @@ class Workspaces:
         under_way = [entry.closing for entry in self._entries.values() if entry.closing is not None]
         await asyncio.gather(*under_way, *(self._close(entry) for entry in list(self._entries.values())))
 
-    async def _open(self, entry: _Entry) -> Workspace:
+    async def _open(self, entry: _OpenWorkspace) -> Workspace:
         try:
             if entry.closing is not None:
                 await asyncio.wait([entry.closing])
@@ -162,17 +162,17 @@ class Workspaces:
         finally:
             entry.opening = None
 
-    def _leave(self, entry: _Entry) -> None:
+    def _leave(self, entry: _OpenWorkspace) -> None:
         entry.users -= 1
         if entry.users == 0 and not self._closed:
             loop = asyncio.get_running_loop()
             entry.farewell = loop.call_later(self.linger, self._expire, entry)
 
-    def _expire(self, entry: _Entry) -> None:
+    def _expire(self, entry: _OpenWorkspace) -> None:
         entry.farewell = None
         entry.closing = asyncio.create_task(self._close(entry), name=f"close {entry.root}")
 
-    async def _close(self, entry: _Entry) -> None:
+    async def _close(self, entry: _OpenWorkspace) -> None:
         if entry.opening is not None:
             await asyncio.wait([entry.opening])
         if entry.users and not self._closed:
@@ -189,7 +189,7 @@ class Workspaces:
                 self._entries.pop(entry.root, None)
 
 
-def _status(entry: _Entry) -> WorkspaceStatus:
+def _status(entry: _OpenWorkspace) -> WorkspaceStatus:
     if entry.workspace is not None:
         return entry.workspace.status()
     return WorkspaceStatus(

@@ -12,7 +12,7 @@ from aurora_memory.store.maintenance import salvage_file
 from aurora_memory.store.salvage import Salvaged
 from aurora_protocol.methods import Finding
 from aurora_server.configuration.settings import Settings
-from aurora_server.workspace.memory_file import database_path
+from aurora_server.workspace.memory_settings import database_path
 
 
 async def mend(root: Path, store: Store, indexer: Indexer) -> list[Finding]:

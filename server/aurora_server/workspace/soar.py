@@ -18,16 +18,15 @@ from aurora_server.configuration.trust import Trust
 
 if TYPE_CHECKING:
     from aurora_deliverables.projection import Tracking
+    from aurora_orchestration.guardrails.budget import Budget
     from aurora_orchestration.llm.providers.editor import EditorModel
-    from aurora_orchestration.settings import BudgetSettings, SoarSettings
-    from aurora_orchestration.soar.context import Workbench
-    from aurora_orchestration.soar.memory_port import Memory
-    from aurora_orchestration.soar.orchestrator import Orchestrator
+    from aurora_orchestration.settings import SoarSettings
+    from aurora_orchestration.soar.services import Memory, Services
     from aurora_orchestration.soar.sessions import Sessions
     from aurora_orchestration.soar.stages import Stage
-    from aurora_orchestration.soar.user_answers import AskUser
+    from aurora_orchestration.types import AskUser
     from aurora_server.configuration.layers import Notice
-    from aurora_server.session.model_choice import ModelChoice
+    from aurora_server.configuration.model_choice import ModelChoice
     from aurora_server.workspace.soar_steps import Steps
 
 logger = logging.getLogger(__name__)
@@ -43,7 +42,6 @@ class Configured(Protocol):
         """
 
 
-MOST_ORCHESTRATORS = 16
 MACHINERY = ("aurora_orchestration.soar.orchestrator", "aurora_server.workspace.query_documents")
 
 
@@ -70,8 +68,8 @@ class Soar:
         self._environ = environ
         self._home = home
         self._trust = Trust(home)
-        self._orchestrators: dict[tuple[bool, ModelChoice | None, BudgetSettings], Orchestrator] = {}
         self._sessions: Sessions | None = None
+        self._budget: Budget | None = None
 
     async def query(
         self,
@@ -87,9 +85,10 @@ class Soar:
         when cancelled; all else is in the result."""
         trusted = trusted or await asyncio.to_thread(self._trust.is_trusted, self._root)
         _, found = await asyncio.to_thread(self._configured, trusted=trusted, flags=_flags(choice))
-        orchestrator = await self.orchestrator(trusted=trusted, choice=choice)
+        await _import_machinery()
 
-        from aurora_orchestration.soar.run_record import RunRequest
+        from aurora_orchestration.run_record import RunRequest
+        from aurora_orchestration.soar.orchestrator import orchestrate
         from aurora_server.workspace.query_documents import result_of
 
         query, auto = params.query, params.auto
@@ -112,58 +111,51 @@ class Soar:
             llm_provider=params.llm_provider,
             llm_model=params.llm_model,
         )
-        record = await orchestrator.run(request, tell=tell, ask_user=ask_user, editor=editor)
+        services = self.services(trusted=trusted, choice=choice)
+        record = await orchestrate(services, request, tell=tell, ask_user=ask_user, editor=editor)
         return result_of(record, [notice.line for notice in found])
 
     async def steps(self, editor: EditorModel | None, *, trusted: bool, choice: ModelChoice | None = None) -> Steps:
         """Single steps, for whoever puts them together in an own way. Raises SettingsError as `query` does."""
         trusted = trusted or await asyncio.to_thread(self._trust.is_trusted, self._root)
-        await self.orchestrator(trusted=trusted, choice=choice)
+        await _import_machinery()
         steps = await asyncio.to_thread(importlib.import_module, "aurora_server.workspace.soar_steps")
-        made: Steps = steps.Steps(self.workbench(trusted=trusted, choice=choice), editor)
+        made: Steps = steps.Steps(self.services(trusted=trusted, choice=choice), editor)
         return made
 
     async def look_for_interrupted(self) -> None:
         """Mark runs that a daemon before this one did not finish."""
         if not await asyncio.to_thread(_has_files, self._home / "runs"):
             return
-        orchestrator = await self.orchestrator(trusted=False)
-        for run in await orchestrator.sweep():
+        await _import_machinery()
+
+        from aurora_orchestration.soar.interrupted_runs import sweep
+
+        for run in await sweep(self.services(trusted=False)):
             logger.info("a run can be gone on with", extra={"run": run.id, "root": str(self._root)})
-
-    async def orchestrator(self, *, trusted: bool, choice: ModelChoice | None = None) -> Orchestrator:
-        """The orchestrator for runs that may, or may not, run what the workspace brings, with a session's models."""
-        key = (trusted, choice, self.settings(trusted=False).cost_budgets)  # a limit that changed holds at once
-        if key not in self._orchestrators:
-            for name in MACHINERY:
-                await asyncio.to_thread(importlib.import_module, name)
-
-            from aurora_orchestration.soar.orchestrator import Orchestrator
-
-            while len(self._orchestrators) >= MOST_ORCHESTRATORS:  # one holds no more than which runs are under way
-                del self._orchestrators[next(iter(self._orchestrators))]
-            self._orchestrators.setdefault(key, Orchestrator(self.workbench(trusted=trusted, choice=choice)))
-        return self._orchestrators[key]
 
     def logs_folder(self) -> Path:
         """Where conversation logs are."""
         return Path(in_home(self.settings(trusted=False).conversations.path, self._home))
 
-    def settings(self, *, trusted: bool, choice: ModelChoice | None = None) -> SoarSettings:
+    def settings(self, *, trusted: bool) -> SoarSettings:
         """What is configured for a run that begins now."""
-        return self._configured(trusted=trusted, flags=_flags(choice))[0]
+        return self._configured(trusted=trusted)[0]
 
-    def workbench(self, *, trusted: bool, choice: ModelChoice | None = None) -> Workbench:
-        """What runs work with."""
+    def services(self, *, trusted: bool, choice: ModelChoice | None = None) -> Services:
+        """The services of a run that begins now: it may, or may not, run what the workspace brings."""
         from aurora_orchestration.agents.registry import Registry
         from aurora_orchestration.guardrails.budget import Budget
-        from aurora_orchestration.soar.context import Workbench
+        from aurora_orchestration.soar.services import Services
         from aurora_orchestration.soar.sessions import Sessions
 
         if self._sessions is None:
             self._sessions = Sessions()
-        budgets = self.settings(trusted=False).cost_budgets
-        return Workbench(
+        chosen = _flags(choice) or {}
+        limits = self.settings(trusted=False).cost_budgets
+        if self._budget is None or self._budget.settings != limits:  # a limit that changed holds at once
+            self._budget = Budget(Path(in_home(limits.tracking_file, self._home)), limits, time.time)
+        return Services(
             workspace=self._root,
             home=self._home,
             memory=self._memory,
@@ -175,16 +167,21 @@ class Soar:
                 trusted=trusted,
                 environ=self._environ,
             ),
-            budget=Budget(Path(in_home(budgets.tracking_file, self._home)), budgets, time.time),
+            budget=self._budget,
             tracking=self._tracking,
             sessions=self._sessions,
-            flagged=lambda flags: self._configured(trusted=trusted, flags={**(_flags(choice) or {}), **flags})[0],
-            settings=lambda: self.settings(trusted=trusted, choice=choice),
-            trusted=lambda: trusted,
+            settings=lambda flags: self._configured(trusted=trusted, flags={**chosen, **flags} or None)[0],
+            trusted=trusted,
             environ=self._environ if choice is None else choice.variables(self._environ),
             now=time.time,
             random=random.random,
         )
+
+
+async def _import_machinery() -> None:
+    """Import what a run takes in a thread: tenths of a second, the first time."""
+    for name in MACHINERY:
+        await asyncio.to_thread(importlib.import_module, name)
 
 
 def _flags(choice: ModelChoice | None) -> dict[str, str] | None:

@@ -15,7 +15,7 @@ from aurora_memory.learning import FinishedRun, Judgement, Learned
 from aurora_memory.recall import parse_question
 from aurora_memory.recall.conversation_logs import recall_logs
 from aurora_memory.store import Store, learned_reader
-from aurora_orchestration.soar.types import ContextChunk, LogSection
+from aurora_orchestration.types import ContextChunk, LogSection
 from aurora_protocol.methods import RecallParams
 from aurora_server.workspace import recall_documents
 from aurora_server.workspace.recall import Recalling

@@ -17,17 +17,19 @@ from aurora_orchestration.guardrails.redaction import redact
 from aurora_orchestration.llm.completion import Models
 from aurora_orchestration.llm.models import open_models
 from aurora_orchestration.llm.providers.editor import EditorModel
-from aurora_orchestration.soar.context import Workbench
 from aurora_orchestration.soar.decomposition_checks import check
 from aurora_orchestration.soar.keywords import classify
 from aurora_orchestration.soar.plan import plan
 from aurora_orchestration.soar.retrieve import retrieve
-from aurora_orchestration.soar.run_record import Call
+from aurora_orchestration.soar.services import Services
 from aurora_orchestration.soar.stages import Tell, silence
-from aurora_orchestration.soar.types import (
+from aurora_orchestration.soar.verify import verify
+from aurora_orchestration.soar.verify_synthesis import verify_synthesis
+from aurora_orchestration.types import (
     AgentMetadata,
     AgentResponse,
     Assessment,
+    Call,
     Complexity,
     ContextBundle,
     ContextChunk,
@@ -37,8 +39,6 @@ from aurora_orchestration.soar.types import (
     SubgoalResult,
     VerificationOption,
 )
-from aurora_orchestration.soar.verify import verify
-from aurora_orchestration.soar.verify_synthesis import verify_synthesis
 from aurora_protocol import typed
 from aurora_protocol.query_methods import (
     AssessResult,
@@ -60,11 +60,11 @@ class BadStep(OrchestrationError):
 
 
 class Steps:
-    """Steps with what a workspace's runs work with."""
+    """Single steps with the services of a workspace."""
 
-    def __init__(self, bench: Workbench, editor: EditorModel | None) -> None:
-        self._bench = bench
-        self._settings = bench.settings()
+    def __init__(self, services: Services, editor: EditorModel | None) -> None:
+        self._services = services
+        self._settings = services.settings({})
         self._editor = editor
         self._calls: list[Call] = []
 
@@ -91,7 +91,7 @@ class Steps:
         if models.reasoning is None:
             raise BadStep(models.why)
         context = await self._context(guarded.query, level, params.context)
-        known = await self._bench.registry().current(None)
+        known = await self._services.registry().current(None)
         planned = await plan(
             guarded.query,
             context,
@@ -134,7 +134,7 @@ class Steps:
             decomposition = typed.convert(params.decomposition, Decomposition)
         except msgspec.ValidationError as error:
             raise BadStep(f"`decomposition` is none: {error}") from error
-        known = await self._bench.registry().current(None)
+        known = await self._services.registry().current(None)
         if models.reasoning is None:
             found = check(decomposition, guarded.query, context, known.agents, self._settings.scoring)
         else:
@@ -157,19 +157,19 @@ class Steps:
         retrieved: list[Retrieved] = []
         unknown: list[str] = []
         for each in params.used:
-            found = await self._bench.memory.recall(each, budget=500, limit=1)
+            found = await self._services.memory.recall(each, budget=500, limit=1)
             if found and _names(found[0], each):
                 retrieved.append(Retrieved(found[0].row, helpful=True))
             else:
                 unknown.append(each)
         sequence = tuple(clean(each) for each in params.tools)
         tools = tuple(dict.fromkeys(sequence))[:100]
-        learned = await self._bench.memory.learn(
+        learned = await self._services.memory.learn(
             FinishedRun(
                 id=f"told-{secrets.token_hex(8)}",
                 query=guarded.query,
                 score=params.score,
-                at=self._bench.now(),
+                at=self._services.now(),
                 complexity=level,
                 subgoals=(documents.Subgoal(id="SG1", description=clean(params.result)[:4000], agent=TOLD),),
                 tools_used=(documents.ToolUse(subgoal="SG1", agent=TOLD, tools=tools),) if tools else (),
@@ -193,23 +193,23 @@ class Steps:
         return level, "option_a" if option == "none" else option
 
     async def _models(self, level: Complexity) -> Models:
-        bench = self._bench
+        services = self._services
         return await asyncio.to_thread(
             open_models,
             self._settings.llm,
-            bench.environ,
+            services.environ,
             level,
             run=f"step-{secrets.token_hex(6)}",
-            budget=bench.budget,
+            budget=services.budget,
             journal=None,
             heard=self._calls.append,
             editor=self._editor,
-            now=bench.now,
+            now=services.now,
         )
 
     async def _context(self, query: str, level: Complexity, given: str) -> ContextBundle:
         assessment = Assessment(complexity=level, confidence=1.0, score=0.0, method="asked")
-        found = await retrieve(query, self._bench.memory, assessment, self._settings.retrieval, tell=silence)
+        found = await retrieve(query, self._services.memory, assessment, self._settings.retrieval, tell=silence)
         if not given.strip():
             return found
         told = ContextChunk(

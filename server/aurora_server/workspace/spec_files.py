@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from aurora_deliverables.detection import checklists, files, openspec, speckit
-from aurora_deliverables.detection.observation import Sighting
+from aurora_deliverables.detection.observation import Observation
 from aurora_server.configuration.settings import DetectSettings
 
 MAX_SPECS = 2000
@@ -61,7 +61,7 @@ class Specs:
             found.update((MARKDOWN, path) for path in sorted(documents)[:MAX_SPECS])
         return found
 
-    def see(self, source: str, key: str) -> Sighting | None:
+    def see(self, source: str, key: str) -> Observation | None:
         """What is seen of a spec now; None where it is not there, or shows nothing yet."""
         if source == OPENSPEC:
             change = openspec.see(self._root, key)

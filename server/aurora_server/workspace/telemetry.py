@@ -8,7 +8,8 @@ import time
 from collections.abc import Coroutine, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from aurora_deliverables.model import Deliverable, Event
+from aurora_deliverables.deliverable import Deliverable
+from aurora_deliverables.events import Event
 from aurora_deliverables.projection import Tracking
 from aurora_deliverables.telemetry.export_settings import Wish, choose
 from aurora_memory.store.telemetry_outbox import Outbox
@@ -46,7 +47,7 @@ def sender_of(settings: TelemetrySettings, environ: Mapping[str, str]) -> Sender
     return Sender(choice, __version__)
 
 
-class Follower:
+class TelemetryFollower:
     """Listens to the deliverables of one workspace and sends each on once it has ended, once."""
 
     def __init__(

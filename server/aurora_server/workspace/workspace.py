@@ -35,22 +35,20 @@ from aurora_protocol.methods import (
 from aurora_server.configuration.settings import DeliverableSettings, DetectSettings, Settings
 from aurora_server.workspace import explanation, recall_documents
 from aurora_server.workspace.buffers import Buffers
-from aurora_server.workspace.claude_hooks import Hooks
-from aurora_server.workspace.deliverable_detection import Detecting
+from aurora_server.workspace.claude_hooks import ClaudeHooks
+from aurora_server.workspace.deliverable_detection import DeliverableDetection
 from aurora_server.workspace.doctor import checkup
 from aurora_server.workspace.focus import Cursor
 from aurora_server.workspace.learned_memory import LearnedMemory
-from aurora_server.workspace.lifespan_policies import policies_of
-from aurora_server.workspace.maintenance import Upkeep
-from aurora_server.workspace.memory_file import database_path
-from aurora_server.workspace.memory_parameters import policy_of, weighing_of
+from aurora_server.workspace.maintenance import LifespanReview
+from aurora_server.workspace.memory_settings import database_path, policies_of, policy_of, weighing_of
 from aurora_server.workspace.preload import load_for_questions, load_for_saves, logs_gone
 from aurora_server.workspace.recall import Recalling, symbols
 from aurora_server.workspace.relocate import Adoption
 from aurora_server.workspace.repair import mend
 from aurora_server.workspace.soar import Configured, Soar
 from aurora_server.workspace.soar_memory import SoarMemory
-from aurora_server.workspace.telemetry import Follower
+from aurora_server.workspace.telemetry import TelemetryFollower
 from aurora_server.workspace.wire import iso
 
 if TYPE_CHECKING:
@@ -90,11 +88,13 @@ class Workspace:
         self.buffers = Buffers(root, store.read, self.relative)
         self.adoption = Adoption(root, store)
         self.deliverables = Deliverables(store, time.time, measuring.conformance_threshold)
-        self.detecting = Detecting(root, store, self.deliverables, indexer, detect)
-        self.hooks = Hooks(self.deliverables, self.detecting)
+        self.detecting = DeliverableDetection(root, store, self.deliverables, indexer, detect)
+        self.hooks = ClaudeHooks(self.deliverables, self.detecting)
         self.learned = LearnedMemory(root, store, indexer, self.adoption, self.detecting.forget)
-        self._upkeep = Upkeep(root, store, indexer, lifespans.policies)
-        self._follower = Follower(str(root), self.deliverables, store.outbox, sender) if sender is not None else None
+        self._upkeep = LifespanReview(root, store, indexer, lifespans.policies)
+        self._follower = (
+            TelemetryFollower(str(root), self.deliverables, store.outbox, sender) if sender is not None else None
+        )
         self._recalling = Recalling(root, store.read, lifespans.policies, embedder)
         memory = SoarMemory(self._recalling, store, lambda: self.soar.logs_folder(), indexer.first_run)
         self.soar = Soar(root, home, configured, memory, self.deliverables, environ)

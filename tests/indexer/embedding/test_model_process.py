@@ -96,7 +96,7 @@ def test_a_missing_extra_is_one_line(tmp_path: Path) -> None:
 import sys
 sys.modules["tokenizers"] = None  # as if it were not installed
 from aurora_indexer.embedding import ModelError
-from aurora_indexer.embedding.model_loader import load
+from aurora_indexer.embedding.worker import load
 try:
     load({str(folder)!r})
 except ModelError as error:

@@ -13,7 +13,7 @@ import pytest
 
 from aurora_indexer.embedding import ModelError, embedding_text
 from aurora_indexer.embedding.model_folder import find, fingerprint, look
-from aurora_indexer.embedding.model_loader import load, rows
+from aurora_indexer.embedding.worker import load, rows
 from tests.models import HIDDEN, bert, static_model, table, words, write
 
 np = pytest.importorskip("numpy")

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from aurora_orchestration.agents.task import Task
-from aurora_orchestration.soar.types import Agent, Subgoal
+from aurora_orchestration.types import Agent, Subgoal
 
 SUBGOAL = Subgoal(id="SG1", description="Find who expands url templates", agent="finder", expected_output="file:line")
 TASK = Task(subgoal=SUBGOAL, query="where are url templates expanded?", goal="know the place")

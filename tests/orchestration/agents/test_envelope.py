@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from aurora_orchestration.agents.envelope import MAX_REPLY, Told, question_in, response_of
-from aurora_orchestration.soar.types import Interaction
+from aurora_orchestration.types import Interaction
 
 TOLD = Told(subgoal_id="SG1", agent_id="a", duration_ms=5.0)
 FULL: dict[str, Any] = {

@@ -15,8 +15,7 @@ import pytest
 
 from aurora_orchestration.agents.executors.dispatch import Executors
 from aurora_orchestration.settings import AgentSettings
-from aurora_orchestration.soar.types import Agent, AgentResponse
-from aurora_orchestration.soar.user_answers import ask_nobody
+from aurora_orchestration.types import Agent, AgentResponse, ask_nobody
 from tests.orchestration.agents.programs import (
     ANSWERS,
     ASKS_BY_ENDING,

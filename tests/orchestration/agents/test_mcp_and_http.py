@@ -15,7 +15,7 @@ import pytest
 
 from aurora_orchestration.agents.executors.mcp import plain_arguments
 from aurora_orchestration.agents.mcp_tools import ask_servers
-from aurora_orchestration.soar.types import Agent
+from aurora_orchestration.types import Agent
 from tests.orchestration.agents.programs import TASK, mcp_server
 from tests.orchestration.agents.test_executables import ENVIRON, gone, run, written
 

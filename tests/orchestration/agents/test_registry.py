@@ -15,7 +15,7 @@ import pytest
 from aurora_orchestration.agents.discovery import Discovered, Places, discover
 from aurora_orchestration.agents.registry import DAY, NoAgents, Registry
 from aurora_orchestration.settings import AgentSettings, DefaultAgent
-from aurora_orchestration.soar.user_answers import Declined
+from aurora_orchestration.types import Declined
 from tests.orchestration.agents.programs import mcp_server
 
 REVIEWER = """---

@@ -23,8 +23,8 @@ from aurora_orchestration.conversations import log_markdown
 from aurora_orchestration.conversations.log_reader import conversation, section
 from aurora_orchestration.conversations.log_retention import mark_interrupted, unfinished
 from aurora_orchestration.conversations.log_writer import ConversationLog, write_log
+from aurora_orchestration.run_record import RunRecord
 from aurora_orchestration.settings import ConversationSettings
-from aurora_orchestration.soar.run_record import RunRecord
 from tests.orchestration.runs import ANSWER, BEGAN, ID, PHASES, QUERY, phase, run
 
 SETTINGS = ConversationSettings()

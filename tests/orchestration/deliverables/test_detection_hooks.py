@@ -12,7 +12,7 @@ from aurora_deliverables.detection import attribution, claude_code, commits, tes
 from aurora_deliverables.detection.attribution import Open, attribute
 from aurora_deliverables.detection.evidence import redact, shown
 from aurora_deliverables.detection.recorded_state import told
-from aurora_deliverables.model import Agent, HumanIntervened, SessionJoined, TokensUsed, ToolCalled
+from aurora_deliverables.events import Agent, HumanIntervened, SessionJoined, TokensUsed, ToolCalled
 
 
 def hook(name: str, **fields: Any) -> claude_code.Hook:

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
+from aurora_deliverables.deliverable import Deliverable
 from aurora_deliverables.detection.issues import UnknownIssue, read_issues
 from aurora_deliverables.detection.tickets import since_the_end
-from aurora_deliverables.model import Deliverable
-from aurora_deliverables.reducer import Folding, fold
+from aurora_deliverables.reducer import Reducer, fold
 
 BODY = (
     "Find things.\r\n\r\n### Acceptance\r\n- [x] one word\r\n- [X] two words\r\n- [ ] no match\r\n<!-- - [ ] x -->\r\n"
@@ -166,7 +166,7 @@ def test_what_a_ticket_tells_of_what_is_over_is_what_may_follow() -> None:
     abandoned = {**closed, "stateReason": "NOT_PLANNED"}
     told, note = since_the_end(read_issues(abandoned, 2e9).tickets[0], known, 2e9)
     assert note is not None and "closed as not planned" in note
-    both = Folding()
+    both = Reducer()
     both.take([*events, *told])
     assert both.refused == {} and both.status == "completed"
     undated = {**closed, "closedAt": None, "updatedAt": None}
@@ -179,7 +179,7 @@ def test_a_step_after_the_resolution_is_no_phase() -> None:
     )
     moved = {"created": "2026-02-26T14:00:00.000+0100", "items": [{"field": "status", "toString": "In Review"}]}
     document["changelog"] = {"histories": [moved]}
-    folding = Folding()
+    folding = Reducer()
     folding.take(read_issues(document, 2e9).events)
     assert folding.refused == {} and folding.status == "completed"
 

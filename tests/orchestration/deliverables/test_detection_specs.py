@@ -9,9 +9,9 @@ import pytest
 
 from aurora_deliverables.detection import checklists, files, openspec, speckit, work_phase
 from aurora_deliverables.detection.files import SeenFile
-from aurora_deliverables.detection.observation import Sighting, news
+from aurora_deliverables.detection.observation import Observation, news
 from aurora_deliverables.detection.recorded_state import told
-from aurora_deliverables.model import Event, PhaseStarted, RecoveryBegan, TestsRan
+from aurora_deliverables.events import Event, PhaseStarted, RecoveryBegan, TestsRan
 from aurora_deliverables.reducer import fold
 
 PATTERNS = ("specs/*.md", "docs/specs/**/*.md")
@@ -24,7 +24,7 @@ def put(root: Path, path: str, text: str, at: float) -> None:
     os.utime(file, (at, at))
 
 
-def change(root: Path, change_id: str) -> Sighting:
+def change(root: Path, change_id: str) -> Observation:
     seen = openspec.see(root, change_id)
     assert seen is not None
     sighting = openspec.sighting(seen)

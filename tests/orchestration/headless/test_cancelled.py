@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from aurora_orchestration.headless.loop import pursue
-from aurora_orchestration.soar.run_record import Mode, RunCancelled, RunRecord
+from aurora_orchestration.run_record import Mode, RunCancelled, RunRecord
 from tests.orchestration.headless.test_headless import Runs, answered, headless, root, text_of
 
 __all__ = ["root"]

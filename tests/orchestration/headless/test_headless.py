@@ -18,10 +18,11 @@ from aurora_orchestration.headless.branches import WrongBranch, allow, current_b
 from aurora_orchestration.headless.goals import BadPrompt, experiment_of, read_experiment
 from aurora_orchestration.headless.loop import MAX_QUERY, Headless, Iteration, Outcome, pursue, query_of
 from aurora_orchestration.headless.scratchpad import BadScratchpad, Scratchpad, progress_of, signalled
-from aurora_orchestration.llm.completion import Llm, Usage
+from aurora_orchestration.llm.completion import Llm
 from aurora_orchestration.llm.models import open_models
+from aurora_orchestration.run_record import Mode, RunRecord
 from aurora_orchestration.settings import HeadlessSettings
-from aurora_orchestration.soar.run_record import Call, Mode, RunRecord
+from aurora_orchestration.types import Call, Usage
 from tests.orchestration.llm.loopback import LoopbackProvider
 
 NOON = datetime(2026, 1, 2, 12, 0, 0)

@@ -9,7 +9,7 @@ import pytest
 
 from aurora_orchestration.llm.completion import Llm
 from aurora_orchestration.llm.models import open_models
-from aurora_orchestration.soar.run_record import Call
+from aurora_orchestration.types import Call
 from tests.orchestration.llm.loopback import Kind, LoopbackProvider
 
 Opened = Callable[..., Llm]

@@ -10,13 +10,14 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from aurora_memory.token_cost import estimated_tokens
 from aurora_orchestration import OrchestrationError
 from aurora_orchestration.llm.completion import Ask, CapReached, LlmError, Rejected, Truncated, Unavailable
 from aurora_orchestration.llm.journal import Journal
 from aurora_orchestration.llm.metered_model import Spending
 from aurora_orchestration.llm.structured import ask_for
 from aurora_orchestration.settings import Caps
-from aurora_orchestration.soar.run_record import Call
+from aurora_orchestration.types import Call
 from tests.orchestration.llm.conftest import Opened
 from tests.orchestration.llm.loopback import LoopbackProvider, Scripted
 
@@ -129,6 +130,20 @@ async def test_a_budget_is_asked_before_and_told_after(
     assert reply.text == "1 reserved"
     assert list(ledger.settled.values()) == [reply.cost_usd] == [calls[0].cost_usd]
     assert [what for what, _ in ledger.asked] == ["reserve", "settle"] and not ledger.reserved
+
+
+async def test_what_is_set_aside_pays_for_half_as_many_tokens_again_as_were_estimated(
+    provider: LoopbackProvider, reasoning: Opened
+) -> None:
+    ledger, asides = Ledger(), []
+    provider.otherwise = lambda request: asides.append(sum(ledger.reserved.values())) or "x"
+    ask = msgspec.structs.replace(ASK, prompt="a question of many words " * 40_000)
+    await reasoning(budget=ledger).ask(ask)
+    estimated = estimated_tokens(ask.prompt.encode())
+    beside = estimated * 3.75e-6 + AT_MOST
+    assert estimated > 100_000
+    assert asides == [pytest.approx(1.5 * estimated * 3.75e-6 + AT_MOST, rel=0.01)]
+    assert asides[0] > 1.3 * beside
 
 
 async def test_a_budget_that_would_be_passed_stops_the_call(

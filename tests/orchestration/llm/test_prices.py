@@ -9,8 +9,9 @@ import pytest
 import yaml
 
 from aurora_orchestration.llm import prices as module
-from aurora_orchestration.llm.completion import LlmError, Usage
+from aurora_orchestration.llm.completion import LlmError
 from aurora_orchestration.llm.prices import load_prices
+from aurora_orchestration.types import Usage
 
 USED = Usage(input_tokens=1_000_000, output_tokens=1_000_000, cache_read_tokens=1_000_000, cache_write_tokens=1_000_000)
 

@@ -9,8 +9,8 @@ import time
 import msgspec
 import pytest
 
-from aurora_orchestration.llm.completion import Ask, Refused, Rejected, Truncated, Unavailable, Usage
-from aurora_orchestration.soar.run_record import Call
+from aurora_orchestration.llm.completion import Ask, Refused, Rejected, Truncated, Unavailable
+from aurora_orchestration.types import Call, Usage
 from tests.orchestration.llm.conftest import Opened
 from tests.orchestration.llm.loopback import KEY, Kind, LoopbackProvider, Scripted
 

@@ -9,9 +9,9 @@ import msgspec
 import pytest
 from msgspec import Meta
 
+from aurora_orchestration import types
 from aurora_orchestration.llm.shapes import is_closed, shape_of
 from aurora_orchestration.llm.structured import MAX_CHARACTERS, Unusable, decode
-from aurora_orchestration.soar import types
 
 
 class Inner(msgspec.Struct, frozen=True):

@@ -18,14 +18,13 @@ from aurora_memory.recall.recall import recall
 from aurora_memory.store import Store, learned_reader
 from aurora_orchestration.agents.registry import Registry
 from aurora_orchestration.guardrails.budget import Budget
+from aurora_orchestration.run_record import RunRecord, RunRequest
 from aurora_orchestration.settings import BudgetSettings, LlmSettings, SoarSettings
-from aurora_orchestration.soar.context import Workbench
-from aurora_orchestration.soar.orchestrator import Orchestrator
-from aurora_orchestration.soar.run_record import RunRecord, RunRequest
+from aurora_orchestration.soar.orchestrator import orchestrate
+from aurora_orchestration.soar.services import Services
 from aurora_orchestration.soar.sessions import Sessions
 from aurora_orchestration.soar.stages import Stage
-from aurora_orchestration.soar.types import ContextChunk, LogSection
-from aurora_orchestration.soar.user_answers import AskUser, ask_nobody
+from aurora_orchestration.types import AskUser, ContextChunk, LogSection, ask_nobody
 from tests.memory.building import chunk, file
 
 FILES = {
@@ -130,26 +129,24 @@ class Bench:
         )
         self.sessions = Sessions()
         self.stages: list[Stage] = []
-        self.orchestrator = Orchestrator(
-            Workbench(
-                workspace=self.root,
-                home=self.home,
-                memory=self.memory,
-                registry=lambda: self.registry,
-                budget=self.budget,
-                tracking=self.deliverables,
-                sessions=self.sessions,
-                settings=lambda: self.settings,
-                trusted=lambda: True,
-                environ=environ,
-                now=self.now,
-                random=random.Random(7).random if "now" in more else random.random,
-            )
+        self.services = Services(
+            workspace=self.root,
+            home=self.home,
+            memory=self.memory,
+            registry=lambda: self.registry,
+            budget=self.budget,
+            tracking=self.deliverables,
+            sessions=self.sessions,
+            settings=lambda _: self.settings,
+            trusted=True,
+            environ=environ,
+            now=self.now,
+            random=random.Random(7).random if "now" in more else random.random,
         )
 
     async def ask(self, query: str, *, ask_user: AskUser = ask_nobody, **request: Any) -> RunRecord:
-        return await self.orchestrator.run(
-            RunRequest(query=query, **request), tell=self.stages.append, ask_user=ask_user
+        return await orchestrate(
+            self.services, RunRequest(query=query, **request), tell=self.stages.append, ask_user=ask_user
         )
 
     def log_of(self, run: RunRecord) -> str:

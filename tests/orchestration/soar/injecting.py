@@ -14,7 +14,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from aurora_orchestration.soar.types import Agent, ContextBundle, ContextChunk, Decomposition, Given, Subgoal
+from aurora_orchestration.types import Agent, ContextBundle, ContextChunk, Decomposition, Given, Subgoal
 
 KINDS = ("dropped requirement", "cycle", "unknown agent", "ungrounded", "contradiction", "missing dependency")
 _DATA = Path(__file__).parent / "data"

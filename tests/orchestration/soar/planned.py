@@ -6,7 +6,7 @@ from typing import Any
 
 from aurora_orchestration.llm.completion import Llm
 from aurora_orchestration.llm.models import open_models
-from aurora_orchestration.soar.types import Agent, ContextBundle, ContextChunk
+from aurora_orchestration.types import Agent, ContextBundle, ContextChunk
 from tests.orchestration.llm.loopback import LoopbackProvider
 
 QUERY = "Add rate limiting to the public API, log rejected requests, and document the limits."

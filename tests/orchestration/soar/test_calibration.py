@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from aurora_orchestration.settings import CalibrationSettings
 from aurora_orchestration.soar.calibration import CHECKS, CalibrationError, Prompt, examples, load
-from aurora_orchestration.soar.types import LEVELS
+from aurora_orchestration.types import LEVELS
 
 SETTINGS = CalibrationSettings()
 OWN = {

@@ -7,7 +7,7 @@ import pytest
 from aurora_orchestration.settings import ScoringSettings
 from aurora_orchestration.soar.claims import Sources, cited, shown, traced
 from aurora_orchestration.soar.respond import respond
-from aurora_orchestration.soar.types import (
+from aurora_orchestration.types import (
     AgentResponse,
     Check,
     Claim,

@@ -14,8 +14,9 @@ from aurora_orchestration.llm.models import open_models
 from aurora_orchestration.settings import AgentSettings, SoarSettings
 from aurora_orchestration.soar.collect import collect
 from aurora_orchestration.soar.route import route
-from aurora_orchestration.soar.types import (
+from aurora_orchestration.types import (
     Agent,
+    AskUser,
     Complexity,
     ContextBundle,
     Decomposition,
@@ -24,8 +25,8 @@ from aurora_orchestration.soar.types import (
     Subgoal,
     SubgoalResult,
     Verification,
+    ask_nobody,
 )
-from aurora_orchestration.soar.user_answers import AskUser, ask_nobody
 from tests.orchestration.agents.programs import FORKS_AND_HANGS, program
 from tests.orchestration.agents.test_executables import FAMILY, executors, written
 from tests.orchestration.llm.loopback import LoopbackProvider, Request

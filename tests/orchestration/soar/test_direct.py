@@ -8,7 +8,7 @@ from aurora_orchestration.llm.completion import BadReply, Llm
 from aurora_orchestration.llm.models import open_models
 from aurora_orchestration.soar.direct import answer_directly
 from aurora_orchestration.soar.stages import silence
-from aurora_orchestration.soar.types import ContextBundle, Given
+from aurora_orchestration.types import ContextBundle, Given
 from tests.orchestration.llm.loopback import LoopbackProvider
 from tests.orchestration.soar.test_retrieve import LOG, chunk
 

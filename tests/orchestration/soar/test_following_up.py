@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from aurora_memory.store import learned_reader
-from aurora_orchestration.soar.run_record import RunCancelled
+from aurora_orchestration.run_record import RunCancelled
 from tests.orchestration.llm.loopback import LoopbackProvider
 from tests.orchestration.soar.benches import Bench, bench
 from tests.orchestration.soar.minds import Mind

@@ -15,6 +15,7 @@ from aurora_deliverables.detection.prompts import change_of
 from aurora_memory.store import Store, learned_reader
 from aurora_orchestration.llm.journal import answered
 from aurora_orchestration.soar.claims import usable
+from aurora_orchestration.soar.interrupted_runs import sweep
 from tests.orchestration.llm.loopback import LoopbackProvider, Scripted
 from tests.orchestration.soar.benches import bench
 from tests.orchestration.soar.minds import Mind
@@ -62,9 +63,9 @@ async def test_after_kill_9_nothing_is_paid_or_learned_twice(tmp_path: Path) -> 
         await killed_at(provider, tmp_path, mind, "judge")
         paid = list(mind.asked)
         async with bench(tmp_path, provider.llm_settings(), provider.environ) as it:
-            (left,) = await it.orchestrator.sweep()
+            (left,) = await sweep(it.services)
             assert left.state == "interrupted" and left.request.query == QUERY
-            assert (await it.orchestrator.sweep()) == (left,)
+            assert (await sweep(it.services)) == (left,)
             assert left.log is not None
             log = (it.home / "logs/conversations" / left.log).read_text()
             assert log.lower().count("interrupted") >= 1 and log.count("```") % 2 == 0
@@ -87,7 +88,7 @@ async def test_after_kill_9_nothing_is_paid_or_learned_twice(tmp_path: Path) -> 
             assert found.tokens is not None and found.tokens.cost_usd == pytest.approx(
                 sum(each.usd for each in calls) + sum(each.cost_usd or 0 for each in run.calls if not each.replayed)
             )
-            assert await it.orchestrator.sweep() == ()
+            assert await sweep(it.services) == ()
             assert list((it.home / "runs").iterdir()) == []
             assert f"{run.id}" in it.log_of(run) and "Resumed" in it.log_of(run)
 
@@ -97,7 +98,7 @@ async def test_a_run_killed_before_anything_was_paid_is_gone_on_with_from_its_be
         mind = Mind(TWO)
         await killed_at(provider, tmp_path, mind, "decompose")
         async with bench(tmp_path, provider.llm_settings(), provider.environ) as it:
-            (left,) = await it.orchestrator.sweep()
+            (left,) = await sweep(it.services)
             run = await it.ask("", resume=left.id)
             assert run.state == "complete" and run.error is None
             assert not any(call.replayed for call in run.calls)
@@ -113,7 +114,7 @@ async def test_a_run_that_is_under_way_is_not_swept(tmp_path: Path) -> None:
             async with asyncio.timeout(20):
                 while "work" not in mind.asked:
                     await asyncio.sleep(0.02)
-            assert await it.orchestrator.sweep() == ()
+            assert await sweep(it.services) == ()
             assert (await task).state == "complete"
 
 
@@ -123,7 +124,7 @@ async def test_what_was_learned_before_the_kill_is_not_learned_again(tmp_path: P
         mind = Mind(TWO)
         await killed_at(provider, tmp_path, mind, "judge")
         async with bench(tmp_path, provider.llm_settings(), provider.environ) as it:
-            (left,) = await it.orchestrator.sweep()
+            (left,) = await sweep(it.services)
             saved = (it.home / "runs" / f"{left.id}.json").read_bytes()
             first = await it.ask("", resume=left.id)
             (it.home / "runs" / f"{left.id}.json").write_bytes(saved)

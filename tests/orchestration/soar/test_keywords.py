@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from aurora_orchestration.settings import KeywordSettings
 from aurora_orchestration.soar.keywords import Keyed, classify
-from aurora_orchestration.soar.types import LEVELS
+from aurora_orchestration.types import LEVELS
 
 QUERIES: list[dict[str, Any]] = json.loads((Path(__file__).parent / "data" / "complexity_queries.json").read_bytes())
 USUAL = KeywordSettings()

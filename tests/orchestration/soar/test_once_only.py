@@ -7,9 +7,8 @@ from typing import Any
 
 from aurora_orchestration.agents.executors.dispatch import Executors
 from aurora_orchestration.agents.task import Task
-from aurora_orchestration.soar.agent_cache import OnceOnly
-from aurora_orchestration.soar.types import Agent, AgentResponse, Output, Subgoal
-from aurora_orchestration.soar.user_answers import ask_nobody
+from aurora_orchestration.soar.agent_cache import AgentCache
+from aurora_orchestration.types import Agent, AgentResponse, Output, Subgoal, ask_nobody
 
 CODER = Agent(id="coder", type="executable", command="./coder")
 BUILTIN = Agent(id="llm-executor", type="builtin")
@@ -33,18 +32,18 @@ def task(description: str) -> Task:
 
 async def test_an_answer_is_given_again_once_for_each_time_it_was_given(tmp_path: Path) -> None:
     inner, path = Counting(), tmp_path / "run.agents"
-    first = OnceOnly(inner, path)
+    first = AgentCache(inner, path)
     given = [await first.run(CODER, task("a"), llm=None, ask_user=ask_nobody) for _ in range(2)]
     with path.open("ab") as file:
         file.write(b'{"digest": "torn')  # killed while it wrote
-    again = OnceOnly(inner, path)
+    again = AgentCache(inner, path)
     assert [await again.run(CODER, task("a"), llm=None, ask_user=ask_nobody) for _ in range(2)] == given
     assert inner.asked == 2
     await again.run(CODER, task("a"), llm=None, ask_user=ask_nobody)
     await again.run(CODER, task("b"), llm=None, ask_user=ask_nobody)
     await again.run(BUILTIN, task("a"), llm=None, ask_user=ask_nobody)
     assert inner.asked == 5
-    once_more = OnceOnly(inner, path)
+    once_more = AgentCache(inner, path)
     await once_more.run(CODER, task("b"), llm=None, ask_user=ask_nobody)
     assert [(await once_more.run(CODER, task("a"), llm=None, ask_user=ask_nobody)) for _ in range(3)][:2] == given
     assert inner.asked == 5
@@ -52,5 +51,5 @@ async def test_an_answer_is_given_again_once_for_each_time_it_was_given(tmp_path
 
 async def test_what_the_model_does_itself_is_left_to_the_journal_of_replies(tmp_path: Path) -> None:
     inner, path = Counting(), tmp_path / "run.agents"
-    await OnceOnly(inner, path).run(BUILTIN, task("a"), llm=None, ask_user=ask_nobody)
+    await AgentCache(inner, path).run(BUILTIN, task("a"), llm=None, ask_user=ask_nobody)
     assert not path.exists()

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from aurora_orchestration.llm.completion import BadReply, Refused
 from aurora_orchestration.settings import ScoringSettings
 from aurora_orchestration.soar.plan import most_calls, option_for, plan
-from aurora_orchestration.soar.types import Plan, VerificationOption
+from aurora_orchestration.types import Plan, VerificationOption
 from tests.orchestration.llm.loopback import LoopbackProvider, Request, Scripted
 from tests.orchestration.soar.planned import AGENTS, QUERY, bundle, good, llm_of, scores, subgoal
 

@@ -12,7 +12,7 @@ from aurora_memory import MemoryError_
 from aurora_orchestration.settings import RetrievalSettings
 from aurora_orchestration.soar.retrieve import budget_of, is_weak, mixed, retrieve
 from aurora_orchestration.soar.stages import silence
-from aurora_orchestration.soar.types import Assessment, Complexity, ContextChunk, LogSection
+from aurora_orchestration.types import Assessment, Complexity, ContextChunk, LogSection
 
 
 def chunk(row: int, score: float, kind: Any = "code", tokens: int = 100, **changes: Any) -> ContextChunk:

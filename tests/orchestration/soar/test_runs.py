@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from aurora_deliverables.detection.prompts import change_of
-from aurora_deliverables.model import Event, PhaseStarted, Started, TokensUsed
+from aurora_deliverables.events import Event, PhaseStarted, Started, TokensUsed
+from aurora_orchestration.run_record import RunCancelled
 from aurora_orchestration.settings import (
     PHASES,
     BudgetSettings,
@@ -20,7 +21,6 @@ from aurora_orchestration.settings import (
     WeightedScoring,
 )
 from aurora_orchestration.soar.checkpoint import CannotResume
-from aurora_orchestration.soar.run_record import RunCancelled
 from tests.orchestration.llm.loopback import Kind, LoopbackProvider, Scripted
 from tests.orchestration.soar.benches import bench
 from tests.orchestration.soar.minds import Mind

@@ -10,7 +10,7 @@ import pytest
 from aurora_orchestration.settings import DecompositionWeights, OutputWeights, ScoringSettings, WeightedScoring
 from aurora_orchestration.soar.replies import CheckReply
 from aurora_orchestration.soar.scores import Judged, ScoringError, judge, notices, outcome, stricter, verdict
-from aurora_orchestration.soar.types import Verification
+from aurora_orchestration.types import Verification
 
 SETTINGS = ScoringSettings()
 WEIGHTS = DecompositionWeights()

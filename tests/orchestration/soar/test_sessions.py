@@ -4,11 +4,11 @@ import msgspec
 import pytest
 
 from aurora_memory.learning import Learned
+from aurora_orchestration.run_record import RunRecord
 from aurora_orchestration.settings import SignalSettings
 from aurora_orchestration.soar.follow_up_signals import detect
-from aurora_orchestration.soar.run_record import RunRecord
 from aurora_orchestration.soar.sessions import Continuation, Sessions, clarified, continuation
-from aurora_orchestration.soar.types import LEVELS, Assessment, Complexity, Given
+from aurora_orchestration.types import LEVELS, Assessment, Complexity, Given
 
 
 def record(complexity: Complexity = "medium", **changes: object) -> RunRecord:

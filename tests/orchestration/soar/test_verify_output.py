@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from aurora_orchestration.settings import ScoringSettings
-from aurora_orchestration.soar.types import AgentResponse, Claim, Output, Subgoal, SubgoalResult, Verification
 from aurora_orchestration.soar.verify_output import precheck, verify_output
 from aurora_orchestration.soar.verify_synthesis import precheck as precheck_answer
 from aurora_orchestration.soar.verify_synthesis import untraced, verify_synthesis
+from aurora_orchestration.types import AgentResponse, Claim, Output, Subgoal, SubgoalResult, Verification
 from tests.orchestration.llm.loopback import LoopbackProvider
 from tests.orchestration.soar.planned import bundle, llm_of, scores
 

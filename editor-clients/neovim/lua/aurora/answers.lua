@@ -41,8 +41,8 @@ function M.stage_line(notice)
   if given(notice.detail) then
     table.insert(said, (notice.detail:gsub('%s+', ' ')))
   end
-  if (notice.costUsd or 0) > 0 then
-    table.insert(said, ('$%.4f'):format(notice.costUsd))
+  if (notice.cost_usd or 0) > 0 then
+    table.insert(said, ('$%.4f'):format(notice.cost_usd))
   end
   return table.concat(said, ' · ') .. (notice.status == 'in_progress' and ' …' or '')
 end
@@ -55,17 +55,17 @@ local function sure(result)
   if given(result.confidence) then
     table.insert(said, ('confidence %.2f'):format(result.confidence))
   end
-  if result.fromMemory then
+  if result.from_memory then
     table.insert(said, 'from memory')
   end
   if (result.calls or 0) == 0 then
     table.insert(said, 'no model asked, no cost')
-  elseif (result.unpricedCalls or 0) > 0 then
-    table.insert(said, ('$%.4f and %d calls of unknown price'):format(result.costUsd or 0, result.unpricedCalls))
+  elseif (result.unpriced_calls or 0) > 0 then
+    table.insert(said, ('$%.4f and %d calls of unknown price'):format(result.cost_usd or 0, result.unpriced_calls))
   else
-    table.insert(said, ('$%.4f'):format(result.costUsd or 0))
+    table.insert(said, ('$%.4f'):format(result.cost_usd or 0))
   end
-  table.insert(said, ('%.1f s'):format((result.tookMs or 0) / 1000))
+  table.insert(said, ('%.1f s'):format((result.took_ms or 0) / 1000))
   return table.concat(said, ' · ')
 end
 
@@ -95,7 +95,7 @@ function M.lines(result)
     add('## From memory')
     add('')
     for _, source in ipairs(result.sources) do
-      local where = source.file ~= '' and ('%s:%d'):format(source.file, source.lineStart) or source.id
+      local where = source.file ~= '' and ('%s:%d'):format(source.file, source.line_start) or source.id
       add(('- %s  %s  %.2f'):format(where, source.name, source.score))
     end
     add('')

@@ -16,38 +16,38 @@ local actions = {
     if #words == 0 then
       return nil, 'name the change: AurDeliverable start CHANGE [description]'
     end
-    return { changeId = words[1], description = words[2] and table.concat(words, ' ', 2) or nil }
+    return { change_id = words[1], description = words[2] and table.concat(words, ' ', 2) or nil }
   end,
   phase = function(words)
     if not vim.tbl_contains(PHASES, words[1] or '') then
       return nil, 'name a phase: ' .. table.concat(PHASES, ', ')
     end
-    return { phase = words[1], changeId = words[2] }
+    return { phase = words[1], change_id = words[2] }
   end,
   task = function(words)
     local done, total = (words[1] or ''):match('^(%d+)/(%d+)$')
     if not done then
       return nil, 'say how many are done: AurDeliverable task 3/8'
     end
-    return { completed = tonumber(done), total = tonumber(total), changeId = words[2] }
+    return { completed = tonumber(done), total = tonumber(total), change_id = words[2] }
   end,
   iterate = function(words)
-    return { changeId = words[1] }
+    return { change_id = words[1] }
   end,
   recovery = function(words)
     return { reason = #words > 0 and table.concat(words, ' ') or nil }
   end,
   complete = function(words)
-    return { changeId = words[1] }
+    return { change_id = words[1] }
   end,
   fail = function(words)
     if words[1] and not vim.tbl_contains(FAILURES, words[1]) then
       return nil, 'name a type of failure, or none: ' .. table.concat(FAILURES, ', ')
     end
-    return { failureType = words[1], changeId = words[2] }
+    return { failure_type = words[1], change_id = words[2] }
   end,
   show = function(words)
-    return { changeId = words[1] }
+    return { change_id = words[1] }
   end,
   list = function()
     return {}
@@ -56,9 +56,9 @@ local actions = {
 
 local function summary(state)
   local ended = state.status == 'completed' or state.status == 'failed'
-  local said = { state.changeId, ended and state.status or state.currentPhase or state.status }
-  if (state.tasksTotal or 0) ~= 0 then
-    table.insert(said, ('%d/%d tasks'):format(state.tasksCompleted or 0, state.tasksTotal))
+  local said = { state.change_id, ended and state.status or state.current_phase or state.status }
+  if (state.tasks_total or 0) ~= 0 then
+    table.insert(said, ('%d/%d tasks'):format(state.tasks_completed or 0, state.tasks_total))
   end
   return table.concat(said, ' · ')
 end
@@ -68,17 +68,17 @@ local function show(state)
   if state.description then
     vim.list_extend(lines, { state.description, '' })
   end
-  table.insert(lines, '- begun ' .. state.startedAt)
+  table.insert(lines, '- begun ' .. state.started_at)
   for _, phase in ipairs(PHASES) do
     local record = (state.phases or {})[phase]
-    if record and record.startedAt then
-      table.insert(lines, ('- %s: %s to %s'):format(phase, record.startedAt, record.completedAt or 'now'))
+    if record and record.started_at then
+      table.insert(lines, ('- %s: %s to %s'):format(phase, record.started_at, record.completed_at or 'now'))
     end
   end
-  for tool, number in pairs(state.toolCalls or {}) do
+  for tool, number in pairs(state.tool_calls or {}) do
     table.insert(lines, ('- tool %s: %d calls'):format(tool, number))
   end
-  for name, key in pairs({ iterations = 'applyIterations', recoveries = 'recoveryAttempts' }) do
+  for name, key in pairs({ iterations = 'apply_iterations', recoveries = 'recovery_attempts' }) do
     if (state[key] or 0) ~= 0 then
       table.insert(lines, ('- %s: %d'):format(name, state[key]))
     end

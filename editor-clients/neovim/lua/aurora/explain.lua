@@ -24,7 +24,7 @@ end
 
 function M.lines(known)
   local chunk, terms = known.chunk, known.chunk.activation
-  local where = chunk.file ~= '' and ('%s:%d-%d'):format(chunk.file, chunk.lineStart, chunk.lineEnd) or chunk.id
+  local where = chunk.file ~= '' and ('%s:%d-%d'):format(chunk.file, chunk.line_start, chunk.line_end) or chunk.id
   local lines = { '# ' .. chunk.name, '', where, '' }
   local signature = vim.trim((chunk.signature or ''))
   if signature ~= '' then
@@ -36,7 +36,7 @@ function M.lines(known)
   table.insert(
     lines,
     ('- activation %.2f = base level %.2f + spreading %.2f + context %.2f − decay %.2f + learned %.2f'):format(
-      terms.total, terms.baseLevel, terms.spreading, terms.contextBoost, terms.decay, terms.learned
+      terms.total, terms.base_level, terms.spreading, terms.context_boost, terms.decay, terms.learned
     )
   )
   if #known.accesses > 0 then

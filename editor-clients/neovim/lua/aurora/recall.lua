@@ -21,7 +21,7 @@ local function quickfix_item(result)
   if result.file == '' then -- a solved question: nothing of it stands in a file
     return { text = text }
   end
-  return { filename = path(result), lnum = result.lineStart, end_lnum = result.lineEnd, col = 1, text = text }
+  return { filename = path(result), lnum = result.line_start, end_lnum = result.line_end, col = 1, text = text }
 end
 
 local function to_quickfix(answer)
@@ -42,7 +42,7 @@ function M.open(result)
   vim.cmd("normal! m'")
   vim.cmd('edit ' .. vim.fn.fnameescape(vim.fn.fnamemodify(path(result), ':~:.')))
   local last = vim.api.nvim_buf_line_count(0)
-  vim.api.nvim_win_set_cursor(0, { math.max(1, math.min(result.lineStart, last)), 0 })
+  vim.api.nvim_win_set_cursor(0, { math.max(1, math.min(result.line_start, last)), 0 })
   vim.cmd('normal! zz')
 end
 
@@ -51,7 +51,7 @@ local function to_picker(answer)
     prompt = answer.query,
     kind = 'aurora',
     format_item = function(result)
-      local where = result.file ~= '' and ('%s:%d  '):format(result.file, result.lineStart) or ''
+      local where = result.file ~= '' and ('%s:%d  '):format(result.file, result.line_start) or ''
       return ('%s%s  %.2f'):format(where, title(result), result.score)
     end,
   }, function(chosen)
@@ -78,8 +78,8 @@ function M.ask(query, results)
   end
   client.ask('aurora/recall', params, function(answer, session)
     local fresh = answer.freshness
-    local complete = fresh.indexedAt and fresh.files > 0 and fresh.pendingFiles == 0 and fresh.state == 'ready'
-    if complete or (fresh.indexedAt and #answer.results > 0) or fresh.state == 'error' then
+    local complete = fresh.indexed_at and fresh.files > 0 and fresh.pending_files == 0 and fresh.state == 'ready'
+    if complete or (fresh.indexed_at and #answer.results > 0) or fresh.state == 'error' then
       show(answer, results)
       return
     end

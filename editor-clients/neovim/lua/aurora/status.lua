@@ -13,7 +13,7 @@ function M.lines(status)
     ('# aurora %s'):format(status.version),
     '',
     ('- process %d, %s, up %d min, %d connections'):format(
-      status.pid, size(status.rssBytes), math.floor(status.uptimeS / 60), status.connections
+      status.pid, size(status.rss_bytes), math.floor(status.uptime_s / 60), status.connections
     ),
     ('- socket %s'):format(status.socket),
   }
@@ -22,16 +22,16 @@ function M.lines(status)
       workspace.state,
       ('%d files'):format(workspace.files),
       ('%d chunks'):format(workspace.chunks),
-      size(workspace.databaseBytes),
+      size(workspace.database_bytes),
     }
-    if workspace.pendingFiles > 0 then
-      table.insert(facts, ('%d pending'):format(workspace.pendingFiles))
+    if workspace.pending_files > 0 then
+      table.insert(facts, ('%d pending'):format(workspace.pending_files))
     end
-    if workspace.skippedFiles > 0 then
-      table.insert(facts, ('%d skipped'):format(workspace.skippedFiles))
+    if workspace.skipped_files > 0 then
+      table.insert(facts, ('%d skipped'):format(workspace.skipped_files))
     end
-    if workspace.lastError ~= nil and workspace.lastError ~= vim.NIL then
-      table.insert(facts, 'last error: ' .. workspace.lastError)
+    if workspace.last_error ~= nil and workspace.last_error ~= vim.NIL then
+      table.insert(facts, 'last error: ' .. workspace.last_error)
     end
     table.insert(lines, ('- %s: %s'):format(workspace.root, table.concat(facts, ' · ')))
   end

@@ -41,41 +41,41 @@ export class Deliverables {
     });
     if (description === undefined) return;
     const more = description.trim() ? { description: description.trim() } : {};
-    await this.tell({ action: "start", changeId: changeId.trim(), workspace: await folder(), ...more }, "begun");
+    await this.tell({ action: "start", change_id: changeId.trim(), workspace: await folder(), ...more }, "begun");
   }
 
   async phase(given?: DeliverableState): Promise<void> {
     const chosen = given ?? (await this.pick("Begin a phase of which deliverable?"));
     if (!chosen) return;
-    const at = chosen.currentPhase;
+    const at = chosen.current_phase;
     const items = PHASES.map((phase) => ({ label: phase, description: phase === at ? "now" : "" }));
-    const phase = await vscode.window.showQuickPick(items, { title: `AURORA: Phase of ${chosen.changeId}`, placeHolder: "Which phase begins?" });
-    if (phase) await this.tell({ action: "phase", changeId: chosen.changeId, phase: phase.label }, `in phase ${phase.label}`);
+    const phase = await vscode.window.showQuickPick(items, { title: `AURORA: Phase of ${chosen.change_id}`, placeHolder: "Which phase begins?" });
+    if (phase) await this.tell({ action: "phase", change_id: chosen.change_id, phase: phase.label }, `in phase ${phase.label}`);
   }
 
   async complete(given?: DeliverableState): Promise<void> {
     const chosen = given ?? (await this.pick("Which deliverable is complete?"));
     if (!chosen) return;
-    const state = await this.tell({ action: "complete", changeId: chosen.changeId }, "completed");
-    await this.show(state.changeId);
+    const state = await this.tell({ action: "complete", change_id: chosen.change_id }, "completed");
+    await this.show(state.change_id);
   }
 
   async fail(given?: DeliverableState): Promise<void> {
     const chosen = given ?? (await this.pick("Which deliverable has failed?"));
     if (!chosen) return;
     const items = FAILURES.map(([label, description]) => ({ label, description }));
-    const failure = await vscode.window.showQuickPick(items, { title: `AURORA: ${chosen.changeId} failed`, placeHolder: "How did it fail?" });
+    const failure = await vscode.window.showQuickPick(items, { title: `AURORA: ${chosen.change_id} failed`, placeHolder: "How did it fail?" });
     if (!failure) return;
-    const reason = await vscode.window.showInputBox({ title: `AURORA: ${chosen.changeId} failed`, prompt: "Why, in a sentence (may be empty)" });
+    const reason = await vscode.window.showInputBox({ title: `AURORA: ${chosen.change_id} failed`, prompt: "Why, in a sentence (may be empty)" });
     if (reason === undefined) return;
     const more = reason.trim() ? { reason: reason.trim() } : {};
-    await this.tell({ action: "fail", changeId: chosen.changeId, failureType: failure.label, ...more }, "failed");
+    await this.tell({ action: "fail", change_id: chosen.change_id, failure_type: failure.label, ...more }, "failed");
   }
 
   /** The state of one, or its final record once it has ended, as a page. */
   async show(changeId: string, workspace?: string): Promise<void> {
     const where = workspace ? { workspace } : {};
-    const whole = await this.connection.request<Record<string, unknown>>(Deliverable, { action: "export", changeId, ...where });
+    const whole = await this.connection.request<Record<string, unknown>>(Deliverable, { action: "export", change_id: changeId, ...where });
     const page = this.pages.address("deliverables", changeId);
     this.pages.put(page, `# ${escaped(changeId)}\n\n${told(whole)}\n\n\`\`\`json\n${JSON.stringify(whole, undefined, 2)}\n\`\`\`\n`);
     await this.pages.show(page);
@@ -88,32 +88,32 @@ export class Deliverables {
       if (chosen) await this.start();
       return undefined;
     }
-    const items = opened.map((state) => ({ label: nameOf(state), description: standing(state), detail: isQuestion(state) ? state.changeId : (state.description ?? ""), state }));
+    const items = opened.map((state) => ({ label: nameOf(state), description: standing(state), detail: isQuestion(state) ? state.change_id : (state.description ?? ""), state }));
     return (await vscode.window.showQuickPick(items, { title: "AURORA: Deliverables", placeHolder }))?.state;
   }
 
   private async tell(params: Record<string, unknown>, done: string): Promise<DeliverableState> {
     const state = await this.connection.request<DeliverableState>(Deliverable, params);
-    void vscode.window.setStatusBarMessage(`$(check) ${state.changeId}: ${done}`, 6000);
+    void vscode.window.setStatusBarMessage(`$(check) ${state.change_id}: ${done}`, 6000);
     return state;
   }
 }
 
 /** Whether it is a question put to AURORA, and not a change somebody began. */
 export function isQuestion(state: DeliverableState): boolean {
-  return state.specSource?.framework === "prompt";
+  return state.spec_source?.framework === "prompt";
 }
 
 /** What it is called: a question by its words. */
 export function nameOf(state: DeliverableState): string {
-  return isQuestion(state) && state.description ? state.description : state.changeId;
+  return isQuestion(state) && state.description ? state.description : state.change_id;
 }
 
 /** `apply · 4/8`. */
 export function standing(state: DeliverableState): string {
   const ended = state.status === "completed" || state.status === "failed";
-  const words: string[] = [ended ? state.status : (state.currentPhase ?? state.status)];
-  if (state.tasksTotal) words.push(`${state.tasksCompleted ?? 0}/${state.tasksTotal}`);
+  const words: string[] = [ended ? state.status : (state.current_phase ?? state.status)];
+  if (state.tasks_total) words.push(`${state.tasks_completed ?? 0}/${state.tasks_total}`);
   return words.join(" · ");
 }
 
@@ -124,7 +124,7 @@ function told(whole: Record<string, unknown>): string {
 }
 
 function words(name: string): string {
-  return name.replace(/([A-Z])/g, (letter) => ` ${letter.toLowerCase()}`);
+  return name.replaceAll("_", " ");
 }
 
 async function folder(): Promise<string> {

@@ -38,15 +38,15 @@ function explained(found: ExplainResult): string {
   const { activation } = chunk;
   const parts = [
     `# ${escaped(chunk.name || chunk.file)}`,
-    `${link(`${chunk.file}:${chunk.lineStart}`, root, chunk.file, chunk.lineStart)} · ${chunk.kind} · changed ${ago(chunk.lastModified)} · last used in an answer: ${ago(chunk.lastUsed)}`,
+    `${link(`${chunk.file}:${chunk.line_start}`, root, chunk.file, chunk.line_start)} · ${chunk.kind} · changed ${ago(chunk.last_modified)} · last used in an answer: ${ago(chunk.last_used)}`,
   ];
   if (chunk.signature) parts.push(`\`\`\`\`${chunk.language}\n${chunk.signature}\n\`\`\`\``);
   if (chunk.summary) parts.push(escaped(chunk.summary));
   parts.push("## How present it is");
   const terms: [string, number][] = [
-    ["base level", activation.baseLevel],
+    ["base level", activation.base_level],
     ["spreading", activation.spreading],
-    ["context", activation.contextBoost],
+    ["context", activation.context_boost],
     ["learned", activation.learned],
     ["decay", -activation.decay],
   ];

@@ -40,7 +40,7 @@ export async function indexNow(connection: Connection): Promise<void> {
     vscode.window.setStatusBarMessage("$(circle-slash) AURORA: indexing stopped", 5000);
     return;
   }
-  const skipped = result.skippedFiles ? ` · ${result.skippedFiles} skipped` : "";
-  const text = `AURORA: ${result.files.toLocaleString()} files, ${result.chunks.toLocaleString()} chunks${skipped}; ${result.parsedFiles.toLocaleString()} read just now.`;
+  const skipped = result.skipped_files ? ` · ${result.skipped_files} skipped` : "";
+  const text = `AURORA: ${result.files.toLocaleString()} files, ${result.chunks.toLocaleString()} chunks${skipped}; ${result.parsed_files.toLocaleString()} read just now.`;
   void vscode.window.showInformationMessage(text);
 }

@@ -47,7 +47,7 @@ export async function recall(connection: Connection, given?: string): Promise<vo
       const answer = await connection.request<RecallResult>(Recall, params, source.token);
       if (source.token.isCancellationRequested) return; // the user has typed on
       picker.items = answer.results.length ? answer.results.map(item) : [nothing(answer)];
-      picker.title = `AURORA: Recall · ${answer.results.length} in ${Math.max(1, Math.round(answer.tookMs))} ms${behind(answer)}`;
+      picker.title = `AURORA: Recall · ${answer.results.length} in ${Math.max(1, Math.round(answer.took_ms))} ms${behind(answer)}`;
       answered.fire(answer);
     } catch (error) {
       if (source.token.isCancellationRequested) return;
@@ -72,7 +72,7 @@ export async function recall(connection: Connection, given?: string): Promise<vo
     if (accepted) return;
     shaded?.setDecorations(shade, []);
     shaded = editor;
-    editor.setDecorations(shade, [rangeOf(found.lineStart, found.lineEnd)]);
+    editor.setDecorations(shade, [rangeOf(found.line_start, found.line_end)]);
   };
 
   picker.onDidChangeValue(typed);
@@ -116,10 +116,10 @@ export async function recall(connection: Connection, given?: string): Promise<vo
 }
 
 function item(found: Recalled): Found {
-  const about = [found.summary, found.lastModified ? `changed ${ago(found.lastModified)}` : "", callers(found.callers)];
+  const about = [found.summary, found.last_modified ? `changed ${ago(found.last_modified)}` : "", callers(found.callers)];
   return {
     label: `$(${icon(found)}) ${found.name || found.file}`,
-    description: `${found.workspace && found.workspace !== firstRoot() ? `${found.workspace}/` : ""}${found.file}:${found.lineStart} · ${found.score.toFixed(2)}`,
+    description: `${found.workspace && found.workspace !== firstRoot() ? `${found.workspace}/` : ""}${found.file}:${found.line_start} · ${found.score.toFixed(2)}`,
     detail: about.filter(Boolean).join(" · ") || found.signature,
     alwaysShow: true,
     found,
@@ -138,7 +138,7 @@ function callers(count: number): string {
 }
 
 function behind(answer: RecallResult): string {
-  const pending = answer.freshness.pendingFiles;
+  const pending = answer.freshness.pending_files;
   return pending ? ` · ${pending} ${pending === 1 ? "file" : "files"} still being indexed` : "";
 }
 

@@ -15,14 +15,14 @@ export class DeliverableView implements vscode.TreeDataProvider<DeliverableState
   /** Ask for all of them anew. The latest open one is returned. */
   async load(): Promise<DeliverableState | undefined> {
     const listed = await this.deliverables.list();
-    this.known = new Map(listed.map((state) => [state.changeId, state]));
+    this.known = new Map(listed.map((state) => [state.change_id, state]));
     this.changed.fire();
     return listed.find((state) => !ended(state) && !isQuestion(state));
   }
 
   told(change: DeliverableChange): void {
-    this.known.delete(change.deliverable.changeId);
-    this.known = new Map([[change.deliverable.changeId, change.deliverable], ...this.known]);
+    this.known.delete(change.deliverable.change_id);
+    this.known = new Map([[change.deliverable.change_id, change.deliverable], ...this.known]);
     this.changed.fire();
   }
 
@@ -34,9 +34,9 @@ export class DeliverableView implements vscode.TreeDataProvider<DeliverableState
 
   getTreeItem(state: DeliverableState): vscode.TreeItem {
     const item = new vscode.TreeItem(nameOf(state));
-    item.id = state.changeId;
-    item.description = `${standing(state)}${state.updatedAt ? ` · ${ago(state.updatedAt)}` : ""}`;
-    item.tooltip = state.description || state.changeId;
+    item.id = state.change_id;
+    item.description = `${standing(state)}${state.updated_at ? ` · ${ago(state.updated_at)}` : ""}`;
+    item.tooltip = state.description || state.change_id;
     const icons: Record<string, [string, string?]> = { completed: ["pass", "testing.iconPassed"], failed: ["error", "testing.iconFailed"] };
     const [icon, color] = icons[state.status] ?? [isQuestion(state) ? "comment-discussion" : "circle-large-outline"];
     item.iconPath = new vscode.ThemeIcon(icon, color ? new vscode.ThemeColor(color) : undefined);

@@ -64,7 +64,7 @@ export class MemoryView implements vscode.TreeDataProvider<Node> {
         return chunkItem(node.chunk);
       case "answer": {
         const item = new vscode.TreeItem(node.result.query);
-        item.description = node.result.fromMemory ? "from memory" : node.result.state.replace("_", " ");
+        item.description = node.result.from_memory ? "from memory" : node.result.state.replace("_", " ");
         item.iconPath = new vscode.ThemeIcon(node.result.state === "complete" ? "comment-discussion" : "comment-unresolved");
         item.command = { title: "Show", command: "aurora.showPage", arguments: [node.page] };
         return item;
@@ -74,24 +74,24 @@ export class MemoryView implements vscode.TreeDataProvider<Node> {
 }
 
 function counts(status: WorkspaceStatus): unknown[] {
-  return [status.root, status.state, status.files, status.chunks, status.pendingFiles, status.skippedFiles, status.lastError];
+  return [status.root, status.state, status.files, status.chunks, status.pending_files, status.skipped_files, status.last_error];
 }
 
 function folderItem(status: WorkspaceStatus): vscode.TreeItem {
   const item = new vscode.TreeItem(status.root.split(/[\\/]/).at(-1) ?? status.root);
-  item.description = status.state === "ready" ? `${status.chunks.toLocaleString()} chunks of ${status.files.toLocaleString()} files` : `${status.state} ${status.pendingFiles.toLocaleString()}`;
-  item.tooltip = [status.root, `${(status.databaseBytes / 1e6).toFixed(1)} MB`, `${status.skippedFiles} skipped`, status.lastError].filter(Boolean).join(" · ");
+  item.description = status.state === "ready" ? `${status.chunks.toLocaleString()} chunks of ${status.files.toLocaleString()} files` : `${status.state} ${status.pending_files.toLocaleString()}`;
+  item.tooltip = [status.root, `${(status.database_bytes / 1e6).toFixed(1)} MB`, `${status.skipped_files} skipped`, status.last_error].filter(Boolean).join(" · ");
   item.iconPath = new vscode.ThemeIcon(status.state === "error" ? "error" : status.state === "ready" ? "database" : "sync~spin");
   return item;
 }
 
 function chunkItem(chunk: Recalled): vscode.TreeItem {
   const item = new vscode.TreeItem(chunk.name || chunk.file);
-  item.description = `${chunk.file}:${chunk.lineStart}`;
+  item.description = `${chunk.file}:${chunk.line_start}`;
   item.tooltip = `${chunk.signature || chunk.name}\nscore ${chunk.score.toFixed(2)} · activation ${chunk.activation.total.toFixed(2)}`;
   item.iconPath = new vscode.ThemeIcon(icon(chunk));
   item.contextValue = "chunk";
-  const start = new vscode.Position(Math.max(0, chunk.lineStart - 1), 0);
+  const start = new vscode.Position(Math.max(0, chunk.line_start - 1), 0);
   const selection = new vscode.Range(start, start);
   item.command = { title: "Open", command: "vscode.open", arguments: [uriOf(chunk.workspace, chunk.file), { selection, preview: true }] };
   return item;

@@ -18,8 +18,7 @@ from aurora_orchestration.agents.task import Task
 from aurora_orchestration.agents.user_questions import Dialogue
 from aurora_orchestration.llm.completion import CapReached, Llm, LlmError
 from aurora_orchestration.settings import AgentSettings
-from aurora_orchestration.soar.types import Agent, AgentResponse
-from aurora_orchestration.soar.user_answers import AskUser
+from aurora_orchestration.types import Agent, AgentResponse, AskUser
 
 log = logging.getLogger(__name__)
 

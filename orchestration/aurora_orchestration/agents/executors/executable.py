@@ -24,7 +24,7 @@ from aurora_orchestration.agents.envelope import MAX_REPLY, Told, failed, questi
 from aurora_orchestration.agents.executors.processes import AgentError, AgentProcess, start
 from aurora_orchestration.agents.task import Task, request
 from aurora_orchestration.agents.user_questions import Dialogue
-from aurora_orchestration.soar.types import Agent, AgentResponse
+from aurora_orchestration.types import Agent, AgentResponse
 
 MAX_CALLS = 4
 

@@ -15,7 +15,7 @@ from aurora_orchestration.agents.executors.environment import filled
 from aurora_orchestration.agents.executors.processes import AgentError
 from aurora_orchestration.agents.task import Task, request
 from aurora_orchestration.agents.user_questions import Dialogue
-from aurora_orchestration.soar.types import Agent, AgentResponse
+from aurora_orchestration.types import Agent, AgentResponse
 from aurora_protocol import ProtocolError, SiteError
 
 MAX_CALLS = 3

@@ -23,7 +23,7 @@ from aurora_orchestration.agents.user_questions import Dialogue
 from aurora_orchestration.guardrails.redaction import redact
 from aurora_orchestration.llm.completion import Ask, Llm
 from aurora_orchestration.llm.structured import ask_for
-from aurora_orchestration.soar.types import Agent, AgentResponse
+from aurora_orchestration.types import Agent, AgentResponse
 
 if TYPE_CHECKING:
     from mcp import Client

@@ -19,7 +19,7 @@ from aurora_orchestration.agents.executors.processes import AgentError, AgentPro
 from aurora_orchestration.agents.formats.mcp_servers import server_named
 from aurora_orchestration.agents.formats.registry_file import located
 from aurora_orchestration.agents.user_questions import Dialogue
-from aurora_orchestration.soar.types import Agent
+from aurora_orchestration.types import Agent
 from aurora_protocol.version import __version__
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from typing import Any
 
 from aurora_orchestration.agents.capability_words import capabilities_of, domains_of
 from aurora_orchestration.agents.sources import Found, Seen, Source, look, read_text
-from aurora_orchestration.soar.types import Agent
+from aurora_orchestration.types import Agent
 
 MAX_AGENT_BYTES = 128 << 10
 MAX_FRONT = 16 << 10

@@ -15,7 +15,7 @@ from msgspec import Meta, Struct, field
 from aurora_orchestration.agents.capability_words import capabilities_of, domains_of
 from aurora_orchestration.agents.formats.registry_file import Line, Lines, Pairs, Word, located
 from aurora_orchestration.agents.sources import MAX_SETTINGS_BYTES, Found, Source, read_text
-from aurora_orchestration.soar.types import Agent
+from aurora_orchestration.types import Agent
 from aurora_protocol import typed
 
 MAX_SERVERS = 100

@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Meta, Struct, field
 
 from aurora_orchestration.agents.sources import MAX_AGENTS, Found, Source, read_text
-from aurora_orchestration.soar.types import Agent, AgentType, Share
+from aurora_orchestration.types import Agent, AgentType, Share
 from aurora_protocol import typed
 
 Word = Annotated[str, Meta(min_length=1, max_length=200)]

@@ -7,8 +7,9 @@ from typing import Any, Protocol
 
 from msgspec import Struct
 
-from aurora_orchestration.llm.completion import Unavailable, Usage
+from aurora_orchestration.llm.completion import Unavailable
 from aurora_orchestration.llm.providers.provider import Answer, Wanted, count
+from aurora_orchestration.types import Usage
 
 
 class EditorReply(Struct, frozen=True, kw_only=True):

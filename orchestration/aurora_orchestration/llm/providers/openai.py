@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any, Literal
 
-from aurora_orchestration.llm.completion import Usage
 from aurora_orchestration.llm.providers.http_client import open_client
 from aurora_orchestration.llm.providers.provider import Answer, Declined, Passing, Wanted, count
 from aurora_orchestration.llm.providers.retry import patiently
 from aurora_orchestration.llm.providers.sdk_errors import as_llm_error, failures
 from aurora_orchestration.llm.shapes import is_closed
+from aurora_orchestration.types import Usage
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI

@@ -7,7 +7,8 @@ from typing import Any, Literal, Protocol
 
 from msgspec import Struct
 
-from aurora_orchestration.llm.completion import Rejected, Unavailable, Usage
+from aurora_orchestration.llm.completion import Rejected, Unavailable
+from aurora_orchestration.types import Usage
 
 STREAM_FROM = 2048
 """Answers that may get longer than so many tokens are streamed: silence is noticed, length is not taken for it."""

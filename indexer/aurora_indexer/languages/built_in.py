@@ -1,0 +1,124 @@
+"""Languages that AURORA brings: one row here and one `.scm` query file each (AURORA §6.3.5)."""
+
+from __future__ import annotations
+
+from aurora_indexer.languages import c_family, ecmascript, imports
+from aurora_indexer.languages.language import CLASS_LIKE, Language
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_ECMASCRIPT_WORDS = _words(
+    "abstract any arguments as async await boolean class const constructor debugger default delete export exports"
+    " extends false finally function implements import instanceof interface let module new null number object"
+    " private promise protected public readonly require return static string super switch this throw true try type"
+    " typeof undefined unknown var void yield props keyof namespace declare enum"
+)
+_C_WORDS = _words(
+    "auto bool char const double enum extern float inline int long register return short signed sizeof static"
+    " struct switch typedef union unsigned void volatile null size uint int8 int16 int32 int64 uint8 uint16 uint32"
+    " uint64"
+)
+_EXPORTS = r"^(?:module\.)?exports$|^(?:module\.)?exports\.|^module$|^(?:this|window|globalThis)$|\.prototype$"
+
+LANGUAGES: tuple[Language, ...] = (
+    Language(
+        name="python",
+        suffixes=(".py", ".pyi"),
+        interpreters=("python",),
+        read_imports=imports.python,
+        words=_words(
+            "args async await bool class cls def dict elif except float import init int kwargs lambda list none"
+            " object pass raise return self set str super true false tuple typing union optional any yield"
+        ),
+    ),
+    Language(
+        name="typescript",
+        suffixes=(".ts", ".mts", ".cts"),
+        interpreters=("ts-node", "deno", "tsx"),
+        read_imports=imports.ecmascript,
+        words=_ECMASCRIPT_WORDS,
+        unqualified=_EXPORTS,
+        refine=ecmascript.refine,
+    ),
+    Language(
+        name="tsx",
+        suffixes=(".tsx",),
+        read_imports=imports.ecmascript,
+        words=_ECMASCRIPT_WORDS,
+        unqualified=_EXPORTS,
+        refine=ecmascript.refine,
+    ),
+    Language(
+        name="javascript",
+        suffixes=(".js", ".jsx", ".mjs", ".cjs"),
+        interpreters=("node", "bun"),
+        read_imports=imports.ecmascript,
+        words=_ECMASCRIPT_WORDS,
+        unqualified=_EXPORTS,
+        refine=ecmascript.refine,
+    ),
+    Language(
+        name="go",
+        suffixes=(".go",),
+        read_imports=imports.go,
+        words=_words(
+            "any bool byte chan const defer err error fallthrough float32 float64 func go int int32 int64"
+            " interface len make map nil package range return rune select string struct switch type uint var"
+        ),
+    ),
+    Language(
+        name="rust",
+        suffixes=(".rs",),
+        separator=r"::",
+        read_imports=imports.rust,
+        words=_words(
+            "async await bool box const crate dyn enum err extern fn impl let match mod mut none ok option pub"
+            " ref result return self some static str string struct super trait type u8 u32 u64 i32 i64 unsafe"
+            " usize vec where"
+        ),
+    ),
+    Language(
+        name="java",
+        suffixes=(".java",),
+        read_imports=imports.java,
+        words=_words(
+            "abstract boolean byte char class double extends final float implements import int interface long new"
+            " null object override package private protected public return short static string super synchronized"
+            " this throw throws void volatile"
+        ),
+    ),
+    Language(
+        name="c",
+        suffixes=(".c", ".h"),
+        read_imports=imports.c,
+        hidden=c_family.hidden,
+        words=_C_WORDS,
+        separator=r"::",
+        really=(c_family.is_cpp, "cpp"),
+    ),
+    Language(
+        name="cpp",
+        suffixes=(".cc", ".cpp", ".cxx", ".hpp", ".hh", ".hxx", ".h++", ".c++"),
+        read_imports=imports.c,
+        hidden=c_family.hidden,
+        words=_C_WORDS
+        | _words(
+            "class constexpr delete explicit final friend mutable namespace new noexcept nullptr operator"
+            " override private protected public std string template this throw typename using virtual"
+        ),
+        separator=r"::",
+    ),
+    Language(
+        name="ruby",
+        suffixes=(".rb", ".rake", ".gemspec", ".ru"),
+        file_names=("Gemfile", "Rakefile"),
+        interpreters=("ruby",),
+        read_imports=imports.ruby,
+        words=_words("begin class def do elsif end ensure module nil rescue return self super then unless yield"),
+        class_like=CLASS_LIKE | {"namespace"},
+        separator=r"::",
+    ),
+)

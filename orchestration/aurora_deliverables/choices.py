@@ -1,0 +1,28 @@
+"""Choices of a deliverable: phases, statuses, complexities and kinds of failure (AURA-M §3, §4).
+
+Each is written here alone. Imports nothing, so that the command
+line can name them without the cost of the event structs.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, get_args
+
+Phase = Literal["propose", "specs", "design", "tasks", "apply", "verify", "archive"]
+Status = Literal["planning", "executing", "verifying", "completed", "failed"]
+Complexity = Literal["trivial", "simple", "moderate", "complex", "unknown"]
+FailureType = Literal[
+    "spec_misunderstanding",
+    "hallucination",
+    "infinite_loop",
+    "tool_failure",
+    "constraint_violation",
+    "incomplete",
+    "regression",
+]
+
+PHASES: tuple[Phase, ...] = get_args(Phase)
+"""In their canonical order; not all are required, and some repeat (AURA-M §3)."""
+
+COMPLEXITIES: tuple[Complexity, ...] = get_args(Complexity)
+FAILURE_TYPES: tuple[FailureType, ...] = get_args(FailureType)

@@ -1,0 +1,20 @@
+"""Atomic write of a private file: all of it or nothing, readable by its user alone (0600)."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+
+
+def write_private(path: Path, data: bytes) -> None:
+    """Write `data` beside `path` and move it there; its folder is made (0700). Raises OSError, and leaves nothing."""
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.stem[:40]}-")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+        Path(name).replace(path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise

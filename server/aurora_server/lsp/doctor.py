@@ -1,0 +1,72 @@
+"""`aurora/doctor` and `aurora/repair`: what is wrong in a session's folders, and mending what can be mended."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from aurora_memory import StoreCorrupt, StoreForeign
+from aurora_protocol import methods
+from aurora_protocol.methods import DoctorResult, Finding
+from aurora_server.workspace.doctor import unopened
+
+if TYPE_CHECKING:
+    from aurora_server.lsp.server import AuroraServer
+    from aurora_server.workspace.workspace import Workspace
+
+MAX_EXAMPLES = 1000
+
+
+def register(server: AuroraServer) -> None:
+    """Answer `aurora/doctor` and `aurora/repair`."""
+    server.feature(methods.DOCTOR)(doctor)
+    server.feature(methods.REPAIR)(repair)
+
+
+async def doctor(ls: AuroraServer, _: object) -> DoctorResult:
+    """What is wrong in this session's folders, and how to mend it."""
+    try:
+        workspaces = await ls.folders.opened()
+    except StoreCorrupt as error:
+        return unopened(error)
+    return await _configured(ls, _together([await workspace.doctor() for workspace in workspaces]), workspaces)
+
+
+async def repair(ls: AuroraServer, _: object) -> DoctorResult:
+    """Mend what can be mended in this session's folders, then say what doctor says."""
+    begun: list[Finding] = []
+    for root, error in await ls.folders.failed():
+        if isinstance(error, StoreCorrupt) and not isinstance(error, StoreForeign):
+            begun += await ls.core.repair(root)
+            ls.folders.again(root)
+    results = [await workspace.repair() for workspace in await ls.folders.opened()]
+    whole = await _configured(ls, _together(results), await ls.folders.opened())
+    return msgspec.structs.replace(whole, findings=[*begun, *whole.findings])
+
+
+async def _configured(ls: AuroraServer, result: DoctorResult, workspaces: Sequence[Workspace]) -> DoctorResult:
+    """The same, and what is to be said of configuration."""
+
+    def look() -> list[Finding]:
+        return ls.core.source.findings(
+            {workspace.root: ls.core.trust.is_trusted(workspace.root) for workspace in workspaces}
+        )
+
+    return msgspec.structs.replace(result, findings=[*result.findings, *await asyncio.to_thread(look)])
+
+
+def _together(results: list[DoctorResult]) -> DoctorResult:
+    if len(results) == 1:
+        return results[0]
+    skipped: Counter[str] = Counter()
+    for result in results:
+        skipped.update(result.skipped)
+    return DoctorResult(
+        findings=[finding for result in results for finding in result.findings],
+        skipped=dict(skipped),
+        examples=[example for result in results for example in result.examples][:MAX_EXAMPLES],
+    )

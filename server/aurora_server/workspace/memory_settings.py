@@ -1,0 +1,81 @@
+"""Memory settings of one workspace: its database path, its ACT-R parameters, its learning and lifespan policies."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from pathlib import Path
+
+from aurora_memory.activation import Weighing
+from aurora_memory.learning import Policy
+from aurora_memory.lifespans.policies import Layer, Merged, merged, section_of
+from aurora_protocol.address import in_home
+from aurora_server.configuration.settings import Settings, SettingsError, read_document
+
+POLICIES_VARIABLE = "AURORA_LIFESPAN_POLICIES"
+
+
+def policies_of(root: Path, settings: Settings) -> Merged:
+    """Built-in < the user's configuration < `.aurora/config.json` of `root` < the file AURORA_LIFESPAN_POLICIES names.
+
+    Reads files. Never raises: what cannot be used is one line in `problems`, and what it would have replaced holds. A
+    workspace need not be trusted for this: policies run nothing, and what they archive can be restored.
+    """
+    layers: list[Layer] = []
+    problems: list[str] = []
+    if settings.lifespans.given is not None:
+        layers.append(Layer(settings.lifespans.place, settings.lifespans.given))
+    named = settings.lifespans.file
+    for path, required in ((root / ".aurora" / "config.json", False), (named, True)):
+        if path is None:
+            continue
+        try:
+            document = read_document(path, required=required, named_by=POLICIES_VARIABLE)
+        except SettingsError as error:
+            problems.append(str(error))
+            continue
+        section = section_of(document)
+        if section is not None:
+            layers.append(Layer(str(path), section))
+        elif required:
+            problems.append(f'{path} has no lifespan policies; put them under "policies" or unset {POLICIES_VARIABLE}')
+    result = merged(layers)
+    return Merged(result.policies, (*problems, *result.problems))
+
+
+def weighing_of(settings: Settings) -> Weighing:
+    """`memory.activation.*`."""
+    given = settings.activation
+    return Weighing(
+        given.decay_rate,
+        given.spread_factor,
+        given.max_spread_hops,
+        given.context_boost_max,
+        given.retrieval_threshold,
+    )
+
+
+def policy_of(settings: Settings) -> Policy:
+    """`memory.learning.*` and `memory.caching_policy.*`: what did not help in a partial success loses what it gains."""
+    learning, caching = settings.learning, settings.caching_policy
+    return Policy(
+        pattern_score=caching.mark_as_pattern_if_gte,
+        kept_score=caching.cache_if_score_gte,
+        success=learning.success_boost,
+        helpful=learning.partial_boost,
+        unhelpful=-learning.partial_boost,
+        neutral=learning.neutral,
+        misleading=learning.failure_penalty,
+        flagged=caching.include_confidence_flag,
+    )
+
+
+def database_path(root: Path, settings: Settings) -> Path:
+    """Where the memory of `root` is kept: `$AURORA_HOME/memory/<name>-<hash>.db`, or `memory.database_path`."""
+    digest = hashlib.sha256(os.fsencode(root)).hexdigest()[:12]
+    name = "".join(letter if letter.isalnum() or letter in "-_." else "_" for letter in root.name)[:60]
+    workspace = f"{name or 'root'}-{digest}"
+    if settings.memory.database_path is None:
+        return settings.home / "memory" / f"{workspace}.db"
+    path = in_home(settings.memory.database_path, settings.home)
+    return Path(path.replace("{workspace}", workspace)).expanduser().absolute()

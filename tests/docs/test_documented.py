@@ -1,0 +1,58 @@
+"""What people and programs can call, set and meet is told of where they look for it."""
+
+from __future__ import annotations
+
+import inspect
+
+import click
+
+from aurora_manifest.rules import catalogue
+from aurora_server.mcp.tools import TOOLS
+from docs.generate import commands, methods, rules, settings
+from docs.generate.citations import ROOT
+
+
+def page(path: str) -> str:
+    return (ROOT / path).read_text(encoding="utf-8")
+
+
+def test_every_command_and_option_has_its_help_in_the_reference() -> None:
+    text = page(commands.PAGE)
+    seen = 0
+    for command, ctx in commands.commands():
+        seen += 1
+        assert f"\n## {ctx.command_path}\n" in text
+        assert (command.help or "").strip(), f"{ctx.command_path} has no help"
+        for option in command.params:
+            if isinstance(option, click.Option) and not option.hidden:
+                assert option.help, f"{ctx.command_path} {option.opts[0]} has no help"
+    assert seen > 50
+
+
+def test_every_setting_has_its_meaning_in_the_reference() -> None:
+    text = page(settings.PAGE)
+    for name, member in settings.settings():
+        assert member.get("description", "").strip(), name
+        section = "properties" in member and "." not in name
+        assert (f"\n## {name}\n" if section else f"| `{name}` |") in text
+
+
+def test_every_request_is_described_in_the_reference() -> None:
+    text = page(methods.PAGE)
+    described, answered = methods.names(), methods.handlers()
+    assert set(answered) <= set(described), "answered, but named nowhere in the protocol"
+    assert set(methods.commands()) <= set(answered), "a command without a request"
+    for method, said in described.items():
+        assert f"\n## {method}\n" in text
+        told = said or inspect.getdoc(answered[method]) if method in answered else said
+        assert told, f"{method}: a sentence below its name in the protocol, or in its handler"
+
+
+def test_every_rule_is_in_the_reference() -> None:
+    text = page(rules.PAGE)
+    assert [info.id for info in catalogue() if f"\n## {info.id}\n" not in text] == []
+
+
+def test_every_mcp_tool_is_in_its_page() -> None:
+    text = page("docs/mcp.md")
+    assert [tool.name for tool in TOOLS if f"`{tool.name}`" not in text] == []

@@ -1,0 +1,253 @@
+"""Git's history in memory, function by function: real repositories, a real store, passes one after the other."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from pathlib import Path
+
+import pytest
+
+from aurora_indexer.git import history
+from aurora_indexer.git.commit_chain import branches
+from aurora_indexer.git.history import Bounds, learn_history
+from aurora_indexer.workers.messages import Parsed, WorkItem
+from aurora_indexer.workers.process_file import answer, parse_source
+from aurora_memory.store import FileStat, IndexedFile, Store, chunk_reader, commit_reader, file_reader
+from aurora_memory.tokens import terms
+from aurora_memory.views import Commits
+from tests.indexer.repository import commit, new_repository, run
+
+A = "def alpha():\n    return 'first of the alphabet'\n"
+B = "def beta():\n    return 'second of the alphabet'\n"
+GAP = "\n\n"
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    return new_repository(tmp_path / "repository")
+
+
+@pytest.fixture
+async def store(tmp_path: Path) -> AsyncIterator[Store]:
+    store = await Store.open(tmp_path / "memory.db")
+    yield store
+    await store.close()
+
+
+async def index(store: Store, root: Path, *paths: str) -> None:
+    """Bring these files into memory as they are now; those that are gone leave it."""
+    files: list[IndexedFile] = []
+    removed: list[str] = []
+    for path in paths:
+        reply = answer(str(root), WorkItem(path), 1 << 20, parse_source)
+        if isinstance(reply, Parsed):
+            files.append(IndexedFile(FileStat(reply.stat.size, reply.stat.mtime_ns), reply.file))
+        else:
+            removed.append(path)
+    await store.write(files, removed)
+
+
+async def commits_of(store: Store, path: str, name: str) -> Commits | None:
+    (chunk,) = await store.read(chunk_reader.by_name, path, name)
+    return (await store.read(commit_reader.chunk_commits, [chunk.id])).get(chunk.id)
+
+
+async def learnt(store: Store, root: Path, *paths: str) -> None:
+    await index(store, root, *paths)
+    await learn_history(root, store)
+
+
+async def times(store: Store, path: str, name: str) -> Sequence[int]:
+    found = await commits_of(store, path, name)
+    return found.times if found else ()
+
+
+async def test_each_function_has_its_own_commits(repository: Path, store: Store) -> None:
+    commit(repository, "both", {"m.py": A + GAP + B}, at=1000)
+    last = commit(repository, "only beta", {"m.py": A + GAP + B.replace("second", "2nd")}, at=2000)
+    await learnt(store, repository, "m.py")
+    beta = await commits_of(store, "m.py", "beta")
+    assert beta == Commits([2000, 1000], last[:10], "only beta")
+    assert await times(store, "m.py", "alpha") == [1000]
+
+
+async def test_new_commits_are_added_and_old_ones_stay(repository: Path, store: Store) -> None:
+    commit(repository, "one", {"m.py": A}, at=1000)
+    await learnt(store, repository, "m.py")
+    commit(repository, "two", {"m.py": "import os\n" + GAP + A.replace("first", "1st") + GAP + B}, at=2000)
+    await learnt(store, repository, "m.py")
+    assert await times(store, "m.py", "alpha") == [2000, 1000]
+    assert await times(store, "m.py", "beta") == [2000]
+
+
+async def test_edits_not_committed_do_not_shift_history(repository: Path, store: Store) -> None:
+    commit(repository, "alpha", {"m.py": A}, at=1000)
+    commit(repository, "beta", {"m.py": A + GAP + B}, at=2000)
+    new = "def gamma():\n    return 3\n"
+    (repository / "m.py").write_text(new + GAP + A + GAP + B.replace("return", "return 'new' +"))
+    (repository / "untracked.py").write_text(A)
+    await learnt(store, repository, "m.py", "untracked.py")
+    assert await times(store, "m.py", "alpha") == [1000]
+    assert await times(store, "m.py", "beta") == [2000]
+    assert await commits_of(store, "m.py", "gamma") is None
+    assert await commits_of(store, "untracked.py", "alpha") is None
+
+
+async def test_a_root_below_the_repository(repository: Path, store: Store) -> None:
+    commit(repository, "one", {"lib/m.py": A, "m.py": B}, at=1000)
+    commit(repository, "two", {"lib/m.py": A.replace("first", "1st"), "m.py": A}, at=2000)
+    await learnt(store, repository / "lib", "m.py")
+    assert await times(store, "m.py", "alpha") == [2000, 1000]
+
+
+async def test_a_moved_file_keeps_its_history(repository: Path, store: Store) -> None:
+    commit(repository, "one", {"m.py": A + GAP + B}, at=1000)
+    await learnt(store, repository, "m.py")
+    run(repository, "mv", "m.py", "n.py")
+    commit(repository, "moved", {}, at=2000)
+    await learnt(store, repository, "m.py", "n.py")
+    assert await times(store, "n.py", "alpha") == [1000]
+
+
+async def test_a_chunk_new_in_memory_finds_its_past(repository: Path, store: Store) -> None:
+    commit(repository, "one", {"m.py": A, "late.py": B}, at=1000)
+    await learnt(store, repository, "m.py")
+    commit(repository, "two", {"m.py": A.replace("first", "1st")}, at=2000)
+    await learnt(store, repository, "m.py", "late.py")
+    assert await times(store, "late.py", "beta") == [1000]
+    assert await times(store, "m.py", "alpha") == [2000, 1000]
+
+
+async def test_a_merge_is_found_by_what_its_branch_says(repository: Path, store: Store) -> None:
+    commit(repository, "one", {"m.py": A}, at=1000)
+    run(repository, "checkout", "-q", "-b", "side")
+    commit(repository, "Teach alpha about unicorns", {"m.py": A.replace("first", "1st")}, at=1500)
+    run(repository, "checkout", "-q", "main")
+    commit(repository, "meanwhile", {"b.py": B}, at=1600)
+    run(repository, "merge", "-q", "--no-ff", "-m", "Merge branch 'side'", "side", at=2000)
+    assert await store.read(commit_reader.similar_commits, terms("unicorn"), 5) == [], "nothing is known yet"
+    await learnt(store, repository, "m.py", "b.py")
+    found = await store.read(commit_reader.similar_commits, terms("unicorn"), 5)
+    assert len(found) == 1
+    (alpha,) = await store.read(chunk_reader.by_name, "m.py", "alpha")
+    assert alpha.id in (await store.read(commit_reader.changed_by, [found[0].id]))[found[0].id]
+    told = await commits_of(store, "m.py", "alpha")
+    assert told is not None
+    assert (told.times, told.last_subject) == ([2000, 1000], "Teach alpha about unicorns")
+
+
+def test_side_commits_go_to_the_oldest_merge() -> None:
+    graph = {
+        "m2": (["m1", "s3"], "merge 2"),
+        "m1": (["a", "s2"], "merge 1"),
+        "a": (["root"], "a"),
+        "s3": (["s2"], "third"),
+        "s2": (["s1"], "second"),
+        "s1": (["root"], "first"),
+    }
+    assert branches(["m2", "m1"], graph) == {"m1": ["second", "first"], "m2": ["third"]}
+
+
+async def test_a_shallow_clone_does_not_take_its_end_for_a_change(
+    repository: Path, store: Store, tmp_path: Path
+) -> None:
+    commit(repository, "one", {"m.py": A}, at=1000)
+    commit(repository, "two", {"m.py": A + GAP + B}, at=2000)
+    commit(repository, "three", {"m.py": A + GAP + B.replace("second", "2nd")}, at=3000)
+    run(tmp_path, "clone", "-q", "--depth=2", f"file://{repository}", "clone")
+    await learnt(store, tmp_path / "clone", "m.py")
+    assert await commits_of(store, "m.py", "alpha") == Commits([2000], "", "")  # there by then, that is all
+    assert await times(store, "m.py", "beta") == [3000]
+
+
+async def test_bounds_leave_older_functions_with_a_latest_date(repository: Path, store: Store) -> None:
+    for number in range(5):
+        commit(repository, f"c{number}", {"m.py": A + GAP + B.replace("second", str(number))}, at=1000 + number)
+    await index(store, repository, "m.py")
+    await learn_history(repository, store, Bounds(commits=2))
+    assert await times(store, "m.py", "beta") == [1004, 1003]
+    assert await commits_of(store, "m.py", "alpha") == Commits([1002], "", "")
+    commit(repository, "c5", {"m.py": A.replace("first", "1st") + GAP + B.replace("second", "4")}, at=1005)
+    await learnt(store, repository, "m.py")
+    assert await times(store, "m.py", "alpha") == [1005]
+
+
+async def test_a_rewritten_history_replaces_what_is_no_longer_true(repository: Path, store: Store) -> None:
+    commit(repository, "one", {"m.py": A}, at=1000)
+    commit(repository, "mistake", {"m.py": A.replace("first", "wrong")}, at=2000)
+    await learnt(store, repository, "m.py")
+    run(repository, "reset", "-q", "--hard", "HEAD~1")
+    commit(repository, "better", {"m.py": A.replace("first", "right")}, at=2500)
+    await learnt(store, repository, "m.py")
+    assert await times(store, "m.py", "alpha") == [2500, 1000]
+    assert await store.read(commit_reader.similar_commits, terms("mistake"), 5) == []
+    run(repository, "reset", "-q", "--hard", "HEAD~1")
+    await learnt(store, repository, "m.py")
+    assert await times(store, "m.py", "alpha") == [1000]
+
+
+async def test_a_pass_ended_in_the_middle_goes_on(
+    repository: Path, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(6):
+        commit(repository, f"c{number}", {"m.py": A.replace("first", str(number)), "o.py": B}, at=1000 + number)
+    await index(store, repository, "m.py", "o.py")
+    monkeypatch.setattr(history, "SAVED_AT_ONCE", 1)
+    saved = store.history.save
+
+    async def killed(commits: object, names: object) -> None:
+        monkeypatch.setattr(store.history, "save", saved)
+        await saved(list(commits)[:1], names)  # type: ignore[call-overload,arg-type]
+        raise asyncio.CancelledError
+
+    monkeypatch.setattr(store.history, "save", killed)
+    with pytest.raises(asyncio.CancelledError):
+        await learn_history(repository, store)
+    assert await times(store, "m.py", "alpha") == [1005]
+    assert await store.read(file_reader.fact, "git_head") is None
+    await learn_history(repository, store)
+    assert await times(store, "m.py", "alpha") == [1005, 1004, 1003, 1002, 1001, 1000]
+    assert await times(store, "o.py", "beta") == [1000]
+
+
+async def test_without_repository_commits_or_git(
+    repository: Path, store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "plain").mkdir()
+    await learn_history(tmp_path / "plain", store)
+    await learn_history(repository, store)
+    commit(repository, "one", {"m.py": A})
+    await index(store, repository, "m.py")
+    monkeypatch.setattr(history.commands, "_COMMAND", (str(tmp_path / "no-git"),))
+    await learn_history(repository, store)
+    assert await commits_of(store, "m.py", "alpha") is None
+    (repository / ".git" / "HEAD").write_text("garbage")
+    await learn_history(repository, store)
+    assert await store.read(file_reader.fact, "git_head") is None
+
+
+async def test_sweeping_commits_prove_little_and_what_is_edited_together(repository: Path, store: Store) -> None:
+    commit(repository, "one", {"m.py": A, "n.py": B}, at=1000)
+    for number in range(2):
+        commit(repository, f"pair {number}", {"m.py": A + "#" * number, "n.py": B + f"    # {number}\n"}, at=2000)
+    texts = {f"f{n}.py": "x = 1\n" for n in range(101)}
+    commit(repository, "reformat", {"m.py": A.replace("'", '"'), "n.py": B.replace("'", '"'), **texts}, at=3000)
+    await learnt(store, repository, "m.py", "n.py")
+    assert 3000 not in await times(store, "m.py", "alpha")
+    (alpha,) = await store.read(chunk_reader.by_name, "m.py", "alpha")
+    (beta,) = await store.read(chunk_reader.by_name, "n.py", "beta")
+    (reformat,) = await store.read(commit_reader.similar_commits, terms("reformatting"), 5)
+    assert await store.read(commit_reader.changed_by, [reformat.id]) == {}
+    assert alpha.id in (await store.read(commit_reader.changed_by, [reformat.id], sweeping=True))[reformat.id]
+    assert dict(await store.read(commit_reader.edited_with, alpha.id, 9, least=1)).get(beta.id) in (1, 2)
+    assert await store.read(commit_reader.edited_with, alpha.id, 9, least=5) == []
+
+
+async def test_deleted_chunks_lose_their_rows(repository: Path, store: Store) -> None:
+    commit(repository, "one", {"m.py": A, "n.py": B})
+    await learnt(store, repository, "m.py", "n.py")
+    (beta,) = await store.read(chunk_reader.by_name, "n.py", "beta")
+    (repository / "n.py").unlink()
+    await index(store, repository, "n.py")
+    assert await store.read(commit_reader.chunk_commits, [beta.id]) == {}

@@ -1,0 +1,473 @@
+"""What comes before what, and why: each row is a rule of ranking that a person would defend.
+
+The first table asks real questions of a real memory file. The second weighs what speaks for two chunks against each
+other; where a rule says "twice" or "half", the other way round would be another product.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from msgspec.structs import replace
+
+from aurora_memory.chunks import ChunkKind, CodeChunk
+from aurora_memory.recall import Focus, parse_question, recall, signals
+from aurora_memory.recall.ranking import score
+from aurora_memory.recall.signals import MENTIONED, NAMED, SIGNALS, Signals
+from aurora_memory.store import Store, chunk_reader
+from tests.memory.building import chunk, file
+
+NOW = 1_800_000_000.0
+DAY = 86_400.0
+KINDS = (signals.type_like, signals.remainder, signals.document, signals.test)
+UNBOUNDED = (signals.recency, signals.learned, signals.named)
+
+
+class Chunk(NamedTuple):
+    """A chunk as a row needs it."""
+
+    path: str
+    name: str
+    body: str = "return nothing"
+    kind: ChunkKind = "function"
+    doc: str = ""
+    calls: tuple[str, ...] = ()
+    line: int = 1
+    parent: str | None = None
+
+
+class Row(NamedTuple):
+    """A question about some chunks, and the order in which they answer it: `path:name`, the others left out.
+
+    `focus` is at the cursor; `used` says how many days ago a chunk was used; `read` is the text of every file.
+    """
+
+    rule: str
+    question: str
+    chunks: Sequence[Chunk]
+    order: tuple[str, ...]
+    focus: str = ""
+    used: Mapping[str, float] = {}
+    read: str = ""
+
+
+ROWS = [
+    Row(
+        "a name as it is spelled comes before the same name in other letters, whatever else speaks for that",
+        "parseDate",
+        [Chunk("a.js", "ParseDate", "parse date parse date parse date", doc="parse date"), Chunk("b.js", "parseDate")],
+        ("b.js:parseDate", "a.js:ParseDate"),
+    ),
+    Row(
+        "a name in other letters comes before one that only has its words",
+        "parseDate",
+        [Chunk("a.js", "parseDates", "parseDate of a date", doc="parse date"), Chunk("b.js", "PARSEDATE")],
+        ("b.js:PARSEDATE", "a.js:parseDates"),
+    ),
+    Row(
+        "a name as a whole comes before the last part of a longer one",
+        "login",
+        [Chunk("a.py", "Session.login", "login login login", "method", "login"), Chunk("b.py", "login")],
+        ("b.py:login", "a.py:Session.login"),
+    ),
+    Row(
+        "the last part of a name comes before another case of the whole",
+        "login",
+        [Chunk("a.py", "Session.login", "check", "method"), Chunk("b.py", "Login", "check", "method", parent="x")],
+        ("a.py:Session.login", "b.py:Login"),
+    ),
+    Row(
+        "a name with what stands before it comes before the same name elsewhere",
+        "Session.login",
+        [Chunk("a.py", "Cart.login", "session login", "method"), Chunk("b.py", "Session.login", "check", "method")],
+        ("b.py:Session.login", "a.py:Cart.login"),
+    ),
+    Row(
+        "a name spelled as far as it goes comes before one that goes on",
+        "Session.login",
+        [
+            Chunk("a.py", "web.Session.login", "session login session login", "method", "session login"),
+            Chunk("b.py", "Session.login", "check", "method"),
+        ],
+        ("b.py:Session.login", "a.py:web.Session.login"),
+    ),
+    Row(
+        "a name spelled as far as it goes comes before another case of the whole",
+        "Session.login",
+        [
+            Chunk("a.py", "Session.Login", "session login session login", "method", "session login"),
+            Chunk("b.py", "web.Session.login", "check", "method"),
+        ],
+        ("b.py:web.Session.login", "a.py:Session.Login"),
+    ),
+    Row(
+        "a class of the top level comes before its constructor, which has its name",
+        "Point",
+        [Chunk("a.java", "Point.Point", "point", "method", "point"), Chunk("b.java", "Point", "x", "class")],
+        ("b.java:Point", "a.java:Point.Point"),
+    ),
+    Row(
+        "a definition comes before what uses it",
+        "retry_request",
+        [
+            Chunk("a.py", "send", "retry_request retry_request retry_request", calls=("retry_request",)),
+            Chunk("b.py", "retry_request", "wait and do it again"),
+        ],
+        ("b.py:retry_request", "a.py:send"),
+    ),
+    Row(
+        "a function comes before its test that says all of the question",
+        "parse the date of an invoice",
+        [
+            Chunk("tests/test_invoice.py", "test_parse_date_of_invoice", "parse date invoice"),
+            Chunk("shop/invoice.py", "parse_date", "invoice"),
+        ],
+        ("shop/invoice.py:parse_date", "tests/test_invoice.py:test_parse_date_of_invoice"),
+    ),
+    Row(
+        "who asks for a test gets it first",
+        "test of the date of an invoice",
+        [
+            Chunk("tests/test_invoice.py", "test_parse_date_of_invoice", "parse date invoice"),
+            Chunk("shop/invoice.py", "parse_date", "invoice"),
+        ],
+        ("tests/test_invoice.py:test_parse_date_of_invoice", "shop/invoice.py:parse_date"),
+    ),
+    Row(
+        "who asks for a spec gets it first",
+        "spec of the date of an invoice",
+        [
+            Chunk("specs/invoice.rb", "spec_date_of_invoice", "parse date invoice"),
+            Chunk("shop/invoice.rb", "parse_date", "invoice"),
+        ],
+        ("specs/invoice.rb:spec_date_of_invoice", "shop/invoice.rb:parse_date"),
+    ),
+    Row(
+        "what is left of a file comes behind its definitions",
+        "load the plugins of the shop",
+        [
+            Chunk("a.py", "<module>", "load plugins shop load plugins shop", "module"),
+            Chunk("b.py", "load_plugins", "for each entry"),
+        ],
+        ("b.py:load_plugins", "a.py:<module>"),
+    ),
+    Row(
+        "a document comes before what is left of a file",
+        "load the plugins of the shop",
+        [
+            Chunk("a.py", "<module>", "load plugins shop", "module"),
+            Chunk("b.md", "Load", "load plugins shop", "section"),
+        ],
+        ("b.md:Load", "a.py:<module>"),
+    ),
+    Row(
+        "a function comes before a class that says the same",
+        "open the connection pool",
+        [Chunk("a.py", "ConnectionPool", "open", "class"), Chunk("b.py", "open_pool", "connection")],
+        ("b.py:open_pool", "a.py:ConnectionPool"),
+    ),
+    *(
+        Row(
+            f"code comes before a {kind} that says the same",
+            "the opening hours of the shop",
+            [
+                Chunk("README.md", "Shop.Opening hours", "the opening hours of the shop", kind),
+                Chunk("shop/hours.py", "opening_hours", "shop"),
+            ],
+            ("shop/hours.py:opening_hours", "README.md:Shop.Opening hours"),
+        )
+        for kind in ("section", "schema", "operation", "table", "view")
+    ),
+    *(
+        Row(
+            f"a {kind} is called as a function is, and comes before a class",
+            "escape the text of a label",
+            [Chunk("a.c", "EscapeLabel", "text", "class"), Chunk("b.c", "escape_label", "text", kind)],
+            ("b.c:escape_label", "a.c:EscapeLabel"),
+        )
+        for kind in ("function", "method", "macro")
+    ),
+    Row(
+        "what a chunk is called says more than what it mentions",
+        "merge two carts",
+        [Chunk("a.py", "checkout", "merge carts, then pay"), Chunk("b.py", "merge_carts", "for each line")],
+        ("b.py:merge_carts", "a.py:checkout"),
+    ),
+    Row(
+        "what a chunk is documented to do says more than what its body mentions",
+        "merge two carts",
+        [Chunk("a.py", "one", "merge carts"), Chunk("b.py", "two", "return nothing", doc="merge carts")],
+        ("b.py:two", "a.py:one"),
+    ),
+    Row(
+        "where a chunk stands says more than what its body mentions",
+        "invoice",
+        [Chunk("a/one.py", "first", "invoice"), Chunk("b/invoice.py", "second", "nothing")],
+        ("b/invoice.py:second", "a/one.py:first"),
+    ),
+    Row(
+        "of two names with a word of the question, the shorter says it more clearly",
+        "export",
+        [Chunk("a.py", "export_all_open_orders_as_rows"), Chunk("b.py", "export_rows")],
+        ("b.py:export_rows", "a.py:export_all_open_orders_as_rows"),
+    ),
+    Row(
+        "a word that few chunks have counts more than one that many have",
+        "user ledger",
+        [
+            *(Chunk(f"u{n}.py", f"user_{'abcdefgh'[n]}", "user") for n in range(8)),
+            Chunk("z.py", "ledger", "post"),
+        ],
+        ("z.py:ledger", "u0.py:user_a"),
+    ),
+    Row(
+        "what a question says comes before what it may mean",
+        "config",
+        [Chunk("a.py", "load_cfg", "a file"), Chunk("b.py", "load_config", "a file")],
+        ("b.py:load_config", "a.py:load_cfg"),
+    ),
+    Row(
+        "a short form is found by the long one",
+        "authentication",
+        [Chunk("a.py", "other", "a file"), Chunk("b.py", "auth", "a token")],
+        ("b.py:auth",),
+    ),
+    Row(
+        "what a question wants done counts less than what it is about",
+        "fix parser",
+        [Chunk("a.py", "fix", "all"), Chunk("b.py", "parser", "all")],
+        ("b.py:parser", "a.py:fix"),
+    ),
+    Row(
+        "words of every question find nothing, where others do",
+        "how do I find the function that merges",
+        [Chunk("a.py", "find_function", "how"), Chunk("b.py", "merge", "all")],
+        ("b.py:merge",),
+    ),
+    Row(
+        "a question of such words only is about them",
+        "find function",
+        [Chunk("a.py", "find_function", "how"), Chunk("b.py", "merge", "all")],
+        ("a.py:find_function",),
+    ),
+    Row(
+        "what the best answer calls comes before what has as many words of the question",
+        "charge the card",
+        [
+            Chunk("a.py", "unrelated", "the card is red"),
+            Chunk("m.py", "charge_card", "amount", calls=("post_amount",)),
+            Chunk("z.py", "post_amount", "the card is red"),
+        ],
+        ("m.py:charge_card", "z.py:post_amount", "a.py:unrelated"),
+    ),
+    Row(
+        "what calls the best answer comes before what has as many words of the question",
+        "charge the card",
+        [
+            Chunk("a.py", "unrelated", "the card is red"),
+            Chunk("m.py", "charge_card", "amount"),
+            Chunk("z.py", "checkout", "the card is red", calls=("charge_card",)),
+        ],
+        ("m.py:charge_card", "z.py:checkout", "a.py:unrelated"),
+    ),
+    Row(
+        "what is near the cursor comes before its equal elsewhere",
+        "save the draft",
+        [
+            Chunk("a.py", "save_draft", "one two"),
+            Chunk("z.py", "save_draft", "three four"),
+            Chunk("z.py", "editor", "blank", calls=("save_draft",), line=50),
+        ],
+        ("z.py:save_draft", "a.py:save_draft"),
+        focus="z.py:editor",
+    ),
+    Row(
+        "what was used lately comes before its equal that was used long ago",
+        "save the draft",
+        [Chunk("a.py", "save_draft", "one two"), Chunk("z.py", "save_draft", "three four")],
+        ("z.py:save_draft", "a.py:save_draft"),
+        used={"a.py:save_draft": 400.0, "z.py:save_draft": 1.0},
+    ),
+    Row(
+        "what was used comes before its equal that was not",
+        "save the draft",
+        [Chunk("a.py", "save_draft", "one two"), Chunk("z.py", "save_draft", "three four")],
+        ("z.py:save_draft", "a.py:save_draft"),
+        used={"z.py:save_draft": 0.001},
+    ),
+    Row(
+        "a better answer comes before one that was used",
+        "save the draft of an order",
+        [Chunk("a.py", "save_draft_order", "one two"), Chunk("z.py", "save", "draft")],
+        ("a.py:save_draft_order", "z.py:save"),
+        used={"z.py:save": 1.0},
+    ),
+    Row(
+        "equals stand by path, then by line",
+        "save the draft",
+        [
+            Chunk("b.py", "X.save_draft", "one two"),
+            Chunk("a.py", "Y.save_draft", "one two", line=10),
+            Chunk("a.py", "X.save_draft", "one two", line=90),
+        ],
+        ("a.py:Y.save_draft", "a.py:X.save_draft", "b.py:X.save_draft"),
+    ),
+    Row(
+        "a line means the smallest definition around it",
+        "shop/cart.py:12",
+        [
+            Chunk("shop/cart.py", "<module>", "cart shop", "module", line=10),
+            Chunk("shop/cart.py", "Cart.add", "nothing", "method", line=10),
+            Chunk("web/cart.py", "shop_cart", "shop cart py", line=10),
+        ],
+        ("shop/cart.py:Cart.add", "shop/cart.py:<module>"),
+    ),
+    Row(
+        "a file that is named comes before those that talk of it",
+        "shop/cart.py",
+        [Chunk("a.py", "shop_cart", "shop cart py shop cart py"), Chunk("shop/cart.py", "total", "nothing")],
+        ("shop/cart.py:total",),
+    ),
+    Row(
+        "a name in a file that is named comes before it elsewhere, and before the file's others",
+        "shop/cart.py:add",
+        [
+            Chunk("a.py", "add", "shop cart add"),
+            Chunk("shop/cart.py", "Cart.add", "nothing", "method"),
+            Chunk("shop/cart.py", "total", "add", line=50),
+        ],
+        ("shop/cart.py:Cart.add", "a.py:add"),
+    ),
+    Row(
+        "a constant is found where it is declared, before what uses it",
+        "MAX_ROWS",
+        [
+            Chunk("a.py", "rows", "MAX_ROWS MAX_ROWS MAX_ROWS", line=50),
+            Chunk("limits.py", "<module>", "MAX_ROWS", "module"),
+        ],
+        ("limits.py:<module>", "a.py:rows"),
+        read="MAX_ROWS = 3\n",
+    ),
+    Row(
+        "a constant of the source comes before one of its tests",
+        "MAX_ROWS",
+        [
+            Chunk("a/tests/limits.py", "<module>", "MAX_ROWS MAX_ROWS", "module"),
+            Chunk("limits.py", "<module>", "MAX_ROWS", "module"),
+        ],
+        ("limits.py:<module>", "a/tests/limits.py:<module>"),
+        read="MAX_ROWS = 3\n",
+    ),
+]
+
+
+@pytest.fixture
+async def store(tmp_path: Path) -> AsyncIterator[Store]:
+    made = await Store.open(tmp_path / "memory.db")
+    yield made
+    await made.close()
+
+
+def made_of(given: Chunk) -> CodeChunk:
+    made = chunk(given.path, given.name, given.body, line=given.line, kind=given.kind, doc=given.doc, calls=given.calls)
+    return replace(made, parent=given.parent or made.parent)
+
+
+async def remember(store: Store, chunks: Sequence[Chunk]) -> dict[str, int]:
+    """Write the chunks; their row ids by `path:name`."""
+    paths = dict.fromkeys(each.path for each in chunks)
+    await store.write([file(path, *(made_of(each) for each in chunks if each.path == path)) for path in paths])
+    await store.resolve()
+    found = {}
+    for path in paths:
+        found |= {f"{path}:{view.name}": view.id for view in await store.read(chunk_reader.of_file, path)}
+    return found
+
+
+async def answers(store: Store, row: Row, limit: int = 20) -> list[str]:
+    ids = await remember(store, row.chunks)
+    for name, days in row.used.items():
+        await store.record_accesses([ids[name]], "soar", NOW - DAY * days)
+    focus = Focus({ids[row.focus]: 1.0}) if row.focus else None
+    read = (lambda _: row.read) if row.read else None
+    found = await store.read(recall, parse_question(row.question), limit, NOW, focus=focus, read=read)
+    for hit in found:
+        assert all(0 <= hit.signals[each] <= 1 for each in SIGNALS if each not in UNBOUNDED), hit.signals
+        assert {hit.signals[each] for each in KINDS} <= {0, 1}, "of a kind or not"
+    return [f"{hit.chunk.path}:{hit.chunk.name}" for hit in found]
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.rule)
+async def test_the_order_of_answers(store: Store, row: Row) -> None:
+    found = await answers(store, row)
+    assert tuple(name for name in found if name in row.order) == row.order, found
+    assert found[0] == row.order[0], found
+
+
+def says(bonus: float = 0.0, **given: float) -> Signals:
+    """What speaks for a chunk: signals, and what it gets for its name beside them."""
+    return Signals.of({signals.named: bonus, **{getattr(signals, name): value for name, value in given.items()}})
+
+
+YEAR_OR_TODAY = 4.2
+"""How much more recent an access of today is than one of a year ago, as base level and decay count."""
+
+TRADES = [
+    ("all that words can say outweighs a name that says nothing else", says(words=1), says(name_share=1)),
+    ("a name that says nothing else outweighs all of the question in the text", says(name_share=1), says(cover=1)),
+    ("all of the question in the text outweighs all of it in the name", says(cover=1), says(name_cover=1)),
+    ("all of the question in the name outweighs all of it in the file", says(name_cover=1), says(file_cover=1)),
+    ("all of the question in the file outweighs a mention", says(file_cover=1), says(MENTIONED)),
+    ("a mention outweighs a quarter of the question", says(MENTIONED), says(cover=0.25)),
+    ("the best place of a file speaks more for it than a place's own words", says(file_best=1), says(words=1)),
+    ("the best place of a file outweighs its relations", says(file_best=1), says(spreading=1)),
+    ("relations outweigh words", says(spreading=1), says(words=1)),
+    ("relations outweigh commits of the same file", says(spreading=1), says(file_episodes=1)),
+    ("commits of the file outweigh a name", says(file_episodes=1), says(name_share=1)),
+    ("commits that did the same outweigh the best place of a file", says(episodes=1), says(file_best=1)),
+    ("words and a name together outweigh commits", says(words=1, name_share=1), says(episodes=1)),
+    ("all of the question outweighs its context", says(cover=1), says(context_boost=0.5)),
+    ("its context outweighs a file that has it all", says(context_boost=0.51), says(file_cover=1)),
+    ("used today, not a year ago, outweighs a name with the question", says(recency=YEAR_OR_TODAY), says(name_cover=1)),
+    ("all of the question outweighs being used today, not a year ago", says(cover=1), says(recency=YEAR_OR_TODAY)),
+    ("a good experience outweighs a tenth of the question", says(learned=0.2), says(cover=0.1)),
+    ("a fifth of the question outweighs a good experience", says(cover=0.2), says(learned=0.2)),
+    ("a class that is called so comes first all the same", says(type_like=1, name_share=1), says()),
+    ("a class that has all of the question comes behind", says(), says(type_like=1, cover=1)),
+    ("a test that says it in other words best of all comes first all the same", says(test=1, words=1), says()),
+    ("a test that has all of the question comes behind", says(), says(test=1, cover=1)),
+    ("a document that says it all, in a file that does, comes first", says(document=1, words=1, file_cover=1), says()),
+    ("a document that is called so comes behind", says(), says(document=1, name_share=1)),
+    ("the rest of the file that says it best comes first all the same", says(remainder=1, file_best=1), says()),
+    ("the rest of a file that says it comes behind", says(), says(remainder=1, words=1)),
+    ("no words outweigh a name that was asked for", says(NAMED), says(words=1, cover=1, name_share=1, file_best=1)),
+]
+
+
+@pytest.mark.parametrize(("rule", "more", "less"), TRADES, ids=[rule for rule, *_ in TRADES])
+def test_what_weighs_more(rule: str, more: Signals, less: Signals) -> None:
+    assert more.strength() > less.strength(), rule
+
+
+def test_a_good_answer_is_sure_and_a_poor_one_doubtful() -> None:
+    good = says(words=0.8, cover=1, name_cover=0.5, name_share=0.5, file_cover=1, file_best=0.8)
+    poor = says(words=0.4, cover=0.5, file_best=0.4)
+    assert 0.8 < score(good.strength()) < 0.9
+    assert 0.2 < score(poor.strength()) < 0.3
+
+
+@pytest.mark.parametrize(
+    ("query", "names"),
+    [
+        ("where is Session.login defined", True),
+        ("class Session", True),
+        ("`shop` and `cart`", True),
+        ("how is the Session closed", False),
+        ("close the session", False),
+    ],
+)
+def test_a_question_is_nothing_but_names_or_it_is_more(query: str, names: bool) -> None:
+    assert parse_question(query).by_name == names
