@@ -20,7 +20,7 @@ from aurora_orchestration.types import Call, VerificationOption
 from tests.orchestration.llm.loopback import LoopbackProvider
 from tests.orchestration.soar.benches import Bench, bench
 from tests.orchestration.soar.minds import Mind
-from tests.orchestration.soar.test_runs import COMPLEX, FIVE
+from tests.orchestration.soar.test_run import COMPLEX, FIVE
 
 TARGETS = {"SIMPLE": 60.0, "COMPLEX": 250.0}
 

@@ -24,9 +24,9 @@ from aurora_orchestration.settings import (
     ScoringSettings,
     SignalSettings,
 )
-from aurora_orchestration.soar.activation import called
 from aurora_orchestration.soar.assess import assess
 from aurora_orchestration.soar.follow_up_signals import detect
+from aurora_orchestration.soar.invocation import called
 from aurora_orchestration.soar.keywords import classify
 from aurora_orchestration.soar.scores import Judged, judge
 from aurora_orchestration.soar.stages import silence

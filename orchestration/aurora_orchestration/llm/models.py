@@ -8,6 +8,7 @@ from typing import Literal
 
 import msgspec
 
+from aurora_orchestration.llm import USUAL_MODELS
 from aurora_orchestration.llm.completion import LlmError, Models, NotConfigured
 from aurora_orchestration.llm.journal import Journal
 from aurora_orchestration.llm.metered_model import Budget, MeteredLlm, Spending
@@ -20,7 +21,7 @@ from aurora_orchestration.types import Call, Complexity
 
 _NONE = (
     "no model is configured; set llm.reasoning_llm, for instance: "
-    'aurora config set llm.reasoning_llm \'{"provider": "anthropic", "model": "claude-sonnet-5.5"}\''
+    f'aurora config set llm.reasoning_llm \'{{"provider": "anthropic", "model": "{USUAL_MODELS["anthropic"]}"}}\''
 )
 
 

@@ -1,4 +1,4 @@
-"""Subgoals that undo each other or what the question wants kept, and subgoals that are there twice (AURORA §5.2)."""
+"""Contradictions between subgoals, and subgoals that are there twice (AURORA §5.2, consistency). Pure."""
 
 from __future__ import annotations
 
@@ -11,13 +11,8 @@ from aurora_memory.tokens import terms
 from aurora_orchestration.soar.concepts import OPPOSITES, PROCESS, Opposites, Words, telling
 from aurora_orchestration.soar.missing_dependencies import role
 from aurora_orchestration.soar.structure import depends, reachable
-from aurora_orchestration.types import Decomposition, Subgoal
+from aurora_orchestration.types import Decomposition
 
-_NOT = re.compile(
-    r"\b(?:do not|don't|never|no longer|not|without|no|nothing|stop|refuse to|instead of|rather than|ignore"
-    r"|leave out)\b",
-    re.IGNORECASE,
-)
 _NEGATED = re.compile(
     r"\b(?:(?:do not|don't|never|refuse to|avoid|give no|with no|skip|ignore)\s+((?:\w+\W+){1,8}))",
     re.IGNORECASE,
@@ -53,7 +48,7 @@ TWICE = 0.8
 """The share of all words of two subgoals that they have in common when one is the other again."""
 
 
-def contradictions(query: str, decomposition: Decomposition) -> Iterator[tuple[str, str]]:
+def contradictions(decomposition: Decomposition) -> Iterator[tuple[str, str]]:
     """Pairs that cannot both be done, each with how to mend it."""
     needs = depends(decomposition.subgoals)
     for one, other in combinations(decomposition.subgoals, 2):
@@ -68,10 +63,6 @@ def contradictions(query: str, decomposition: Decomposition) -> Iterator[tuple[s
                 f"{one.id} and {other.id} contradict each other: {found}",
                 f"decide between {one.id} and {other.id}, or say what each of them applies to",
             )
-    for subgoal in decomposition.subgoals:
-        found = against(query, subgoal)
-        if found:
-            yield f"{subgoal.id} goes against the query: {found}", f"let {subgoal.id} respect what the query demands"
 
 
 def repeated(decomposition: Decomposition) -> Iterator[tuple[str, str]]:
@@ -118,26 +109,6 @@ def undoing(one: str, other: str) -> str:
         return ""
     shared = telling(one).stems & telling(other).stems - PROCESS
     return f"one says “{match[0].strip()}”" if shared else ""
-
-
-def against(query: str, subgoal: Subgoal) -> str:
-    """In words, what a subgoal does that the question wants not done, or the other way round."""
-    for sentence in re.split(r"(?<=[.?!;])\s+|\n+|,\s+(?:and\s+)?|\s+and\s+", query):
-        found = _reversed(sentence, subgoal.description)
-        if found:
-            return found
-    return ""
-
-
-def _reversed(wanted: str, planned: str) -> str:
-    aims, does = telling(_positive(wanted)), telling(_positive(planned))
-    own = aims.stems - PROCESS
-    if len(own) < 2 or sum(does.has(stem) for stem in own) / len(own) < 0.6:
-        return ""
-    denied = _denied(planned, wanted)
-    if denied and _REFUSAL.search(planned) and not _NOT.search(wanted):
-        return denied
-    return ""
 
 
 def _positive(text: str) -> str:

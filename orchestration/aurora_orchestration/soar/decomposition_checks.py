@@ -84,7 +84,7 @@ def _findings(
             SERIOUS if one.sure else SLIGHT,
             one.sure,
         )
-    for issue, suggestion in contradictions(query, decomposition):
+    for issue, suggestion in contradictions(decomposition):
         yield _Finding("consistency", issue, suggestion)
     for issue, suggestion in repeated(decomposition):
         yield _Finding("consistency", issue, suggestion, 0.3)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from aurora_orchestration.llm import USUAL_MODELS
 from aurora_server.configuration.documents import SettingsError
 from aurora_server.configuration.values import merged
 
@@ -12,9 +13,6 @@ ROLES = ("reasoning_llm", "solving_llm")
 VARIABLES = ("AURORA_LLM_PROVIDER", "AURORA_LLM_MODEL")
 FLAGS = ("--llm-provider", "--llm-model")
 KEY_VARIABLE = "AURORA_API_KEY"
-
-USUAL_MODELS = {"anthropic": "claude-sonnet-4-5", "openai": "gpt-4-turbo", "editor": "editor"}
-"""The model of a provider that was named without one (App. C's, as the providers spell them)."""
 
 OF_A_PROVIDER = ("base_url", "api_key_env", "headers")
 """What one provider's address and key are; another provider is never sent them."""

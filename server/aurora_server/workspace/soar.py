@@ -93,7 +93,7 @@ class Soar:
 
         query, auto = params.query, params.auto
         if params.if_called and params.resume is None:
-            from aurora_orchestration.soar.activation import called
+            from aurora_orchestration.soar.invocation import called
 
             activation = called(query, self.settings(trusted=trusted).aurora)
             if activation is None:

@@ -7,7 +7,7 @@ import pytest
 
 from aurora_orchestration.headless.loop import pursue
 from aurora_orchestration.run_record import Mode, RunCancelled, RunRecord
-from tests.orchestration.headless.test_headless import Runs, answered, headless, root, text_of
+from tests.orchestration.headless.test_loop import Runs, answered, headless, root, text_of
 
 __all__ = ["root"]
 

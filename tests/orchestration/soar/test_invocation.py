@@ -3,7 +3,7 @@
 import pytest
 
 from aurora_orchestration.settings import AuroraSettings
-from aurora_orchestration.soar.activation import called
+from aurora_orchestration.soar.invocation import called
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Whether a prompt is for AURORA: called by its prefix, or always there (AURORA Appendix C, `aurora.*`). Pure."""
+"""Invocation of AURORA by a prompt: called by its prefix, or always there (AURORA Appendix C, `aurora.*`). Pure."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from msgspec import Struct
 from aurora_orchestration.settings import AuroraSettings
 
 
-class Activation(Struct, frozen=True, kw_only=True):
+class Invocation(Struct, frozen=True, kw_only=True):
     """A prompt that AURORA answers: the question without the prefix it was called by, "" where it came uncalled."""
 
     query: str
@@ -17,15 +17,15 @@ class Activation(Struct, frozen=True, kw_only=True):
     prefix: str = ""
 
 
-def called(prompt: str, settings: AuroraSettings) -> Activation | None:
+def called(prompt: str, settings: AuroraSettings) -> Invocation | None:
     """What `prompt` asks AURORA, or None where it is not for it: no prefix and not always on, excluded, or empty."""
     text = prompt.strip()
     if settings.user_invoked and (prefix := _prefix(text, settings.prefix)):
         query = text[len(prefix) :].lstrip(" \t\r\n:,")
-        return Activation(query=query, mode="user_invoked", prefix=prefix) if query else None
+        return Invocation(query=query, mode="user_invoked", prefix=prefix) if query else None
     if not settings.always_on or not text or _plain(text) in {_plain(pattern) for pattern in settings.exclude_patterns}:
         return None
-    return Activation(query=text, mode="always_on")
+    return Invocation(query=text, mode="always_on")
 
 
 def _prefix(text: str, prefixes: tuple[str, ...]) -> str:

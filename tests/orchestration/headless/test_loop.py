@@ -310,7 +310,7 @@ def test_killed_within_an_iteration_it_goes_on_with_the_next(root: Path) -> None
     code = """
         import asyncio, sys
         from pathlib import Path
-        from tests.orchestration.headless.test_headless import Runs, answered, headless
+        from tests.orchestration.headless.test_loop import Runs, answered, headless
         from aurora_orchestration.headless.loop import pursue
 
         class Hangs(Runs):
