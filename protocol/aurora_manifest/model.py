@@ -251,7 +251,7 @@ def _mapped(member: Member) -> Mapped:
 
 def value(node: Node | None, name: str) -> Node | None:
     """The value of an object's member."""
-    member = node.member(name) if isinstance(node, Object) else None
+    member = node.member(name) if isinstance(node, Object) and name in node.value else None
     return member.value if member else None
 
 

@@ -134,4 +134,3 @@ def is_of_type(value: Any, kind: str) -> bool:
         case "integer":
             return is_number(value) and (isinstance(value, int) or value.is_integer())
     return True
-
