@@ -6,16 +6,16 @@ from collections.abc import Callable, Mapping
 
 from msgspec.structs import replace
 
-from aurora_manifest.document import Document
 from aurora_manifest.findings import MAX_FINDINGS, Edit, Finding, Fix, Severity, in_order
-from aurora_manifest.incremental_parse import reparse
+from aurora_manifest.json.document import Document
+from aurora_manifest.json.incremental_parse import reparse
+from aurora_manifest.json.scanner import parse
+from aurora_manifest.json.value_text import alternatives, closest, quoted
 from aurora_manifest.model import Capability, Manifest, Resource
 from aurora_manifest.rules.ignore import without_ignored
 from aurora_manifest.rules.registry import RULES, Rule, Scope, ask
 from aurora_manifest.rules.subject import Part, Subject
-from aurora_manifest.scanner import parse
 from aurora_manifest.schema import manifest_schema
-from aurora_manifest.value_text import alternatives, closest, quoted
 
 __all__ = ["CheckStopped", "Checker", "check", "check_document", "is_manifest", "manifest_schema", "unknown_rules"]
 

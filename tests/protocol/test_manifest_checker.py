@@ -7,8 +7,8 @@ import json
 import pytest
 
 from aurora_manifest.check import Checker, CheckStopped, check
+from aurora_manifest.json.scanner import parse
 from aurora_manifest.rules import registry
-from aurora_manifest.scanner import parse
 from tests.manifests import manifest
 
 
@@ -37,7 +37,9 @@ def test_an_edit_that_breaks_the_json_reads_what_a_whole_reading_reads(
     checker = Checker()
     checker.check(checker.read(text))
     whole: list[str] = []
-    monkeypatch.setattr("aurora_manifest.incremental_parse.parse", lambda text: (whole.append(text), parse(text))[1])
+    monkeypatch.setattr(
+        "aurora_manifest.json.incremental_parse.parse", lambda text: (whole.append(text), parse(text))[1]
+    )
     places = range(text.index('"note_5": {') + 12, text.index('"note_6": {') - 12, 7)
     for at in places:
         changed = text[:at] + typed + text[at:]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from aurora_indexer.documents.chunk_names import clean_name
 from aurora_indexer.documents.knowledge_chunk import Builder, Piece
 from aurora_indexer.documents.nodes import documentation, line_start, member, members, referred, string
-from aurora_manifest.document import Array, Member, Node, Object, Scalar
+from aurora_manifest.json.document import Array, Member, Node, Object, Scalar
 from aurora_memory.chunks import MODULE_NAME, Reference
 
 DEFINITIONS = ("$defs", "definitions")

@@ -6,7 +6,7 @@ from aurora_indexer.documents.chunk_names import clean_name
 from aurora_indexer.documents.json_schema import add_schema
 from aurora_indexer.documents.knowledge_chunk import Builder, Piece
 from aurora_indexer.documents.nodes import documentation, line_start, member, members, referred, string
-from aurora_manifest.document import Member, Node, Object, Scalar
+from aurora_manifest.json.document import Member, Node, Object, Scalar
 from aurora_memory.chunks import MODULE_NAME, Reference
 
 METHODS = frozenset({"get", "put", "post", "delete", "options", "head", "patch", "trace", "query"})

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from aurora_manifest.document import Document, Object, Scalar
 from aurora_manifest.edits import writing
+from aurora_manifest.json.document import Document, Object, Scalar
+from aurora_manifest.json.value_text import quoted
 from aurora_manifest.model import Capability, Resource, string
 from aurora_manifest.rules.registry import Found, Path, at, at_name, capability_rule, manifest_rule, resource_rule
 from aurora_manifest.rules.subject import Subject
 from aurora_manifest.schema import sentence
-from aurora_manifest.value_text import quoted
 
 _LONGEST = 16
 _PLACEHOLDER = re.compile(r"(?:to ?do|tbd|fixme|xxx+|\.{2,}|…|n/?a|none|description|lorem ipsum|-+|\?+)[.!:]?", re.I)

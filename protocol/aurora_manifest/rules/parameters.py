@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from aurora_manifest.document import Array, Document, Node, Object, Scalar
 from aurora_manifest.edits import removing_item, writing
+from aurora_manifest.json.document import Array, Document, Node, Object, Scalar
+from aurora_manifest.json.value_text import alternatives, closest, described, quoted, type_in_words
 from aurora_manifest.misspellings import Guesses
 from aurora_manifest.model import Capability, string, value, within
 from aurora_manifest.rules.keywords import FOR_TYPES, KEYWORDS, TYPES
@@ -14,7 +15,6 @@ from aurora_manifest.rules.patterns import bad_pattern
 from aurora_manifest.rules.places import GUESSES, IGNORE
 from aurora_manifest.rules.registry import Found, at, at_name, capability_rule
 from aurora_manifest.subschemas import NAMED
-from aurora_manifest.value_text import alternatives, closest, described, quoted, type_in_words
 
 _OTHER_WORDS = {"int": "integer", "long": "integer", "float": "number", "double": "number", "decimal": "number"}
 _OTHER_WORDS |= {"str": "string", "text": "string", "date": "string", "datetime": "string", "uuid": "string"}

@@ -6,13 +6,13 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from aurora_manifest.document import Array, Document
 from aurora_manifest.edits import removing_item
 from aurora_manifest.findings import Edit, Fix
+from aurora_manifest.json.document import Array, Document
+from aurora_manifest.json.value_text import described, quoted, type_in_words
 from aurora_manifest.model import Capability, value
 from aurora_manifest.rules.keywords import LIMITS, TYPES, is_count, is_number, is_of_type
 from aurora_manifest.rules.registry import Found, at, capability_rule
-from aurora_manifest.value_text import described, quoted, type_in_words
 
 
 @capability_rule("parameters-range", "warning")
