@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from aurora_manifest.value_text import alternatives, excerpt, quoted
+from aurora_manifest.json.value_text import alternatives, excerpt, quoted
 
 _BOUNDS = {
     "minimum": "at least",

@@ -6,8 +6,8 @@ import json
 import re
 from typing import Any
 
-from aurora_manifest.document import Array, Document, Node, Object
 from aurora_manifest.findings import Edit, Fix
+from aurora_manifest.json.document import Array, Document, Node, Object
 
 _HALF = re.compile("[\ud800-\udfff]")
 _INDENT = re.compile(r"[\n\r]([ \t]*)\Z")

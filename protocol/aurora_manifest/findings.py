@@ -7,7 +7,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from aurora_manifest.pointers import to_pointer
+from aurora_manifest.json.pointers import to_pointer
 from aurora_protocol.positions import Encoding, LineIndex, Range
 
 Severity = Literal["error", "warning", "info", "hint"]

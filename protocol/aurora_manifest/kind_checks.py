@@ -9,15 +9,15 @@ from msgspec.structs import replace
 
 import aurora_schemas
 from aurora_manifest.check import check, manifest_schema
-from aurora_manifest.document import Document, Object
 from aurora_manifest.edits import renaming
 from aurora_manifest.findings import Finding, in_order
+from aurora_manifest.json.document import Document, Object
+from aurora_manifest.json.scanner import parse
 from aurora_manifest.kinds import DELIVERABLE, DELIVERABLE_STATE, MANIFEST, METRICS_OUTPUT, DocumentKind
 from aurora_manifest.misspellings import Guesses, Misspelt, misspelt_members
 from aurora_manifest.model import Manifest
 from aurora_manifest.rules.registry import RULES, ask
 from aurora_manifest.rules.subject import Subject
-from aurora_manifest.scanner import parse
 from aurora_manifest.violations import SchemaCheck
 
 

@@ -6,10 +6,10 @@ from collections.abc import Collection, Hashable, Iterator
 
 from msgspec import Struct
 
-from aurora_manifest.document import Array, Broken, Document, Member, Object, Scalar
 from aurora_manifest.findings import Finding, finding
+from aurora_manifest.json.document import Array, Broken, Document, Member, Object, Scalar
+from aurora_manifest.json.value_text import closest, quoted
 from aurora_manifest.shape import Shape
-from aurora_manifest.value_text import closest, quoted
 
 _COMPARISONS = 20_000
 _CONTAINERS = (Object, Array)

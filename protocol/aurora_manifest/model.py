@@ -14,8 +14,8 @@ from typing import Any, Generic, TypeVar, overload
 
 from msgspec import Struct
 
-from aurora_manifest.document import Array, Document, Member, Node, Object, Scalar
-from aurora_manifest.pointers import PointerError, from_pointer
+from aurora_manifest.json.document import Array, Document, Member, Node, Object, Scalar
+from aurora_manifest.json.pointers import PointerError, from_pointer
 from aurora_manifest.subschemas import Subschema, subschemas
 from aurora_manifest.templates import Template, parse_template
 
@@ -251,7 +251,7 @@ def _mapped(member: Member) -> Mapped:
 
 def value(node: Node | None, name: str) -> Node | None:
     """The value of an object's member."""
-    member = node.member(name) if isinstance(node, Object) else None
+    member = node.member(name) if isinstance(node, Object) and name in node.value else None
     return member.value if member else None
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import aurora_schemas
-from aurora_manifest.document import Document, Object
+from aurora_manifest.json.document import Document, Object
 from aurora_manifest.violations import SchemaCheck
 
 SCHEMA_ADDRESS = "https://unpkg.com/aura-protocol@1.0.5/dist/aura-v1.0.schema.json"

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from aurora_manifest.document import Array, Object
+from aurora_manifest.json.document import Array, Object
 
 ONE = frozenset({"items", "additionalProperties", "contains", "propertyNames", "not", "if", "then", "else"})
 ONE |= {"unevaluatedItems", "unevaluatedProperties", "contentSchema"}

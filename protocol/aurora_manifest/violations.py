@@ -9,11 +9,19 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from aurora_manifest.constraints import broken_constraint
-from aurora_manifest.document import Broken, Document, Member, Node, Object, Scalar
 from aurora_manifest.edits import adding_member, writing
 from aurora_manifest.findings import MAX_FINDINGS, Finding, Fix, SchemaRule, finding
+from aurora_manifest.json.document import Broken, Document, Member, Node, Object, Scalar
+from aurora_manifest.json.value_text import (
+    alternatives,
+    closest,
+    described,
+    excerpt,
+    quoted,
+    type_in_words,
+    with_article,
+)
 from aurora_manifest.shape import Shapes
-from aurora_manifest.value_text import alternatives, closest, described, excerpt, quoted, type_in_words, with_article
 
 if TYPE_CHECKING:
     from jsonschema import ValidationError

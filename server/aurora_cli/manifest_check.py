@@ -11,11 +11,11 @@ from aurora_cli.atomic_write import Changed, replace_text
 from aurora_cli.manifest_files import STANDARD_INPUT, Unreadable, matching, read, read_standard_input, shown
 from aurora_cli.manifest_report import Checked
 from aurora_manifest.check import check_document
-from aurora_manifest.document import Document
 from aurora_manifest.findings import Finding
 from aurora_manifest.fix_all import fix_all
+from aurora_manifest.json.document import Document
+from aurora_manifest.json.scanner import parse
 from aurora_manifest.model import Manifest
-from aurora_manifest.scanner import parse
 
 
 def checks(

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from aurora_manifest.scan_state import MAX_BYTES
+from aurora_manifest.json.scan_state import MAX_BYTES
 
 NAME = "aura.json"
 WELL_KNOWN = Path(".well-known", NAME)

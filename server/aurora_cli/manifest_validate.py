@@ -131,7 +131,7 @@ def _well_known(settings: Settings) -> str:
 
 
 def _print_sarif(checked: Sequence[Checked], unreadable: Sequence[str], root: Path) -> None:
-    from aurora_cli.sarif import log  # a dozen structs that no other format needs
+    from aurora_cli.sarif import log
     from aurora_manifest.rules import catalogue
 
-    print_json(msgspec.to_builtins(log(checked, unreadable, catalogue(), root)))
+    print_json(log(checked, unreadable, catalogue(), root))

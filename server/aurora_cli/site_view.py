@@ -13,10 +13,10 @@ from aurora_manifest.client.fetch import Published
 from aurora_manifest.client.state import SiteState, read_state
 from aurora_manifest.client.transport import Reply
 from aurora_manifest.findings import Finding
+from aurora_manifest.json.scanner import parse
 from aurora_manifest.model import Capability, Manifest
 from aurora_manifest.model import string as string_at
 from aurora_manifest.rules.places import IGNORE
-from aurora_manifest.scanner import parse
 from aurora_protocol import SiteError
 from aurora_protocol.human_text import count, plain, plain_lines, shorten, size
 

@@ -12,7 +12,7 @@ import pytest
 
 from aurora_manifest.check import check, is_manifest
 from aurora_manifest.findings import MAX_FINDINGS, Finding
-from aurora_manifest.scanner import parse
+from aurora_manifest.json.scanner import parse
 from aurora_manifest.violations import SchemaCheck
 from aurora_protocol.positions import LineIndex, Pos, Range
 from tests.manifests import manifest, reference_manifests

@@ -19,8 +19,8 @@ from aurora_manifest.client.cookies import Jar
 from aurora_manifest.client.origins import Origin, manifest_url, origin_of, parse_url
 from aurora_manifest.client.request import Call, build_call
 from aurora_manifest.client.state import MAX_HEADER, read_state
+from aurora_manifest.json.scanner import parse
 from aurora_manifest.model import Capability, Manifest
-from aurora_manifest.scanner import parse
 from aurora_protocol import Blocked, SiteError
 
 SITE = Origin("https", "example.com", 443)

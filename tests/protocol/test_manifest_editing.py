@@ -23,9 +23,9 @@ from aurora_manifest.editing.occurrences import named_at
 from aurora_manifest.editing.outline import outline
 from aurora_manifest.editing.spans import folds, selections
 from aurora_manifest.fix_all import edited
+from aurora_manifest.json.scanner import parse
 from aurora_manifest.model import Manifest
 from aurora_manifest.rules import documentation
-from aurora_manifest.scanner import parse
 from aurora_protocol.positions import LineIndex
 from tests.manifests import damaged, manifest
 from tests.protocol.cursors import marked

@@ -14,7 +14,7 @@ import pytest
 from aurora_manifest.check import check_document
 from aurora_manifest.findings import Edit, Finding, Fix, finding
 from aurora_manifest.fix_all import MAX_ROUNDS, apart, edited, fix_all
-from aurora_manifest.scanner import parse
+from aurora_manifest.json.scanner import parse
 from tests.protocol.rule_cases import BASE
 
 

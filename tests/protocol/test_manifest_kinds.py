@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from aurora_manifest.findings import Finding
+from aurora_manifest.json.scanner import parse
 from aurora_manifest.kind_checks import check_text, schema_of
 from aurora_manifest.kinds import (
     AGENTS,
@@ -22,7 +23,6 @@ from aurora_manifest.kinds import (
     DocumentKind,
     kind_of,
 )
-from aurora_manifest.scanner import parse
 from tests.manifests import damaged, manifest, mutated
 
 STATE = {"change_id": "add-dark-mode", "status": "executing", "started_at": "2026-02-26T10:00:00Z"}
@@ -67,7 +67,7 @@ def test_files_are_known_by_name_and_folder(path: str, kind: DocumentKind | None
 def test_knowing_them_imports_no_checks() -> None:
     code = "import sys, aurora_manifest.kinds; print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
-    assert not {"jsonschema", "aurora_schemas", "aurora_manifest.scanner"} & set(loaded)
+    assert not {"jsonschema", "aurora_schemas", "aurora_manifest.json.scanner"} & set(loaded)
 
 
 def only(text: str, kind: DocumentKind) -> Finding:

@@ -14,9 +14,9 @@ import pytest
 
 from aurora_manifest.check import check, unknown_rules
 from aurora_manifest.findings import Finding
+from aurora_manifest.json.scanner import parse
 from aurora_manifest.rules import RuleInfo, catalogue, documentation, link, page
 from aurora_manifest.rules.page import FILE
-from aurora_manifest.scanner import parse
 from aurora_manifest.violations import SchemaCheck
 from tests.manifests import SHARED, manifest, reference_manifests
 from tests.protocol.rule_cases import BASE, CASES, FINE, Case, around, patched, spelt

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from aurora_manifest.scan_state import MAX_BYTES
+from aurora_manifest.json.scan_state import MAX_BYTES
 from tests.server.sites import Site, drip, manifest_command, raw_site, reply, running, simple_manifest
 
 JSON_HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from aurora_indexer.documents.knowledge_chunk import Builder, Piece, clean_name
 from aurora_indexer.documents.nodes import documentation, line_start, member, members, referred, string
-from aurora_manifest.document import Array, Member, Node, Object, Scalar
+from aurora_manifest.json.document import Array, Member, Node, Object, Scalar
 from aurora_memory.chunks import MODULE_NAME, Reference
 
 DEFINITIONS = ("$defs", "definitions")

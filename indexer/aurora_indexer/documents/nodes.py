@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from aurora_manifest.document import Array, Member, Node, Object, Scalar
+from aurora_manifest.json.document import Array, Member, Node, Object, Scalar
 
 MAX_REFERENCES = 200
 _WIDEST_INDENT = 200

@@ -5,7 +5,7 @@ from __future__ import annotations
 from aurora_indexer.documents.json_schema import add_schema
 from aurora_indexer.documents.knowledge_chunk import Builder, Piece, clean_name
 from aurora_indexer.documents.nodes import documentation, line_start, member, members, referred, string
-from aurora_manifest.document import Member, Node, Object, Scalar
+from aurora_manifest.json.document import Member, Node, Object, Scalar
 from aurora_memory.chunks import MODULE_NAME, Reference
 
 METHODS = frozenset({"get", "put", "post", "delete", "options", "head", "patch", "trace", "query"})

@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from aurora_indexer import IndexerError
-from aurora_manifest.document import Array, Broken, Member, Node, Object, Scalar
-from aurora_manifest.scan_state import MAX_DEPTH
+from aurora_manifest.json.document import Array, Broken, Member, Node, Object, Scalar
+from aurora_manifest.json.scan_state import MAX_DEPTH
 
 if TYPE_CHECKING:
     from yaml.events import Event

@@ -11,8 +11,8 @@ from msgspec import Meta, Struct
 
 from aurora_manifest.client.arguments import Misfit, lookup, misfits
 from aurora_manifest.client.consent import password, secret
+from aurora_manifest.json.pointers import PointerError, from_pointer
 from aurora_manifest.model import Capability, Manifest
-from aurora_manifest.pointers import PointerError, from_pointer
 from aurora_orchestration.guardrails.redaction import REDACTED
 from aurora_protocol import SiteError
 

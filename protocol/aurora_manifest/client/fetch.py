@@ -11,10 +11,10 @@ from aurora_manifest.client.cache import Entry, ManifestCache
 from aurora_manifest.client.origins import Origin, manifest_url, origin_of, parse_url
 from aurora_manifest.client.state import HEADER
 from aurora_manifest.client.transport import Policy, Reply, Request, send
-from aurora_manifest.document import Document
 from aurora_manifest.findings import Finding
+from aurora_manifest.json.document import Document
+from aurora_manifest.json.scanner import parse
 from aurora_manifest.model import Manifest
-from aurora_manifest.scanner import parse
 from aurora_protocol import SiteError
 
 Source = Literal["site", "revalidated", "cache"]

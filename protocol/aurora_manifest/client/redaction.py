@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from aurora_manifest.client.consent import MASK, secret
-from aurora_manifest.pointers import PointerError, from_pointer
+from aurora_manifest.json.pointers import PointerError, from_pointer
 
 _MAX_SCHEMAS = 500
 _INDEX = re.compile(r"[0-9]{1,9}")

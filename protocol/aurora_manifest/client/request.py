@@ -15,8 +15,8 @@ from aurora_manifest.client.consent import MASK
 from aurora_manifest.client.origins import MAX_URL, Origin, origin_of, parse_url
 from aurora_manifest.client.redaction import Hiding, secret_texts
 from aurora_manifest.client.transport import Request
+from aurora_manifest.json.pointers import from_pointer, to_pointer
 from aurora_manifest.model import Capability, Manifest
-from aurora_manifest.pointers import from_pointer, to_pointer
 from aurora_manifest.templates import Expression, Template
 from aurora_protocol import Blocked, SiteError
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from aurora_manifest.client.origins import Origin, origin_of, parse_url, require_safe
-from aurora_manifest.scan_state import MAX_BYTES
+from aurora_manifest.json.scan_state import MAX_BYTES
 from aurora_protocol import Blocked, SiteError
 from aurora_protocol.version import __version__
 

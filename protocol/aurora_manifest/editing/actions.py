@@ -7,10 +7,10 @@ from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 
-from aurora_manifest.document import Array, Document, Node, Object, Scalar
 from aurora_manifest.edits import adding_item, adding_member
 from aurora_manifest.findings import Edit, Finding, Fix
 from aurora_manifest.fix_all import apart
+from aurora_manifest.json.document import Array, Document, Node, Object, Scalar
 from aurora_manifest.rules.places import IGNORE
 from aurora_manifest.rules.registry import RULES
 from aurora_manifest.schema import manifest_schema

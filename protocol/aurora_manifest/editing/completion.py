@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from aurora_manifest.document import Array, Document, Object
 from aurora_manifest.editing import offers
 from aurora_manifest.editing.cursor import Cursor, cursor_at
 from aurora_manifest.editing.offers import NEW, Kind, Offer, Where
@@ -16,11 +15,12 @@ from aurora_manifest.editing.style import indent_unit, line_end
 from aurora_manifest.editing.variables import candidates, slot_at
 from aurora_manifest.edits import spelt
 from aurora_manifest.findings import Edit
+from aurora_manifest.json.document import Array, Document, Object
+from aurora_manifest.json.value_text import sendable
 from aurora_manifest.model import Manifest
 from aurora_manifest.schema import manifest_schema
 from aurora_manifest.shape import Shape
 from aurora_manifest.templates import is_variable
-from aurora_manifest.value_text import sendable
 from aurora_manifest.violations import SchemaCheck
 
 _TEMPLATES = (("urlTemplate",), ("uriPattern",))

@@ -7,15 +7,15 @@ from collections.abc import Callable, Iterable
 
 from msgspec import Struct
 
-from aurora_manifest.document import Document, Object, Place, Scalar
 from aurora_manifest.editing.examples import Example, example_of
 from aurora_manifest.editing.occurrences import Named, named_at
 from aurora_manifest.editing.parameters import capability_around
 from aurora_manifest.findings import Finding
+from aurora_manifest.json.document import Document, Object, Place, Scalar
+from aurora_manifest.json.value_text import sendable
 from aurora_manifest.model import Capability, Manifest
 from aurora_manifest.schema import manifest_schema
 from aurora_manifest.shape import Shape
-from aurora_manifest.value_text import sendable
 from aurora_manifest.violations import SchemaCheck
 
 _RULES = 2

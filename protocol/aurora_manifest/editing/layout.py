@@ -11,9 +11,9 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from aurora_manifest.document import Document
 from aurora_manifest.editing.style import line_end
 from aurora_manifest.findings import Edit
+from aurora_manifest.json.document import Document
 
 MAX_WIDTH = 100
 """Columns up to which an object or array that stands on one line stays there."""

@@ -6,8 +6,8 @@ from msgspec import Struct
 
 from aurora_manifest.editing.examples import example_of
 from aurora_manifest.editing.parameters import resources_of
+from aurora_manifest.json.value_text import sendable
 from aurora_manifest.model import Manifest, members
-from aurora_manifest.value_text import sendable
 
 MAX_HINTS = 200
 """Hints in one answer: clients ask for what is on the screen."""

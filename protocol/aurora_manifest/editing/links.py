@@ -6,7 +6,7 @@ from urllib.parse import urljoin, urlsplit
 
 from msgspec import Struct
 
-from aurora_manifest.document import Scalar
+from aurora_manifest.json.document import Scalar
 from aurora_manifest.model import Manifest, string
 
 _MAX_URL = 2_000

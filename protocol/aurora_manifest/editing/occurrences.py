@@ -13,7 +13,6 @@ from typing import Literal
 
 from msgspec import Struct, structs
 
-from aurora_manifest.document import Document, Scalar
 from aurora_manifest.editing.parameters import (
     ITEMS,
     Path,
@@ -27,9 +26,10 @@ from aurora_manifest.editing.parameters import (
     schema_parts,
 )
 from aurora_manifest.findings import Edit
+from aurora_manifest.json.document import Document, Scalar
+from aurora_manifest.json.value_text import quoted
 from aurora_manifest.model import Capability, Manifest, Resource, members, string, value, within
 from aurora_manifest.templates import Template, is_variable
-from aurora_manifest.value_text import quoted
 
 Role = Literal["capability", "id", "use", "property", "required", "mapping", "pointer", "location", "variable"]
 """What a place does with the name. `capability` and `property` define it."""

@@ -7,7 +7,6 @@ from typing import Literal
 
 from msgspec import Struct
 
-from aurora_manifest.document import Array, Object, Scalar
 from aurora_manifest.editing.cursor import Cursor
 from aurora_manifest.editing.parameters import (
     ITEMS,
@@ -26,8 +25,9 @@ from aurora_manifest.editing.skeletons import (
     resource_tree,
 )
 from aurora_manifest.editing.snippets import Hole, Tree
+from aurora_manifest.json.document import Array, Object, Scalar
+from aurora_manifest.json.pointers import to_pointer
 from aurora_manifest.model import Capability, Manifest, Resource, members
-from aurora_manifest.pointers import to_pointer
 from aurora_manifest.schema import SCHEMA_ADDRESS, manifest_schema
 
 Kind = Literal["member", "value", "choice", "reference", "variable", "snippet"]

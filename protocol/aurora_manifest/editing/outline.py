@@ -6,9 +6,9 @@ from typing import Literal
 
 from msgspec import Struct
 
-from aurora_manifest.document import Member, Object
+from aurora_manifest.json.document import Member, Object
+from aurora_manifest.json.value_text import sendable
 from aurora_manifest.model import Capability, Manifest, Operation, Resource, members, string, value
-from aurora_manifest.value_text import sendable
 
 Kind = Literal["site", "policy", "group", "resource", "operation", "capability", "parameter", "action", "member"]
 

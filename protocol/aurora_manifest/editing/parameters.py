@@ -11,9 +11,9 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
-from aurora_manifest.document import Array, Member, Node, Object, Scalar
+from aurora_manifest.json.document import Array, Member, Node, Object, Scalar
+from aurora_manifest.json.pointers import PointerError, from_pointer
 from aurora_manifest.model import Capability, Manifest, Resource, members, obj, value
-from aurora_manifest.pointers import PointerError, from_pointer
 from aurora_manifest.templates import Template, Variable, parse_template
 
 ITEMS = "*"

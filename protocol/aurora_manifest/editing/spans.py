@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from aurora_manifest.document import Array, Document, Node, Object, Scalar
 from aurora_manifest.editing.cursor import is_closed
+from aurora_manifest.json.document import Array, Document, Node, Object, Scalar
 from aurora_protocol.positions import LineIndex
 
 _LINE_COMMENT = ("//", "#")

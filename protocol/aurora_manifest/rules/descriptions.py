@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from aurora_manifest.document import Document, Object, Scalar
 from aurora_manifest.edits import writing
+from aurora_manifest.json.document import Document, Object, Scalar
+from aurora_manifest.json.value_text import quoted
 from aurora_manifest.model import Capability, Resource, string
 from aurora_manifest.rules.registry import Found, Path, at, at_name, capability_rule, manifest_rule, resource_rule
 from aurora_manifest.rules.subject import Subject
 from aurora_manifest.schema import sentence
-from aurora_manifest.value_text import quoted
 
 _LONGEST = 16
 _PLACEHOLDER = re.compile(r"(?:to ?do|tbd|fixme|xxx+|\.{2,}|…|n/?a|none|description|lorem ipsum|-+|\?+)[.!:]?", re.I)
@@ -50,7 +50,7 @@ def site_description(subject: Subject) -> Iterator[Found]:
     name, description = string(site, "name"), string(site, "description")
     if name is not None and not str(name.value).strip():
         yield at(name, "the site's name is empty", ("site", "name"))
-    if description is not None and (not str(description.value).strip() or _is_placeholder(description)):
+    if description is not None and _says_nothing(description.value):
         message = f"{quoted(str(description.value))} says nothing about the site"
         yield at(description, message, ("site", "description"))
 
@@ -65,11 +65,8 @@ def parameter_description(capability: Capability, document: Document) -> Iterato
     Good: {"parameters": {"properties": {"text": {"description": "The new text.", "type": "string"}}}}
     """
     for schema in capability.schemas_with("description"):
-        if schema.path[-2] != "properties":
-            continue
-        description = string(schema.node, "description")
-        if description is not None:
-            yield from _empty(description, "", (*schema.path, "description"))
+        if schema.path[-2] == "properties" and _says_nothing(schema.node.value["description"]):
+            yield from _empty(string(schema.node, "description"), "", (*schema.path, "description"))
     for name, member in capability.properties.items():
         if isinstance(member.value, Object) and not member.value.members and not member.value.broken:
             message = f"nothing is said about the parameter {quoted(name)}: give it a type and a description"
@@ -77,19 +74,19 @@ def parameter_description(capability: Capability, document: Document) -> Iterato
 
 
 def _empty(node: Scalar | None, name: str, path: Path) -> Iterator[Found]:
-    if node is None:
+    if node is None or not _says_nothing(node.value):
         return
-    if not str(node.value).strip():
-        message = "the description is empty: it is what agents choose by"
-    elif _is_placeholder(node):
+    if str(node.value).strip():
         message = f"{quoted(str(node.value))} is no description: it is what agents choose by"
     else:
-        return
+        message = "the description is empty: it is what agents choose by"
     words = sentence(name)
     fix = writing(node, words) if words != sentence("") and words != node.value else None
     yield at(node, message, path, fix)
 
 
-def _is_placeholder(node: Scalar) -> bool:
-    text = str(node.value).strip()
-    return len(text) <= _LONGEST and _PLACEHOLDER.fullmatch(text) is not None
+def _says_nothing(description: object) -> bool:
+    """Whether a value is an empty description, or a placeholder for one."""
+    if not isinstance(description, str) or len(text := description.strip()) > _LONGEST:
+        return False
+    return not text or _PLACEHOLDER.fullmatch(text) is not None

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from functools import cache
 from typing import TypeGuard
 
-from aurora_manifest.document import Broken, Node, Object
 from aurora_manifest.edits import renaming
+from aurora_manifest.json.document import Broken, Node, Object
+from aurora_manifest.json.value_text import quoted
 from aurora_manifest.model import value
 from aurora_manifest.rules.registry import Found, Path, at_name, manifest_rule
 from aurora_manifest.rules.subject import Subject
 from aurora_manifest.schema import manifest_schema
-from aurora_manifest.value_text import quoted
 
 _ALLOWED = ("x-", "$comment")
 

@@ -6,13 +6,13 @@ import math
 import re
 from collections.abc import Iterator
 
-from aurora_manifest.document import Document, Scalar
 from aurora_manifest.edits import writing
+from aurora_manifest.json.document import Document, Scalar
+from aurora_manifest.json.value_text import quoted
 from aurora_manifest.model import Capability, string, value
 from aurora_manifest.rules.registry import Found, at, capability_rule, manifest_rule
 from aurora_manifest.rules.subject import Subject
 from aurora_manifest.schema import SCHEMA_ADDRESS
-from aurora_manifest.value_text import quoted
 
 _KNOWN = re.compile(
     r"https://aura\.dev/schemas/v1\.0\.json"

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from aurora_manifest.document import Array, Document, Node, Object
 from aurora_manifest.edits import writing
 from aurora_manifest.findings import Finding
+from aurora_manifest.json.document import Array, Document, Node, Object
+from aurora_manifest.json.value_text import closest, described, quoted
 from aurora_manifest.rules.places import IGNORE
 from aurora_manifest.rules.registry import RULES, Found, Path, at, manifest_rule
 from aurora_manifest.rules.subject import Subject
-from aurora_manifest.value_text import closest, described, quoted
 
 _MEMBER = re.compile(rf'"{IGNORE}"')
 _MOST = 1_000

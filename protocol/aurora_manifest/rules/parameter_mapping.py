@@ -5,16 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from aurora_manifest.document import Array, Document, Scalar
 from aurora_manifest.edits import adding_item, adding_member, spelt, writing
 from aurora_manifest.findings import Edit, Fix
+from aurora_manifest.json.document import Array, Document, Scalar
+from aurora_manifest.json.pointers import PointerError, from_pointer, to_pointer
+from aurora_manifest.json.value_text import described, quoted
 from aurora_manifest.misspellings import Guesses
 from aurora_manifest.model import Capability, members, value, within
-from aurora_manifest.pointers import PointerError, from_pointer, to_pointer
 from aurora_manifest.rules.places import GUESSES, IGNORE, first_steps, mistaken, reach
 from aurora_manifest.rules.registry import Found, Path, at, at_name, capability_rule
 from aurora_manifest.templates import is_variable, placed
-from aurora_manifest.value_text import described, quoted
 
 _LONE_TILDE = re.compile(r"~(?![01])")
 _JSON_PATH = re.compile(r"\$(?:\.[A-Za-z_][\w-]*)+")

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
-from aurora_manifest.document import Array, Document, Node, Object, Scalar
 from aurora_manifest.edits import removing_item, writing
+from aurora_manifest.json.document import Array, Document, Node, Object, Scalar
+from aurora_manifest.json.value_text import alternatives, closest, described, quoted, type_in_words
 from aurora_manifest.misspellings import Guesses
 from aurora_manifest.model import Capability, string, value, within
 from aurora_manifest.rules.keywords import FOR_TYPES, KEYWORDS, TYPES
@@ -13,7 +15,6 @@ from aurora_manifest.rules.patterns import bad_pattern
 from aurora_manifest.rules.places import GUESSES, IGNORE
 from aurora_manifest.rules.registry import Found, at, at_name, capability_rule
 from aurora_manifest.subschemas import NAMED
-from aurora_manifest.value_text import alternatives, closest, described, quoted, type_in_words
 
 _OTHER_WORDS = {"int": "integer", "long": "integer", "float": "number", "double": "number", "decimal": "number"}
 _OTHER_WORDS |= {"str": "string", "text": "string", "date": "string", "datetime": "string", "uuid": "string"}
@@ -23,6 +24,8 @@ _CHECKED_BY_MANIFEST = frozenset(
 )
 _CHECKED_BY_MANIFEST |= {"additionalProperties"}
 _OPEN_ENDED = frozenset({"$ref", "allOf", "anyOf", "oneOf", "patternProperties"})
+_FOREIGN = {kind: frozenset(name for name, kinds in FOR_TYPES.items() if kind not in kinds) for kind in TYPES}
+"""For each type, the keywords that say nothing about its values."""
 _NUMBERS = frozenset({"minimum", "maximum", "minLength", "maxLength"})
 FORMATS = (
     "date-time date time duration email idn-email hostname idn-hostname ipv4 ipv6 uri uri-reference iri uuid "
@@ -39,8 +42,8 @@ def unknown_type(capability: Capability, document: Document) -> Iterator[Found]:
     Bad: {"parameters": {"properties": {"text": {"type": "str"}}}}
     Good: {"parameters": {"properties": {"text": {"type": "string"}}}}
     """
-    for schema in capability.schemas:
-        kind = schema.node.value.get("type", "object")
+    for schema in capability.schemas_with("type"):
+        kind = schema.node.value["type"]
         if isinstance(kind, str) and kind in TYPES:
             continue
         node = value(schema.node, "type")
@@ -110,6 +113,9 @@ def required_undeclared(capability: Capability, document: Document) -> Iterator[
     """
     guesses = Guesses(GUESSES)
     for schema in capability.schemas_with("required"):
+        required, plain = schema.node.value["required"], schema.node.value.get("properties")
+        if isinstance(required, list) and isinstance(plain, dict) and _are_names(required, plain):
+            continue
         names = value(schema.node, "required")
         if not isinstance(names, Array):
             continue
@@ -170,13 +176,14 @@ def keyword_of_other_type(capability: Capability, document: Document) -> Iterato
     Bad: {"parameters": {"properties": {"text": {"type": "string", "minimum": 1}}}}
     Good: {"parameters": {"properties": {"text": {"type": "string", "minLength": 1}}}}
     """
-    for schema in capability.schemas:
-        kind = schema.node.value.get("type")
+    for schema in capability.schemas_with("type"):
+        kind = schema.node.value["type"]
         if not isinstance(kind, str) or kind not in TYPES:
             continue
+        if _FOREIGN[kind].isdisjoint(schema.node.value):
+            continue
         for member in schema.node.members:
-            kinds = FOR_TYPES.get(member.name)
-            if kinds is not None and kind not in kinds:
+            if member.name in _FOREIGN[kind]:
                 message = f"{quoted(member.name)} says nothing about {type_in_words(kind)}"
                 yield at_name(member, message, (*schema.path, member.name))
 
@@ -195,6 +202,12 @@ def format_misspelt(capability: Capability, document: Document) -> Iterator[Foun
         if node is not None and node.value not in FORMATS and (meant := closest(str(node.value), FORMATS, 0.85)):
             message = f"{quoted(str(node.value))} is not a known format; did you mean {quoted(meant)}?"
             yield at(node, message, (*schema.path, "format"), writing(node, meant))
+
+
+def _are_names(required: list[Any], properties: dict[str, Any]) -> bool:
+    """Whether each item is the name of a property, and none stands there twice."""
+    known = all(isinstance(each, str) and each in properties for each in required)
+    return known and len(set(required)) == len(required)
 
 
 def _several(node: Node) -> bool:

@@ -8,7 +8,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from aurora_manifest.document import Array, Object
+from aurora_manifest.json.document import Array, Object
 from aurora_manifest.misspellings import Guesses
 from aurora_manifest.model import Capability, obj, value
 from aurora_manifest.templates import placed

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from aurora_manifest.document import Scalar
 from aurora_manifest.edits import writing
+from aurora_manifest.json.document import Scalar
+from aurora_manifest.json.value_text import quoted
 from aurora_manifest.model import obj, string, value
 from aurora_manifest.rules.registry import Found, at, at_name, manifest_rule
 from aurora_manifest.rules.subject import Subject
-from aurora_manifest.value_text import quoted
 
 _WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _DESTRUCTIVE = frozenset("delete remove destroy purge erase wipe drop truncate revoke terminate".split())

@@ -6,13 +6,13 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
-from aurora_manifest.document import Document, Object
 from aurora_manifest.edits import renaming, writing
+from aurora_manifest.json.document import Document, Object
+from aurora_manifest.json.value_text import alternatives, closest, quoted
 from aurora_manifest.model import Capability, Operation, Resource
 from aurora_manifest.rules.registry import Found, at, at_name, manifest_rule, resource_rule
 from aurora_manifest.rules.subject import Subject
 from aurora_manifest.templates import Template, parse_template
-from aurora_manifest.value_text import alternatives, closest, quoted
 
 METHODS = ("GET", "POST", "PUT", "DELETE")
 

@@ -12,7 +12,7 @@ from msgspec import Struct
 from aurora_manifest.findings import MAX_FINDINGS, Finding, Fix, Severity, finding
 
 if TYPE_CHECKING:
-    from aurora_manifest.document import Document, Member, Node
+    from aurora_manifest.json.document import Document, Member, Node
     from aurora_manifest.model import Capability, Resource
     from aurora_manifest.rules.subject import Part, Subject
 

@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterator
 from itertools import islice
 
-from aurora_manifest.document import Array, Document, Member, Node, Object, Scalar
 from aurora_manifest.findings import Edit, Fix
+from aurora_manifest.json.document import Array, Document, Member, Node, Object, Scalar
+from aurora_manifest.json.value_text import excerpt, quoted
 from aurora_manifest.rules.registry import Found, Path, part_rule
 from aurora_manifest.rules.subject import Part
-from aurora_manifest.value_text import excerpt, quoted
 from aurora_protocol.secrets import is_placeholder, logins_in, may_have_tokens, query_keys_in, tokens_in
 
 _SECRET_NAME = re.compile(

@@ -6,8 +6,8 @@ from functools import cached_property
 
 from msgspec import Struct
 
-from aurora_manifest.document import Member, Node, Object
 from aurora_manifest.findings import Finding
+from aurora_manifest.json.document import Member, Node, Object
 from aurora_manifest.misspellings import Guesses, Misspelt, misspelt_members
 from aurora_manifest.model import Manifest, members
 from aurora_manifest.schema import manifest_schema

@@ -5,9 +5,9 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterator
 
-from aurora_manifest.document import Document, Object, Problem, SyntaxRule
 from aurora_manifest.edits import removing_member, spelt
 from aurora_manifest.findings import Edit, Fix
+from aurora_manifest.json.document import Document, Object, Problem, SyntaxRule
 from aurora_manifest.rules.registry import Found, text_rule
 from aurora_manifest.rules.subject import Subject
 

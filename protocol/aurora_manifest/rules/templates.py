@@ -6,13 +6,13 @@ import re
 from collections.abc import Iterator
 from urllib.parse import quote
 
-from aurora_manifest.document import Document, Scalar
 from aurora_manifest.findings import Edit, Fix
+from aurora_manifest.json.document import Document, Scalar
+from aurora_manifest.json.value_text import quoted
 from aurora_manifest.model import Capability, Resource, within
 from aurora_manifest.rules.places import types_of_variable
 from aurora_manifest.rules.registry import Found, Path, capability_rule, resource_rule
 from aurora_manifest.templates import Mistake, Template, parse_template
-from aurora_manifest.value_text import quoted
 
 _NAMES = re.compile(r"\{[+#./;?&]?[A-Za-z0-9_.,*:]*")
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from aurora_manifest.document import Document, Scalar
 from aurora_manifest.edits import adding_member, renaming, writing
+from aurora_manifest.json.document import Document, Scalar
+from aurora_manifest.json.value_text import alternatives, closest, described, quoted
 from aurora_manifest.misspellings import Guesses
 from aurora_manifest.model import Capability, members
 from aurora_manifest.rules.places import GUESSES, IGNORE, mistaken
 from aurora_manifest.rules.registry import Found, at, at_name, capability_rule
 from aurora_manifest.templates import placed
-from aurora_manifest.value_text import alternatives, closest, described, quoted
 
 LOCATIONS = ("path", "query", "header", "body")
 BODILESS = ("GET", "DELETE")

@@ -6,13 +6,13 @@ import re
 from collections.abc import Iterator
 from urllib.parse import SplitResult, urlsplit
 
-from aurora_manifest.document import Document
 from aurora_manifest.edits import writing
 from aurora_manifest.findings import Edit, Fix
+from aurora_manifest.json.document import Document
+from aurora_manifest.json.value_text import quoted
 from aurora_manifest.model import Capability, string, within
 from aurora_manifest.rules.registry import Found, at, capability_rule, manifest_rule
 from aurora_manifest.rules.subject import Subject
-from aurora_manifest.value_text import quoted
 
 _LOOPBACK = re.compile(r"localhost|.*\.localhost|127(?:\.\d{1,3}){3}|::1")
 _BARE_HOST = re.compile(r"(?:[A-Za-z0-9-]{1,63}\.)+[A-Za-z]{2,63}(?::\d{1,5})?(?:/.*)?", re.DOTALL)

@@ -6,13 +6,13 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from aurora_manifest.document import Array, Document
 from aurora_manifest.edits import removing_item
 from aurora_manifest.findings import Edit, Fix
+from aurora_manifest.json.document import Array, Document
+from aurora_manifest.json.value_text import described, quoted, type_in_words
 from aurora_manifest.model import Capability, value
 from aurora_manifest.rules.keywords import LIMITS, TYPES, is_count, is_number, is_of_type
 from aurora_manifest.rules.registry import Found, at, capability_rule
-from aurora_manifest.value_text import described, quoted, type_in_words
 
 
 @capability_rule("parameters-range", "warning")
@@ -24,12 +24,11 @@ def empty_range(capability: Capability, document: Document) -> Iterator[Found]:
     """
     for least, most in LIMITS:
         for schema in capability.schemas_with(least):
-            if most not in schema.node.value:
+            smallest, largest = schema.node.value[least], schema.node.value.get(most)
+            if not (is_number(smallest) and is_number(largest) and smallest > largest):
                 continue
             low, high = value(schema.node, least), value(schema.node, most)
-            if low is None or high is None or not is_number(low.value) or not is_number(high.value):
-                continue
-            if low.value <= high.value:  # type: ignore[operator]
+            if low is None or high is None:
                 continue
             low_text, high_text = document.text[low.start : low.end], document.text[high.start : high.end]
             fix = Fix(
@@ -79,11 +78,9 @@ def unfit_default(capability: Capability, document: Document) -> Iterator[Found]
     Good: {"parameters": {"properties": {"text": {"type": "string", "default": "five"}}}}
     """
     for schema in capability.schemas_with("default"):
-        node = value(schema.node, "default")
-        if node is None or node.start == node.end:
-            continue
-        reason = _refused(node.value, schema.node.value)
-        if reason:
+        reason = _refused(schema.node.value["default"], schema.node.value)
+        node = value(schema.node, "default") if reason else None
+        if node is not None and node.start < node.end:
             yield at(node, f"the default is not allowed here: {reason}", (*schema.path, "default"))
 
 

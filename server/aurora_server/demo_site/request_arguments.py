@@ -8,8 +8,8 @@ from typing import Any
 from starlette.requests import ClientDisconnect, Request
 
 from aurora_manifest.client.arguments import misfits
+from aurora_manifest.json.scanner import parse
 from aurora_manifest.model import Capability
-from aurora_manifest.scanner import parse
 from aurora_server.demo_site.manifest import schema_of
 
 MAX_BODY = 64 * 1024

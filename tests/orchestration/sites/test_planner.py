@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
+from aurora_manifest.json.scanner import parse
 from aurora_manifest.model import Manifest
-from aurora_manifest.scanner import parse
 from aurora_orchestration.llm.completion import Ask, BadReply, Reply
 from aurora_orchestration.sites.capability_search import MAX_SCHEMA, ROOM, nearest
 from aurora_orchestration.sites.plan import Argument, SitePlan, Step, arguments_of, described, misfits_of

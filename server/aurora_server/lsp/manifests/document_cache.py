@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
+from aurora_manifest.json.scan_state import MAX_BYTES
 from aurora_manifest.kinds import MANIFEST, DocumentKind, kind_of
-from aurora_manifest.scan_state import MAX_BYTES
 from aurora_protocol.positions import Encoding, LineIndex
 from aurora_server.lsp.documents import Document, path_of
 from aurora_server.lsp.ranges import offset_of, range_of
 
 if TYPE_CHECKING:
     from aurora_manifest.check import Checker
-    from aurora_manifest.document import Document as Json
     from aurora_manifest.findings import Edit, Finding
+    from aurora_manifest.json.document import Document as Json
     from aurora_manifest.model import Manifest
     from aurora_manifest.violations import SchemaCheck
     from aurora_server.lsp.server import AuroraServer

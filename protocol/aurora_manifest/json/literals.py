@@ -7,8 +7,8 @@ import re
 
 from msgspec import Struct
 
-from aurora_manifest.document import Problem
-from aurora_manifest.value_text import excerpt
+from aurora_manifest.json.document import Problem
+from aurora_manifest.json.value_text import excerpt
 
 _NUMBER = re.compile(r"-?+(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?+(?:[eE][+-]?+[0-9]++)?+")
 _NUMBER_LIKE = re.compile(r"[-+]?+\.?+[0-9][\w.]*+(?:(?<=[eE])[+-][\w.]*+)?+").match

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from aurora_manifest.document import Array, Node, Object, Problem, SyntaxRule
-from aurora_manifest.value_text import quoted
+from aurora_manifest.json.document import Array, Node, Object, Problem, SyntaxRule
+from aurora_manifest.json.value_text import quoted
 
 MAX_BYTES = 8 * 1024 * 1024
 MAX_DEPTH = 100

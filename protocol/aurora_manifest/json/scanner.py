@@ -12,11 +12,11 @@ from typing import cast
 
 from msgspec.structs import force_setattr
 
-from aurora_manifest.document import Array, Broken, Document, Member, Node, Object, Problem, Scalar
-from aurora_manifest.fast_scanner import read_well_formed
-from aurora_manifest.literals import read_number, read_string, read_word
-from aurora_manifest.scan_state import MAX_BYTES, MAX_DEPTH, MAX_NODES, MAX_SYNTAX_ERRORS, Reading
-from aurora_manifest.value_text import excerpt, quoted
+from aurora_manifest.json.document import Array, Broken, Document, Member, Node, Object, Problem, Scalar
+from aurora_manifest.json.literals import read_number, read_string, read_word
+from aurora_manifest.json.scan_state import MAX_BYTES, MAX_DEPTH, MAX_NODES, MAX_SYNTAX_ERRORS, Reading
+from aurora_manifest.json.value_text import excerpt, quoted
+from aurora_manifest.json.well_formed import read_well_formed
 
 _WS = r"[ \t\n\r]*+"
 _SPACE = re.compile(_WS).match

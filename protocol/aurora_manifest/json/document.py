@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
-from aurora_manifest.pointers import from_pointer, to_pointer
+from aurora_manifest.json.pointers import from_pointer, to_pointer
 from aurora_protocol.positions import LineIndex
 
 SyntaxRule = Literal[
