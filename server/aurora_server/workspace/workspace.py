@@ -170,7 +170,7 @@ class Workspace:
             indexer,
             lifespans,
             settings.deliverables,
-            settings.detect,
+            settings.deliverables.detect,
             embedder,
             sender,
             home=settings.home,
