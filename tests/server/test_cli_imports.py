@@ -24,7 +24,7 @@ REPLY: dict[str, Any] = {
     "hint": None,
 }
 MODULES = "import sys; from aurora_cli import main; sys.argv[1:] = ['mem', 'x']; "
-MODULES += "from aurora_cli import haste; haste.leave = lambda code: print(*sys.modules) or code; main()"
+MODULES += "from aurora_cli import fast_exit; fast_exit.leave = lambda code: print(*sys.modules) or code; main()"
 
 
 @pytest.fixture
