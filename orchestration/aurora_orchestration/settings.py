@@ -1,6 +1,8 @@
-"""What the orchestrator is told by configuration (AURORA Appendix C). The server reads files; these are their sections.
+"""Settings of the orchestrator (AURORA Appendix C): the sections of `config.json` that say how questions are answered.
 
-Names and defaults are those of `configuration.schema.json`. Money in US dollars, times in seconds unless named.
+A field here is the whole of a setting. Its default, bounds and docstring, and the marks below, are what files,
+`AURORA_*` variables, the JSON Schema and `docs/reference/settings.md` have (`make docs`); the server reads the
+files. Money in US dollars, times in seconds unless named.
 """
 
 from __future__ import annotations
@@ -16,193 +18,289 @@ Count = Annotated[int, Meta(ge=0)]
 AtLeastOne = Annotated[int, Meta(ge=1)]
 Words = tuple[str, ...]
 
+ANYONE = Meta(extra={"workspace": "any"})
+"""Mark of what a workspace's own `.aurora/config.json` may say as well. Without one, only the user's file may."""
+TRUSTED = Meta(extra={"workspace": "trusted"})
+"""The same once the workspace is trusted: what runs something, redirects what is sent, reads files elsewhere, or makes
+AURORA speak up unasked (ruling 16)."""
+ONLY_HIGHER = Meta(extra={"stricter": "higher"})
+"""Mark of what a workspace can only raise: numbers, `true` over `false`, later choices over earlier ones."""
+ONLY_LOWER = Meta(extra={"stricter": "lower"})
+"""Mark of what a workspace can only lower."""
+
+HomePath = Annotated[str, Meta(extra={"path": "home"})]
+"""A path in which `~/.aurora` is the home folder, wherever that is."""
+
 
 class ModelSettings(Struct, frozen=True, kw_only=True):
-    """`llm.reasoning_llm`, `llm.solving_llm`: one model, who provides it and how it is asked.
+    """One model: who provides it, which it is, and how it is asked."""
 
-    `provider` is `anthropic`, `editor` (the connected client's own model) or one that speaks OpenAI's wire format
-    (`openai`, `ollama`, `vllm`, `llama.cpp`, …). `api_key_env` names a variable, never the key itself.
-    """
-
-    provider: Annotated[str, Meta(min_length=1, max_length=40)]
-    model: Annotated[str, Meta(min_length=1, max_length=200)]
-    base_url: str | None = None
-    api_key_env: str | None = None
+    provider: Annotated[
+        str,
+        Meta(min_length=1, max_length=40, examples=["anthropic", "openai", "ollama", "vllm", "llama.cpp", "editor"]),
+    ]
+    """Who serves the model. `anthropic` is asked by its own SDK, `editor` is the connected editor's own model;
+    `openai`, `ollama`, `vllm` and `llama.cpp` speak the OpenAI wire format."""
+    model: Annotated[
+        str, Meta(min_length=1, max_length=200, examples=["claude-sonnet-4.5", "gpt-4-turbo", "llama3:70b"])
+    ]
+    """The model's name, as its provider spells it."""
+    base_url: Annotated[str | None, Meta(examples=["https://api.anthropic.com/v1", "http://localhost:11434/v1"])] = None
+    """Where requests go; `null` or nothing for the provider's usual address."""
+    api_key_env: Annotated[
+        str | None,
+        Meta(
+            examples=["ANTHROPIC_API_KEY", "OPENAI_API_KEY"],
+            extra_json_schema={"pattern": "^[A-Za-z_][A-Za-z0-9_]*$"},
+        ),
+    ] = None
+    """The *name* of the environment variable that holds the key, never the key itself. `null` where no key is
+    needed."""
     max_tokens: AtLeastOne = 4096
+    """At most so many tokens in an answer."""
     temperature: Annotated[float, Meta(ge=0, le=2)] | None = None
+    """How freely the model answers: 0 is the most predictable."""
     timeout_seconds: Positive = 60.0
+    """How long one answer may take."""
     headers: dict[str, str] = {}
+    """Further HTTP headers of every request, by name."""
     purpose: str = ""
+    """What this model is for, in words: for whoever reads the file."""
 
 
 class Tier(Struct, frozen=True, kw_only=True):
-    """A model for some complexities (§3.3)."""
+    """One model, and the complexities it is asked for."""
 
     model: Annotated[str, Meta(min_length=1, max_length=200)]
+    """The model's name, as its provider spells it."""
     use_for: tuple[Literal["simple", "medium", "complex", "critical"], ...]
+    """The complexities it is asked for."""
 
 
 class PreferenceRouting(Struct, frozen=True, kw_only=True):
-    """`llm.preference_routing`: the model is chosen once per query, by complexity; off while no tier is given."""
+    """Choice of the reasoning model by complexity, once per query (§3.3); off while no tier is given."""
 
     enabled: bool = True
+    """Whether tiers are followed."""
     tiers: dict[str, Tier] = {}
-    apply_to: Literal["reasoning_llm"] = "reasoning_llm"
+    """Models by a name of yours, each with the complexities it is for."""
 
 
 class Caps(Struct, frozen=True, kw_only=True):
-    """`llm.caps`: at most so many dollars per run and per phase of a run, checked before a call is made.
+    """Bounds of one run: money, calls and time, looked at before each call."""
 
-    `run_seconds` bounds a whole run, the agents' work and waiting for the user included.
-    """
-
-    run_usd: Amount = 2.0
-    phase_usd: dict[str, Amount] = {}
-    max_calls: AtLeastOne = 60
+    run_usd: Annotated[Amount, ONLY_LOWER] = 2.0
+    """US dollars per run."""
+    phase_usd: Annotated[dict[str, Amount], ONLY_LOWER] = {}
+    """US dollars per phase of a run, by the phase's name."""
+    max_calls: Annotated[AtLeastOne, ONLY_LOWER] = 60
+    """Calls per run."""
     run_seconds: Positive = 3600.0
+    """Seconds per run, agents and waiting for the user included."""
 
 
 class LlmSettings(Struct, frozen=True, kw_only=True):
-    """`llm.*`: with no model configured, no call leaves the machine.
+    """The models that AURORA asks. With none configured, no call leaves the machine."""
 
-    `prices_file` overlays the built-in price table. A model of `solving_llm` that is not given is the reasoning one.
-    """
-
-    mode: Literal["standalone", "mcp_integrated"] = "standalone"
     reasoning_llm: ModelSettings | None = None
+    """The model that decomposes, verifies and scores: it has to be good at JSON, and is asked most.
+    `AURORA_LLM_PROVIDER` and `AURORA_LLM_MODEL` say both models at once."""
     solving_llm: ModelSettings | None = None
+    """The model that does the work: it has to be good at solving problems. Not given, it is the reasoning one.
+    `AURORA_LLM_PROVIDER` and `AURORA_LLM_MODEL` say both models at once."""
     preference_routing: PreferenceRouting = PreferenceRouting()
+    """Which reasoning model is asked for which questions (AURORA §3.3); without tiers, always the same."""
     caps: Caps = Caps()
+    """What one run may spend at most; looked at before each call. A workspace can only lower it."""
     max_retries: Count = 3
+    """So often a call is tried again that a provider was too busy for, or that did not reach it."""
     retry_seconds: Amount = 30.0
-    prices_file: str | None = None
+    """And so long at most, in sum."""
+    prices_file: HomePath | None = None
+    """A YAML file of prices that weigh more than the built-in ones."""
 
 
 class AuroraSettings(Struct, frozen=True, kw_only=True):
-    """`aurora.*`: when AURORA joins a conversation it was not called into."""
+    """When AURORA joins a conversation."""
 
     user_invoked: bool = True
+    """Whether it answers when it is called by a prefix."""
     always_on: bool = False
+    """Whether it looks at every prompt."""
     prefix: Words = ("aur", "aurora:", "/aurora")
+    """What calls it."""
     exclude_patterns: Words = ("thanks", "yes", "no", "ok", "got it", "thank you")
+    """Prompts it never looks at."""
 
 
 class DecompositionWeights(Struct, frozen=True, kw_only=True):
-    """How much each check weighs; together 1 (§8.4)."""
+    """Weights of the checks in the score of a decomposition (§8.4); together 1."""
 
     completeness: Share = 0.4
+    """Whether everything asked for is covered."""
     consistency: Share = 0.2
+    """Whether the parts fit together."""
     groundedness: Share = 0.2
+    """Whether the parts rest on what is known."""
     routability: Share = 0.2
+    """Whether there is an agent for each part."""
 
 
 class OutputWeights(Struct, frozen=True, kw_only=True):
-    """How much each check weighs; together 1 (§8.5)."""
+    """Weights of the checks in the score of an agent's output (§8.5); together 1."""
 
     relevance: Share = 0.4
+    """Whether it is about the goal."""
     completeness: Share = 0.3
+    """Whether the goal is met."""
     groundedness: Share = 0.3
+    """Whether it rests on what is known."""
 
 
 class SynthesisWeights(Struct, frozen=True, kw_only=True):
-    """How much each check weighs; together 1 (§8.6)."""
+    """Weights of the checks in the score of a synthesis (§8.6); together 1."""
 
     addresses_query: Share = 0.3
+    """Whether it answers the question."""
     traceable: Share = 0.3
+    """Whether each claim has a source."""
     consistent: Share = 0.2
+    """Whether it contradicts itself nowhere."""
     calibrated: Share = 0.2
+    """Whether it is as sure as it should be."""
 
 
 class WeightedScoring(Struct, frozen=True, kw_only=True):
-    """`scoring.weighted_scoring.*`."""
+    """Weights of the checks, by what is checked."""
 
     decomposition: DecompositionWeights = DecompositionWeights()
+    """Weights of the checks in the score of a decomposition; together 1."""
     agent_output: OutputWeights = OutputWeights()
+    """Weights of the checks in the score of an agent's output; together 1."""
     synthesis: SynthesisWeights = SynthesisWeights()
+    """Weights of the checks in the score of a synthesis; together 1."""
 
 
 class ExampleCounts(Struct, frozen=True, kw_only=True):
-    """How many calibration examples a prompt shows, by complexity."""
+    """Number of calibration examples in a prompt, by complexity."""
 
     simple: Count = 0
+    """For a simple question."""
     medium: Count = 2
+    """For a medium question."""
     complex: Count = 4
+    """For a complex question."""
     critical: Count = 6
+    """For a critical question."""
 
 
 class CalibrationSettings(Struct, frozen=True, kw_only=True):
-    """`scoring.calibration_examples.*` (App. C.1)."""
+    """The examples that verification prompts show (AURORA App. C.1)."""
 
-    mode: Literal["builtin"] = "builtin"
-    external_path: str | None = None
+    external_path: Annotated[HomePath | None, TRUSTED] = None
+    """A JSON file with examples of your own, looked for from the workspace."""
     merge_strategy: Literal["replace", "merge"] = "replace"
+    """Whether your examples `replace` the built-in ones or `merge` with them."""
     scale_by_complexity: bool = True
+    """Whether harder questions get more examples."""
     counts: ExampleCounts = ExampleCounts()
+    """Number of examples, by complexity."""
     example_max_tokens: AtLeastOne = 200
+    """Longer examples are left out."""
     focus_on_edge_cases: bool = True
+    """Whether examples of edge cases come first."""
 
 
 class ScoringSettings(Struct, frozen=True, kw_only=True):
-    """`scoring.*`: how results are scored and when they are tried again (§5.3)."""
+    """Scores of results, and when a step is tried again (§5.3)."""
 
     cache_threshold: Share = 0.8
+    """Results from this score on are kept."""
     pass_threshold: Share = 0.7
+    """Results from this score on pass."""
     retry_threshold: Share = 0.5
+    """Results from this score on are tried again; lower ones fail."""
     max_retries: Count = 2
+    """So often a step is tried again."""
     weighted_scoring: WeightedScoring = WeightedScoring()
+    """Weights of the checks, by what is checked."""
     calibration_examples: CalibrationSettings = CalibrationSettings()
+    """The examples that verification prompts show (AURORA App. C.1)."""
 
 
 class KeywordSettings(Struct, frozen=True, kw_only=True):
-    """`complexity.keyword_classifier.*` (App. G). `custom_keywords`: further words, by a name that ends in a level."""
+    """First guess of a question's complexity, by its words (App. G)."""
 
     enabled: bool = True
+    """Whether words are looked at."""
     simple_keywords: Words = ("what is", "list", "show", "define", "tell me", "who is")
+    """Words and phrases that tell a simple question."""
     medium_keywords: Words = ("compare", "explain", "analyze", "how does", "difference between")
+    """Words and phrases that tell a medium question."""
     complex_keywords: Words = ("design", "architect", "strategy", "optimize", "implement", "build")
+    """Words and phrases that tell a complex question."""
     critical_keywords: Words = ("critical", "production", "safety", "security", "mission-critical")
+    """Words and phrases that tell a critical question."""
     custom_keywords: dict[str, Words] = {}
+    """Further words by a name that ends in a level, such as `payments_critical`."""
     borderline_llm_verify: bool = True
+    """Whether a model is asked where words are undecided."""
     borderline_range: tuple[Share, Share] = (0.4, 0.6)
+    """From which to which confidence words are undecided."""
 
 
 class Route(Struct, frozen=True, kw_only=True):
-    """How a question of one complexity is checked and what it is estimated to cost."""
+    """Verification and estimated cost of questions of one complexity."""
 
     verification: Literal["none", "option_a", "option_b", "option_c"]
+    """How the work is checked: `none`, by the model itself (`option_a`), by a second look (`option_b`) or by a
+    debate (`option_c`)."""
     cost_multiplier: Positive
+    """How much more than a simple question it is estimated to cost."""
 
 
 class Routes(Struct, frozen=True, kw_only=True):
-    """`complexity.routing.*`."""
+    """What follows from a question's complexity."""
 
     simple: Route = Route(verification="none", cost_multiplier=1.0)
+    """What a simple question costs and how far its answer is checked."""
     medium: Route = Route(verification="option_a", cost_multiplier=3.0)
+    """What a medium question costs and how far its answer is checked."""
     complex: Route = Route(verification="option_b", cost_multiplier=5.0)
+    """What a complex question costs and how far its answer is checked."""
     critical: Route = Route(verification="option_c", cost_multiplier=8.0)
+    """What a critical question costs and how far its answer is checked."""
 
 
 class ComplexitySettings(Struct, frozen=True, kw_only=True):
-    """`complexity.*`: how hard a question is thought to be, and what follows."""
+    """Complexity of a question: how it is told, and what follows."""
 
     keyword_classifier: KeywordSettings = KeywordSettings()
+    """A first guess, by words."""
     routing: Routes = Routes()
+    """What follows from it."""
 
 
 class DefaultAgent(Struct, frozen=True, kw_only=True):
-    """`agents.default_agent`: who does what no other agent can (App. F)."""
+    """The agent for everything no other agent can do (App. F)."""
 
     id: Annotated[str, Meta(min_length=1, max_length=100)] = "llm-executor"
+    """Its name."""
     type: Literal["mcp", "executable", "http", "builtin", "built_in"] = "built_in"
+    """How the agent is reached: `mcp` through an MCP server, `executable` as a program, `http` at an endpoint,
+    `builtin` inside AURORA (also spelt `built_in`)."""
     capabilities: Words = ("all",)
+    """What it can do; `all` is everything."""
     domains: Words = ("general",)
+    """What it knows about; `general` is everything."""
 
 
 class AgentSettings(Struct, frozen=True, kw_only=True):
-    """`agents.*`: where agents are found, and how long and how many at once they may work (§7.2)."""
+    """Agents: where they are found, how long and how many at once they may work (AURORA §7.2)."""
 
     auto_discover: bool = True
-    discovery_paths: Words = (
+    """Whether agents are looked for."""
+    discovery_paths: tuple[HomePath, ...] = (
         "./.aurora/agents.json",
         "./.claude/agents",
         "./agents",
@@ -214,129 +312,192 @@ class AgentSettings(Struct, frozen=True, kw_only=True):
         "~/.factory/droids",
         "~/.config/opencode/agent",
     )
-    last_discovered_path: str | None = None
+    """Where they are looked for, first to last."""
+    last_discovered_path: HomePath | None = None
+    """Where they were found the last time; kept by AURORA."""
     refresh_interval_days: Positive = 15.0
+    """After so many days they are looked for again."""
     check_file_modified: bool = True
+    """Whether a file's time of change is asked first."""
     refresh_on_startup: bool = False
+    """Whether they are looked for at every start."""
     fallback_mode: Literal["llm_only", "default_agents", "fail"] = "llm_only"
+    """What to do where there are none: a model does the work (`llm_only`), or `default_agent` (`default_agents`),
+    or the question fails (`fail`)."""
     prompt_for_path_if_missing: bool = True
+    """Whether the user is asked where they are."""
     default_agent: DefaultAgent = DefaultAgent()
+    """The agent for everything no other agent can do."""
     timeout_seconds: Positive = 300.0
+    """So long an agent may work on one part of a question."""
     max_parallel: AtLeastOne = 5
+    """So many agents work at once."""
 
 
 class SignalSettings(Struct, frozen=True, kw_only=True):
-    """`signals.*`: words of a next message that judge the last answer (App. E)."""
+    """Words of a next message that judge the last answer (AURORA App. E)."""
 
     enabled: bool = True
+    """Whether they are looked for."""
     confidence_threshold: Share = 0.8
+    """How sure it must be that a message judges the last answer."""
     positive: Words = ("thanks", "great", "perfect", "excellent", "good", "awesome")
+    """Words that praise it."""
     followup: Words = ("also", "additionally", "and", "furthermore", "plus")
+    """Words that build on it."""
     negative: Words = ("wrong", "no", "incorrect", "not what I meant", "that's not right")
+    """Words that reject it."""
     recourse: Words = ("try again", "different approach", "retry", "rethink")
+    """Words that ask for another try."""
     abort: Words = ("never mind", "skip", "cancel", "stop", "forget it")
+    """Words that drop the matter."""
 
 
 class GuardrailSettings(Struct, frozen=True, kw_only=True):
-    """`guardrails.*`: what a question is looked at for before anything else happens (§3.1)."""
+    """Guardrails: what a question is looked at for before anything else happens (AURORA §3.1). A workspace can only
+    make them stricter."""
 
-    enabled: bool = True
-    pii: Literal["redact", "reject", "off"] = "redact"
-    secrets: Literal["redact", "reject"] = "redact"
-    max_query_length: AtLeastOne = 10_000
-    audit: bool = True
+    enabled: Annotated[bool, ONLY_HIGHER] = True
+    """Whether questions are looked at."""
+    pii: Annotated[Literal["off", "redact", "reject"], ONLY_HIGHER] = "redact"
+    """What is done with personal data in a question: it is blanked out, the question is refused, or it stays."""
+    secrets: Annotated[Literal["redact", "reject"], ONLY_HIGHER] = "redact"
+    """What is done with keys and passwords in a question: they are blanked out, or the question is refused."""
+    max_query_length: Annotated[AtLeastOne, ONLY_LOWER] = 10_000
+    """Longer questions are refused; in characters."""
+    audit: Annotated[bool, ONLY_HIGHER] = True
+    """Whether what was found is noted, by kind and never by its text."""
 
 
 class BudgetSettings(Struct, frozen=True, kw_only=True):
-    """`cost_budgets.*` (§9.4.2)."""
+    """Budget: what may be spent on models (AURORA §9.4.2)."""
 
     enabled: bool = True
+    """Whether spending is limited."""
     soft_limit_usd: Amount = 100.0
+    """From here on you are warned."""
     hard_limit_usd: Amount = 500.0
+    """From here on calls are blocked."""
     period: Literal["daily", "weekly", "monthly"] = "monthly"
+    """How long a budget lasts."""
     auto_reset: bool = True
+    """Whether it starts over by itself."""
     warn_at_percent: Annotated[float, Meta(ge=0, le=100)] = 80.0
+    """You are warned at this part of the limit."""
     block_at_percent: Annotated[float, Meta(gt=0, le=1000)] = 100.0
+    """Calls are blocked at this part of the limit."""
     allow_force_override: bool = False
-    tracking_file: str = "~/.aurora/budget_tracker.json"
+    """Whether `--force` may go beyond it."""
+    tracking_file: HomePath = "~/.aurora/budget_tracker.json"
+    """Where spending is kept."""
 
 
 class HeadlessSettings(Struct, frozen=True, kw_only=True):
-    """`headless.*` (§9.8)."""
+    """Autonomous runs (AURORA §9.8)."""
 
-    enabled: bool = True
-    default_max_iterations: AtLeastOne = 10
-    default_budget_limit_usd: Amount = 5.0
+    enabled: Annotated[bool, ONLY_LOWER] = True
+    """Whether they are allowed."""
+    default_max_iterations: Annotated[AtLeastOne, ONLY_LOWER] = 10
+    """They end after so many rounds."""
+    default_budget_limit_usd: Annotated[Amount, ONLY_LOWER] = 5.0
+    """They end when so much is spent."""
     required_branch: str = "headless"
-    enforce_branch_check: bool = True
+    """The git branch they work on."""
+    enforce_branch_check: Annotated[bool, ONLY_HIGHER] = True
+    """Whether they refuse to run on any other."""
     prompt_file: str = "./headless/prompt.md"
+    """The file with the goal."""
     scratchpad_file: str = "./headless/scratchpad.md"
+    """The file they keep notes in."""
     goal_achievement_signal: str = "GOAL_ACHIEVED"
+    """What the notes say once the goal is met."""
     budget_exceeded_signal: str = "BUDGET_EXCEEDED"
+    """What the notes say once the budget is spent."""
 
 
 class FileNaming(Struct, frozen=True, kw_only=True):
-    """`logging.conversations.file_naming.*`."""
+    """Name of a conversation's file: words of its question and its date."""
 
-    strategy: Literal["keyword-date"] = "keyword-date"
     keyword_count: AtLeastOne = 2
+    """So many words of the question."""
     fallback_prefix: str = "query"
+    """What stands in their place where the question has none."""
 
 
 PHASES = ("assess", "retrieve", "decompose", "verify", "route", "collect", "synthesize", "record", "respond")
 
 
 class ConversationSettings(Struct, frozen=True, kw_only=True):
-    """`logging.conversations.*` (§9.7). `path` is `~/.aurora/logs/conversations/` where `~/.aurora` is $AURORA_HOME."""
+    """The log of every question and how it was answered (AURORA §9.7)."""
 
     enabled: bool = True
-    path: str = "~/.aurora/logs/conversations/"
-    format: Literal["markdown"] = "markdown"
+    """Whether conversations are logged."""
+    path: HomePath = "~/.aurora/logs/conversations/"
+    """The folder they go to, by year and month."""
     file_naming: FileNaming = FileNaming()
+    """Name of a log file: words of the question, and the date."""
     retention_days: Positive = 90.0
+    """Logs are deleted after so many days."""
     compress_after_days: Amount = 7.0
-    include_phases: tuple[str, ...] = PHASES
+    """Logs are compressed after so many days."""
+    include_phases: tuple[Annotated[str, Meta(extra_json_schema={"enum": list(PHASES)})], ...] = PHASES
+    """The phases that are logged."""
     include_user_interactions: bool = True
+    """Whether what the user was asked is logged."""
     include_metadata: bool = True
+    """Whether times, tokens and costs are logged."""
 
 
 class Report(Struct, frozen=True, kw_only=True):
-    """One of the `reporting.*` reports."""
+    """One report: whether it is written, and where."""
 
     enabled: bool = True
-    output_path: str = ""
+    """Whether it is written."""
+    output_path: HomePath = ""
+    """The folder it goes to."""
 
 
 class ReportingSettings(Struct, frozen=True, kw_only=True):
-    """`reporting.*` (§9.4)."""
+    """Reports on what was done and what it cost (AURORA §9.4)."""
 
     daily: Report = Report(output_path="~/.aurora/reports/daily/")
+    """The daily report."""
     cumulative: Report = Report(output_path="~/.aurora/reports/cumulative/")
+    """The cumulative report."""
     monthly: Report = Report(output_path="~/.aurora/reports/monthly/")
+    """The monthly report."""
 
 
 class RetrievalSettings(Struct, frozen=True, kw_only=True):
-    """`retrieval.*`: how many tokens of context a question gets, by complexity, and how many chunks at most."""
+    """Context of a question: how much of memory it is given, by complexity."""
 
     simple_tokens: Count = 2_000
+    """Tokens for a simple question."""
     medium_tokens: Count = 6_000
+    """Tokens for a medium question."""
     complex_tokens: Count = 12_000
+    """Tokens for a complex question."""
     critical_tokens: Count = 16_000
+    """Tokens for a critical question."""
     max_chunks: AtLeastOne = 24
+    """Chunks at most, whatever their tokens."""
 
 
 class SoarSettings(Struct, frozen=True, kw_only=True):
-    """Everything above: one snapshot, taken when a run begins."""
+    """Settings of one run of the orchestrator: a snapshot, taken when the run begins.
 
-    llm: LlmSettings = LlmSettings()
-    aurora: AuroraSettings = AuroraSettings()
-    scoring: ScoringSettings = ScoringSettings()
-    complexity: ComplexitySettings = ComplexitySettings()
-    agents: AgentSettings = AgentSettings()
-    signals: SignalSettings = SignalSettings()
-    guardrails: GuardrailSettings = GuardrailSettings()
+    A field is the section of its name, unless it is marked with the place of another (`at`).
+    """
+
+    llm: Annotated[LlmSettings, TRUSTED] = LlmSettings()
+    aurora: Annotated[AuroraSettings, TRUSTED] = AuroraSettings()
+    scoring: Annotated[ScoringSettings, ANYONE] = ScoringSettings()
+    complexity: Annotated[ComplexitySettings, ANYONE] = ComplexitySettings()
+    agents: Annotated[AgentSettings, TRUSTED] = AgentSettings()
+    signals: Annotated[SignalSettings, ANYONE] = SignalSettings()
+    guardrails: Annotated[GuardrailSettings, ANYONE] = GuardrailSettings()
     cost_budgets: BudgetSettings = BudgetSettings()
-    headless: HeadlessSettings = HeadlessSettings()
-    conversations: ConversationSettings = ConversationSettings()
+    headless: Annotated[HeadlessSettings, TRUSTED] = HeadlessSettings()
+    conversations: Annotated[ConversationSettings, Meta(extra={"at": "logging.conversations"})] = ConversationSettings()
     reporting: ReportingSettings = ReportingSettings()
-    retrieval: RetrievalSettings = RetrievalSettings()
+    retrieval: Annotated[RetrievalSettings, ANYONE] = RetrievalSettings()

@@ -31,7 +31,7 @@ def config() -> None:
 @click.pass_obj
 def get(settings: Settings, key: str) -> None:
     """Show a setting, or a section, and where each value comes from. Without KEY, everything that is no default."""
-    from aurora_server.configuration import schema
+    from aurora_server.configuration import schema_lookup
     from aurora_server.configuration.documents import SettingsError
     from aurora_server.configuration.effective import effective
 
@@ -42,9 +42,7 @@ def get(settings: Settings, key: str) -> None:
         if not chosen:
             chosen = _unlisted(settings, key)
         if not chosen:
-            meant = schema.closest(key)
-            hint = f"did you mean '{meant}'?" if meant else "aurora config show-defaults lists all"
-            raise SettingsError(f"'{key}' is not a setting; {hint}")
+            raise SettingsError(f"'{key}' is not a setting; {schema_lookup.unknown_hint(key)}")
     chosen = {name: _without_secrets(name, each) for name, each in chosen.items()}
     _warn(settings, root)
     for notice in notices:
@@ -192,11 +190,11 @@ def _same_place(name: str, other: str) -> bool:
 
 def _unlisted(settings: Settings, key: str) -> dict[str, Effective]:
     """A member that is read elsewhere (policies), or has no value: as the user's file has it."""
-    from aurora_server.configuration import schema
+    from aurora_server.configuration import schema_lookup
     from aurora_server.configuration.documents import users_document
     from aurora_server.configuration.effective import Effective
 
-    said = schema.member(key)
+    said = schema_lookup.member(key)
     if said is None:
         return {}
     document = users_document(os.environ, settings.config)
@@ -210,7 +208,7 @@ def _unlisted(settings: Settings, key: str) -> dict[str, Effective]:
 
 def _warn(settings: Settings, root: Path) -> None:
     """Say on standard error what nothing reads in the files."""
-    from aurora_server.configuration import schema
+    from aurora_server.configuration import schema_lookup
     from aurora_server.configuration.documents import SettingsError, read_document, users_path, workspaces_path
 
     for file in (users_path(os.environ, settings.config)[0], workspaces_path(root)):
@@ -219,7 +217,7 @@ def _warn(settings: Settings, root: Path) -> None:
         except SettingsError as error:
             print(f"aurora: {plain(str(error))}", file=sys.stderr)
             continue
-        for each in schema.unknown(document):
+        for each in schema_lookup.unknown(document):
             print(plain(f"aurora: {file}: {each.line}"), file=sys.stderr)
 
 

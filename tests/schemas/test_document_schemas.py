@@ -13,7 +13,17 @@ from typing import Any, get_args
 import msgspec
 import pytest
 from jsonschema import Draft202012Validator
-from msgspec.inspect import FloatType, IntType, LiteralType, NoneType, StrType, StructType, UnionType, type_info
+from msgspec.inspect import (
+    FloatType,
+    IntType,
+    LiteralType,
+    Metadata,
+    NoneType,
+    StrType,
+    StructType,
+    UnionType,
+    type_info,
+)
 
 import aurora_schemas
 from aurora_memory.lifespans.policies import BUILT_IN, Layer, merged
@@ -59,24 +69,26 @@ def test_every_member_is_described_in_a_sentence(name: str) -> None:
 # Configuration: what the daemon reads
 
 
-READ = settings._SECTIONS | dict(soar.SECTIONS.values())
+READ = settings.SECTIONS | dict(soar.SECTIONS.values())
 
 
 def sections() -> Iterator[tuple[str, str, msgspec.inspect.Type, Any]]:
     for name, kind in READ.items():
-        yield from fields(name, kind)
+        yield from fields(name, kind, kind())
 
 
-def fields(name: str, kind: type[msgspec.Struct]) -> Iterator[tuple[str, str, msgspec.inspect.Type, Any]]:
+def fields(name: str, kind: type[msgspec.Struct], usual: Any) -> Iterator[tuple[str, str, msgspec.inspect.Type, Any]]:
     info = type_info(kind)
     assert isinstance(info, msgspec.inspect.StructType)
     for field in info.fields:
-        inner = field.type.types if isinstance(field.type, UnionType) else (field.type,)
+        kinds = field.type.types if isinstance(field.type, UnionType) else (field.type,)
+        inner = [each.type if isinstance(each, Metadata) else each for each in kinds]
         structs = [each.cls for each in inner if isinstance(each, StructType)]
+        default = field.default if usual is None else getattr(usual, field.name)
         if structs:
-            yield from fields(f"{name}.{field.name}", structs[0])
+            yield from fields(f"{name}.{field.name}", structs[0], default)
         else:
-            yield name, field.name, field.type, field.default
+            yield name, field.name, field.type, default
 
 
 def described(path: str) -> dict[str, Any]:
@@ -102,7 +114,7 @@ def test_every_setting_is_in_the_schema_with_its_bounds(
         if default is not msgspec.NODEFAULT and default is not None:
             assert said["default"] == json.loads(msgspec.json.encode(default))
     some = [each for each in kind.types if not isinstance(each, NoneType)] if isinstance(kind, UnionType) else [kind]
-    plain = some[0]
+    plain = some[0].type if isinstance(some[0], Metadata) else some[0]
     if isinstance(plain, IntType | FloatType):
         assert (said.get("minimum"), said.get("maximum"), said.get("exclusiveMinimum")) == (
             plain.ge,

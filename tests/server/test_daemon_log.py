@@ -21,8 +21,8 @@ def test_a_configured_folder_has_the_log(tmp_path: Path) -> None:
     found = settings.load({"AURORA_HOME": str(tmp_path), "AURORA_LOGGING_ROTATION_MAX_SIZE_MB": "0.5"}, file)
     log = daemon_log.log_file(Path("/usual/daemon.log"), found.logging, found.home)
     assert log == tmp_path / "elsewhere" / "daemon.log"
-    assert (found.rotation.max_size_mb, found.rotation.max_files) == (0.5, 2)
-    with daemon_log.to_file(log, found.logging, found.rotation, echo=False):
+    assert (found.logging.rotation.max_size_mb, found.logging.rotation.max_files) == (0.5, 2)
+    with daemon_log.to_file(log, found.logging, found.logging.rotation, echo=False):
         logging.getLogger("aurora").warning("hello")
     assert json.loads(log.read_text())["message"] == "hello"
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import aurora_schemas
-from aurora_server.configuration import schema
+from aurora_server.configuration import schema_lookup
 from aurora_server.configuration.atomic_file import change
 from aurora_server.configuration.documents import Document, SettingsError, finite
 from aurora_server.configuration.settings import settings_of
@@ -27,11 +27,9 @@ def parsed(name: str, text: str) -> Any:
 
     JSON; a list also as `a,b`; a text also without quotes. `null` is None. Raises SettingsError for unknown members.
     """
-    said = schema.member(name)
+    said = schema_lookup.member(name)
     if said is None or not name:
-        meant = schema.closest(name)
-        hint = f"did you mean '{meant}'?" if meant else "aurora config show-defaults lists all"
-        raise SettingsError(f"'{name}' is not a setting; {hint}")
+        raise SettingsError(f"'{name}' is not a setting; {schema_lookup.unknown_hint(name)}")
     if text == "null":
         return None
     kinds = said.get("type", [])
@@ -91,12 +89,12 @@ def _check(document: dict[str, Any], name: str) -> None:
     from jsonschema import Draft202012Validator  # 100 ms, and only for changing
 
     steps = name.split(".")
-    for error in Draft202012Validator(aurora_schemas.load(schema.NAME)).iter_errors(document):
+    for error in Draft202012Validator(aurora_schemas.load(schema_lookup.NAME)).iter_errors(document):
         at = [str(step) for step in error.absolute_path]
         if at[: len(steps)] == steps:
             inner = ".".join(at[len(steps) :])
             what = f"{name}{f' ({inner})' if inner else ''}"
-            may_be = schema.allowed(".".join(at))
+            may_be = schema_lookup.allowed(".".join(at))
             raise SettingsError(f"{what} cannot be that; it may be {may_be or error.message[:200]}")
 
 

@@ -13,7 +13,7 @@ from aurora_server.configuration import soar
 from aurora_server.configuration.documents import Document, users_document, workspaces_path
 from aurora_server.configuration.layers import Notice, layered
 from aurora_server.configuration.model_selection import ROLES, VARIABLES
-from aurora_server.configuration.settings import _SECTIONS, Settings, settings_of
+from aurora_server.configuration.settings import SECTIONS, Settings, settings_of
 from aurora_server.configuration.values import variable_of
 
 Source = Literal["default", "user", "workspace", "environment"]
@@ -62,7 +62,7 @@ _FROM_THE_ROOT = ("scoring.calibration_examples.external_path",)
 def defaults_file() -> dict[str, Any]:
     """The whole configuration with every default, as a file would have it; without what has none."""
     document: dict[str, Any] = {"version": "1.0"}
-    for name, kind in (*_SECTIONS.items(), *soar.SECTIONS.values()):
+    for name, kind in (*SECTIONS.items(), *soar.SECTIONS.values()):
         place = document
         for step in name.split("."):
             place = place.setdefault(step, {})
@@ -96,8 +96,8 @@ def _values(
 
 def _leaves_of(settings: Settings) -> dict[str, Any]:
     found: dict[str, Any] = {}
-    for name in _SECTIONS:
-        found.update(_leaves(name, getattr(settings, name.rpartition(".")[2])))
+    for name in SECTIONS:
+        found.update(_leaves(name, getattr(settings, name)))
     for field, (name, _) in soar.SECTIONS.items():
         found.update(_leaves(name, getattr(settings.soar, field)))
     return found

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, get_args, get_origin
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -22,67 +22,46 @@ from aurora_server.configuration.documents import (
     users_document,
     workspaces_path,
 )
+from aurora_server.configuration.marks import Member, members
+from aurora_server.configuration.other_members import OTHER_MEMBERS
+from aurora_server.configuration.settings import SECTIONS as DAEMON_SECTIONS
 from aurora_server.configuration.soar import SECTIONS, built, given_in, laid_over
 from aurora_server.configuration.values import converted
 
-OF_A_WORKSPACE = (
-    "llm",
-    "aurora",
-    "scoring",
-    "complexity",
-    "agents",
-    "signals",
-    "guardrails",
-    "headless",
-    "retrieval",
-)
-ONLY_TRUSTED = ("llm", "aurora", "agents", "headless", "scoring.calibration_examples.external_path")
-"""What runs something, redirects what is sent, reads files elsewhere, or makes AURORA speak up unasked."""
-
-READ_ELSEWHERE = ("$schema", "version", "retention_policies", "memory.lifespan_policies")
-OF_THE_USER = (
-    "cost_budgets",
-    "daemon",
-    "deliverables",
-    "indexing",
-    "logging",
-    "manifest",
-    "memory",
-    "reporting",
-    "telemetry",
-)
 MOST_NAMED = 12
 DEEPEST = 8
 
 Steps = tuple[str, ...]
 """The names that lead to a member."""
 
-_PII = ("off", "redact", "reject")
+Rank = Callable[[Any], Any]
+"""How strict a value of some setting is: the larger the stricter."""
 
 
-def _more(value: Any) -> Any:
-    return value
+def _rank(member: Member) -> Rank:
+    sign = -1 if member.marks["stricter"] == "lower" else 1
+    choices = next((get_args(each) for each in (member.annotation, *get_args(member.annotation)) if _literal(each)), ())
+    if choices:
+        # `off` is what a workspace may try where nobody may: laxer than every choice there is.
+        return ("off", *(each for each in choices if each != "off")).index
+    return lambda value: sign * value
 
 
-def _less(value: Any) -> Any:
-    return -value
+def _literal(annotation: Any) -> bool:
+    return get_origin(annotation) is Literal
 
 
-STRICTER: dict[str, Callable[[Any], Any]] = {
-    "guardrails.enabled": _more,
-    "guardrails.pii": _PII.index,
-    "guardrails.secrets": _PII.index,
-    "guardrails.max_query_length": _less,
-    "guardrails.audit": _more,
-    "llm.caps.run_usd": _less,
-    "llm.caps.phase_usd": _less,
-    "llm.caps.max_calls": _less,
-    "headless.enabled": _less,
-    "headless.enforce_branch_check": _more,
-    "headless.default_max_iterations": _less,
-    "headless.default_budget_limit_usd": _less,
-}
-"""Members a workspace can only make stricter: how strict a value is, the larger the stricter."""
+_MARKED = [member for member in members(SoarSettings) if member.marks]
+
+SAY: dict[str, str] = {member.place: member.marks["workspace"] for member in _MARKED if "workspace" in member.marks}
+"""What a workspace has a say in, by dotted place: `any` workspace, or one that is `trusted`. Below it, the same."""
+
+STRICTER: dict[str, Rank] = {member.place: _rank(member) for member in _MARKED if "stricter" in member.marks}
+"""What a workspace can only make stricter, and how strict a value is."""
+
+OF_THE_USER = tuple(
+    name for name in (*DAEMON_SECTIONS, *(name.partition(".")[0] for name, _ in SECTIONS.values())) if name not in SAY
+)
 
 
 class Notice(Struct, frozen=True):
@@ -147,10 +126,10 @@ def of_workspace(document: Document, trusted: bool) -> tuple[Document, list[Noti
     foreign: list[Steps] = []
     unproven: list[Steps] = []
     for member in _members(document.content):
-        if member[0] not in OF_A_WORKSPACE:
-            if member[0] in OF_THE_USER and not _within(member, READ_ELSEWHERE):
+        if member[0] not in SAY:
+            if member[0] in OF_THE_USER and not _within(member, tuple(OTHER_MEMBERS)):
                 foreign.append(member)
-        elif not trusted and _within(member, ONLY_TRUSTED):
+        elif not trusted and _needs_trust(member):
             unproven.append(member)
         else:
             _put(content, member, _at(document.content, member))
@@ -162,6 +141,10 @@ def of_workspace(document: Document, trusted: bool) -> tuple[Document, list[Noti
         what = f"{document.path}: {_few(foreign)} not read from a workspace"
         notices.append(Notice(_dotted(foreign), what, "set it for all of them: aurora config set"))
     return Document(document.path, content), notices
+
+
+def _needs_trust(member: Steps) -> bool:
+    return any(say == "trusted" and _within(member, (place,)) for place, say in SAY.items())
 
 
 def _strict(name: str, mine: dict[str, Any], below: Struct, path: Path, notices: list[Notice]) -> dict[str, Any]:

@@ -7,30 +7,17 @@ import os
 import threading
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from aurora_protocol.methods import Finding
 from aurora_server.configuration.documents import Document, SettingsError, read_document, users_path, workspaces_path
-from aurora_server.configuration.settings import Settings, settings_of
+from aurora_server.configuration.settings import DaemonSections, Settings, settings_of
 
 if TYPE_CHECKING:
     from aurora_orchestration.settings import SoarSettings
     from aurora_server.configuration.layers import Notice
 
 logger = logging.getLogger(__name__)
-
-AT_START = (
-    "indexing",
-    "memory",
-    "activation",
-    "learning",
-    "caching_policy",
-    "semantic",
-    "telemetry",
-    "detect",
-    "lifespans",
-)
-"""What holds from the start of the daemon to its end; everything else holds as soon as it is written."""
 
 _Stamp = tuple[int, int, int] | None
 
@@ -51,7 +38,7 @@ class SettingsSource:
         self.problem: str | None = None
         """Why the file as it is now is not in force; None where it is."""
         self.started = self._settings
-        """What held when the daemon started, and still holds for AT_START."""
+        """What held when the daemon started, and still holds for what is marked `AT_START`."""
 
     def current(self) -> Settings:
         """The settings, read again if the file has changed."""
@@ -92,7 +79,7 @@ class SettingsSource:
             fix = "mend it; until then the settings from before hold"
             found.append(Finding(level="error", what=self.problem, fix=fix))
         found += [Finding(level="warning", what=line) for line in self._unknown(self._document)]
-        late = [name for name in AT_START if getattr(settings, name, None) != getattr(self.started, name, None)]
+        late = [place for place in _at_start() if _at(settings, place) != _at(self.started, place)]
         if late:
             what = f"changed in {self._path}, but not in force until the daemon starts anew: {', '.join(late)}"
             found.append(Finding(level="warning", what=what, fix="aurora daemon stop; the next command starts it"))
@@ -132,9 +119,24 @@ class SettingsSource:
     def _unknown(document: Document) -> list[str]:
         if not document.content:
             return []
-        from aurora_server.configuration import schema  # where a file is: the start need not pay for it
+        from aurora_server.configuration import schema_lookup  # where a file is: the start need not pay for it
 
-        return [f"{document.path}: {each.line}" for each in schema.unknown(document.content)]
+        return [f"{document.path}: {each.line}" for each in schema_lookup.unknown(document.content)]
+
+
+def _at_start() -> tuple[str, ...]:
+    """What holds from the start of the daemon to its end."""
+    from aurora_server.configuration.marks import members
+
+    marked = (each.place for each in members(DaemonSections) if each.marks.get("in_force") == "start")
+    return (*marked, "lifespans")
+
+
+def _at(settings: Settings, place: str) -> Any:
+    value: Any = settings
+    for step in place.split("."):
+        value = getattr(value, step)
+    return value
 
 
 def _stamp(path: Path) -> _Stamp:

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
-import msgspec
 from msgspec import Struct
-from msgspec.structs import replace
+from msgspec.structs import fields, replace
 
-from aurora_orchestration import settings
 from aurora_orchestration.settings import SoarSettings
 from aurora_protocol.address import home as aurora_home
 from aurora_protocol.address import in_home
 from aurora_server.configuration.documents import Document
+from aurora_server.configuration.marks import marks_of, members
 from aurora_server.configuration.model_selection import (
     FLAGS,
     KEY_VARIABLE,
@@ -23,21 +23,10 @@ from aurora_server.configuration.model_selection import (
     chosen_model,
     models_laid_over,
 )
-from aurora_server.configuration.values import converted, given, merged, variable_of, variables_of, with_variables
+from aurora_server.configuration.values import converted, given, merged, variables_of, with_variables
 
 SECTIONS: dict[str, tuple[str, type[Struct]]] = {
-    "llm": ("llm", settings.LlmSettings),
-    "aurora": ("aurora", settings.AuroraSettings),
-    "scoring": ("scoring", settings.ScoringSettings),
-    "complexity": ("complexity", settings.ComplexitySettings),
-    "agents": ("agents", settings.AgentSettings),
-    "signals": ("signals", settings.SignalSettings),
-    "guardrails": ("guardrails", settings.GuardrailSettings),
-    "cost_budgets": ("cost_budgets", settings.BudgetSettings),
-    "headless": ("headless", settings.HeadlessSettings),
-    "conversations": ("logging.conversations", settings.ConversationSettings),
-    "reporting": ("reporting", settings.ReportingSettings),
-    "retrieval": ("retrieval", settings.RetrievalSettings),
+    field.name: (marks_of(field.type).get("at", field.name), type(field.default)) for field in fields(SoarSettings)
 }
 """By the field of `SoarSettings`: the section's dotted name in a file, and its struct."""
 
@@ -92,36 +81,30 @@ def _providers(said: Mapping[tuple[str, ...], Any]) -> dict[str, Any]:
 
 
 def _at_home(soar: SoarSettings, home: Path) -> SoarSettings:
-    """The same with `~/.aurora` read as the home folder, in every path."""
+    """The same with `~/.aurora` read as the home folder, in every path that is marked so."""
+    for steps in _home_paths():
+        soar = _placed(soar, steps, home)
+    return soar
 
-    def placed(path: str | None) -> str | None:
-        return None if path is None else in_home(path, home)
 
-    return replace(
-        soar,
-        llm=_changed(soar.llm, prices_file=placed),
-        scoring=replace(
-            soar.scoring, calibration_examples=_changed(soar.scoring.calibration_examples, external_path=placed)
-        ),
-        agents=_changed(
-            soar.agents,
-            discovery_paths=lambda paths: tuple(in_home(path, home) for path in paths),
-            last_discovered_path=placed,
-        ),
-        cost_budgets=_changed(soar.cost_budgets, tracking_file=placed),
-        conversations=_changed(soar.conversations, path=placed),
-        reporting=replace(
-            soar.reporting,
-            **{
-                name: _changed(getattr(soar.reporting, name), output_path=placed)
-                for name in ("daily", "cumulative", "monthly")
-            },
-        ),
+@cache
+def _home_paths() -> tuple[tuple[str, ...], ...]:
+    """The fields that lead to each path in the home folder."""
+    return tuple(
+        (field, *member.place.removeprefix(f"{name}.").split("."))
+        for field, (name, kind) in SECTIONS.items()
+        for member in members(kind, name)
+        if member.marks.get("path") == "home"
     )
 
 
-def _changed(kept: Any, **changes: Callable[[Any], Any]) -> Any:
-    return replace(kept, **{name: change(getattr(kept, name)) for name, change in changes.items()})
+def _placed(value: Any, steps: tuple[str, ...], home: Path) -> Any:
+    if steps:
+        first, *rest = steps
+        return replace(value, **{first: _placed(getattr(value, first), tuple(rest), home)})
+    if isinstance(value, tuple):
+        return tuple(in_home(path, home) for path in value)
+    return None if value is None else in_home(value, home)
 
 
 def _flat_signals(values: dict[str, Any]) -> dict[str, Any]:
@@ -135,20 +118,3 @@ def _flat_signals(values: dict[str, Any]) -> dict[str, Any]:
         if isinstance(pattern, dict) and "keywords" in pattern
     }
     return {**flat, **{name: value for name, value in values.items() if name != "patterns"}}
-
-
-def described() -> dict[str, tuple[Any, str]]:
-    """Every setting of a SOAR run that has a default: by dotted name, the default (as JSON) and its variable."""
-    found: dict[str, tuple[Any, str]] = {}
-
-    def walk(path: str, value: Any) -> None:
-        for each in msgspec.structs.fields(type(value)):
-            inner, name = getattr(value, each.name), f"{path}.{each.name}"
-            if isinstance(inner, Struct):
-                walk(name, inner)
-            else:
-                found[name] = (msgspec.to_builtins(inner), variable_of(name))
-
-    for name, kind in SECTIONS.values():
-        walk(name, kind())
-    return found

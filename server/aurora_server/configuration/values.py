@@ -6,13 +6,14 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, TypeVar, get_args, get_origin
+from typing import Annotated, Any, TypeVar, get_args, get_origin
 
 import msgspec
 from msgspec import Struct
 
 from aurora_protocol import typed
 from aurora_server.configuration.documents import SettingsError
+from aurora_server.configuration.marks import section_of
 
 PREFIX = "AURORA_"
 MOST_SAID = 300
@@ -100,7 +101,7 @@ def variable_of(path: str) -> str:
 def members(name: str, kind: type[Struct]) -> Iterator[tuple[tuple[str, ...], str, Any]]:
     """Every member of a section that a variable can set: the steps within it, the variable, its annotation."""
     for field in msgspec.structs.fields(kind):
-        inner = _struct_of(field.type)
+        inner = section_of(field.type)
         path = f"{name}.{field.name}"
         if inner is None:
             yield (field.name,), variable_of(path), field.type
@@ -109,18 +110,10 @@ def members(name: str, kind: type[Struct]) -> Iterator[tuple[tuple[str, ...], st
                 yield (field.name, *steps), variable, annotation
 
 
-def _struct_of(annotation: Any) -> type[Struct] | None:
-    """The struct in `Struct` or `Struct | None`."""
-    for each in (annotation, *get_args(annotation)):
-        if isinstance(each, type) and issubclass(each, Struct) and get_origin(annotation) not in (dict, tuple):
-            return each
-    return None
-
-
 def _value(path: str, variable: str, text: str, annotation: Any) -> Any:
     """A variable's text as JSON would have it: lists are spelt `a,b`, mappings `a=1,b=2`, both also as JSON."""
     raw: Any = text
-    origin = get_origin(annotation)
+    origin = get_origin(get_args(annotation)[0] if get_origin(annotation) is Annotated else annotation)
     try:
         if origin in (dict, tuple) and text.lstrip().startswith(("[", "{")):
             raw = json.loads(text)
@@ -140,11 +133,11 @@ def _pairs(text: str) -> dict[str, str]:
 
 def _explained(name: str, error: str) -> str:
     """msgspec's words, with the whole path of the member and what the schema allows there."""
-    from aurora_server.configuration import schema  # only when something is wrong
+    from aurora_server.configuration import schema_lookup  # only when something is wrong
 
     what, _, at = error.partition(" - at `$")
     path = name + at.rstrip("`").replace("[...]", ".*")
-    may_be = schema.allowed(_ITEM.sub(".*", path))
+    may_be = schema_lookup.allowed(_ITEM.sub(".*", path))
     return f"{path.replace('.*', '')}: {_lowered(what)[:MOST_SAID]}" + (f"; it may be {may_be}" if may_be else "")
 
 

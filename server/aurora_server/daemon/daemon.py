@@ -53,7 +53,7 @@ def run(address: Address, *, detached: bool) -> int:
             source = SettingsSource({**os.environ, "AURORA_HOME": os.fspath(address.home)})
             chosen = source.started
             log = daemon_log.log_file(address.log, chosen.logging, address.home)
-            with daemon_log.to_file(log, chosen.logging, chosen.rotation, echo=not detached):
+            with daemon_log.to_file(log, chosen.logging, chosen.logging.rotation, echo=not detached):
                 if detached:
                     os.chdir(address.home)  # or the folder it was started in could not be unmounted
                 asyncio.run(Daemon(endpoint, source, WorkspaceOpener(source, os.environ)).serve())

@@ -35,7 +35,7 @@ def run_stdio(environ: Mapping[str, str] = os.environ) -> int:
         address.prepare()
         chosen = source.started
         log = daemon_log.log_file(address.log.with_name("standalone.log"), chosen.logging, address.home)
-        with daemon_log.to_file(log, chosen.logging, chosen.rotation, echo=False):
+        with daemon_log.to_file(log, chosen.logging, chosen.logging.rotation, echo=False):
             asyncio.run(_serve(source, address, environ, replies))
     except SettingsError as error:
         sys.stderr.write(f"{error}\n")

@@ -55,7 +55,7 @@ class WorkspaceOpener:
                 environment=self._environment,
                 max_file_bytes=self._settings.indexing.max_file_bytes,
             )
-        semantic = self._settings.semantic
+        semantic = self._settings.memory.semantic
         if self._model is None and semantic.model and semantic.enabled:
             self._model = await asyncio.to_thread(_model_process, self._settings, semantic.model, self._environment)
         if not self._sender_known:

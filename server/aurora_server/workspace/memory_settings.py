@@ -45,7 +45,7 @@ def policies_of(root: Path, settings: Settings) -> Merged:
 
 def weighing_of(settings: Settings) -> Weighing:
     """`memory.activation.*`."""
-    given = settings.activation
+    given = settings.memory.activation
     return Weighing(
         given.decay_rate,
         given.spread_factor,
@@ -57,7 +57,7 @@ def weighing_of(settings: Settings) -> Weighing:
 
 def policy_of(settings: Settings) -> Policy:
     """`memory.learning.*` and `memory.caching_policy.*`: what did not help in a partial success loses what it gains."""
-    learning, caching = settings.learning, settings.caching_policy
+    learning, caching = settings.memory.learning, settings.memory.caching_policy
     return Policy(
         pattern_score=caching.mark_as_pattern_if_gte,
         kept_score=caching.cache_if_score_gte,

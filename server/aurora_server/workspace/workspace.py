@@ -169,7 +169,7 @@ class Workspace:
             indexer,
             lifespans,
             settings.deliverables,
-            settings.detect,
+            settings.deliverables.detect,
             embedder,
             sender,
             home=settings.home,

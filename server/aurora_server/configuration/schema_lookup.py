@@ -1,4 +1,4 @@
-"""What `configuration.schema.json` says of a member: whether it is known, what it may be, and what it may have meant.
+"""Lookup in `configuration.schema.json`: is a member known, what may it be, what may it have meant.
 
 Asked only when something is wrong or somebody wants to know: reading configuration does without.
 """
@@ -12,6 +12,7 @@ from typing import Any
 from msgspec import Struct
 
 import aurora_schemas
+from aurora_server.configuration.other_members import RETIRED
 
 NAME = "configuration"
 MAX_UNKNOWN = 50
@@ -31,24 +32,25 @@ class Unknown(Struct, frozen=True):
         return f"'{self.member}' is not a setting; {hint}"
 
 
-def member(path: str) -> dict[str, Any] | None:
+def member(path: str, schema: dict[str, Any] | None = None) -> dict[str, Any] | None:
     """What the schema says at a dotted path, references followed; None where it names no such member.
 
-    The step `*` is whatever a list or a mapping holds.
+    The step `*` is whatever a list or a mapping holds. `schema` is another than the one on file.
     """
-    place: dict[str, Any] = aurora_schemas.load(NAME)
+    whole = aurora_schemas.load(NAME) if schema is None else schema
+    place: dict[str, Any] = whole
     for step in path.split(".") if path else ():
-        place = _resolved(place)
+        place = _resolved(place, whole)
         inner = place.get("properties", {}).get(step) or _free(place) or (place.get("items") if step == "*" else None)
         if inner is None:
             return None
         place = inner
-    return _resolved(place)
+    return _resolved(place, whole)
 
 
-def allowed(path: str) -> str:
+def allowed(path: str, schema: dict[str, Any] | None = None) -> str:
     """What a member may be, in words: `one of daily, weekly, monthly`, `a number from 0 to 1`; empty when unknown."""
-    said = member(path)
+    said = member(path, schema)
     if said is None:
         return ""
     if "enum" in said:
@@ -75,15 +77,12 @@ def closest(path: str) -> str | None:
     return _closest(name, place, parent) if place is not None else closest(parent)
 
 
-def leaves(schema: dict[str, Any] | None = None, path: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
-    """Every member that has no members of its own, by dotted path, in the schema's order."""
-    place = _resolved(schema if schema is not None else aurora_schemas.load(NAME))
-    named = place.get("properties")
-    if not named:
-        yield path, place
-        return
-    for name, inner in named.items():
-        yield from leaves(inner, _joined(path, name))
+def unknown_hint(path: str) -> str:
+    """What to do about a name that is no setting, for the end of a sentence."""
+    if path in RETIRED:
+        return "it did nothing in earlier versions and is gone; leave it out"
+    meant = closest(path)
+    return f"did you mean '{meant}'?" if meant else "aurora config show-defaults lists all"
 
 
 _KINDS = {
@@ -109,13 +108,15 @@ def _bounds(said: dict[str, Any]) -> str:
 
 
 def _unknown(value: Any, schema: dict[str, Any], path: str) -> Iterator[Unknown]:
-    place = _resolved(schema)
+    place = _resolved(schema, aurora_schemas.load(NAME))
     if not isinstance(value, dict) or ("properties" not in place and "additionalProperties" not in place):
         return
     for name, inner in value.items():
         known = place.get("properties", {}).get(name)
         if known is None:
             known = _free(place)
+        if known is None and _joined(path, name) in RETIRED:
+            continue
         if known is None:
             yield Unknown(_joined(path, name), _closest(name, place, path))
         else:
@@ -135,9 +136,9 @@ def _closest(name: str, place: dict[str, Any], path: str) -> str | None:
     return _joined(path, found) if found else None
 
 
-def _resolved(place: dict[str, Any]) -> dict[str, Any]:
+def _resolved(place: dict[str, Any], schema: dict[str, Any]) -> dict[str, Any]:
     while "$ref" in place:
-        place = aurora_schemas.load(NAME)["$defs"][place["$ref"].rpartition("/")[2]]
+        place = schema["$defs"][place["$ref"].rpartition("/")[2]]
     return place
 
 
