@@ -302,8 +302,8 @@ def test_bombs_are_answered(site: Path) -> None:
 
 
 def test_it_imports_neither_the_daemon_nor_the_memory(site: Path) -> None:
-    code = "import sys; from aurora_cli import main, haste; sys.argv[1:] = ['manifest', 'validate', '--json']; "
-    code += "haste.leave = lambda code: print(*sys.modules) or code; main()"
+    code = "import sys; from aurora_cli import main, fast_exit; sys.argv[1:] = ['manifest', 'validate', '--json']; "
+    code += "fast_exit.leave = lambda code: print(*sys.modules) or code; main()"
     done = subprocess.run([sys.executable, "-P", "-c", code], cwd=site, capture_output=True, text=True, check=True)
     loaded = set(done.stdout.splitlines()[-1].split())
     assert "aurora_manifest.check" in loaded
