@@ -39,7 +39,7 @@ def check(text: str, *, uri: str = "", severities: Mapping[str, str] = {}) -> li
 
     `uri` tells where the text is from; no rule looks at it yet. `severities` sets rules to `error`, `warning`, `info`,
     `hint` or `off`; what it says of unknown rules, or in unknown words, has no effect (`unknown_rules` tells). Takes
-    some 100 ms for a thousand capabilities: call it off the event loop.
+    some 200 ms for a thousand capabilities: call it off the event loop.
     """
     return check_document(parse(text), severities=severities)
 

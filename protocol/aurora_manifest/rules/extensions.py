@@ -87,5 +87,7 @@ def _objects(subject: Subject, known: dict[str, frozenset[str]]) -> Iterator[tup
     for capability in manifest.capabilities.values():
         if _goes_beyond(capability.node, of_capability):
             yield capability.path, capability.node, of_capability
-        if _goes_beyond(capability.action, of_action):
+        # The plain value first: places inside a capability that only moved are not made for nothing.
+        plain = capability.node.value.get("action") if isinstance(capability.node, Object) else None
+        if isinstance(plain, dict) and not plain.keys() <= of_action and _goes_beyond(capability.action, of_action):
             yield (*capability.path, "action"), capability.action, of_action
