@@ -13,7 +13,7 @@ from aurora_memory.chunks import REASONING, chunk_id, type_of
 from aurora_memory.documents import ReasoningDocument
 from aurora_memory.lifespans import PolicyError
 from aurora_memory.lifespans.facts import ChunkFacts
-from aurora_memory.lifespans.lifespan import RetentionRule
+from aurora_memory.lifespans.lifespan import LifespanRule
 from aurora_memory.lifespans.retention import retention_rules
 from aurora_memory.store.reader_thread import Asking, marks
 from aurora_protocol import typed
@@ -29,7 +29,7 @@ _LEARNED = """gone_at IS NULL AND archived_at IS NULL AND (kind = 'reasoning'
               OR chunks.id IN (SELECT chunk_id FROM accesses) OR chunks.id IN (SELECT chunk_id FROM boosts))"""
 
 
-class Kept(Struct, frozen=True):
+class ChunkStatus(Struct, frozen=True):
     """A chunk by the id people see, what holds of it (`archived`, or an escalation's action), and since when."""
 
     shown: str
@@ -45,21 +45,21 @@ class LifespanReading(Asking):
         found = await facts_of(self._rows, f"chunks.id IN ({marks(ids)})", ids)
         return {each.id: each for each in found}
 
-    async def in_archive(self) -> list[Kept]:
+    async def in_archive(self) -> list[ChunkStatus]:
         """Every archived chunk that could come back, longest there first."""
         rows = await self._rows(
             """SELECT path, name, line_start, line_end, kind, archived_at FROM chunks
                WHERE archived_at IS NOT NULL AND gone_at IS NULL ORDER BY archived_at, id"""
         )
-        return [Kept(chunk_id(*row[:5]), "archived", row[5]) for row in rows]
+        return [ChunkStatus(chunk_id(*row[:5]), "archived", row[5]) for row in rows]
 
-    async def escalated(self) -> list[Kept]:
+    async def escalated(self) -> list[ChunkStatus]:
         """Every flagged chunk with its action, longest flagged first."""
         rows = await self._rows(
             """SELECT path, name, line_start, line_end, kind, action, at FROM escalations
                JOIN chunks ON chunks.id = chunk_id WHERE gone_at IS NULL ORDER BY at, chunk_id, action"""
         )
-        return [Kept(chunk_id(*row[:5]), row[5], row[6]) for row in rows]
+        return [ChunkStatus(chunk_id(*row[:5]), row[5], row[6]) for row in rows]
 
 
 async def learned_facts(rows: _Rows) -> list[ChunkFacts]:
@@ -104,9 +104,9 @@ def _facts(row: Sequence[Any]) -> ChunkFacts:
 
 
 @lru_cache(maxsize=256)
-def _rules(given: tuple[tuple[str, str], ...]) -> tuple[RetentionRule, ...]:
+def _rules(given: tuple[tuple[str, str], ...]) -> tuple[LifespanRule, ...]:
     """A document's own rules; one that nobody understands leaves the chunk to the policies."""
-    found: list[RetentionRule] = []
+    found: list[LifespanRule] = []
     for when, then in given:
         try:
             found.extend(retention_rules([{"if": when, "then": then}]))

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 from aurora_indexer.documents import DocumentFormat
-from aurora_indexer.documents.knowledge_chunk import Builder, Piece, clean_name
+from aurora_indexer.documents.knowledge_chunk import Builder, DocumentPiece, clean_name
 from aurora_indexer.languages import Language
 from aurora_memory.chunks import Import
 
@@ -22,7 +22,7 @@ def add_minutes(builder: Builder, path: str, text: str) -> None:
     """Make a chunk of each topic: a line `== Topic` and what is below it."""
     heads = list(re.finditer(r"(?m)^== (.+)$", text))
     for head, end in zip(heads, [*(each.start() for each in heads[1:]), len(text)], strict=True):
-        builder.add(Piece(clean_name(head[1]), "section", head.start(), end, heading=head[1]))
+        builder.add(DocumentPiece(clean_name(head[1]), "section", head.start(), end, heading=head[1]))
 
 
 LUA = Language(
