@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from aurora_indexer.workers.messages import Failed, Parsed, ReadStat, Reply, Skipped
+from aurora_indexer.workers.messages import FileSkipped, Parsed, ParseFailed, ReadStat, Reply
 from aurora_memory.store import FileStat, IndexedFile, SkippedFile, Store
 
 BATCH_CHUNKS = 1500
@@ -65,14 +65,14 @@ class Batches:
             self.chunks += len(reply.file.chunks)
             batch.chunks += len(reply.file.chunks)
             batch.files.append(IndexedFile(_stat(reply.stat), reply.file))
-        elif isinstance(reply, Skipped):
+        elif isinstance(reply, FileSkipped):
             if reply.skip.reason == "gone":
                 self.removed += 1
                 batch.removed.append(reply.path)
             else:
                 self.skipped += 1
                 batch.skipped.append(SkippedFile(reply.path, reply.skip.reason, reply.skip.detail, _stat(reply.stat)))
-        elif isinstance(reply, Failed):
+        elif isinstance(reply, ParseFailed):
             self.failed += 1
             batch.skipped.append(SkippedFile(reply.path, "failed", reply.message, _stat(reply.stat)))
         else:

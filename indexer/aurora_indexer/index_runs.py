@@ -18,7 +18,7 @@ class IndexProgress(Struct, frozen=True):
     message: str
 
 
-class Summary(Struct, frozen=True):
+class IndexSummary(Struct, frozen=True):
     """What one run did with files."""
 
     parsed: int = 0

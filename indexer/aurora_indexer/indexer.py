@@ -21,11 +21,11 @@ from aurora_indexer.documents import DocumentFormat
 from aurora_indexer.files.scan import FoundFile, Limits, ScanResult, find_file, scan
 from aurora_indexer.files.skips import Skip
 from aurora_indexer.git.history import learn_history
-from aurora_indexer.index_runs import IndexProgress, State, Summary, Touched
+from aurora_indexer.index_runs import IndexProgress, IndexSummary, State, Touched
 from aurora_indexer.languages import Language
 from aurora_indexer.watch.watched_root import WatchedRoot
 from aurora_indexer.watch.watcher import Changes
-from aurora_indexer.workers.messages import Failed, Parsed, Reply, WorkItem
+from aurora_indexer.workers.messages import Parsed, ParseFailed, Reply, WorkItem
 from aurora_indexer.workers.pool import WorkerPool
 from aurora_indexer.workers.process_file import answer, parse_source
 from aurora_memory import MemoryError_
@@ -62,7 +62,7 @@ class IndexerSettings(Struct, frozen=True):
     sweep: float = 600.0
 
 
-_Waiter = tuple["asyncio.Future[Summary]", Callable[[IndexProgress], None] | None]
+_Waiter = tuple["asyncio.Future[IndexSummary]", Callable[[IndexProgress], None] | None]
 
 
 class _Wanted(Struct):
@@ -139,12 +139,12 @@ class Indexer:
         progress: Callable[[IndexProgress], None] | None = None,
         *,
         edited: bool = True,
-    ) -> Summary:
+    ) -> IndexSummary:
         """Bring `paths`, or everything, up to date and wait for it. Raises what keeps the store from being written.
 
         `edited` false: what differs is not the user's doing, so chunks do not count as changed now.
         """
-        future: asyncio.Future[Summary] = asyncio.get_running_loop().create_future()
+        future: asyncio.Future[IndexSummary] = asyncio.get_running_loop().create_future()
         if edited and paths is None and self._sweeping is not None and not self._first.is_set():
             self._sweeping.append((future, progress))  # the first sweep, now under way, sees all there is
             if progress is not None:
@@ -242,7 +242,7 @@ class Indexer:
         self._wanted = _Wanted(self._wanted.paths | wanted.paths, self._wanted.everything or wanted.everything)
         await asyncio.sleep(RETRY_SECONDS)
 
-    async def _once(self, wanted: _Wanted) -> Summary:
+    async def _once(self, wanted: _Wanted) -> IndexSummary:
         begun = time.monotonic()
         if wanted.everything:
             if self.counts is not None and not self.counts.files:
@@ -276,7 +276,7 @@ class Indexer:
             await asyncio.wait({earlier})
         await learn_history(self.root, self._store)
 
-    async def _sweep(self, edited: bool) -> Summary:
+    async def _sweep(self, edited: bool) -> IndexSummary:
         """Compare every file's stat with what memory knows; look into those that differ."""
         found = await asyncio.to_thread(scan, self.root, self._settings.limits, self._watched.rules)
         known = await self._store.read(file_reader.files)
@@ -297,7 +297,7 @@ class Indexer:
             await self._store.remember("chunking", chunking)
         return structs.replace(summary, unchanged=summary.unchanged + unchanged)
 
-    async def _refresh(self, paths: Sequence[str]) -> Summary:
+    async def _refresh(self, paths: Sequence[str]) -> IndexSummary:
         """Look at some files only; a folder among them stands for the files memory has below it."""
         found = await asyncio.to_thread(
             lambda: [(path, find_file(self._watched.rules, path, self._settings.limits)) for path in paths]
@@ -316,9 +316,9 @@ class Indexer:
         *,
         first_time: bool,
         edited: bool,
-    ) -> Summary:
+    ) -> IndexSummary:
         if not changed and not removed:
-            return Summary()
+            return IndexSummary()
         self.state = "indexing"
         self.pending = len(changed)
         chunks = self.counts.chunks if self.counts else 0
@@ -345,7 +345,7 @@ class Indexer:
                 slow = []
                 for item in items:
                     reply = await asyncio.to_thread(answer, str(self.root), item, limit, _parse_here)
-                    if isinstance(reply, Failed):
+                    if isinstance(reply, ParseFailed):
                         slow.append(item)  # a worker has more time, and may die of it
                     else:
                         await take(reply)
@@ -361,7 +361,7 @@ class Indexer:
         if touched or (removed and not first_time):
             for hearer in tuple(self._hearers):
                 hearer(Touched(tuple(touched), tuple(removed), edited))
-        return Summary(
+        return IndexSummary(
             parsed=batches.parsed,
             unchanged=batches.unchanged,
             removed=batches.removed,

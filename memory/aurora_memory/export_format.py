@@ -44,7 +44,7 @@ class InvalidExport(MemoryError_):
     """Error of a file that is no export of ours, or only part of one; the message names the line."""
 
 
-class Header(Struct, frozen=True, kw_only=True):
+class ExportHeader(Struct, frozen=True, kw_only=True):
     """The first line. `git_root` is the repository's first commit, "" where there is none; `lines` come after it."""
 
     format: str
@@ -71,21 +71,21 @@ class ChunkKey(Struct, frozen=True, forbid_unknown_fields=True):
             raise ValueError("a chunk has a path unless it is a reasoning chunk")
 
 
-class Line(Struct, frozen=True, tag_field="type", forbid_unknown_fields=True):
+class ExportLine(Struct, frozen=True, tag_field="type", forbid_unknown_fields=True):
     """Line after the first: a learned row, of a type that its table defines (`aurora_memory.store.tables`)."""
 
 
 _UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 _encoder = msgspec.json.Encoder()
-_header_decoder = typed.decoder(Header)
+_header_decoder = typed.decoder(ExportHeader)
 
 
-def write_line(line: Line | Header) -> bytes:
+def write_line(line: ExportLine | ExportHeader) -> bytes:
     """One line, with its end."""
     return _encoder.encode(line) + b"\n"
 
 
-def read_header(raw: bytes) -> Header:
+def read_header(raw: bytes) -> ExportHeader:
     """The first line. Raises InvalidExport."""
     try:
         header = _header_decoder.decode(raw)
@@ -98,13 +98,13 @@ def read_header(raw: bytes) -> Header:
     return header
 
 
-def line_reader(types: Iterable[type[Line]]) -> Callable[[int, bytes], Line]:
+def line_reader(types: Iterable[type[ExportLine]]) -> Callable[[int, bytes], ExportLine]:
     """Reader of the lines after the first, by their 1-based number; it raises InvalidExport."""
     decoder = typed.decoder(reduce(or_, types))
 
-    def read_line(number: int, raw: bytes) -> Line:
+    def read_line(number: int, raw: bytes) -> ExportLine:
         try:
-            line: Line = decoder.decode(raw)
+            line: ExportLine = decoder.decode(raw)
         except _UNREADABLE as error:
             raise invalid(number, str(error)) from error
         return line

@@ -7,13 +7,13 @@ from pathlib import Path
 
 from aurora_indexer.batches import LAST_REPLIES, Batches
 from aurora_indexer.files.skips import Skip
-from aurora_indexer.workers.messages import Skipped
+from aurora_indexer.workers.messages import FileSkipped
 from aurora_memory.store import Store, file_reader
 
 
 async def test_before_the_last_replies_what_is_there_is_written(tmp_path: Path) -> None:
     store = await Store.open(tmp_path / "memory.db")
-    replies = [Skipped(Skip(f"{number}.py", "binary", "")) for number in range(LAST_REPLIES + 3)]
+    replies = [FileSkipped(Skip(f"{number}.py", "binary", "")) for number in range(LAST_REPLIES + 3)]
     batches = Batches(store, [], first_time=True, edited=False, expected=len(replies), clock=lambda: 0.0)
     try:
         for reply in replies[:3]:

@@ -14,7 +14,7 @@ from aurora_memory.lifespans.policies import BUILT_IN
 from aurora_memory.recall import parse_question
 from aurora_memory.recall.patterns import recall_reasoning
 from aurora_memory.store import Store, file_reader, lifespan_facts
-from aurora_memory.store.lifespan_facts import Kept
+from aurora_memory.store.lifespan_facts import ChunkStatus
 from tests.memory.building import chunk, file
 from tests.memory.runs import DAY, NOON, retrieved, run
 
@@ -44,7 +44,7 @@ async def test_what_is_past_its_lifespan_is_archived_and_comes_back(store: Store
     late = NOON + 400 * DAY
     assert (await store.review_lifespans(BUILT_IN, late)).archived == 1
     assert await names(store, late) == []
-    assert await store.read(lifespan_facts.in_archive) == [Kept(NAME, "archived", late)]
+    assert await store.read(lifespan_facts.in_archive) == [ChunkStatus(NAME, "archived", late)]
     assert await store.read(file_reader.fact, "reviewed_at") == str(late)
     assert (await store.review_lifespans(BUILT_IN, late)).archived == 0
     with closing(sqlite3.connect(store.path)) as db:

@@ -11,7 +11,7 @@ import aiosqlite
 import msgspec
 import pytest
 
-from aurora_memory.export_format import ChunkKey, Line, Moment, Name
+from aurora_memory.export_format import ChunkKey, ExportLine, Moment, Name
 from aurora_memory.store import Store, connection, integrity, rebuild, salvage, tables
 from aurora_memory.store.migrations import MIGRATIONS
 from aurora_memory.store.tables import TABLES, Carried, Reference, Table
@@ -133,7 +133,7 @@ async def test_a_memory_file_and_an_export_of_before_are_read_and_written_alike(
     assert read(tmp_path / "there.db", shape) == before
 
 
-class NoteLine(Line, frozen=True, tag="note"):
+class NoteLine(ExportLine, frozen=True, tag="note"):
     """Note on a chunk."""
 
     chunk: ChunkKey

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from aurora_indexer.index_runs import Summary
+from aurora_indexer.index_runs import IndexSummary
 from aurora_indexer.indexer import Indexer
 from aurora_indexer.workers.pool import WorkerPool
 from aurora_server.configuration import settings
@@ -41,7 +41,7 @@ async def test_a_hover_does_not_wait_for_the_sweep_and_says_so(
 
     sweeping = asyncio.Event()
 
-    async def for_ever(_self: Indexer, _edited: bool) -> Summary:
+    async def for_ever(_self: Indexer, _edited: bool) -> IndexSummary:
         sweeping.set()
         await asyncio.Event().wait()
         raise AssertionError

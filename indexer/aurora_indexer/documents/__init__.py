@@ -1,9 +1,9 @@
 """Documents, which become knowledge chunks (AURORA §6.3.5, §6.6): which files they are, what a path alone says of them.
 
 A format is a row here and one function that adds its chunks, called in `document_parser.py`; or a plug-in's, the value
-of an entry point in the group `aurora.document_formats`: a `DocumentFormat` whose `add` hands `Piece`s to the builder
-it is given (`knowledge_chunk`). Formats marked `data` share their suffixes with files that are no documents: their
-content decides.
+of an entry point in the group `aurora.document_formats`: a `DocumentFormat` whose `add` hands each `DocumentPiece` to
+the builder it is given (`knowledge_chunk`). Formats marked `data` share their suffixes with files that are no
+documents: their content decides.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from aurora_indexer.documents.knowledge_chunk import Builder, Piece, clean_name
+from aurora_indexer.documents.knowledge_chunk import Builder, DocumentPiece, clean_name
 from aurora_indexer.documents.nodes import documentation, line_start, member, members, referred, string
 from aurora_manifest.json.document import Array, Member, Node, Object, Scalar
 from aurora_memory.chunks import MODULE_NAME, Reference
@@ -29,7 +29,7 @@ def add_json_schema(builder: Builder, text: str, root: Node) -> None:
     name = clean_name(title) if title else MODULE_NAME
     apart = [each for each in members(root) if each.name in DEFINITIONS and isinstance(each.value, Object)]
     builder.add(
-        Piece(
+        DocumentPiece(
             name=name,
             kind="schema",
             start=root.start,
@@ -49,7 +49,7 @@ def add_json_schema(builder: Builder, text: str, root: Node) -> None:
 def add_schema(builder: Builder, text: str, schema: Member, parent: str | None = None) -> None:
     """Make the chunk of one named schema."""
     builder.add(
-        Piece(
+        DocumentPiece(
             name=clean_name(schema.name),
             kind="schema",
             start=line_start(text, schema.name_start),

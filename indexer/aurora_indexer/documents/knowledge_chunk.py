@@ -36,7 +36,7 @@ MAX_REFERENCES = 60
 _KEYWORDS = summary.Keywords(frozenset())
 
 
-class Piece(Struct, frozen=True):
+class DocumentPiece(Struct, frozen=True):
     """Finding of a format: a stretch of its document and what it is. Positions are code points in the document.
 
     `silent` are spans that other fields say already (heading, documentation), `apart` those that are pieces of their
@@ -71,7 +71,7 @@ class Builder:
         self._ordinals: dict[str, int] = {}
         self.chunks: list[CodeChunk] = []
 
-    def add(self, piece: Piece) -> None:
+    def add(self, piece: DocumentPiece) -> None:
         """Make a chunk of a piece; past 5,000 of them, nothing."""
         if len(self.chunks) >= MAX_CHUNKS:
             return
@@ -110,7 +110,7 @@ class Builder:
         )
 
     def _parts(
-        self, piece: Piece, body: str, lines: Span, heading: str, doc: str, mentioned: Sequence[str]
+        self, piece: DocumentPiece, body: str, lines: Span, heading: str, doc: str, mentioned: Sequence[str]
     ) -> tuple[Part, ...]:
         names = packed_name(piece.name)
         source = body.encode("utf-8", "replace")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from aurora_indexer.documents.knowledge_chunk import Builder
-from aurora_indexer.documents.sections import Block, Heading, Outline, add_sections
+from aurora_indexer.documents.sections import Block, DocumentOutline, SectionHeading, add_sections
 
 _FENCE = re.compile(r"[ \t>]{0,40}(?:[-*+][ \t]+|\d{1,9}[.)][ \t]+)?(`{3,}|~{3,})(.*)")
 _ATX = re.compile(r" {0,3}(#{1,6})(?=[ \t]|$)")
@@ -25,7 +25,7 @@ def add_markdown(builder: Builder, path: str, text: str) -> None:
     add_sections(builder, path, text, outline(text))
 
 
-def outline(text: str) -> Outline:
+def outline(text: str) -> DocumentOutline:
     """Find the headings and blocks of a document. Linear in its length."""
     lines = text.split("\n")
     title, about, skipped = _front_matter(lines)
@@ -37,14 +37,14 @@ def outline(text: str) -> Outline:
             reader.take(line.removesuffix("\r"), at, min(end, len(text)))
         at = end
     reader.close(len(text))
-    return Outline(reader.headings, reader.blocks, title, about)
+    return DocumentOutline(reader.headings, reader.blocks, title, about)
 
 
 class _Reader:
     """Takes lines in order. `self._fence` is the mark that ends the code it is in, `self._comment` likewise."""
 
     def __init__(self) -> None:
-        self.headings: list[Heading] = []
+        self.headings: list[SectionHeading] = []
         self.blocks: list[Block] = []
         self._fence = ""
         self._comment = False
@@ -78,10 +78,10 @@ class _Reader:
             self._finish(start, prose=True)
             text = line[atx.end() :].strip()
             bare = text.rstrip("#")
-            self._add(Heading(len(atx[1]), bare.rstrip() if not bare or bare[-1] in " \t" else text, start, end))
+            self._add(SectionHeading(len(atx[1]), bare.rstrip() if not bare or bare[-1] in " \t" else text, start, end))
         elif self._paragraph and len(self._paragraph) <= _MAX_HEADING_LINES and self._underlined(line):
             text = " ".join(part.strip() for part in self._paragraph)
-            self._add(Heading(1 if "=" in line else 2, text, self._start, end))
+            self._add(SectionHeading(1 if "=" in line else 2, text, self._start, end))
         else:
             if self._start < 0:
                 self._start = start
@@ -95,7 +95,7 @@ class _Reader:
     def _underlined(self, line: str) -> bool:
         return _UNDERLINE.match(line) is not None and not _NOT_A_PARAGRAPH.match(self._paragraph[0])
 
-    def _add(self, heading: Heading) -> None:
+    def _add(self, heading: SectionHeading) -> None:
         self.headings.append(heading)
         self._start, self._paragraph = -1, []
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from aurora_indexer.documents.json_schema import add_schema
-from aurora_indexer.documents.knowledge_chunk import Builder, Piece, clean_name
+from aurora_indexer.documents.knowledge_chunk import Builder, DocumentPiece, clean_name
 from aurora_indexer.documents.nodes import documentation, line_start, member, members, referred, string
 from aurora_manifest.json.document import Member, Node, Object, Scalar
 from aurora_memory.chunks import MODULE_NAME, Reference
@@ -27,7 +27,7 @@ def add_openapi(builder: Builder, text: str, root: Node) -> None:
     title, version = string(root, "info", "title"), string(root, "info", "version")
     apart = [each for each in members(root) if each.name in _APART and isinstance(each.value, Object)]
     builder.add(
-        Piece(
+        DocumentPiece(
             name=MODULE_NAME,
             kind="schema",
             start=root.start,
@@ -51,7 +51,7 @@ def add_openapi(builder: Builder, text: str, root: Node) -> None:
 def _add_operation(builder: Builder, text: str, path: str, operation: Member) -> None:
     asked = f"{operation.name.upper()} {path}"
     builder.add(
-        Piece(
+        DocumentPiece(
             name=clean_name(string(operation.value, "operationId").strip() or asked),
             kind="operation",
             start=line_start(text, operation.name_start),

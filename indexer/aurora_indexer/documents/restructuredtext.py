@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from aurora_indexer.documents.knowledge_chunk import Builder
-from aurora_indexer.documents.sections import Block, Heading, Outline, add_sections
+from aurora_indexer.documents.sections import Block, DocumentOutline, SectionHeading, add_sections
 
 _MARKS = "=-`:'\"~^_*+#<>.!$%&(),/;?@[]\\{|}"
 _COMMENT = re.compile(r"\.\.(?:\s|$)")
@@ -17,7 +17,7 @@ def add_restructuredtext(builder: Builder, path: str, text: str) -> None:
     add_sections(builder, path, text, outline(text))
 
 
-def outline(text: str) -> Outline:
+def outline(text: str) -> DocumentOutline:
     """Find the headings and blocks of a document. Linear in its length."""
     lines = text.split("\n")
     starts = [0]
@@ -25,7 +25,7 @@ def outline(text: str) -> Outline:
         starts.append(starts[-1] + len(line) + 1)
     starts[-1] = len(text)
     levels: dict[str, int] = {}
-    headings: list[Heading] = []
+    headings: list[SectionHeading] = []
     blocks: list[Block] = []
     open_at = -1
     number = 0
@@ -38,7 +38,7 @@ def outline(text: str) -> Outline:
         if fits and (not over or over == under) and (over or not lines[first][:1].isspace()) and open_at < 0:
             style = over + under
             level = levels.setdefault(style, len(levels) + 1)
-            headings.append(Heading(min(level, _DEEPEST), title, starts[number], starts[first + 2]))
+            headings.append(SectionHeading(min(level, _DEEPEST), title, starts[number], starts[first + 2]))
             number = first + 2
             continue
         if not lines[number].strip():
@@ -50,7 +50,7 @@ def outline(text: str) -> Outline:
         number += 1
     if open_at >= 0:
         blocks.append(_block(lines, starts, open_at, len(lines)))
-    return Outline(headings, blocks)
+    return DocumentOutline(headings, blocks)
 
 
 def _mark(line: str) -> str:

@@ -9,14 +9,14 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from aurora_indexer.documents.inline_markup import plain, references
-from aurora_indexer.documents.knowledge_chunk import MAX_CHUNKS, Builder, Piece, clean_name
+from aurora_indexer.documents.knowledge_chunk import MAX_CHUNKS, Builder, DocumentPiece, clean_name
 from aurora_memory.chunks import MODULE_NAME, Reference
 
 _BULLET = re.compile(r"^[ \t]{0,12}(?:[-*+]|\d{1,3}[.)])[ \t]+|^[ \t]{0,3}>[ \t]?")
 _WORDS = re.compile(r"\w\w")
 
 
-class Heading(Struct, frozen=True):
+class SectionHeading(Struct, frozen=True):
     """A heading: its level from 1, its text as written, and where it starts and its own lines end."""
 
     level: int
@@ -33,16 +33,16 @@ class Block(Struct, frozen=True):
     prose: bool
 
 
-class Outline(Struct, frozen=True):
+class DocumentOutline(Struct, frozen=True):
     """What a format found in a text, in order. `title` and `about` are what its front matter says of it."""
 
-    headings: Sequence[Heading]
+    headings: Sequence[SectionHeading]
     blocks: Sequence[Block]
     title: str = ""
     about: str = ""
 
 
-def add_sections(builder: Builder, path: str, text: str, outline: Outline) -> None:
+def add_sections(builder: Builder, path: str, text: str, outline: DocumentOutline) -> None:
     """Make a chunk of what stands before the first heading, if that says anything, and of each section."""
     starts = [block.start for block in outline.blocks]
     first = outline.headings[0].start if outline.headings else len(text)
@@ -97,7 +97,7 @@ def _section(
     parent: str | None = None,
     about: str = "",
     heading_end: int = 0,
-) -> Piece:
+) -> DocumentPiece:
     said = next((block for block in blocks if _says_something(text, block)), None)
     silent = [(span[0], heading_end)] if heading_end else []
     if said is not None and not about:
@@ -107,7 +107,7 @@ def _section(
         if block.prose:
             named.extend(references(text[block.start : block.end], path))
     doc = about or (_paragraph(text[said.start : said.end]) if said is not None else "")
-    return Piece(
+    return DocumentPiece(
         name=name,
         kind="section",
         start=span[0],
@@ -121,7 +121,7 @@ def _section(
     )
 
 
-def _blocks(outline: Outline, starts: Sequence[int], low: int, high: int) -> Sequence[Block]:
+def _blocks(outline: DocumentOutline, starts: Sequence[int], low: int, high: int) -> Sequence[Block]:
     return outline.blocks[bisect_left(starts, low) : bisect_left(starts, high)]
 
 

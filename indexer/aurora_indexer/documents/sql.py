@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal, NamedTuple
 
-from aurora_indexer.documents.knowledge_chunk import Builder, Piece, Span, clean_name
+from aurora_indexer.documents.knowledge_chunk import Builder, DocumentPiece, Span, clean_name
 from aurora_indexer.parse.signature import docstring_of_comments
 from aurora_memory.chunks import MODULE_NAME, ChunkKind, Reference
 
@@ -126,7 +126,7 @@ _BLANK_LINE = re.compile(r"\n[ \t\r]*\n")
 def add_sql(builder: Builder, path: str, text: str) -> None:
     """Make the chunks of a file of SQL."""
     left: list[Span] = []
-    pieces: list[Piece] = []
+    pieces: list[DocumentPiece] = []
     header: list[Token] | None = None
     for statement in statements(tokens(text)):
         if header is None:
@@ -139,7 +139,7 @@ def add_sql(builder: Builder, path: str, text: str) -> None:
     if header or left:
         spans = [*((token.start, token.end) for token in header or ()), *left]
         builder.add(
-            Piece(
+            DocumentPiece(
                 name=MODULE_NAME,
                 kind="section",
                 start=spans[0][0],
@@ -154,7 +154,7 @@ def add_sql(builder: Builder, path: str, text: str) -> None:
         builder.add(piece)
 
 
-def _piece(text: str, statement: Sequence[Token]) -> Piece | None:
+def _piece(text: str, statement: Sequence[Token]) -> DocumentPiece | None:
     """What a `CREATE` of a kind we know defines."""
     code = [token for token in statement if token.kind != "comment"]
     if not code or code[0].text != "CREATE" or code[0].kind != "word":
@@ -171,7 +171,7 @@ def _piece(text: str, statement: Sequence[Token]) -> Piece | None:
         return None
     comments = _leading(text, statement, code[0])
     start = comments[0].start if comments else code[0].start
-    return Piece(
+    return DocumentPiece(
         name=".".join(clean_name(segment) for segment in segments),
         kind=kind,
         start=start,

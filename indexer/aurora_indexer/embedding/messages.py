@@ -11,7 +11,7 @@ MAX_FRAME = 64 << 20
 
 
 class Embed(Struct, frozen=True, array_like=True):
-    """Texts to embed, answered by `Vectors` or `Refused`. Some models are told questions from documents."""
+    """Texts to embed, answered by `VectorRows` or `TextsRefused`. Some models are told questions from documents."""
 
     texts: tuple[str, ...]
     question: bool = False
@@ -30,25 +30,25 @@ class Loaded(Struct, frozen=True, array_like=True, tag="loaded"):
     batch: int
 
 
-class Unusable(Struct, frozen=True, array_like=True, tag="unusable"):
+class ModelUnusable(Struct, frozen=True, array_like=True, tag="unusable"):
     """The first and last message where the model cannot be used: why, and the next step, in one line."""
 
     why: str
 
 
-class Vectors(Struct, frozen=True, array_like=True, tag="vectors"):
+class VectorRows(Struct, frozen=True, array_like=True, tag="vectors"):
     """A row for each text: little-endian float16, of length 1 (or 0 where a text says nothing)."""
 
     rows: bytes
 
 
-class Refused(Struct, frozen=True, array_like=True, tag="refused"):
+class TextsRefused(Struct, frozen=True, array_like=True, tag="refused"):
     """These texts could not be embedded."""
 
     why: str
 
 
-Reply = Loaded | Unusable | Vectors | Refused
+Reply = Loaded | ModelUnusable | VectorRows | TextsRefused
 
 _encoder = msgspec.msgpack.Encoder()
 _requests = msgspec.msgpack.Decoder(Embed)

@@ -19,10 +19,10 @@ from aurora_indexer.embedding.messages import (
     MAX_FRAME,
     Embed,
     Loaded,
-    Refused,
+    ModelUnusable,
     Reply,
-    Unusable,
-    Vectors,
+    TextsRefused,
+    VectorRows,
     decode_reply,
     frame,
 )
@@ -99,9 +99,9 @@ class ModelProcess:
         async with self._turn:
             process = await self._running()
             reply = await self._exchange(process, frame(request), BATCH_SECONDS)
-        if isinstance(reply, Refused):
+        if isinstance(reply, TextsRefused):
             raise ModelError(reply.why)
-        if not isinstance(reply, Vectors) or self._loaded is None:
+        if not isinstance(reply, VectorRows) or self._loaded is None:
             raise ModelError("the model's process answered out of turn; see the log")
         if len(reply.rows) != 2 * self._loaded.dimensions * len(request.texts):
             raise ModelError("the model's process answered with too few vectors; see the log")
@@ -124,7 +124,7 @@ class ModelProcess:
             reply = await self._exchange(self._process, b"", START_SECONDS)
             if not isinstance(reply, Loaded):
                 self.problem = (
-                    reply.why if isinstance(reply, Unusable) else "the model's process speaks another language"
+                    reply.why if isinstance(reply, ModelUnusable) else "the model's process speaks another language"
                 )
                 await self._end()
                 raise ModelError(self.problem)
@@ -152,7 +152,7 @@ class ModelProcess:
         except BaseException:
             await asyncio.shield(self._end())  # cancelled: the answer still to come belongs to nobody
             raise
-        if isinstance(reply, Vectors | Refused):
+        if isinstance(reply, VectorRows | TextsRefused):
             self._losses = 0
         self._retire_later()
         return reply

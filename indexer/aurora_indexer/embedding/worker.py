@@ -16,10 +16,10 @@ from aurora_indexer.embedding.messages import (
     MAX_FRAME,
     Embed,
     Loaded,
-    Refused,
+    ModelUnusable,
     Reply,
-    Unusable,
-    Vectors,
+    TextsRefused,
+    VectorRows,
     decode_request,
     frame,
 )
@@ -35,7 +35,7 @@ RUNS_ON: dict[Way, str] = {"static": "token vectors", "onnx": "onnxruntime", "to
 EXTRA = "pip install 'aurora-context[semantic]'"
 
 
-class Model(Protocol):
+class EmbeddingModel(Protocol):
     """What all three kinds of models do."""
 
     batch: int
@@ -46,7 +46,7 @@ class Model(Protocol):
         ...
 
 
-def load(model: str) -> tuple[Model, Loaded]:
+def load(model: str) -> tuple[EmbeddingModel, Loaded]:
     """Load what `model` names: a folder, or `package:NAME`. Raises ModelError, also where the extra is missing."""
     folder = look(find(model))
     try:
@@ -59,7 +59,7 @@ def load(model: str) -> tuple[Model, Loaded]:
     return loaded, Loaded(key, folder.name, RUNS_ON[folder.way], loaded.dimensions, loaded.batch)
 
 
-def rows(model: Model, texts: Sequence[str], question: bool = False) -> bytes:
+def rows(model: EmbeddingModel, texts: Sequence[str], question: bool = False) -> bytes:
     """The texts' vectors as they are kept: of length 1, little-endian float16, in a row. Raises ModelError."""
     import numpy as np
 
@@ -69,7 +69,7 @@ def rows(model: Model, texts: Sequence[str], question: bool = False) -> bytes:
     return bytes(unit.astype("<f2").tobytes())
 
 
-def _maker(folder: ModelFolder) -> Callable[[ModelFolder], Model]:
+def _maker(folder: ModelFolder) -> Callable[[ModelFolder], EmbeddingModel]:
     if folder.way == "static":
         from aurora_indexer.embedding.static_model import StaticModel
 
@@ -96,21 +96,21 @@ def serve(arguments: list[str]) -> None:
     try:
         model, loaded = load(options.model)
     except ModelError as error:
-        _send(replies, Unusable(str(error)))
+        _send(replies, ModelUnusable(str(error)))
         return
     except Exception as error:  # noqa: BLE001 - what a strange model makes its library raise is the model's fault
-        _send(replies, Unusable(f"the model {options.model} cannot be loaded: {type(error).__name__}: {error}"))
+        _send(replies, ModelUnusable(f"the model {options.model} cannot be loaded: {type(error).__name__}: {error}"))
         return
     _send(replies, loaded)
     while (request := _receive(requests)) is not None:
         _send(replies, _answer(model, request))
 
 
-def _answer(model: Model, request: Embed) -> Reply:
+def _answer(model: EmbeddingModel, request: Embed) -> Reply:
     try:
-        return Vectors(rows(model, request.texts, request.question))
+        return VectorRows(rows(model, request.texts, request.question))
     except ModelError as error:
-        return Refused(str(error))
+        return TextsRefused(str(error))
 
 
 def _receive(requests: BinaryIO) -> Embed | None:

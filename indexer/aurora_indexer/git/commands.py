@@ -61,7 +61,7 @@ def head(root: Path, *, environment: Mapping[str, str] = os.environ) -> str | No
     return done.stdout.decode("ascii", "replace").strip() or None
 
 
-class Output:
+class GitOutput:
     """What a running git says, in pieces; `whole` once it has said everything and succeeded."""
 
     def __init__(self, process: Process, deadline: float) -> None:
@@ -94,10 +94,10 @@ class Output:
 @contextlib.asynccontextmanager
 async def streaming(
     root: Path, arguments: Sequence[str], *, deadline: float, environment: Mapping[str, str] = os.environ
-) -> AsyncIterator[Output]:
+) -> AsyncIterator[GitOutput]:
     """Run git for the length of the block, and no longer than to `deadline` (event loop time). Raises OSError."""
     async with _running(root, list(arguments), environment) as process:
-        yield Output(process, deadline)
+        yield GitOutput(process, deadline)
 
 
 async def answer(

@@ -24,7 +24,7 @@ CHAIN_SECONDS = 20.0
 _TRAILER = ("signed-off-by:", "co-authored-by:", "reviewed-by:", "acked-by:", "tested-by:", "change-id:")
 
 
-class Link(Struct, frozen=True, gc=False):
+class ChainLink(Struct, frozen=True, gc=False):
     """A commit of the first-parent line. `at` in Unix seconds."""
 
     hash: str
@@ -32,19 +32,21 @@ class Link(Struct, frozen=True, gc=False):
     merge: bool
 
 
-async def first_parents(root: Path, head: str) -> list[Link]:
+async def first_parents(root: Path, head: str) -> list[ChainLink]:
     """The first-parent line from `head` on, newest first; empty where git cannot tell."""
     arguments = ["log", "--first-parent", "--no-show-signature", f"--max-count={MAX_CHAIN}", "--format=%H %ct %P", head]
     said = await commands.answer(root, arguments, seconds=CHAIN_SECONDS)
     return await asyncio.to_thread(_line, said or b"")
 
 
-def _line(said: bytes) -> list[Link]:
+def _line(said: bytes) -> list[ChainLink]:
     lines = (line.split() for line in said.decode("ascii", "replace").splitlines())
-    return [Link(words[0], int(words[1]), len(words) > 3) for words in lines if len(words) > 1 and words[1].isdigit()]
+    return [
+        ChainLink(words[0], int(words[1]), len(words) > 3) for words in lines if len(words) > 1 and words[1].isdigit()
+    ]
 
 
-async def merged_subjects(root: Path, line: Sequence[Link], before: str | None) -> dict[str, list[str]]:
+async def merged_subjects(root: Path, line: Sequence[ChainLink], before: str | None) -> dict[str, list[str]]:
     """For each merge on the line the subjects of the commits it brought in, newest first.
 
     `before` is the commit behind the line, None at the first one.

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec import Struct
 
-from aurora_indexer.git.line_moves import Hunk, LineMap, Span
+from aurora_indexer.git.line_moves import Hunk, LineMap, LineSpan
 from aurora_indexer.git.log_parser import LoggedCommit
 
 SWEEPING_FILES = 100
@@ -35,8 +35,8 @@ class WalkedCommit(Struct, frozen=True):
 class FunctionWalk:
     """Where the chunks stand in the commit reached. `files` maps paths, as git has them, to the chunks' spans there."""
 
-    def __init__(self, files: Mapping[bytes, Sequence[Span]]) -> None:
-        self.files: dict[bytes, list[Span]] = {path: list(spans) for path, spans in files.items() if spans}
+    def __init__(self, files: Mapping[bytes, Sequence[LineSpan]]) -> None:
+        self.files: dict[bytes, list[LineSpan]] = {path: list(spans) for path, spans in files.items() if spans}
         self.commits = 0
         self._walked: list[WalkedCommit] = []
 
@@ -50,7 +50,7 @@ class FunctionWalk:
         self.commits += 1
         touched: set[int] = set()
         # Two files may swap names in one commit: all are taken out before any is put back.
-        moved: list[tuple[bytes, list[Span]]] = []
+        moved: list[tuple[bytes, list[LineSpan]]] = []
         for change in commit.changes:
             spans = self.files.pop(change.path, None) if change.path is not None else None
             if spans is None:
@@ -92,7 +92,7 @@ class FunctionWalk:
             del self.files[path]
             self._keep(path, [span for span in spans if span.chunk_id in chunk_ids])
 
-    def _keep(self, path: bytes, spans: Iterable[Span]) -> None:
+    def _keep(self, path: bytes, spans: Iterable[LineSpan]) -> None:
         left = [span for span in spans if span.end >= span.start]
         if left:
             self.files.setdefault(path, []).extend(left)

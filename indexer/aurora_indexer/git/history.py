@@ -16,9 +16,9 @@ from msgspec import Struct
 
 from aurora_indexer.files.gitdir import find_git_directory, shallow_commits
 from aurora_indexer.git import commands
-from aurora_indexer.git.commit_chain import Link, first_parents, merged_subjects, told
+from aurora_indexer.git.commit_chain import ChainLink, first_parents, merged_subjects, told
 from aurora_indexer.git.function_history import FunctionWalk, WalkedCommit
-from aurora_indexer.git.line_moves import Span, own_spans
+from aurora_indexer.git.line_moves import LineSpan, own_spans
 from aurora_indexer.git.log_parser import ARGUMENTS, LogReader
 from aurora_indexer.git.worktree import edits, tracked_files
 from aurora_memory import MemoryError_
@@ -97,13 +97,15 @@ async def _today(root: Path, store: Store, tracked: Mapping[bytes, bytes]) -> tu
     return names, await asyncio.to_thread(begin)
 
 
-def _by_path(places: Sequence[ChunkPlace], tracked: Container[bytes]) -> tuple[dict[bytes, list[Span]], dict[int, str]]:
-    by_path: dict[bytes, list[Span]] = {}
+def _by_path(
+    places: Sequence[ChunkPlace], tracked: Container[bytes]
+) -> tuple[dict[bytes, list[LineSpan]], dict[int, str]]:
+    by_path: dict[bytes, list[LineSpan]] = {}
     names: dict[int, str] = {}
     for place in places:
         path = place.path.encode("utf-8", "surrogateescape")
         if path in tracked:
-            by_path.setdefault(path, []).append(Span(place.id, place.line_start, place.line_end))
+            by_path.setdefault(path, []).append(LineSpan(place.id, place.line_start, place.line_end))
             names[place.id] = place.name
     return by_path, names
 
@@ -116,7 +118,7 @@ class _Walking:
         root: Path,
         below: bool,
         store: Store,
-        line: Sequence[Link],
+        line: Sequence[ChainLink],
         names: Mapping[int, str],
         walk: FunctionWalk,
         deadline: float,

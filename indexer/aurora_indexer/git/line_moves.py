@@ -25,7 +25,7 @@ class Hunk(NamedTuple):
     new_lines: int
 
 
-class Span(Struct, frozen=True, gc=False):
+class LineSpan(Struct, frozen=True, gc=False):
     """Lines of a chunk, 1-based and inclusive; empty when `end` is before `start`."""
 
     chunk_id: int
@@ -50,13 +50,13 @@ class LineMap:
             self._lasts.append(first + hunk.new_lines - 1)
             self._shifts.append(self._shifts[-1] + hunk.old_lines - hunk.new_lines)
 
-    def before(self, span: Span) -> tuple[bool, Span]:
+    def before(self, span: LineSpan) -> tuple[bool, LineSpan]:
         """Whether the change touched the span, and the span before it: empty when the change brought it in."""
         chunk_id, start, end = span.chunk_id, span.start, span.end
         low = bisect_left(self._lasts, start)
         high = bisect_right(self._firsts, end)
         if low >= high:
-            return False, Span(chunk_id, start + self._shifts[low], end + self._shifts[low])
+            return False, LineSpan(chunk_id, start + self._shifts[low], end + self._shifts[low])
         first, last = self._hunks[low], self._hunks[high - 1]
         begun = start - self._firsts[low]
         if (
@@ -65,7 +65,7 @@ class LineMap:
             and end <= self._lasts[low]
             and first.new_lines > NEW_FACTOR * first.old_lines
         ):
-            return True, Span(chunk_id, start, start - 1)
+            return True, LineSpan(chunk_id, start, start - 1)
         old_start = start + self._shifts[low]
         if begun > 0:
             old_start = self._firsts[low] + self._shifts[low] + begun * first.old_lines // first.new_lines
@@ -74,18 +74,18 @@ class LineMap:
             reached = end - self._firsts[high - 1] + 1
             share = -(-reached * last.old_lines // last.new_lines)
             old_end = self._firsts[high - 1] + self._shifts[high - 1] + share - 1
-        return True, Span(chunk_id, old_start, old_end)
+        return True, LineSpan(chunk_id, old_start, old_end)
 
 
-def own_spans(chunks: Sequence[Span]) -> list[Span]:
+def own_spans(chunks: Sequence[LineSpan]) -> list[LineSpan]:
     """Each line given to the innermost chunk around it: a class keeps what is between its methods, in several spans."""
-    spans: list[Span] = []
-    open_: list[tuple[Span, int]] = []  # a chunk, and its first line not given away yet
+    spans: list[LineSpan] = []
+    open_: list[tuple[LineSpan, int]] = []  # a chunk, and its first line not given away yet
 
     def give(until: int) -> None:
         chunk, begun = open_[-1]
         if begun <= until:
-            spans.append(Span(chunk.chunk_id, begun, until))
+            spans.append(LineSpan(chunk.chunk_id, begun, until))
 
     for chunk in sorted(chunks, key=lambda span: (span.start, -span.end)):
         while open_ and open_[-1][0].end < chunk.start:

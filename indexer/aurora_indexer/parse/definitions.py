@@ -135,7 +135,7 @@ _Event = tuple[int, int, int, int, Node, str]
 """Start, minus end, rank, serial number, node and label of a capture: they sort as the source has them."""
 
 
-class Outline(Struct, eq=False):
+class SourceOutline(Struct, eq=False):
     """The definitions of a file in source order, and what documents the file itself."""
 
     definitions: list[Definition]
@@ -144,7 +144,7 @@ class Outline(Struct, eq=False):
     docs: Docs
 
 
-def outline(language: Language, source: bytes, bare: bytes, captures: Captures) -> Outline:
+def outline(language: Language, source: bytes, bare: bytes, captures: Captures) -> SourceOutline:
     """Find the definitions of a file.
 
     `bare` is the source with its comments blanked, byte for byte.
@@ -155,7 +155,7 @@ def outline(language: Language, source: bytes, bare: bytes, captures: Captures) 
     leads = Leads(source, bare, captures)
     _attach(definitions, leads)
     scopes = [(r.start, r.end, r.path) for r in regions if r.kind == "scope" and r.path]
-    return Outline(definitions, scopes, _file_docs(captures, leads, file_doc))
+    return SourceOutline(definitions, scopes, _file_docs(captures, leads, file_doc))
 
 
 def _sweep(events: list[_Event], bare: bytes) -> tuple[list[_Region], Span | None]:

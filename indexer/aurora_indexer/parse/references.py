@@ -9,7 +9,7 @@ from operator import attrgetter
 from msgspec import Struct, field
 from tree_sitter import Node
 
-from aurora_indexer.parse.definitions import Definition, Outline
+from aurora_indexer.parse.definitions import Definition, SourceOutline
 from aurora_indexer.parse.leading_comments import Captures
 from aurora_memory.chunks import Reference, ReferenceKind
 
@@ -91,7 +91,7 @@ class Uses(Struct, eq=False):
     loops: int = 0
 
 
-def uses_of(source: bytes, captures: Captures, found: Outline) -> tuple[list[Uses], Uses]:
+def uses_of(source: bytes, captures: Captures, found: SourceOutline) -> tuple[list[Uses], Uses]:
     """Give each name in use, branch and loop to the innermost definition around it, or to the module."""
     uses = [Uses() for _ in found.definitions]
     module = Uses()
@@ -137,7 +137,7 @@ def _written(source: bytes, node: Node, receivers: dict[int, int]) -> bytes:
 class _Heirs:
     """Whose a base is that is named in a scope: in `impl Trait for Type`, it is `Type`'s."""
 
-    def __init__(self, found: Outline) -> None:
+    def __init__(self, found: SourceOutline) -> None:
         self._definitions = found.definitions
         self._scopes = found.scopes
         self._starts = [start for start, _, _ in found.scopes]

@@ -63,7 +63,7 @@ class Unchanged(Struct, frozen=True, array_like=True, tag="unchanged"):
     stat: ReadStat
 
 
-class Skipped(Struct, frozen=True, array_like=True, tag="skipped"):
+class FileSkipped(Struct, frozen=True, array_like=True, tag="skipped"):
     """Looked into and left out; `gone` where the file no longer exists. `stat` is None where nothing could be read."""
 
     skip: Skip
@@ -75,7 +75,7 @@ class Skipped(Struct, frozen=True, array_like=True, tag="skipped"):
         return self.skip.path
 
 
-class Failed(Struct, frozen=True, array_like=True, tag="failed"):
+class ParseFailed(Struct, frozen=True, array_like=True, tag="failed"):
     """Parsing broke, or took the worker with it. `message` says how, in one line."""
 
     path: str
@@ -83,7 +83,7 @@ class Failed(Struct, frozen=True, array_like=True, tag="failed"):
     stat: ReadStat | None = None
 
 
-Reply = Parsed | Unchanged | Skipped | Failed
+Reply = Parsed | Unchanged | FileSkipped | ParseFailed
 
 _encoder = msgspec.msgpack.Encoder()
 _requests = msgspec.msgpack.Decoder(ParseRequest)

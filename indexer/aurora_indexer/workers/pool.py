@@ -17,7 +17,7 @@ from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from aurora_indexer import IndexerError, WorkerLost
-from aurora_indexer.workers.messages import Failed, ParseRequest, Reply, WorkItem
+from aurora_indexer.workers.messages import ParseFailed, ParseRequest, Reply, WorkItem
 from aurora_indexer.workers.worker_process import WorkerProcess
 
 BATCH_BYTES = 512 << 10
@@ -169,7 +169,7 @@ class WorkerPool:
         except WorkerLost as error:
             await self._bury(worker)
             if failed := work.give_back_after_loss(waiting):
-                await replies.put(Failed(failed.path, str(error)))
+                await replies.put(ParseFailed(failed.path, str(error)))
                 work.done(1)
         except BaseException:
             # Cancelled: replies still in the pipe belong to nobody.

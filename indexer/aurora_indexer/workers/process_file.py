@@ -11,7 +11,16 @@ from aurora_indexer import documents, languages
 from aurora_indexer.files import skips
 from aurora_indexer.files.safe_read import Changing, NotARegularFile, TooLarge, read_steady
 from aurora_indexer.files.skips import Skip
-from aurora_indexer.workers.messages import Failed, Parsed, ReadStat, Reply, Skipped, Unchanged, WorkItem, content_hash
+from aurora_indexer.workers.messages import (
+    FileSkipped,
+    Parsed,
+    ParseFailed,
+    ReadStat,
+    Reply,
+    Unchanged,
+    WorkItem,
+    content_hash,
+)
 from aurora_memory.chunks import ParsedFile
 
 Parse = Callable[[str, bytes], ParsedFile | None]
@@ -48,33 +57,33 @@ def answer(root: str, item: WorkItem, max_file_bytes: int, parse_one: Parse) -> 
     try:
         source, status = read_steady(f"{root}/{path}", max_file_bytes)
     except FileNotFoundError:
-        return Skipped(Skip(path, "gone", "There is no such file."))
+        return FileSkipped(Skip(path, "gone", "There is no such file."))
     except NotADirectoryError:
-        return Skipped(Skip(path, "gone", "A folder of its path is now a file."))
+        return FileSkipped(Skip(path, "gone", "A folder of its path is now a file."))
     except OSError as error:
-        return Skipped(skips.unreadable(path, error))
+        return FileSkipped(skips.unreadable(path, error))
     except NotARegularFile:
-        return Skipped(Skip(path, "not-a-file", "A folder, pipe, socket or device, not a file."))
+        return FileSkipped(Skip(path, "not-a-file", "A folder, pipe, socket or device, not a file."))
     except TooLarge as error:
-        return Skipped(skips.by_size(path, error.size, max_file_bytes) or skips.Skip(path, "too-large", str(error)))
+        return FileSkipped(skips.by_size(path, error.size, max_file_bytes) or skips.Skip(path, "too-large", str(error)))
     except Changing as error:
-        return Skipped(Skip(path, "changing", f"{error}."))
+        return FileSkipped(Skip(path, "changing", f"{error}."))
     stat = ReadStat(status.st_size, status.st_mtime_ns)
     digest = content_hash(source)
     if digest == item.known_hash:
         return Unchanged(path, stat)
     if documents.is_data(path) and not documents.may_hold_a_schema(source):
-        return Skipped(skips.unknown(path), stat)
+        return FileSkipped(skips.unknown(path), stat)
     skip = skips.by_content(path, source)
     if skip:
-        return Skipped(skip, stat)
+        return FileSkipped(skip, stat)
     try:
         parsed = parse_one(path, source)
     except Exception as error:  # noqa: BLE001 - one file's trouble must not stop the others; the traceback goes to stderr
         traceback.print_exc()
-        return Failed(path, f"{type(error).__name__}: {error}".splitlines()[0], stat)
+        return ParseFailed(path, f"{type(error).__name__}: {error}".splitlines()[0], stat)
     if parsed is None:
-        return Skipped(skips.unknown(path), stat)
+        return FileSkipped(skips.unknown(path), stat)
     if parsed.content_hash != digest:
         parsed = msgspec.structs.replace(parsed, content_hash=digest)
     return Parsed(parsed, stat)

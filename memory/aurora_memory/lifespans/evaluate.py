@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from aurora_memory.activation import decay_penalty
 from aurora_memory.lifespans.facts import ChunkFacts
-from aurora_memory.lifespans.lifespan import ACTIVE_DAYS, Lifespan, Mechanism, RetentionRule
+from aurora_memory.lifespans.lifespan import ACTIVE_DAYS, Lifespan, LifespanRule, Mechanism
 from aurora_memory.lifespans.policies import Policies
 from aurora_memory.lifespans.predicates import DAY, matcher
 
@@ -91,10 +91,10 @@ def ranking_factor(verdict: Verdict) -> float:
 _OFF = Verdict("none", "kept", "logarithmic", None, (), "Lifespan policies are switched off.")
 
 
-def _own_rules(facts: ChunkFacts, now: float) -> tuple[RetentionRule | None, tuple[str, ...]]:
+def _own_rules(facts: ChunkFacts, now: float) -> tuple[LifespanRule | None, tuple[str, ...]]:
     """The chunk's own rule that sets its lifespan, if one does, and what its rules flag it for."""
-    chosen: RetentionRule | None = None
-    lapsed: RetentionRule | None = None
+    chosen: LifespanRule | None = None
+    lapsed: LifespanRule | None = None
     flags: dict[str, None] = {}
     for rule in facts.rules:
         if not matcher(rule.condition)(facts, now):

@@ -7,7 +7,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from aurora_memory.lifespans.lifespan import RetentionRule
+from aurora_memory.lifespans.lifespan import LifespanRule
 
 ChunkType = Literal["code", "reasoning", "knowledge"]
 
@@ -38,7 +38,7 @@ class ChunkFacts(Struct, frozen=True):
     path: str | None = None
     tags: tuple[str, ...] = ()
     keywords: str = ""
-    rules: tuple[RetentionRule, ...] = ()
+    rules: tuple[LifespanRule, ...] = ()
 
     @property
     def last_active(self) -> float | None:

@@ -31,7 +31,7 @@ class Lifespan(Struct, frozen=True):
         return f"{self.days}_days" if self.kind == "days" else self.kind
 
 
-class RetentionRule(Struct, frozen=True):
+class LifespanRule(Struct, frozen=True):
     """One rule of a chunk's own (AURORA §6.3.6): it sets a lifespan, or an escalation flag, where `condition` holds."""
 
     condition: Condition

@@ -11,7 +11,7 @@ from aurora_memory.lifespans.facts import ChunkFacts
 from aurora_memory.lifespans.policies import Policies
 
 
-class Judged(Struct, frozen=True):
+class JudgedChunk(Struct, frozen=True):
     """A chunk's row id and what was decided over it."""
 
     id: int
@@ -24,22 +24,22 @@ class Review(Struct, frozen=True):
     `archive` holds what is past its lifespan: learned chunks only, never code or what else a file still says.
     """
 
-    archive: tuple[Judged, ...]
-    escalate: tuple[Judged, ...]
-    decaying: tuple[Judged, ...]
+    archive: tuple[JudgedChunk, ...]
+    escalate: tuple[JudgedChunk, ...]
+    decaying: tuple[JudgedChunk, ...]
 
 
 def review(facts: Iterable[ChunkFacts], policies: Policies, now: float) -> Review:
     """Judge every chunk. Changes nothing; `aurora_memory.store.lifespans` writes down what follows."""
-    archive: list[Judged] = []
-    escalate: list[Judged] = []
-    decaying: list[Judged] = []
+    archive: list[JudgedChunk] = []
+    escalate: list[JudgedChunk] = []
+    decaying: list[JudgedChunk] = []
     for chunk in facts:
         verdict = judge(chunk, policies, now)
         if verdict.state == "expired":
-            archive.append(Judged(chunk.id, verdict))
+            archive.append(JudgedChunk(chunk.id, verdict))
         elif verdict.state == "decaying":
-            decaying.append(Judged(chunk.id, verdict))
+            decaying.append(JudgedChunk(chunk.id, verdict))
         if verdict.escalations:
-            escalate.append(Judged(chunk.id, verdict))
+            escalate.append(JudgedChunk(chunk.id, verdict))
     return Review(tuple(archive), tuple(escalate), tuple(decaying))

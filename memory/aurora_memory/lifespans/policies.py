@@ -27,7 +27,7 @@ _FIELDS = ["condition", "lifespan", "decay_mechanism", "escalation_action", "des
 _KEYS = ["enabled", "default_policy", "policies"]
 
 
-class Policy(Struct, frozen=True):
+class LifespanPolicy(Struct, frozen=True):
     """Chunks that meet `condition` live for `lifespan`, fading by `decay_mechanism`, and may be flagged."""
 
     name: str
@@ -45,17 +45,17 @@ class Policies(Struct, frozen=True, dict=True):
     expires, is flagged or ranks lower; activation keeps its ordinary decay.
     """
 
-    policies: tuple[Policy, ...]
-    fallbacks: tuple[Policy, ...] = ()
+    policies: tuple[LifespanPolicy, ...]
+    fallbacks: tuple[LifespanPolicy, ...] = ()
     default_policy: str = "default"
     enabled: bool = True
 
-    def named(self, name: str) -> Policy | None:
+    def named(self, name: str) -> LifespanPolicy | None:
         """The policy of that name, asked or not."""
         return next((each for each in (*self.policies, *self.fallbacks) if each.name == name), None)
 
     @cached_property
-    def checks(self) -> tuple[tuple[Matcher, Policy], ...]:
+    def checks(self) -> tuple[tuple[Matcher, LifespanPolicy], ...]:
         """Each policy with its condition as a function, in order."""
         return tuple((matcher(each.condition), each) for each in self.policies)
 
@@ -65,7 +65,7 @@ class Policies(Struct, frozen=True, dict=True):
         return tuple((matches, each.escalation_action) for matches, each in self.checks if each.escalation_action)
 
     @cached_property
-    def default(self) -> Policy:
+    def default(self) -> LifespanPolicy:
         """The policy for chunks that no condition fits. Raises PolicyError where `default_policy` names none."""
         found = self.named(self.default_policy)
         if found is None:
@@ -89,34 +89,34 @@ class Merged(Struct, frozen=True):
 
 BUILT_IN = Policies(
     (
-        Policy(
+        LifespanPolicy(
             "patterns",
             parse("is_pattern == true AND success_score >= 0.8"),
             Lifespan("indefinite"),
             description="Patterns that proved themselves stay for good and fade slowly",
         ),
-        Policy(
+        LifespanPolicy(
             "security_critical",
             parse("contains_tag('security') OR domain == 'security'"),
             Lifespan("days", 365),
             "none",
             description="What concerns security stays a year at full activation",
         ),
-        Policy(
+        LifespanPolicy(
             "high_usage",
             parse("access_count > 10"),
             Lifespan("indefinite"),
             escalation_action=FINE_TUNING,
             description="What is used often stays, and is a candidate for fine-tuning",
         ),
-        Policy(
+        LifespanPolicy(
             "inactive",
             parse("last_accessed_days > 90 AND access_count <= 2"),
             Lifespan("decay"),
             "exponential",
             description="What is hardly used, and not lately, fades quickly",
         ),
-        Policy(
+        LifespanPolicy(
             "default",
             parse("score >= 0.5"),
             Lifespan("days", 180),
@@ -125,7 +125,7 @@ BUILT_IN = Policies(
     ),
     fallbacks=(
         # App. C names `usage_based` as its default without defining it; §6.7.1's table says what it means.
-        Policy(
+        LifespanPolicy(
             "usage_based",
             parse("access_count > 0"),
             Lifespan("while_active"),
@@ -136,7 +136,7 @@ BUILT_IN = Policies(
 """The five policies of App. C.2 in their order."""
 
 
-def policy(name: str, given: object) -> Policy:
+def policy(name: str, given: object) -> LifespanPolicy:
     """Read one policy object. Raises PolicyError, naming the policy, the field and its value."""
     if not _NAME.match(name):
         raise PolicyError(f"policy {_shown(name)}: a name has 1 to 64 letters, digits, '_', '-' or '.'")
@@ -174,7 +174,7 @@ def policy(name: str, given: object) -> Policy:
     description = given.get("description", "")
     if len(description) > MAX_DESCRIPTION:
         raise PolicyError(f"policy '{name}', description: has {len(description)} characters, at most {MAX_DESCRIPTION}")
-    return Policy(name, condition, lifespan, cast(Mechanism, mechanism), action, description)
+    return LifespanPolicy(name, condition, lifespan, cast(Mechanism, mechanism), action, description)
 
 
 def section_of(document: dict[str, Any]) -> object:
@@ -234,7 +234,7 @@ def _with_policies(below: Policies, place: str, given: object, problems: list[st
     if len(given) > MAX_POLICIES:
         problems.append(f"{place}: has {len(given)} policies, and none is used; at most {MAX_POLICIES} may be given")
         return below
-    read: dict[str, Policy] = {}
+    read: dict[str, LifespanPolicy] = {}
     for name, entry in given.items():
         try:
             read[name] = policy(name, entry)

@@ -7,7 +7,7 @@ import re
 from aurora_memory.lifespans import ConditionError, PolicyError
 from aurora_memory.lifespans.condition_parser import parse
 from aurora_memory.lifespans.facts import did_you_mean
-from aurora_memory.lifespans.lifespan import FINE_TUNING, Lifespan, RetentionRule, lifespan_of
+from aurora_memory.lifespans.lifespan import FINE_TUNING, Lifespan, LifespanRule, lifespan_of
 
 MAX_RULES = 32
 
@@ -21,7 +21,7 @@ _ACTIONS = [
 ]
 
 
-def retention_rules(given: object) -> tuple[RetentionRule, ...]:
+def retention_rules(given: object) -> tuple[LifespanRule, ...]:
     """Read a list of `{"if": condition, "then": action}`. Raises PolicyError, naming the rule, field and value."""
     if not isinstance(given, list | tuple):
         raise PolicyError(f"retention_rules must be a list of rules, not {type(given).__name__}")
@@ -30,7 +30,7 @@ def retention_rules(given: object) -> tuple[RetentionRule, ...]:
     return tuple(_rule(f"retention_rules[{place}]", entry) for place, entry in enumerate(given))
 
 
-def _rule(where: str, given: object) -> RetentionRule:
+def _rule(where: str, given: object) -> LifespanRule:
     if not isinstance(given, dict) or set(given) != {"if", "then"}:
         raise PolicyError(f'{where} must be an object with "if" and "then", and nothing else')
     text, action = given["if"], given["then"]
@@ -42,9 +42,9 @@ def _rule(where: str, given: object) -> RetentionRule:
         raise PolicyError(f'{where}: "if", {error}') from error
     lifespan = None
     if action == "escalation_candidate":
-        return RetentionRule(condition, action, escalation_action=FINE_TUNING)
+        return LifespanRule(condition, action, escalation_action=FINE_TUNING)
     if action == "decay_to_inactive":
-        return RetentionRule(condition, action, Lifespan("decay"), "exponential")
+        return LifespanRule(condition, action, Lifespan("decay"), "exponential")
     if action == "retain_indefinitely":
         lifespan = Lifespan("indefinite")
     elif action == "retain_while_active":
@@ -55,4 +55,4 @@ def _rule(where: str, given: object) -> RetentionRule:
         hint = did_you_mean(action, _ACTIONS) if isinstance(action, str) else ""
         shown = repr(action)[:60]
         raise PolicyError(f'{where}: "then" must be {", ".join(_ACTIONS[:-1])} or {_ACTIONS[-1]}, not {shown}{hint}')
-    return RetentionRule(condition, action, lifespan)
+    return LifespanRule(condition, action, lifespan)

@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from aurora_memory import MemoryError_
 from aurora_memory.document_builder import iso_time
-from aurora_memory.export_format import FORMAT, VERSION, ChunkKey, Header, Line, write_line
+from aurora_memory.export_format import FORMAT, VERSION, ChunkKey, ExportHeader, ExportLine, write_line
 from aurora_memory.store.tables import Carried, Table, carried
 from aurora_protocol import typed
 
@@ -32,7 +32,7 @@ class _Source(Struct, frozen=True):
 
     type: str
     select: str
-    make: Callable[[Sequence[Any]], Line]
+    make: Callable[[Sequence[Any]], ExportLine]
 
 
 async def export(db: aiosqlite.Connection, target: Path, workspace: str, git_root: str, now: float) -> Exported:
@@ -46,7 +46,7 @@ async def export(db: aiosqlite.Connection, target: Path, workspace: str, git_roo
         if await asyncio.to_thread(_is_other_than_file, target):
             raise MemoryError_(f"{target} is no regular file; name one to write, or - for standard output")
         lines = {source.type: await _count(db, source) for source in sources}
-        header = Header(
+        header = ExportHeader(
             format=FORMAT,
             version=VERSION,
             workspace=workspace,
@@ -87,7 +87,7 @@ def _source(table: Table, form: Carried) -> _Source:
     select = form.select or f"SELECT {', '.join(columns)} FROM {table.name} {' '.join(joins)} WHERE {where}"
     order = ", ".join(f"{table.name}.{column}" for column in form.order)
 
-    def make(row: Sequence[Any]) -> Line:
+    def make(row: Sequence[Any]) -> ExportLine:
         values: list[Any] = []
         at = 0
         for width, take in takes:

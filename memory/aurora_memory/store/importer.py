@@ -22,7 +22,7 @@ from msgspec import Struct
 from aurora_memory import MemoryError_
 from aurora_memory.chunks import REASONING
 from aurora_memory.documents import ReasoningDocument
-from aurora_memory.export_format import MAX_LINE, ChunkKey, Header, Line, invalid, line_reader, read_header
+from aurora_memory.export_format import MAX_LINE, ChunkKey, ExportHeader, ExportLine, invalid, line_reader, read_header
 from aurora_memory.learning import Difficulty, fingerprint, similar_difficulties
 from aurora_memory.store import learned_writer
 from aurora_memory.store.chunk_diff import TELLING_TOKENS
@@ -37,7 +37,7 @@ _KEYS_KEPT = 50_000
 _SUCCESSES_COMPARED = 500
 """Successful runs, latest first, that may have settled what was difficult."""
 
-_LineReader = Callable[[int, bytes], Line]
+_LineReader = Callable[[int, bytes], ExportLine]
 
 
 class Imported(Struct, frozen=True):
@@ -46,7 +46,7 @@ class Imported(Struct, frozen=True):
     `moved` chunks were found by their shape, `waiting` ones are not in the workspace now: their history waits for them.
     """
 
-    header: Header
+    header: ExportHeader
     lines: dict[str, int]
     added: dict[str, int]
     moved: int
@@ -94,7 +94,7 @@ def _read_raw(file: BinaryIO, number: int) -> bytes:
     return raw
 
 
-async def _batches(file: BinaryIO, read_line: _LineReader) -> AsyncIterator[list[tuple[int, Line]]]:
+async def _batches(file: BinaryIO, read_line: _LineReader) -> AsyncIterator[list[tuple[int, ExportLine]]]:
     number = 2
     while True:
         batch, number, ended = await asyncio.to_thread(_batch, file, read_line, number)
@@ -104,8 +104,8 @@ async def _batches(file: BinaryIO, read_line: _LineReader) -> AsyncIterator[list
             return
 
 
-def _batch(file: BinaryIO, read_line: _LineReader, number: int) -> tuple[list[tuple[int, Line]], int, bool]:
-    batch: list[tuple[int, Line]] = []
+def _batch(file: BinaryIO, read_line: _LineReader, number: int) -> tuple[list[tuple[int, ExportLine]], int, bool]:
+    batch: list[tuple[int, ExportLine]] = []
     while len(batch) < _AT_ONCE:
         raw = _read_raw(file, number)
         if not raw:
@@ -129,14 +129,14 @@ class _Taking:
         self._rows_of: dict[ChunkKey, int] = {}
         self._difficult: dict[str, Difficulty] = {}
 
-    async def take(self, batch: Sequence[tuple[int, Line]]) -> None:
+    async def take(self, batch: Sequence[tuple[int, ExportLine]]) -> None:
         """Write some lines down. Lines of one type go together, reasoning chunks first: others may name them."""
         if len(self._rows_of) > _KEYS_KEPT:
             self._rows_of.clear()
         for number, line in batch:
             if isinstance(line, ReasoningLine):
                 self.added["reasoning"] += await self._reasoning(number, line)
-        values: dict[type[Line], list[dict[str, Any]]] = {}
+        values: dict[type[ExportLine], list[dict[str, Any]]] = {}
         for number, line in batch:
             if isinstance(line, DifficultLine):
                 self._mind(line)
@@ -177,7 +177,7 @@ class _Taking:
             for each in oldest:
                 del self._difficult[each.signature]
 
-    async def _values(self, number: int, form: Carried, line: Line) -> dict[str, Any]:
+    async def _values(self, number: int, form: Carried, line: ExportLine) -> dict[str, Any]:
         """The line's values by the names of their columns."""
         values: dict[str, Any] = {}
         for field in line.__struct_fields__:

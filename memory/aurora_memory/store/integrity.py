@@ -35,7 +35,7 @@ class Fault(Struct, frozen=True):
     mend: Mend
 
 
-class Checked(Struct, frozen=True):
+class IntegrityReport(Struct, frozen=True):
     """Findings of a look at the whole file. `version` is the shape of its tables; a sound file has no faults."""
 
     version: int
@@ -47,12 +47,12 @@ class Checked(Struct, frozen=True):
         return any(fault.mend == "salvage" for fault in self.faults)
 
 
-async def checked(db: aiosqlite.Connection) -> Checked:
+async def checked(db: aiosqlite.Connection) -> IntegrityReport:
     """Look everything over but the text indexes, which `text_faults` does on a connection that may write."""
     try:
         damage = [str(row[0]) for row in await db.execute_fetchall("PRAGMA quick_check(20)")]
         if damage != ["ok"]:
-            return Checked(0, (_damage(damage),))
+            return IntegrityReport(0, (_damage(damage),))
         version = await pragma_int(db, "user_version")
         faults = [
             *await _marks(db, version),
@@ -65,8 +65,8 @@ async def checked(db: aiosqlite.Connection) -> Checked:
     except sqlite3.DatabaseError as error:
         if isinstance(error, sqlite3.OperationalError) and "no such table" not in str(error):
             raise  # locked, or no memory: that says nothing about the file
-        return Checked(0, (_damage([str(error)]),))
-    return Checked(version, tuple(faults))
+        return IntegrityReport(0, (_damage([str(error)]),))
+    return IntegrityReport(version, tuple(faults))
 
 
 async def text_faults(db: aiosqlite.Connection) -> list[Fault]:

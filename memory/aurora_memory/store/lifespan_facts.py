@@ -13,7 +13,7 @@ from aurora_memory.chunks import REASONING, chunk_id, type_of
 from aurora_memory.documents import ReasoningDocument
 from aurora_memory.lifespans import PolicyError
 from aurora_memory.lifespans.facts import ChunkFacts
-from aurora_memory.lifespans.lifespan import RetentionRule
+from aurora_memory.lifespans.lifespan import LifespanRule
 from aurora_memory.lifespans.retention import retention_rules
 from aurora_memory.store.placeholders import marks
 from aurora_memory.store.reader import Reader
@@ -30,7 +30,7 @@ _LEARNED = """gone_at IS NULL AND archived_at IS NULL AND (kind = 'reasoning'
               OR chunks.id IN (SELECT chunk_id FROM accesses) OR chunks.id IN (SELECT chunk_id FROM boosts))"""
 
 
-class Kept(Struct, frozen=True):
+class ChunkStatus(Struct, frozen=True):
     """A chunk by the id people see, what holds of it (`archived`, or an escalation's action), and since when."""
 
     shown: str
@@ -44,22 +44,22 @@ def lifespan_facts(reader: Reader, ids: Sequence[int]) -> dict[int, ChunkFacts]:
     return {row[0]: _facts(row) for row in rows}
 
 
-def in_archive(reader: Reader) -> list[Kept]:
+def in_archive(reader: Reader) -> list[ChunkStatus]:
     """Every archived chunk that could come back, longest there first."""
     rows = reader.rows(
         """SELECT path, name, line_start, line_end, kind, archived_at FROM chunks
            WHERE archived_at IS NOT NULL AND gone_at IS NULL ORDER BY archived_at, id"""
     )
-    return [Kept(chunk_id(*row[:5]), "archived", row[5]) for row in rows]
+    return [ChunkStatus(chunk_id(*row[:5]), "archived", row[5]) for row in rows]
 
 
-def escalated(reader: Reader) -> list[Kept]:
+def escalated(reader: Reader) -> list[ChunkStatus]:
     """Every flagged chunk with its action, longest flagged first."""
     rows = reader.rows(
         """SELECT path, name, line_start, line_end, kind, action, at FROM escalations
            JOIN chunks ON chunks.id = chunk_id WHERE gone_at IS NULL ORDER BY at, chunk_id, action"""
     )
-    return [Kept(chunk_id(*row[:5]), row[5], row[6]) for row in rows]
+    return [ChunkStatus(chunk_id(*row[:5]), row[5], row[6]) for row in rows]
 
 
 async def learned_facts(rows: _Rows) -> list[ChunkFacts]:
@@ -103,9 +103,9 @@ def _facts(row: Sequence[Any]) -> ChunkFacts:
 
 
 @lru_cache(maxsize=256)
-def _rules(given: tuple[tuple[str, str], ...]) -> tuple[RetentionRule, ...]:
+def _rules(given: tuple[tuple[str, str], ...]) -> tuple[LifespanRule, ...]:
     """A document's own rules; one that nobody understands leaves the chunk to the policies."""
-    found: list[RetentionRule] = []
+    found: list[LifespanRule] = []
     for when, then in given:
         try:
             found.extend(retention_rules([{"if": when, "then": then}]))

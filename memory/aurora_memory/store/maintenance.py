@@ -19,7 +19,7 @@ from aurora_memory.lifespans.maintenance import review
 from aurora_memory.lifespans.policies import Policies
 from aurora_memory.store import file_reader, integrity, lifespan_facts, lifespans, rebuild, salvage
 from aurora_memory.store.connection import connect, explained, migrate
-from aurora_memory.store.integrity import Checked
+from aurora_memory.store.integrity import IntegrityReport
 from aurora_memory.store.reader_thread import ReaderThread
 from aurora_memory.store.rebuild import Rebuilt
 from aurora_memory.store.salvage import Salvaged
@@ -49,7 +49,7 @@ class Maintained:
     def _transaction(self) -> AbstractAsyncContextManager[aiosqlite.Connection]:
         raise NotImplementedError
 
-    async def check(self) -> Checked:
+    async def check(self) -> IntegrityReport:
         """Look the whole file over: seconds on a large one, on a connection of its own, beside whoever reads or writes.
 
         Nothing of a damaged file is said but that it is damaged.
@@ -64,7 +64,7 @@ class Maintained:
             return found
         async with self._transaction() as writer:
             texts = await integrity.text_faults(writer)
-        return Checked(found.version, (*found.faults, *texts))
+        return IntegrityReport(found.version, (*found.faults, *texts))
 
     async def rebuild(self, now: float | None = None) -> Rebuilt:
         """Drop everything the files still tell, in one transaction; a sweep reads it again. What was learned stays.

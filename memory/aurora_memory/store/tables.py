@@ -13,7 +13,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from aurora_memory.documents import ReasoningDocument
-from aurora_memory.export_format import MAX_EVENT, ChunkKey, Line, Moment, Name, Number, Query, Share
+from aurora_memory.export_format import MAX_EVENT, ChunkKey, ExportLine, Moment, Name, Number, Query, Share
 from aurora_protocol import typed
 
 Nature = Literal["learned", "derived", "local"]
@@ -44,7 +44,7 @@ class Carried(Struct, frozen=True):
     given, its columns are the fields.
     """
 
-    line: type[Line]
+    line: type[ExportLine]
     order: tuple[str, ...]
     columns: Mapping[str, str] = {}
     where: str = ""
@@ -86,14 +86,14 @@ class Table(Struct, frozen=True, kw_only=True):
         )
 
 
-class ReasoningLine(Line, frozen=True, tag="reasoning"):
+class ReasoningLine(ExportLine, frozen=True, tag="reasoning"):
     """Reasoning chunk: its document, and when it was learned. It comes before every line that names it."""
 
     at: Moment
     document: ReasoningDocument
 
 
-class AccessLine(Line, frozen=True, tag="access"):
+class AccessLine(ExportLine, frozen=True, tag="access"):
     """Use of a chunk."""
 
     chunk: ChunkKey
@@ -101,7 +101,7 @@ class AccessLine(Line, frozen=True, tag="access"):
     kind: Name
 
 
-class BoostLine(Line, frozen=True, tag="boost"):
+class BoostLine(ExportLine, frozen=True, tag="boost"):
     """Amount that one run added to a chunk's activation, or took from it."""
 
     chunk: ChunkKey
@@ -110,7 +110,7 @@ class BoostLine(Line, frozen=True, tag="boost"):
     amount: Annotated[float, Meta(ge=-1, le=1)]
 
 
-class UseLine(Line, frozen=True, tag="use"):
+class UseLine(ExportLine, frozen=True, tag="use"):
     """Chunk that a reasoning chunk was made with, and how surely."""
 
     reasoning: ChunkKey
@@ -118,7 +118,7 @@ class UseLine(Line, frozen=True, tag="use"):
     weight: Share
 
 
-class RunLine(Line, frozen=True, tag="run"):
+class RunLine(ExportLine, frozen=True, tag="run"):
     """Run that was learned from; reported again it teaches nothing."""
 
     id: Name
@@ -129,7 +129,7 @@ class RunLine(Line, frozen=True, tag="run"):
     reasoning: ChunkKey | None = None
 
 
-class DifficultLine(Line, frozen=True, tag="difficult"):
+class DifficultLine(ExportLine, frozen=True, tag="difficult"):
     """Kind of question that failed and did not succeed since."""
 
     signature: Query
@@ -139,14 +139,14 @@ class DifficultLine(Line, frozen=True, tag="difficult"):
     last_at: Moment
 
 
-class ArchivedLine(Line, frozen=True, tag="archived"):
+class ArchivedLine(ExportLine, frozen=True, tag="archived"):
     """Chunk that was put into the archive."""
 
     chunk: ChunkKey
     at: Moment
 
 
-class EscalatedLine(Line, frozen=True, tag="escalated"):
+class EscalatedLine(ExportLine, frozen=True, tag="escalated"):
     """Chunk that was flagged, and what for."""
 
     chunk: ChunkKey
@@ -154,7 +154,7 @@ class EscalatedLine(Line, frozen=True, tag="escalated"):
     at: Moment
 
 
-class LogLine(Line, frozen=True, tag="log"):
+class LogLine(ExportLine, frozen=True, tag="log"):
     """Word of a conversation log's section. `file` is the log's path below the folder of logs."""
 
     term: Name
@@ -168,7 +168,7 @@ class LogLine(Line, frozen=True, tag="log"):
     query_id: Annotated[str, Meta(max_length=200)]
 
 
-class DeliverableLine(Line, frozen=True, tag="deliverable"):
+class DeliverableLine(ExportLine, frozen=True, tag="deliverable"):
     """Event of a deliverable; `body` is its JSON, as it was kept."""
 
     id: Name

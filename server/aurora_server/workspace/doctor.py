@@ -14,7 +14,7 @@ from aurora_indexer.indexer import Indexer
 from aurora_memory import StoreCorrupt, StoreForeign
 from aurora_memory.store import Store, file_reader, lifespan_facts
 from aurora_memory.store.integrity import Fault
-from aurora_memory.store.lifespan_facts import Kept
+from aurora_memory.store.lifespan_facts import ChunkStatus
 from aurora_memory.store.memory_files import MemoryFile
 from aurora_protocol.methods import DoctorResult, Finding, Skipped
 
@@ -136,7 +136,7 @@ async def _lifespans(store: Store) -> list[Finding]:
     if archived:
         fix = "aurora memory restore ID brings one back"
         findings.append(Finding(level="ok", what=f"{len(archived)} in the archive: {_few(archived)}", fix=fix))
-    flagged: dict[str, list[Kept]] = {}
+    flagged: dict[str, list[ChunkStatus]] = {}
     for each in await store.read(lifespan_facts.escalated):
         flagged.setdefault(each.what, []).append(each)
     for action, chunks in flagged.items():
@@ -151,7 +151,7 @@ def _older(older: MemoryFile) -> Finding:
     return Finding(level="warning", what=what, fix="aurora memory adopt")
 
 
-def _few(chunks: Sequence[Kept]) -> str:
+def _few(chunks: Sequence[ChunkStatus]) -> str:
     named = ", ".join(each.shown for each in chunks[:MAX_NAMED])
     return named if len(chunks) <= MAX_NAMED else f"{named} and {len(chunks) - MAX_NAMED} more"
 

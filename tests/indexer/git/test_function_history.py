@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 
 from aurora_indexer.git.function_history import SWEEPING_FILES, FunctionWalk
 from aurora_indexer.git.line_diff import hunks_between
-from aurora_indexer.git.line_moves import Hunk, LineMap, Span, own_spans
+from aurora_indexer.git.line_moves import Hunk, LineMap, LineSpan, own_spans
 from aurora_indexer.git.log_parser import ARGUMENTS, MAX_HEADER, MAX_LINE, LoggedCommit, LogReader
 from tests.indexer.repository import commit, new_repository, run
 
 
-def walked(root: Path, files: dict[bytes, list[Span]], step: int = 1 << 16) -> dict[int, list[str]]:
+def walked(root: Path, files: dict[bytes, list[LineSpan]], step: int = 1 << 16) -> dict[int, list[str]]:
     """The subjects of the commits that changed each chunk, newest first."""
     command = ["git", "-c", "core.quotePath=false", *ARGUMENTS, "HEAD"]
     log = subprocess.run(command, cwd=root, capture_output=True, check=True)
@@ -48,21 +48,21 @@ def test_lines_above_move_a_function_and_lines_inside_change_it(repository: Path
     commit(repository, "both", {"a.py": "def a():\n    return 1\n\n\ndef b():\n    return 2\n"})
     commit(repository, "above", {"a.py": "import os\n\ndef a():\n    return 1\n\n\ndef b():\n    return 2\n"})
     commit(repository, "b only", {"a.py": "import os\n\ndef a():\n    return 1\n\n\ndef b():\n    return 3\n"})
-    found = walked(repository, {b"a.py": [Span(1, 3, 4), Span(2, 7, 8)]})
+    found = walked(repository, {b"a.py": [LineSpan(1, 3, 4), LineSpan(2, 7, 8)]})
     assert found == {1: ["both"], 2: ["b only", "both"]}
 
 
 def test_a_function_brought_in_later_ends_there(repository: Path) -> None:
     commit(repository, "one", {"a.py": "def a():\n    return 1\n"})
     commit(repository, "two", {"a.py": "def b():\n    return 2\n\n\ndef a():\n    return 1\n"})
-    assert walked(repository, {b"a.py": [Span(1, 5, 6), Span(2, 1, 2)]}) == {1: ["one"], 2: ["two"]}
+    assert walked(repository, {b"a.py": [LineSpan(1, 5, 6), LineSpan(2, 1, 2)]}) == {1: ["one"], 2: ["two"]}
 
 
 def test_a_deletion_inside_counts_and_one_beside_does_not(repository: Path) -> None:
     commit(repository, "one", {"a.py": "x\ny\ndef a():\n    b\n    c\nz\n"})
     commit(repository, "beside", {"a.py": "x\ndef a():\n    b\n    c\n"})
     commit(repository, "inside", {"a.py": "x\ndef a():\n    c\n"})
-    assert walked(repository, {b"a.py": [Span(1, 2, 3)]}) == {1: ["inside", "one"]}
+    assert walked(repository, {b"a.py": [LineSpan(1, 2, 3)]}) == {1: ["inside", "one"]}
 
 
 def test_renamed_and_swapped_files(repository: Path) -> None:
@@ -72,7 +72,9 @@ def test_renamed_and_swapped_files(repository: Path) -> None:
     run(repository, "mv", "a.py", "c d\té.py")
     commit(repository, "moved", {})
     commit(repository, "edited", {"c d\té.py": long.replace("line 3\n", "line three\n")})
-    found = walked(repository, {"c d\té.py".encode(): [Span(1, 2, 6), Span(2, 10, 12)], b"b.py": [Span(3, 1, 3)]})
+    found = walked(
+        repository, {"c d\té.py".encode(): [LineSpan(1, 2, 6), LineSpan(2, 10, 12)], b"b.py": [LineSpan(3, 1, 3)]}
+    )
     assert found == {1: ["edited", "one"], 2: ["one"], 3: ["one"]}
 
 
@@ -85,7 +87,7 @@ def test_paths_that_are_no_text_and_files_that_look_like_a_log(repository: Path)
         (repository / "tricky.txt").write_text(tricky * (number + 1))
         (repository / ".gitattributes").write_text("tricky.txt diff\n")
         commit(repository, f"c{number}", {})
-    found = walked(repository, {odd: [Span(1, 1, 2)], b"real.py": [Span(2, 1, 2)], b"y": [Span(3, 1, 2)]})
+    found = walked(repository, {odd: [LineSpan(1, 1, 2)], b"real.py": [LineSpan(2, 1, 2)], b"y": [LineSpan(3, 1, 2)]})
     assert found == {1: ["c1", "c0"], 2: ["c1", "c0"]}
 
 
@@ -96,14 +98,14 @@ def test_a_merge_stands_for_its_branch(repository: Path) -> None:
     run(repository, "checkout", "-q", "main")
     commit(repository, "meanwhile", {"b.py": "x\n"})
     run(repository, "merge", "-q", "--no-ff", "-m", "merge it", "side")
-    assert walked(repository, {b"a.py": [Span(1, 1, 3)]}) == {1: ["merge it", "one"]}
+    assert walked(repository, {b"a.py": [LineSpan(1, 1, 3)]}) == {1: ["merge it", "one"]}
 
 
 def test_a_commit_of_many_files_is_sweeping(repository: Path) -> None:
     commit(repository, "many", {f"f{n}.py": "x\n" for n in range(SWEEPING_FILES + 1)})
     commit(repository, "one", {"f1.py": "y\n"})
     log = run(repository, *ARGUMENTS, "HEAD").encode()
-    walk = FunctionWalk({b"f1.py": [Span(1, 1, 1)]})
+    walk = FunctionWalk({b"f1.py": [LineSpan(1, 1, 1)]})
     reader = LogReader(walk.files, walk.take)
     reader.feed(log + b"\n")
     reader.finish()
@@ -137,7 +139,7 @@ def test_random_histories_agree_with_git(repository: Path, seed: int) -> None:
     spans = []
     for n, name in enumerate(order):
         start = lines.index(f"def {name}(): pass") + 1
-        spans.append(Span(n, start, start + len(functions[name]) - 1))
+        spans.append(LineSpan(n, start, start + len(functions[name]) - 1))
     found = walked(repository, {b"x.py": spans}, step=chance.choice((7, 100, 1 << 16)))
     assert found == {span.chunk_id: by_line_log(repository, "x.py", span.start, span.end) for span in spans}
 
@@ -151,7 +153,7 @@ def test_wild_histories_find_the_newest_change_and_nothing_git_does_not(reposito
         lines[at : at + length] = [f"n{number}.{n}" for n in range(chance.randrange(6))]
         commit(repository, f"c{number}", {"x.py": "".join(f"{line}\n" for line in lines)})
     for start in range(1, len(lines) - 4, 5):
-        (mine,) = walked(repository, {b"x.py": [Span(0, start, start + 3)]}).values()
+        (mine,) = walked(repository, {b"x.py": [LineSpan(0, start, start + 3)]}).values()
         theirs = by_line_log(repository, "x.py", start, start + 3)
         assert mine[0] == theirs[0]
         assert set(mine) <= set(theirs)
@@ -181,7 +183,7 @@ def test_the_log_may_be_cut_anywhere() -> None:
 
 @given(st.binary(max_size=300))
 def test_no_bytes_break_the_reader(noise: bytes) -> None:
-    walk = FunctionWalk({b"x": [Span(1, 1, 9)]})
+    walk = FunctionWalk({b"x": [LineSpan(1, 1, 9)]})
     reader = LogReader(walk.files, walk.take)
     reader.feed(HEAD + noise + HEAD + DIFF)
     reader.finish()
@@ -199,14 +201,14 @@ def test_overlong_messages_and_lines_are_not_held() -> None:
 
 def test_a_function_rewritten_with_its_neighbours_keeps_its_share() -> None:
     lines = LineMap([Hunk(20, 11, 40)])  # lines 11-50 were 20 lines
-    assert lines.before(Span(1, 31, 40)) == (True, Span(1, 21, 25))
-    assert lines.before(Span(1, 51, 60)) == (False, Span(1, 31, 40))
-    assert lines.before(Span(1, 5, 20)) == (True, Span(1, 5, 15))
-    assert LineMap([Hunk(2, 11, 40)]).before(Span(1, 31, 40))[1] == Span(1, 31, 30)
+    assert lines.before(LineSpan(1, 31, 40)) == (True, LineSpan(1, 21, 25))
+    assert lines.before(LineSpan(1, 51, 60)) == (False, LineSpan(1, 31, 40))
+    assert lines.before(LineSpan(1, 5, 20)) == (True, LineSpan(1, 5, 15))
+    assert LineMap([Hunk(2, 11, 40)]).before(LineSpan(1, 31, 40))[1] == LineSpan(1, 31, 30)
 
 
 def test_each_line_belongs_to_the_innermost_chunk() -> None:
-    spans = own_spans([Span(1, 1, 10), Span(2, 3, 4), Span(3, 6, 10), Span(4, 8, 8)])
+    spans = own_spans([LineSpan(1, 1, 10), LineSpan(2, 3, 4), LineSpan(3, 6, 10), LineSpan(4, 8, 8)])
     owners = {line: span.chunk_id for span in spans for line in range(span.start, span.end + 1)}
     assert owners == {1: 1, 2: 1, 3: 2, 4: 2, 5: 1, 6: 3, 7: 3, 8: 4, 9: 3, 10: 3}
 

@@ -16,7 +16,7 @@ import psutil
 import pytest
 
 from aurora_indexer import WorkerLost
-from aurora_indexer.workers.messages import Failed, Parsed, Reply, Skipped, Unchanged, WorkItem, content_hash
+from aurora_indexer.workers.messages import FileSkipped, Parsed, ParseFailed, Reply, Unchanged, WorkItem, content_hash
 from aurora_indexer.workers.pool import PoolClosed, WorkerPool, _Work
 from tests.processes import lives
 
@@ -136,7 +136,7 @@ async def test_what_is_not_parsed_says_why(setting: Setting) -> None:
     (setting.root / "link.py").symlink_to(setting.root / "bad.py")
     items += [WorkItem("gone.py"), WorkItem("pipe.py"), WorkItem("link.py"), WorkItem("bad.py/below.py")]
     replies = await collect(setting.pool(), setting.root, items)
-    reasons = {path: reply.skip.reason for path, reply in replies.items() if isinstance(reply, Skipped)}
+    reasons = {path: reply.skip.reason for path, reply in replies.items() if isinstance(reply, FileSkipped)}
     assert reasons == {
         "binary.py": "binary",
         "generated.py": "generated",
@@ -147,7 +147,7 @@ async def test_what_is_not_parsed_says_why(setting: Setting) -> None:
         "bad.py/below.py": "gone",
     }
     failed = replies["bad.py"]
-    assert isinstance(failed, Failed)
+    assert isinstance(failed, ParseFailed)
     assert failed.message == "ValueError: no good"
     assert failed.stat is not None
 
@@ -201,7 +201,7 @@ async def test_files_that_end_their_worker_fail_alone(setting: Setting) -> None:
     sources = {f"f{number}.py": "x = 1\n" for number in range(20)}
     sources |= {f"die{number}.py": "DIE = 1\n" for number in range(4)}
     replies = await collect(setting.pool(2), setting.root, setting.items(sources))
-    failed = {path: reply.message for path, reply in replies.items() if isinstance(reply, Failed)}
+    failed = {path: reply.message for path, reply in replies.items() if isinstance(reply, ParseFailed)}
     assert set(failed) == {"die0.py", "die1.py", "die2.py", "die3.py"}
     assert all("signal 9" in message for message in failed.values())
 
@@ -219,7 +219,7 @@ async def test_a_hanging_file_is_given_up(setting: Setting) -> None:
         pool, setting.root, setting.items({"a.py": "x=1\n", "hang.py": "HANG = 1\n", "b.py": "y=1\n"})
     )
     failed = replies["hang.py"]
-    assert isinstance(failed, Failed)
+    assert isinstance(failed, ParseFailed)
     assert "longer than 1 s" in failed.message
     assert isinstance(replies["b.py"], Parsed)
     assert 2.0 <= time.monotonic() - begun < 60.0
