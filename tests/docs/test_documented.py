@@ -33,7 +33,7 @@ def test_every_setting_has_its_meaning_in_the_reference() -> None:
     text = page(settings.PAGE)
     for name, said in settings.settings():
         assert said.strip(), name
-        if name not in ("$schema", "version", "retention_policies"):
+        if not name.startswith("signals.patterns."):  # five words of App. E, whose members say nothing more
             assert f"`{name}`" in text, name
 
 

@@ -12,6 +12,7 @@ from aurora_orchestration.settings import SoarSettings
 from aurora_server.configuration import schema_lookup
 from aurora_server.configuration.effective import plain
 from aurora_server.configuration.marks import Marks, Member, is_optional, members
+from aurora_server.configuration.other_members import OTHER_MEMBERS
 from aurora_server.configuration.schema_generator import DESCRIPTION, describe, described, schema
 from aurora_server.configuration.settings import DaemonSections
 from aurora_server.configuration.values import variable_of
@@ -51,7 +52,24 @@ def page_text() -> str:
         if member.section is not None
         for part in _section(member, member.section, document)
     ]
-    return "\n".join((HEAD, *parts))
+    return "\n".join((HEAD, *parts, *_other_members(document)))
+
+
+def _other_members(document: dict[str, Any]) -> Iterator[str]:
+    """Members that no section reads, as the schema has them: a row each, and one for each member inside."""
+    yield "## Other members"
+    yield ""
+    yield "Read where they are used, in the files only: no variable stands for them."
+    yield ""
+    yield "| member | may be | meaning |"
+    yield "|---|---|---|"
+    for place in OTHER_MEMBERS:
+        inside = schema_lookup.member(place, document) or {}
+        for each in (place, *(f"{place}.{name}" for name in inside.get("properties", {}))):
+            said = (schema_lookup.member(each, document) or {}).get("description", "")
+            cells = (f"`{each}`", schema_lookup.allowed(each, document), said)
+            yield f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
+    yield ""
 
 
 def _order(member: Member) -> list[str]:
