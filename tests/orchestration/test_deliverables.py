@@ -23,6 +23,7 @@ from aurora_deliverables.events import Ended, Event, EventBody, Started, TasksCo
 from aurora_deliverables.projection import Recorded, Tracking
 from aurora_deliverables.reducer import fold
 from aurora_memory.store import LoggedEvent, Store, deliverable_log
+from aurora_memory.store.reader import Reader
 from tests.orchestration.logs import NINE, begin, end, log
 
 
@@ -58,13 +59,13 @@ async def test_what_was_recorded_is_there_for_the_next_process(store: Store, del
 
 async def test_nothing_is_read_before_the_first_question(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[str] = []
-    ask = store.read._ask
+    rows = Reader.rows
 
-    def counted(sql: str, values: Sequence[Any]) -> list[Any]:
+    def counted(reader: Reader, sql: str, values: Sequence[Any] = ()) -> list[Any]:
         asked.append(sql)
-        return ask(sql, values)
+        return rows(reader, sql, values)
 
-    monkeypatch.setattr(store.read, "_ask", counted)
+    monkeypatch.setattr(Reader, "rows", counted)
     deliverables = Deliverables(store, time.time)
     deliverables.listen(lambda *_: None)
     assert asked == []

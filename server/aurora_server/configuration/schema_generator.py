@@ -132,8 +132,13 @@ def _put(document: Schema, place: str, found: Schema, said: str) -> None:
     document["properties"][last] = {"description": said, **found, **({"properties": properties} if properties else {})}
 
 
-def _section(kind: type[Struct], place: str, definitions: dict[str, Schema], usual: Struct | None = None) -> Schema:
-    """A struct as an object; `place` is empty where its members have no variables."""
+def _section(
+    kind: type[Struct], place: str, definitions: dict[str, Schema], usual: Struct | None = None, *, whole: bool = False
+) -> Schema:
+    """A struct as an object; `place` is empty where its members have no variables.
+
+    What has no default is required of a `whole` one only: a section may be said in parts, by several files.
+    """
     named: dict[str, Schema] = {}
     required = []
     for member in members(kind, place, usual):
@@ -143,7 +148,7 @@ def _section(kind: type[Struct], place: str, definitions: dict[str, Schema], usu
         if member.default is NODEFAULT:
             required.append(member.name)
     found: Schema = {"type": "object", "properties": named}
-    if required and not place:
+    if required and whole:
         found["required"] = required
     if kind.__struct_config__.forbid_unknown_fields:
         found["additionalProperties"] = False
@@ -164,11 +169,11 @@ def _member(member: Member, place: str, definitions: dict[str, Schema]) -> Schem
     return found
 
 
-def _typed(annotation: Any, definitions: dict[str, Schema]) -> Schema:
+def _typed(annotation: Any, definitions: dict[str, Schema], *, whole: bool = False) -> Schema:
     """The schema of a type: bounds, choices, what lists and mappings hold. Structs are definitions."""
     origin, inner = get_origin(annotation), get_args(annotation)
     if origin is Annotated:
-        found = {**_typed(inner[0], definitions)}
+        found = {**_typed(inner[0], definitions, whole=whole)}
         for meta in inner[1:]:
             found.update(_bounds(meta, found))
         return found
@@ -181,7 +186,7 @@ def _typed(annotation: Any, definitions: dict[str, Schema]) -> Schema:
     if origin is Literal:
         return {"type": "string", "enum": list(inner)}
     if origin is dict:
-        return {"type": "object", "additionalProperties": _typed(inner[1], definitions)}
+        return {"type": "object", "additionalProperties": _typed(inner[1], definitions, whole=True)}
     if origin is tuple and inner[-1] is Ellipsis:
         return {"type": "array", "items": _typed(inner[0], definitions)}
     if origin is tuple:
@@ -195,7 +200,10 @@ def _typed(annotation: Any, definitions: dict[str, Schema]) -> Schema:
         name = annotation.__name__
         if name not in definitions:
             definitions[name] = {}
-            definitions[name] = {"description": describe(annotation), **_section(annotation, "", definitions)}
+            definitions[name] = {
+                "description": describe(annotation),
+                **_section(annotation, "", definitions, whole=whole),
+            }
         return {"$ref": f"#/$defs/{name}"}
     return {"type": _KINDS[annotation]}
 
