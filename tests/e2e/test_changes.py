@@ -177,7 +177,7 @@ def test_a_branch_switch_is_one_batch_with_the_right_result(product: Product, tm
             present = "feature" if branch == "feature" else "common"
             becomes(client, "pack/file_39.py", f"{present}_39", seconds=10)
             for number in range(40):
-                assert knows(client, f"pack/file_{number}.py", f"{present}_{number}")
+                becomes(client, f"pack/file_{number}.py", f"{present}_{number}", seconds=10)
                 assert not knows(client, f"pack/file_{number}.py", f"{other}_{number}")
             assert knows(client, "pack/file_59.py", "common_59") is (branch == "main")
             done = client.request("aurora/index")

@@ -96,7 +96,20 @@ def home(tmp_path: Path, programs: Path) -> Iterator[Path]:
 def test_the_wheel_carries_queries_schemas_and_nothing_of_the_tests(wheel: Path) -> None:
     names = zipfile.ZipFile(wheel).namelist()
     tops = {name.split("/")[0] for name in names}
-    rooms = {f"aurora_{room}" for room in ("server", "orchestration", "indexer", "memory", "protocol", "schemas")}
+    rooms = {
+        f"aurora_{room}"
+        for room in (
+            "cli",
+            "server",
+            "orchestration",
+            "deliverables",
+            "indexer",
+            "memory",
+            "manifest",
+            "protocol",
+            "schemas",
+        )
+    }
     assert {top for top in tops if not top.endswith((".dist-info", ".data"))} == rooms
     manual = {name.split(".data/data/")[1] for name in names if ".data/" in name}
     assert manual == {"share/man/man1/aurora.1", "share/man/man1/aur.1"}

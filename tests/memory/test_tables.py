@@ -12,7 +12,7 @@ import msgspec
 import pytest
 
 from aurora_memory.export_format import ChunkKey, ExportLine, Moment, Name
-from aurora_memory.store import Store, connection, integrity, rebuild, salvage, tables
+from aurora_memory.store import Store, chunk_reader, connection, integrity, rebuild, salvage, tables
 from aurora_memory.store.migrations import MIGRATIONS
 from aurora_memory.store.tables import TABLES, Carried, Reference, Table
 from tests.memory.building import chunk, file
@@ -165,7 +165,7 @@ async def test_a_new_learned_table_is_a_migration_and_a_row(tmp_path: Path, monk
     monkeypatch.setattr(connection, "MIGRATIONS", (*MIGRATIONS, add_notes))
     store = await Store.open(tmp_path / "memory.db")
     await store.write(FILES, first_time=True)
-    (evict,) = await store.read.by_name("src/cache.py", "evict")
+    (evict,) = await store.read(chunk_reader.by_name, "src/cache.py", "evict")
     async with store._transaction() as db:
         await db.executemany("INSERT INTO notes VALUES (?, ?, ?)", [(evict.id, "slow", NOON), (999, "whose", NOON)])
     assert [(fault.what, fault.count) for fault in (await store.check()).faults if "notes" in fault.what] == [

@@ -112,7 +112,7 @@ def test_the_bridge_goes_when_its_editor_is_killed(daemon: FakeDaemon, tmp_path:
     """The editor's pipes stay open in a third process, so only the parent watch can notice."""
     script = (
         "import subprocess, sys, time\n"
-        "bridge = subprocess.Popen([sys.executable, '-P', '-m', 'aurora_server', 'lsp'], stdin=0)\n"
+        "bridge = subprocess.Popen([sys.executable, '-P', '-m', 'aurora_cli', 'lsp'], stdin=0)\n"
         "print(bridge.pid, flush=True)\n"
         "time.sleep(60)\n"
     )

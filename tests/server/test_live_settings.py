@@ -121,7 +121,7 @@ def test_the_numbers_of_activation_are_the_configured_ones(home: Path, root: Pat
     with Daemon(home) as daemon, daemon.client(root) as client:
         client.request("aurora/index", {}, timeout=60)
         (found,) = client.request("aurora/recall", {"query": "warehouse"}, timeout=60)["results"][:1]
-        assert found["activation"]["contextBoost"] == pytest.approx(most)
+        assert found["activation"]["context_boost"] == pytest.approx(most)
 
 
 def test_doctor_says_what_of_a_workspace_waits_for_trust(home: Path, root: Path) -> None:

@@ -191,9 +191,9 @@ def recalled(client: Client, query: str) -> list[str]:
 
 
 def test_settings_are_checked(tmp_path: Path) -> None:
-    assert load({"AURORA_HOME": str(tmp_path)}).semantic.model is None
+    assert load({"AURORA_HOME": str(tmp_path)}).memory.semantic.model is None
     switched = load({"AURORA_HOME": str(tmp_path), "AURORA_MEMORY_SEMANTIC_ENABLED": "false"})
-    assert switched.semantic.enabled is False
+    assert switched.memory.semantic.enabled is False
     for bad in ({"memory": {"semantic": []}}, {"memory": {"semantic": {"model": 5}}}, {"memory": 5}):
         write(tmp_path / "config.json", bad)
         with pytest.raises(SettingsError, match="memory"):
