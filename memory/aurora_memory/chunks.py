@@ -1,4 +1,4 @@
-"""What memory holds of code and of documents, as plain frozen data (AURORA §6.3.5, §6.6).
+"""Chunks: what memory holds of code and of documents, as plain frozen data (AURORA §6.3.5, §6.6).
 
 The indexer makes these, the store keeps them, recall returns them. Identity is (path, qualified name, ordinal), so an
 edit that moves lines keeps a chunk's history; the id people see carries the lines as well.

@@ -1,4 +1,4 @@
-"""Which words tell of which area of work, and which verb makes which role: the data of `tagging`.
+"""Domain keywords: which words tell of which area of work, and which verb makes which role: the data of `tagging`.
 
 Words stand here as people write them; `tagging` compares their stems. A word that several areas could claim stands in
 the one it tells most of, or in none.

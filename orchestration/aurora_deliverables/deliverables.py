@@ -21,7 +21,7 @@ from aurora_deliverables.event_validation import InvalidEvent, read, written
 from aurora_deliverables.events import Event
 from aurora_deliverables.projection import Recorded, Refusal
 from aurora_deliverables.reducer import Reducer, order
-from aurora_deliverables.snapshots import kept_form, mark, remembered
+from aurora_deliverables.snapshots import decode_snapshot, encode_snapshot, snapshot_mark
 from aurora_memory import MemoryError_
 from aurora_memory.store import FoldedDeliverable, LoggedEvent, Store, deliverable_log
 
@@ -194,7 +194,7 @@ class Deliverables:
     async def _load(self) -> None:
         """Read what is kept of each deliverable, and the events of those that something was told of since."""
         writes = self._store.read.writes
-        rules = await asyncio.to_thread(mark, self._threshold)
+        rules = await asyncio.to_thread(snapshot_mark, self._threshold)
         rows = await self._store.read(deliverable_log.folds, rules)
         stale = await _on_thread_if_many(len(rows), lambda: self._recall(rows))
         self._last_number = max(self._numbers.values(), default=0)
@@ -208,7 +208,7 @@ class Deliverables:
         for row in rows:
             self._numbers[row.change_id] = row.number
             try:
-                deliverable = remembered(row.body)
+                deliverable = decode_snapshot(row.body)
             except ValueError:  # nothing was kept, or nothing that can be read: the events tell
                 stale.add(row.change_id)
                 continue
@@ -247,13 +247,13 @@ class Deliverables:
         rows = await _on_thread_if_many(
             len(changes),
             lambda: [
-                FoldedDeliverable(each, self._numbers[each], kept_form(self._known.get(each)))
+                FoldedDeliverable(each, self._numbers[each], encode_snapshot(self._known.get(each)))
                 for each in changes
                 if each in self._numbers
             ],
         )
         if rows:
-            await self._store.keep_deliverable_folds(mark(self._threshold), rows)
+            await self._store.keep_deliverable_folds(snapshot_mark(self._threshold), rows)
 
     def _amounts_to(self, change_id: str, folding: Reducer) -> None:
         self._unsaved.add(change_id)

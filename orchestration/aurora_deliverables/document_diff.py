@@ -1,4 +1,4 @@
-"""What the events of a whole document tell beyond what is known already.
+"""Document diff: what the events of a whole document tell beyond what is known already.
 
 A document has sums, events have what is added to them: taken in again when it has grown, only its growth counts.
 """

@@ -1,4 +1,5 @@
-"""From the events of one deliverable to what they amount to: pure, and the same for every order of arrival.
+"""Reducer of events (deduplicated by their id): from the events of one deliverable to what they amount to: pure, and
+the same for every order of arrival.
 
 Events count in the order of `order`: by their own time, then by kind, then by id. What may not follow in that order
 (`transitions.refusal`) counts for nothing. Since every duration lies between two events in that order none is negative,
@@ -108,7 +109,7 @@ class Reducer:
         self._failed: bool | None = None
 
     def take(self, events: Iterable[Event]) -> None:
-        """Take in events that are all later than `last_at`, in any order among themselves."""
+        """Take in events, deduplicated by id, that are all later than `last_at`, in any order among themselves."""
         self.take_sorted({event.id: event for event in sorted(events, key=order)}.values())
 
     def take_sorted(self, events: Iterable[Event]) -> None:

@@ -1,4 +1,6 @@
-"""What stands beside the five metrics: effort, rework, tools, phases, failures (AURA-M §2 notes, §4)."""
+"""Secondary metrics: what stands beside the five metrics: effort, rework, tools, phases, failures (AURA-M §2 notes,
+§4).
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""What deliverables amount to, as it is kept beside the log, so that after a start not every event is read again.
+"""Snapshots of deliverables: what deliverables amount to, as it is kept beside the log, so that after a start not
+every event is read again.
 
 Nothing relies on it: it is used only where it was made by the same rules, from the same events.
 """
@@ -32,8 +33,8 @@ _decoder = typed.decoder(Deliverable | None)
 
 
 @cache
-def mark(threshold: float) -> str:
-    """What tells these rules from others: the code that folds, and the threshold it is given."""
+def snapshot_mark(threshold: float) -> str:
+    """Mark of the rules that a snapshot was made by: the code that folds, and the threshold it is given."""
     digest = hashlib.blake2b(repr(threshold).encode(), digest_size=16)
     package = resources.files(__package__)
     for module in _RULES:
@@ -41,13 +42,13 @@ def mark(threshold: float) -> str:
     return digest.hexdigest()
 
 
-def kept_form(deliverable: Deliverable | None) -> str:
-    """As it is kept; None too, which says that no event counts."""
+def encode_snapshot(deliverable: Deliverable | None) -> str:
+    """Snapshot of a deliverable as it is kept; None too, which says that no event counts."""
     return _encoder.encode(deliverable).decode()
 
 
-def remembered(body: str) -> Deliverable | None:
-    """Undo `kept_form`. Raises ValueError where the file says something else by now."""
+def decode_snapshot(body: str) -> Deliverable | None:
+    """Deliverable of a snapshot. Raises ValueError where the file says something else by now."""
     try:
         deliverable: Deliverable | None = _decoder.decode(body)
     except (msgspec.MsgspecError, RecursionError) as error:

@@ -1,4 +1,6 @@
-"""What happens beyond one request: questions answered in nine phases (SOAR), deliverables (AURA-M), and telemetry."""
+"""Orchestration: what happens beyond one request: questions answered in nine phases (SOAR), deliverables (AURA-M),
+and telemetry.
+"""
 
 
 class OrchestrationError(Exception):

@@ -1,4 +1,6 @@
-"""From the text of a manifest to its findings: the rules, asked one by one (AURA-P "Validation and Tooling")."""
+"""Check of a manifest: from the text of a manifest to its findings: the rules, asked one by one (AURA-P "Validation
+and Tooling").
+"""
 
 from __future__ import annotations
 

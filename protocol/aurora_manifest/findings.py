@@ -1,4 +1,4 @@
-"""What a check tells: a rule, a sentence, and the exact place (AURA-P "Validation and Tooling")."""
+"""Findings: what a check tells: a rule, a sentence, and the exact place (AURA-P "Validation and Tooling")."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is said on a wire: methods and messages, framing, the daemon's address, a client; and the manifest."""
+"""Protocol: what is said on a wire: methods and messages, framing, the daemon's address, a client; and the manifest."""
 
 
 class ProtocolError(Exception):

@@ -1,4 +1,5 @@
-"""Where the daemon is found: one per AURORA_HOME, at a socket named after the version.
+"""Address of the daemon (socket path): where the daemon is found: one per AURORA_HOME, at a socket named after the
+version.
 
 On Linux and macOS that is a Unix socket in a folder only its user can enter. On Windows it is a loopback TCP port,
 named with a secret in a file of the user's profile; that half is written for, but untested.

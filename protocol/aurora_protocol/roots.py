@@ -1,4 +1,4 @@
-"""Which folder a path belongs to as a workspace. File checks only, and cheap to import."""
+"""Workspace roots: which folder a path belongs to as a workspace. File checks only, and cheap to import."""
 
 from __future__ import annotations
 

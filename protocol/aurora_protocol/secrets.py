@@ -1,4 +1,5 @@
-"""What keys, tokens and passwords look like in a text: the one place where their shapes are written down.
+"""Secret patterns: what keys, tokens and passwords look like in a text: the one place where their shapes are written
+down.
 
 Manifests are warned of them, evidence and prompts go without them. Every search is linear in the text's length: runs
 are bounded or possessive, and no two of them compete for the same characters.

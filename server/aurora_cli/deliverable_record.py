@@ -1,4 +1,6 @@
-"""What can happen to a deliverable, one command each: their options, and the params these stand for."""
+"""Commands that record events: what can happen to a deliverable, one command each: their options, and the params
+these stand for.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What went wrong, as one line and an exit code."""
+"""Errors and exit codes of the command line: what went wrong, as one line and an exit code."""
 
 from __future__ import annotations
 

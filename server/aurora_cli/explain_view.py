@@ -1,4 +1,4 @@
-"""How `aur mem --explain` looks: two to five lines that say why a result stands where it does."""
+"""Explanation view: how `aur mem --explain` looks: two to five lines that say why a result stands where it does."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""What `aurora --headless` runs with: questions go to the daemon, goals are judged by the configured model."""
+"""Headless context: what `aurora --headless` runs with: questions go to the daemon, goals are judged by the
+configured model.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How conversations look: a list, hits of a search, one rendered, one as JSON."""
+"""Conversation log view: how conversations look: a list, hits of a search, one rendered, one as JSON."""
 
 from __future__ import annotations
 

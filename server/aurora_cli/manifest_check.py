@@ -1,4 +1,6 @@
-"""From what the command line names to checked manifests, one after the other; and mending them on the way."""
+"""Manifest check: from what the command line names to checked manifests, one after the other; and mending them on the
+way.
+"""
 
 from __future__ import annotations
 

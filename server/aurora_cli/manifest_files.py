@@ -1,4 +1,6 @@
-"""Which files a command is about: names, folders, patterns (`**/aura.json`) and standard input; and reading them."""
+"""Manifest files: which files a command is about: names, folders, patterns (`**/aura.json`) and standard input; and
+reading them.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a check of manifests has found, in the form that `--json` prints, and what it amounts to."""
+"""Manifest report: what a check of manifests has found, in the form that `--json` prints, and what it amounts to."""
 
 from __future__ import annotations
 

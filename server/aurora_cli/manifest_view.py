@@ -1,4 +1,6 @@
-"""How findings in manifests look: with the source around them, or one line each for other programs to match."""
+"""Manifest finding view: how findings in manifests look: with the source around them, or one line each for other
+programs to match.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""What is said of a run in the terminal, line by line (AURORA §9.5). Pure; what was found is made printable here."""
+"""Text of a run: what is said of a run in the terminal, line by line (AURORA §9.5). Pure; what was found is made
+printable here.
+"""
 
 from __future__ import annotations
 

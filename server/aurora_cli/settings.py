@@ -1,4 +1,4 @@
-"""What the global options said, and what follows from them."""
+"""Global options: what the global options said, and what follows from them."""
 
 from __future__ import annotations
 

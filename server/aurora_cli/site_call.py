@@ -1,4 +1,6 @@
-"""What `manifest call` and `manifest do` have in common: arguments from the command line, checks, consent, sending."""
+"""Site call: what `manifest call` and `manifest do` have in common: arguments from the command line, checks, consent,
+sending.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""What a knowledge chunk says, as the content of AURORA §6.3.5: topic, summary, facts, sources, confidence."""
+"""Knowledge content: what a knowledge chunk says, as the content of AURORA §6.3.5: topic, summary, facts, sources,
+confidence.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""What stands inside a line of Markdown or reStructuredText: names in code marks, links, and the words without marks.
+"""Inline markup: what stands inside a line of Markdown or reStructuredText: names in code marks, links, and the words
+without marks.
 
 Every pattern is bounded, so that no text makes them slow.
 """

@@ -1,4 +1,6 @@
-"""What of a chunk is embedded: its name in words, its signature, its documentation, the lines it begins with. Pure."""
+"""Embedding text: what of a chunk is embedded: its name in words, its signature, its documentation, the lines it
+begins with. Pure.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""What the daemon and the model's process say to each other: msgpack, each message after its 4-byte length."""
+"""Messages of the embedding process: what the daemon and the model's process say to each other: msgpack, each message
+after its 4-byte length.
+"""
 
 from __future__ import annotations
 

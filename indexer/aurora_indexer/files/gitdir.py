@@ -1,4 +1,4 @@
-"""Where a repository keeps its things, and what HEAD is, read from files without starting a process."""
+"""Git directory: where a repository keeps its things, and what HEAD is, read from files without starting a process."""
 
 from __future__ import annotations
 

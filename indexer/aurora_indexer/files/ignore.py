@@ -1,4 +1,5 @@
-"""Which files and folders of a workspace are left alone, as git decides it, and a little more.
+"""Ignore rules (gitignore): which files and folders of a workspace are left alone, as git decides it, and a little
+more.
 
 From the strongest: `.auroraignore` files (git's syntax, nested, the deepest first), the folders in `BUILT_IN`,
 `.gitignore` files (nested, up to the repository's own root), `.git/info/exclude`, and the user's global excludes. The

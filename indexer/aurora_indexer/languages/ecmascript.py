@@ -1,4 +1,5 @@
-"""What captures of JavaScript and TypeScript are, where a query that tells it would take long to compile and to run.
+"""JavaScript and TypeScript nodes: what captures of JavaScript and TypeScript are, where a query that tells it would
+take long to compile and to run.
 
 Their grammars are so large that a query which names what is inside of a node compiles for milliseconds, and these nodes
 are so frequent that it runs long. So the query captures the nodes alone, and what they hold is looked up here.

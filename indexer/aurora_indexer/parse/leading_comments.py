@@ -1,4 +1,6 @@
-"""What stands directly above a definition belongs to it: its comments, and its attributes where they are siblings."""
+"""Leading comments and attributes: what stands directly above a definition belongs to it: its comments, and its
+attributes where they are siblings.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a definition is called, from its name as written: the segments of its qualified name."""
+"""Qualified names: what a definition is called, from its name as written: the segments of its qualified name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""What people read of a chunk first: its signature in one line, and its documentation without markers."""
+"""Signature and documentation: what people read of a chunk first: its signature in one line, and its documentation
+without markers.
+"""
 
 from __future__ import annotations
 

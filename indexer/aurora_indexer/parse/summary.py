@@ -1,4 +1,6 @@
-"""What a chunk amounts to: how intricate it is, what it costs a language model, and the words that tell it best."""
+"""Summary of a chunk: what a chunk amounts to: how intricate it is, what it costs a language model, and the words
+that tell it best.
+"""
 
 from __future__ import annotations
 

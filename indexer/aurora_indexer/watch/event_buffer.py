@@ -1,4 +1,6 @@
-"""What watching threads have noticed and the event loop has not yet taken: one set of paths, one wake-up."""
+"""Event buffer (debounce of file events): what watching threads have noticed and the event loop has not yet taken:
+one set of paths, one wake-up.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every process that works for the daemon does first."""
+"""Start of a child process: what every process that works for the daemon does first."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""What the daemon and a parsing worker say to each other: msgpack, each message after its 4-byte length."""
+"""Messages of the parsing workers: what the daemon and a parsing worker say to each other: msgpack, each message
+after its 4-byte length.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""How long a chunk is kept and how fast it fades: conditions, policies, verdicts (AURORA §6.7.1, App. C.2). Pure."""
+"""Lifespans: how long a chunk is kept and how fast it fades: conditions, policies, verdicts (AURORA §6.7.1, App.
+C.2). Pure.
+"""
 
 from aurora_memory import MemoryError_
 

@@ -1,4 +1,6 @@
-"""What the policies say of a chunk: its state, how it fades and until when it stays (AURORA §6.7.1)."""
+"""Evaluation of lifespan policies: what the policies say of a chunk: its state, how it fades and until when it stays
+(AURORA §6.7.1).
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""What conditions can ask of a chunk: its facts, and the names they go by (AURORA §6.3.5, §6.3.6)."""
+"""Facts of a chunk for lifespan conditions: what conditions can ask of a chunk: its facts, and the names they go by
+(AURORA §6.3.5, §6.3.6).
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How programmers shorten words. A question may say one form and the code the other."""
+"""Abbreviations: how programmers shorten words. A question may say one form and the code the other."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Filling a budget of tokens with the best mix of whole chunks and excerpts. Pure.
+"""Token budget of a recall: filled with the best mix of whole chunks and excerpts. Pure.
 
 A knapsack whose items come in two sizes. Greedy by usefulness per token, compared with simpler plans so that one large
 chunk is not lost to many small ones; what is chosen is worth at least half of the best that could be.
@@ -45,7 +45,7 @@ class _Step(Struct, frozen=True):
 
 
 def choose(offers: Sequence[Offer], budget: int, limit: int | None = None) -> Plan:
-    """For each offer (best first) that is delivered, by its place: whole or as an excerpt.
+    """Plan for a token budget: for each offer (best first) that is delivered, by its place, whole or as an excerpt.
 
     Never more than `budget` tokens together, nor more than `limit` offers. The best offer of which any form fits is
     always among them.

@@ -1,4 +1,6 @@
-"""What was done before: commits whose messages resemble the question prime the functions they changed. Pure."""
+"""Similar commits: what was done before: commits whose messages resemble the question prime the functions they
+changed. Pure.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""What a re-parsed file changes in the store: which chunks stay, move, change, come and go. Pure; no I/O.
+"""Diff of a file's chunks: what a re-parsed file changes in the store: which chunks stay, move, change, come and go.
+Pure; no I/O.
 
 Identity is (path, name, ordinal). Of several chunks of one name (overloads, `from` of several `impl`s) each is known by
 its text first: one more of them before the others changes only their ordinals. A chunk whose name is new but whose

@@ -1,4 +1,6 @@
-"""Which stored chunk a parsed one is, of those of the same name, and of those that have most words in common. Pure."""
+"""Chunk identity: which stored chunk a parsed one is, of those of the same name, and of those that have most words in
+common. Pure.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""What lifespans go by, read from the tables: a chunk's uses, age, and what its document says of itself."""
+"""Lifespan facts in tables: what lifespans go by, read from the tables: a chunk's uses, age, and what its document
+says of itself.
+"""
 
 from __future__ import annotations
 

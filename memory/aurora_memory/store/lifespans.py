@@ -1,4 +1,5 @@
-"""What a maintenance pass writes down: chunks put into the archive, and what they are candidates for (AURORA App. C.2).
+"""Archive and escalations: what a maintenance pass writes down: chunks put into the archive, and what they are
+candidates for (AURORA App. C.2).
 
 Nothing is deleted here. The functions take a connection and run in the caller's transaction.
 """

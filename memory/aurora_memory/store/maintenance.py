@@ -1,4 +1,6 @@
-"""What is done to a memory file beside its daily use: looked over, made anew, saved from damage, carried elsewhere."""
+"""Maintenance of a memory file: what is done to a memory file beside its daily use: looked over, made anew, saved
+from damage, carried elsewhere.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Which ended deliverables were sent on as telemetry, and which still wait for a collector to take them."""
+"""Telemetry outbox: which ended deliverables were sent on as telemetry, and which still wait for a collector to take
+them.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Which deliverable work belongs to that does not say so: the branch's, the only one open, or the one last touched."""
+"""Attribution of work: which deliverable work belongs to that does not say so: the branch's, the only one open, or
+the one last touched.
+"""
 
 from __future__ import annotations
 

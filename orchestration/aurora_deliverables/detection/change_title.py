@@ -1,4 +1,4 @@
-"""What people's names for a change say of it: its type, and a description of one line."""
+"""Change titles: what people's names for a change say of it: its type, and a description of one line."""
 
 from __future__ import annotations
 

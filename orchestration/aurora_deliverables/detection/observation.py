@@ -1,4 +1,6 @@
-"""What a spec shows of a deliverable at one moment, and which of it is news: the one way from folders to events."""
+"""Observation of a spec: what a spec shows of a deliverable at one moment, and which of it is news: the one way from
+folders to events.
+"""
 
 from __future__ import annotations
 

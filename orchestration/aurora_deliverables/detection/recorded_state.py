@@ -1,4 +1,6 @@
-"""What the events of a deliverable have told so far, as far as detection needs it to tell only what is new."""
+"""Recorded state: what the events of a deliverable have told so far, as far as detection needs it to tell only what
+is new.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether a shell command is a test run, and what its output says of it."""
+"""Test runs: whether a shell command is a test run, and what its output says of it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""What is kept of the agents of one workspace between runs: a file in $AURORA_HOME/agents, locked while it changes.
+"""Agent cache of a workspace: what is kept of the agents of one workspace between runs: a file in
+$AURORA_HOME/agents, locked while it changes.
 
 What agents' files declare of environment and headers may hold keys, and is not kept: an agent that has some is read
 from its own file again.

@@ -1,4 +1,4 @@
-"""What an agent that only describes itself in words can do, told from these words."""
+"""Capabilities from words: what an agent that only describes itself in words can do, told from these words."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Where agents are found: the configured paths in order, then the MCP servers of the tools that are there (§7.2).
+"""Agent discovery: where agents are found: the configured paths in order, then the MCP servers of the tools that are
+there (§7.2).
 
 Of agents with one id the first found holds: the workspace's before the user's. A workspace that is not trusted gives
 none: its programs could run, its endpoints redirect, and its prompts steer the model; they are named as ignored.

@@ -1,4 +1,6 @@
-"""What MCP servers offer: each is started once, asked for its tools, and ended. Bounded in time and number."""
+"""MCP tools: what MCP servers offer: each is started once, asked for its tools, and ended. Bounded in time and
+number.
+"""
 
 from __future__ import annotations
 

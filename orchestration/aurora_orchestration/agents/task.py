@@ -1,4 +1,6 @@
-"""What an agent is given: its subgoal, what is known for it, and what the last try lacked. Bounded, without secrets."""
+"""Agent task: what an agent is given: its subgoal, what is known for it, and what the last try lacked. Bounded,
+without secrets.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Where a run's time went: per phase with percentages, per subgoal; in models, agents or AURORA itself (§9.4.1).
+"""Time breakdown of a run: where a run's time went: per phase with percentages, per subgoal; in models, agents or
+AURORA itself (§9.4.1).
 
 Pure. Phases follow each other, so their percentages sum to at most 100; subgoals run side by side, and theirs may not.
 Waiting for models, for agents, and everything else are told apart so that the three sum to the whole.

@@ -1,4 +1,4 @@
-"""Why a question goes no further."""
+"""Blocked: why a question goes no further."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""What may be spent, and what was: one budget for all daemons, windows and commands of a user (AURORA §9.4.2).
+"""Cost budget: what may be spent, and what was: one budget for all daemons, windows and commands of a user (AURORA
+§9.4.2).
 
 Two thresholds: from `warn_at_percent` of `soft_limit_usd` on a question is warned of, beyond `block_at_percent` of
 `hard_limit_usd` none begins and no call is made. What is compared is what was spent, what is reserved by calls that are

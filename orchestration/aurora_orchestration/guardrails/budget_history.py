@@ -1,4 +1,4 @@
-"""What was spent, call by call, and the periods that ended (AURORA §9.4.2)."""
+"""Budget history: what was spent, call by call, and the periods that ended (AURORA §9.4.2)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""What a question will cost, before anything is known but its length and how hard it seems (AURORA §9.4.2)."""
+"""Cost estimate: what a question will cost, before anything is known but its length and how hard it seems (AURORA
+§9.4.2).
+"""
 
 from __future__ import annotations
 

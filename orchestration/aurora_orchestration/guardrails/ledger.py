@@ -1,4 +1,4 @@
-"""The budget as events: what was reserved, spent and released, and the state that they add up to (AURORA §9.4.2).
+"""Budget ledger: what was reserved, spent and released as events, and the state they add up to (AURORA §9.4.2).
 
 Events are appended to a history (JSON Lines), which is what counts; the tracking file is what they came to, as of so
 many bytes of the history. So a process that dies between the two loses and doubles nothing.
@@ -59,7 +59,7 @@ class Uncertain(Struct, frozen=True, kw_only=True):
 
 
 class Tracker(Struct, frozen=True, kw_only=True):
-    """The tracking file: the members of §9.4.2, then ours. Money in US dollars, to a billionth.
+    """Tracker of a budget ledger: the file with the members of §9.4.2, then ours. US dollars, to a billionth.
 
     `consumed_usd` includes what is uncertain and not what is reserved. `history_bytes` is how much of the history is in
     it; without that member, the sums are taken as they stand.

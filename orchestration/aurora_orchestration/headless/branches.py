@@ -1,4 +1,6 @@
-"""Whether the work tree is on a branch where nobody is there to watch (AURORA §9.8, "Git Branch Isolation")."""
+"""Branch isolation: whether the work tree is on a branch where nobody is there to watch (AURORA §9.8, "Git Branch
+Isolation").
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Whether a goal is met, by a model's judgement of what a run says it did (AURORA §9.8, "LLM evaluates goal")."""
+"""Goal judge: whether a goal is met, by a model's judgement of what a run says it did (AURORA §9.8, "LLM evaluates
+goal").
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an experiment is to achieve: prompt.md (AURORA §9.8)."""
+"""Goal of an experiment: what an experiment is to achieve: prompt.md (AURORA §9.8)."""
 
 from __future__ import annotations
 

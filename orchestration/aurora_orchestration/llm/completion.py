@@ -1,4 +1,4 @@
-"""What is asked of a language model and what comes back, whoever provides it."""
+"""Completion request and reply: what is asked of a language model and what comes back, whoever provides it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a call costs, from a table in data (`prices.yaml`) that `llm.prices_file` may overlay."""
+"""Price table: what a call costs, from a table in data (`prices.yaml`) that `llm.prices_file` may overlay."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""What a model is shown of a manifest: the capabilities nearest to a request, each bounded, all of them bounded.
+"""Capability search: what a model is shown of a manifest: the capabilities nearest to a request, each bounded, all of
+them bounded.
 
 A site may declare thousands, with schemas of any size, and whatever it likes in its descriptions.
 """

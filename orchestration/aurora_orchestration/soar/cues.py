@@ -1,4 +1,5 @@
-"""Which wording tells how hard a question is, beside the keywords of configuration. Data for `keywords`; pure.
+"""Cues of complexity: which wording tells how hard a question is, beside the keywords of configuration. Data for
+`keywords`; pure.
 
 Appendix G has some thirty words; these tables add how developers ask. All are of ordinary English about software, none
 of any one project. A phrase is matched as whole words; `|` separates phrases.

@@ -1,4 +1,6 @@
-"""What can be told of a decomposition without asking anybody (ruling 13, AURORA §5.2), before a model is paid."""
+"""Checks of a decomposition: what can be told of a decomposition without asking anybody (ruling 13, AURORA §5.2),
+before a model is paid.
+"""
 
 from __future__ import annotations
 

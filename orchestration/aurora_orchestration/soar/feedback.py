@@ -1,4 +1,6 @@
-"""What the next attempt is told (AURORA §8.7): built from the verification; a model helps only where that is vague."""
+"""Feedback for the next attempt: what the next attempt is told (AURORA §8.7): built from the verification; a model
+helps only where that is vague.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Whether givens rest on the question or the context, and subgoals on givens (AURORA §5.2, groundedness)."""
+"""Groundedness: whether givens rest on the question or the context, and subgoals on givens (AURORA §5.2,
+groundedness).
+"""
 
 from __future__ import annotations
 

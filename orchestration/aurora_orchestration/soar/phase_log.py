@@ -1,4 +1,6 @@
-"""What each phase was given and gave, as small plain JSON for the conversation log (AURORA §9.7). Secrets redacted."""
+"""Phase log: what each phase was given and gave, as small plain JSON for the conversation log (AURORA §9.7). Secrets
+redacted.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""How a question to a model is written (AURORA §8.1): one JSON object, byte for byte the same for the same input.
+"""Prompt format and templates: how a question to a model is written (AURORA §8.1): one JSON object, byte for byte the
+same for the same input.
 
 What comes from outside (query, retrieved code, agents' answers) stands inside `data` only, without secrets.
 """

@@ -1,4 +1,6 @@
-"""What a run tells while it goes on: one stage event per thing that happened (§9.5 JSON, §9.6 progress)."""
+"""Stage events of a run: what a run tells while it goes on: one stage event per thing that happened (§9.5 JSON, §9.6
+progress).
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Is an agent's output an answer to its subgoal (AURORA §8.5)? Rules first, a model from medium complexity upward."""
+"""Verification of an agent's output: is an agent's output an answer to its subgoal (AURORA §8.5)? Rules first, a
+model from medium complexity upward.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What needs a person's word, and what nobody should see printed (AURA-P "Security model")."""
+"""Consent: what needs a person's word, and what nobody should see printed (AURA-P "Security model")."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""What of a call is shown: its values without those that are secret by their name or their JSON Schema."""
+"""Redaction of a call: what of a call is shown: its values without those that are secret by their name or their JSON
+Schema.
+"""
 
 from __future__ import annotations
 

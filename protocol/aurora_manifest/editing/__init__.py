@@ -1,1 +1,3 @@
-"""What an editor does with a manifest: pure functions from a `Manifest` and an offset to places, texts and edits."""
+"""Editing: what an editor does with a manifest: pure functions from a `Manifest` and an offset to places, texts and
+edits.
+"""

@@ -1,4 +1,6 @@
-"""What an editor offers to do about findings: their fixes, all fixes at once, or to ignore a rule at one place."""
+"""Code actions: what an editor offers to do about findings: their fixes, all fixes at once, or to ignore a rule at
+one place.
+"""
 
 from __future__ import annotations
 

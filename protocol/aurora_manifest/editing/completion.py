@@ -1,4 +1,6 @@
-"""What can be written at a cursor: names, values, capability ids, variables, pointers, whole parts (AURA-P)."""
+"""Completion: what can be written at a cursor: names, values, capability ids, variables, pointers, whole parts
+(AURA-P).
+"""
 
 from __future__ import annotations
 

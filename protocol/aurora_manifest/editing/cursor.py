@@ -1,4 +1,5 @@
-"""What is being written at a cursor: a name or a value, in which object or array, and what a proposal replaces.
+"""Cursor context: what is being written at a cursor: a name or a value, in which object or array, and what a proposal
+replaces.
 
 The text may be broken in any way; half a string and a missing comma are the usual state of a text while it is typed.
 """

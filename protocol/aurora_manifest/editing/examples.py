@@ -1,4 +1,5 @@
-"""What a capability's request looks like: example arguments made from its parameter schema, and the call they make.
+"""Example requests: what a capability's request looks like: example arguments made from its parameter schema, and the
+call they make.
 
 The request is the very one `aurora manifest call` would send for these arguments (AURA-P "How It Works").
 """

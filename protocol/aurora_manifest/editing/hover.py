@@ -1,4 +1,6 @@
-"""What is told of the thing under the cursor: the schema's words, who uses it, its request, the rules it breaks."""
+"""Hover: what is told of the thing under the cursor: the schema's words, who uses it, its request, the rules it
+breaks.
+"""
 
 from __future__ import annotations
 

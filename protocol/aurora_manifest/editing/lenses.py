@@ -1,4 +1,4 @@
-"""What an editor shows beside the text: who uses a capability, and the address its template expands to."""
+"""Lenses: what an editor shows beside the text: who uses a capability, and the address its template expands to."""
 
 from __future__ import annotations
 

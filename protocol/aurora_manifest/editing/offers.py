@@ -1,4 +1,6 @@
-"""What a manifest itself suggests for a place in it: its capabilities, parameters, variables and pointers (AURA-P)."""
+"""Offers: what a manifest itself suggests for a place in it: its capabilities, parameters, variables and pointers
+(AURA-P).
+"""
 
 from __future__ import annotations
 

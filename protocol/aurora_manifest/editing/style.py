@@ -1,4 +1,4 @@
-"""How a text is laid out already: its line ends, and one step of its indentation."""
+"""Layout style: how a text is laid out already: its line ends, and one step of its indentation."""
 
 from __future__ import annotations
 

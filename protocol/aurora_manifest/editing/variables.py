@@ -1,4 +1,6 @@
-"""Which variables can be named at a cursor between the braces of a URI template (RFC 6570 §2.3)."""
+"""Template variables in scope: which variables can be named at a cursor between the braces of a URI template (RFC
+6570 §2.3).
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How far the reading of a text has come: what both gears of the scanner share."""
+"""Scan state: how far the reading of a text has come: what both gears of the scanner share."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How findings speak of values: short, printable, and with a guess at what was meant."""
+"""Value text: how findings speak of values: short, printable, and with a guess at what was meant."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""What a rule is, and the one list of them: id, severity, the function that looks, its docstring for people."""
+"""Rules registry: what a rule is, and the one list of them: id, severity, the function that looks, its docstring for
+people.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""What the rules about a whole manifest look at: the document, the manifest in it, and what the schema says."""
+"""Subject of the rules: what the rules about a whole manifest look at: the document, the manifest in it, and what the
+schema says.
+"""
 
 from __future__ import annotations
 

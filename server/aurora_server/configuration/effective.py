@@ -1,4 +1,6 @@
-"""What holds, member by member, and where it comes from: a default, the user's file, the workspace's, or a variable."""
+"""Effective settings: what holds, member by member, and where it comes from: a default, the user's file, the
+workspace's, or a variable.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Which model a session wishes for: what a client was started with, told to a daemon that was running (AURORA §9.6)."""
+"""Model choice of a session: which model a session wishes for: what a client was started with, told to a daemon that
+was running (AURORA §9.6).
+"""
 
 from __future__ import annotations
 

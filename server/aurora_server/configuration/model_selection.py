@@ -1,4 +1,6 @@
-"""Which model is asked, where more than one place has a say: files, variables, flags (AURORA §9.6, App. C)."""
+"""Model selection: which model is asked, where more than one place has a say: files, variables, flags (AURORA §9.6,
+App. C).
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which workspaces their user trusts (ruling 16): until then nothing of a workspace runs or redirects.
+"""Workspace trust: which workspaces their user trusts (ruling 16): until then nothing of a workspace runs or redirects.
 
 Kept in `trusted.json` in the home folder. Trust is in a folder itself and not in the folders below it: what is cloned
 into a trusted one later was looked at by nobody.

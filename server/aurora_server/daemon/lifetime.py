@@ -1,4 +1,6 @@
-"""What serving has in common, with a socket or without: the shared core, signals, and an end that comes for certain."""
+"""Lifetime of serving: what serving has in common, with a socket or without: the shared core, signals, and an end
+that comes for certain.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Where lines and bars go: numbers in, coordinates out. The templates draw them as SVG, and say the same in words."""
+"""Charts: where lines and bars go: numbers in, coordinates out. The templates draw them as SVG, and say the same in
+words.
+"""
 
 from __future__ import annotations
 

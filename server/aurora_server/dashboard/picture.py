@@ -1,4 +1,6 @@
-"""What the page shows, as of one moment. What is not known is None, never 0. Times are Unix seconds."""
+"""Picture of the page: what the page shows, as of one moment. What is not known is None, never 0. Times are Unix
+seconds.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""What each capability of the demo site does. Every function gets arguments that fit its schema."""
+"""Capabilities of the demo site: what each capability of the demo site does. Every function gets arguments that fit
+its schema.
+"""
 
 from __future__ import annotations
 

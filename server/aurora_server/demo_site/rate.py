@@ -1,4 +1,4 @@
-"""How often a client may ask: a bucket per client that fills again at an even pace."""
+"""Rate limit (token bucket): how often a client may ask: a bucket per client that fills again at an even pace."""
 
 from __future__ import annotations
 

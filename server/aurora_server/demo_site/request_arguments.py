@@ -1,4 +1,6 @@
-"""What a request asks: its arguments, read where the manifest puts them and checked by the manifest's own schemas."""
+"""Request arguments: what a request asks: its arguments, read where the manifest puts them and checked by the
+manifest's own schemas.
+"""
 
 from __future__ import annotations
 

@@ -1,1 +1,3 @@
-"""What editors can ask for: one file per feature. Each converts params, calls the workspace, converts the result."""
+"""LSP features: what editors can ask for: one file per feature. Each converts params, calls the workspace, converts
+the result.
+"""

@@ -1,4 +1,6 @@
-"""What a user can switch off, per session: `initializationOptions`, pushed settings, or settings we ask for."""
+"""Client preferences: what a user can switch off, per session: `initializationOptions`, pushed settings, or settings
+we ask for.
+"""
 
 from __future__ import annotations
 

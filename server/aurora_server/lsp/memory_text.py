@@ -1,4 +1,4 @@
-"""How memory is put into words: warmth, ages, and links that editors can open."""
+"""Memory text: how memory is put into words: warmth, ages, and links that editors can open."""
 
 from __future__ import annotations
 

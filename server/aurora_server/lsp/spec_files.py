@@ -1,4 +1,6 @@
-"""Which deliverable a file belongs to: OpenSpec and SpecKit folders by their place, other specs by what was said."""
+"""Spec files: which deliverable a file belongs to: OpenSpec and SpecKit folders by their place, other specs by what
+was said.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the editor saw change on disk: a second pair of eyes beside the daemon's own watcher."""
+"""Watched files: what the editor saw change on disk: a second pair of eyes beside the daemon's own watcher."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a recall found, as a reply: whole results as long as they fit, links to the others."""
+"""Recall reply: what a recall found, as a reply: whole results as long as they fit, links to the others."""
 
 from __future__ import annotations
 

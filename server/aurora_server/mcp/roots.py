@@ -1,4 +1,4 @@
-"""Which workspace a client is about that was started somewhere else: editors tell it as their roots."""
+"""Client roots: which workspace a client is about that was started somewhere else: editors tell it as their roots."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a tool is, and what several of them take."""
+"""MCP tool: what a tool is, and what several of them take."""
 
 from __future__ import annotations
 

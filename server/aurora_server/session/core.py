@@ -1,4 +1,4 @@
-"""What all sessions of a daemon share: settings, open workspaces, and the way to ask the daemon to stop."""
+"""Core: what all sessions of a daemon share: settings, open workspaces, and the way to ask the daemon to stop."""
 
 from __future__ import annotations
 

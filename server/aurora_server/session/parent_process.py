@@ -1,4 +1,6 @@
-"""Has the editor died? A session ends with the process that its `initialize` named (LSP 3.17, `processId`)."""
+"""Parent process watch: has the editor died? A session ends with the process that its `initialize` named (LSP 3.17,
+`processId`).
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""What Claude Code's hooks tell of a workspace's deliverables: to which one it belongs, and what is new of it."""
+"""Claude Code hooks: what Claude Code's hooks tell of a workspace's deliverables: to which one it belongs, and what
+is new of it.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Where the rooms come together: how a workspace is opened, and the processes that all of them share."""
+"""Composition root: where the rooms come together: how a workspace is opened, and the processes that all of them
+share.
+"""
 
 from __future__ import annotations
 

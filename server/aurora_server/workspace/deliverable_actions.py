@@ -1,4 +1,6 @@
-"""From an action of `aurora/deliverable` to the event that it records. Pure: time and ids are arguments."""
+"""Deliverable actions: from an action of `aurora/deliverable` to the event that it records. Pure: time and ids are
+arguments.
+"""
 
 from __future__ import annotations
 

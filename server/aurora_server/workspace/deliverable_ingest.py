@@ -1,4 +1,6 @@
-"""What `ingest` takes in: JSON lines of events, whole documents, issues, hooks. Nothing of it is trusted."""
+"""Ingest of deliverables: what `ingest` takes in: JSON lines of events, whole documents, issues, hooks. Nothing of it
+is trusted.
+"""
 
 from __future__ import annotations
 

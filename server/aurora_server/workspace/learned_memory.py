@@ -1,4 +1,6 @@
-"""What was learned, on its way: exported, imported, adopted from another folder, brought back from the archive."""
+"""Learned memory: what was learned, on its way: exported, imported, adopted from another folder, brought back from
+the archive.
+"""
 
 from __future__ import annotations
 

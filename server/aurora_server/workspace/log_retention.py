@@ -1,4 +1,6 @@
-"""What the daemon does for conversation logs by itself, at its start and four times a day: retention, compression."""
+"""Log retention: what the daemon does for conversation logs by itself, at its start and four times a day: retention,
+compression.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""What a workspace does for its memory by itself after an index run: once a day, a review of lifespans."""
+"""Daily maintenance: what a workspace does for its memory by itself after an index run: once a day, a review of
+lifespans.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How times and chunks are spelled on the wire."""
+"""Wire spelling: how times and chunks are spelled on the wire."""
 
 from __future__ import annotations
 

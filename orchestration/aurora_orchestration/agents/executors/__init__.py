@@ -1,1 +1,1 @@
-"""How each kind of agent is run: one file per kind. What is heavy to import is imported when one runs."""
+"""Executors: how each kind of agent is run: one file per kind. What is heavy to import is imported when one runs."""

@@ -1,4 +1,4 @@
-"""What an agent's process sees of the daemon's environment: little, and no key."""
+"""Environment of an agent's process: what an agent's process sees of the daemon's environment: little, and no key."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from aurora_orchestration.llm.providers.http_client import open_client
 from aurora_orchestration.llm.providers.provider import Answer, Declined, Passing, Wanted, count
-from aurora_orchestration.llm.providers.retry import patiently
+from aurora_orchestration.llm.providers.retry import retried
 from aurora_orchestration.llm.providers.sdk_errors import as_llm_error, failures
 from aurora_orchestration.llm.shapes import is_closed
 from aurora_orchestration.types import Usage
@@ -64,7 +64,7 @@ class AnthropicProvider:
             way = self._way(wanted)
             warm = self._takes_temperature and wanted.temperature is not None
             try:
-                return await patiently(
+                return await retried(
                     lambda way=way: self._attempt(client, wanted, way),  # type: ignore[misc]
                     who=self.name,
                     limit=wanted.limit(self._timeout),
@@ -97,7 +97,7 @@ class AnthropicProvider:
             base_url=self._base_url,
             default_headers=self._headers,
             timeout=self._timeout,
-            max_retries=0,  # `patiently` bounds their time
+            max_retries=0,  # `retried` bounds their time
             http_client=open_client(self._base_url, self._timeout),
         )
 

@@ -1,4 +1,6 @@
-"""Where providers are found, and which variable holds their key, where configuration does not say. Pure."""
+"""Provider endpoints: where providers are found, and which variable holds their key, where configuration does not
+say. Pure.
+"""
 
 from __future__ import annotations
 

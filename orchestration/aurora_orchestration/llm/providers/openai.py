@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from aurora_orchestration.llm.providers.http_client import open_client
 from aurora_orchestration.llm.providers.provider import Answer, Declined, Passing, Wanted, count
-from aurora_orchestration.llm.providers.retry import patiently
+from aurora_orchestration.llm.providers.retry import retried
 from aurora_orchestration.llm.providers.sdk_errors import as_llm_error, failures
 from aurora_orchestration.llm.shapes import is_closed
 from aurora_orchestration.types import Usage
@@ -62,7 +62,7 @@ class OpenAiProvider:
         while True:
             request = self._request(wanted)
             try:
-                return await patiently(
+                return await retried(
                     lambda request=request: self._attempt(client, request),  # type: ignore[misc]
                     who=self.name,
                     limit=wanted.limit(self._timeout),
@@ -96,7 +96,7 @@ class OpenAiProvider:
             base_url=self._base_url,
             default_headers=self._headers,
             timeout=self._timeout,
-            max_retries=0,  # `patiently` bounds their time
+            max_retries=0,  # `retried` bounds their time
             http_client=open_client(self._base_url, self._timeout),
         )
 

@@ -1,4 +1,4 @@
-"""Trying again what failed in passing, for so long and no longer."""
+"""Retry with exponential backoff: what failed in passing is tried again, for so long and no longer."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _FIRST_WAIT = 0.5
 _LONGEST_WAIT = 8.0
 
 
-async def patiently(
+async def retried(
     attempt: Callable[[], Awaitable[T]], *, who: str, limit: float, retries: int, retry_seconds: float
 ) -> T:
-    """Attempt it again, up to `retries` times, while it fails with `Passing`.
+    """Result of an attempt, retried with exponential backoff up to `retries` times, while it fails with `Passing`.
 
     An attempt takes at most `limit` seconds. Waits are what the provider asked for, or double from half a second; no
     attempt begins later than `retry_seconds` after the first. So the whole takes at most `retry_seconds + limit`.

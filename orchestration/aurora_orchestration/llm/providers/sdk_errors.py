@@ -1,4 +1,6 @@
-"""What the SDKs raise, as errors of ours. Both SDKs are made by one generator and share their errors' names."""
+"""SDK errors: what the SDKs raise, as errors of ours. Both SDKs are made by one generator and share their errors'
+names.
+"""
 
 from __future__ import annotations
 

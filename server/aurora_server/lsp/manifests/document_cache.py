@@ -1,4 +1,6 @@
-"""What is open in the editor, read as JSON: once per version, off the event loop, and shared by all features."""
+"""Document cache: what is open in the editor, read as JSON: once per version, off the event loop, and shared by all
+features.
+"""
 
 from __future__ import annotations
 
