@@ -28,7 +28,7 @@ from aurora_indexer.watch.watcher import Changes
 from aurora_indexer.workers.messages import Parsed, ParseFailed, Reply, WorkItem
 from aurora_indexer.workers.pool import WorkerPool
 from aurora_indexer.workers.process_file import answer, parse_source
-from aurora_memory import MemoryError_
+from aurora_memory import StoreError
 from aurora_memory.chunks import ParsedFile
 from aurora_memory.store import Counts, FileStat, Store, file_reader
 from aurora_protocol import plugins
@@ -220,7 +220,7 @@ class Indexer:
             for future, _ in waiters:
                 future.cancel()
             raise
-        except (MemoryError_, IndexerError, OSError) as error:
+        except (StoreError, IndexerError, OSError) as error:
             logger.error("indexing failed", extra={"root": str(self.root), "error": str(error)})
             await self._give_up(wanted, waiters, error)
             return

@@ -1,15 +1,15 @@
 """ACT-R memory: chunks, their store, activation and recall (AURORA §6)."""
 
 
-class MemoryError_(Exception):
+class StoreError(Exception):
     """Something about the memory of a workspace; the message says what, where and the next step."""
 
 
-class StoreBusy(MemoryError_):
+class StoreBusy(StoreError):
     """Another process holds the store."""
 
 
-class StoreCorrupt(MemoryError_):
+class StoreCorrupt(StoreError):
     """The database file is not one of ours, or SQLite finds it damaged."""
 
 
@@ -17,9 +17,9 @@ class StoreForeign(StoreCorrupt):
     """The database is another program's: nothing may be done to it."""
 
 
-class StoreTooNew(MemoryError_):
+class StoreTooNew(StoreError):
     """The database was written by a newer AURORA."""
 
 
-class UnknownChunk(MemoryError_):
+class UnknownChunk(StoreError):
     """No live chunk answers to that id."""

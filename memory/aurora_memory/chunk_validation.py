@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import msgspec
 
 import aurora_schemas
-from aurora_memory import MemoryError_
+from aurora_memory import StoreError
 from aurora_memory.documents import CodeDocument, Document, KnowledgeDocument, ReasoningDocument
 from aurora_protocol import typed
 
@@ -29,7 +29,7 @@ _SCHEMAS = {"code": "code-chunk", "reasoning": "reasoning-chunk", "knowledge": "
 AnyDocument = TypeVar("AnyDocument", CodeDocument, ReasoningDocument, KnowledgeDocument)
 
 
-class InvalidDocument(MemoryError_):
+class InvalidDocument(StoreError):
     """A chunk document breaks its schema; the message names the places."""
 
 

@@ -14,7 +14,7 @@ from typing import Annotated, get_args
 import msgspec
 from msgspec import Meta, Struct
 
-from aurora_memory import MemoryError_
+from aurora_memory import StoreError
 from aurora_memory.chunks import REASONING, ChunkKind
 from aurora_protocol import typed
 
@@ -40,7 +40,7 @@ _Hash = Annotated[str, Meta(pattern="^([0-9a-f]{2}){0,64}$")]
 Query = Annotated[str, Meta(max_length=20_000)]
 
 
-class InvalidExport(MemoryError_):
+class InvalidExport(StoreError):
     """Error of a file that is no export of ours, or only part of one; the message names the line."""
 
 

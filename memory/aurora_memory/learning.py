@@ -18,7 +18,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from aurora_memory import MemoryError_
+from aurora_memory import StoreError
 from aurora_memory.document_builder import reasoning_document
 from aurora_memory.documents import (
     Complexity,
@@ -38,7 +38,7 @@ MAX_RETRIEVED = 1000
 MAX_QUERY = 20_000
 
 
-class InvalidRun(MemoryError_):
+class InvalidRun(StoreError):
     """A finished run says what no run can; the message names it."""
 
 

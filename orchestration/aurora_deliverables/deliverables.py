@@ -22,7 +22,7 @@ from aurora_deliverables.events import Event
 from aurora_deliverables.projection import Recorded, Refusal
 from aurora_deliverables.reducer import Reducer, order
 from aurora_deliverables.snapshots import decode_snapshot, encode_snapshot, snapshot_mark
-from aurora_memory import MemoryError_
+from aurora_memory import StoreError
 from aurora_memory.store import FoldedDeliverable, LoggedEvent, Store, deliverable_log
 
 logger = logging.getLogger(__name__)
@@ -138,7 +138,7 @@ class Deliverables:
         async with self._turn:
             try:
                 await self._save()
-            except MemoryError_ as error:
+            except StoreError as error:
                 logger.warning("deliverables not remembered", extra={"error": str(error)})
 
     async def _record(self, events: Sequence[Event]) -> Recorded:

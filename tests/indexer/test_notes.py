@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import pytest
 
-from aurora_indexer.watch.event_buffer import MAX_PATHS, Noted, Notes
+from aurora_indexer.watch.event_buffer import MAX_PATHS, FileEvents, Notes
 
 
 class Taken:
@@ -24,7 +24,7 @@ class Taken:
     def _wake(self) -> None:
         self.woken += 1
 
-    async def take(self) -> Noted:
+    async def take(self) -> FileEvents:
         await asyncio.sleep(0)
         return self.notes.take()
 
@@ -34,8 +34,8 @@ async def taken() -> Taken:
     return Taken()
 
 
-def told(changed: set[str] | None = None, removed: set[str] | None = None, **more: bool) -> Noted:
-    return Noted(changed or set(), removed or set(), more.get("overflow", False), more.get("git", False))
+def told(changed: set[str] | None = None, removed: set[str] | None = None, **more: bool) -> FileEvents:
+    return FileEvents(changed or set(), removed or set(), more.get("overflow", False), more.get("git", False))
 
 
 async def test_a_path_is_told_once_by_its_last_state(taken: Taken) -> None:

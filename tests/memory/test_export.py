@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from aurora_memory import MemoryError_
+from aurora_memory import StoreError
 from aurora_memory.export_format import MAX_LINE, InvalidExport, line_reader, read_header
 from aurora_memory.recall import parse_question, recall
 from aurora_memory.store import IndexedFile, LoggedEvent, Store, chunk_reader
@@ -281,13 +281,13 @@ async def test_many_lines_are_taken_in_pieces(opened: Opener, tmp_path: Path) ->
 
 async def test_files_that_cannot_be_read_or_written_are_named(opened: Opener, tmp_path: Path) -> None:
     store = await opened("here", *FILES)
-    with pytest.raises(MemoryError_, match=r"missing\.jsonl"):
+    with pytest.raises(StoreError, match=r"missing\.jsonl"):
         await store.import_learned(tmp_path / "missing.jsonl")
-    with pytest.raises(MemoryError_, match="no regular file"):
+    with pytest.raises(StoreError, match="no regular file"):
         await store.import_learned(tmp_path)
-    with pytest.raises(MemoryError_, match="no regular file"):
+    with pytest.raises(StoreError, match="no regular file"):
         await store.export_learned(tmp_path, "shop")
-    with pytest.raises(MemoryError_, match=r"missing/x\.jsonl"):
+    with pytest.raises(StoreError, match=r"missing/x\.jsonl"):
         await store.export_learned(tmp_path / "missing" / "x.jsonl", "shop")
     assert not list(tmp_path.glob(".*part"))
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import aiosqlite
 import pytest
 
-from aurora_memory import MemoryError_
+from aurora_memory import StoreError
 from aurora_memory.recall import parse_question, recall
 from aurora_memory.recall.patterns import recall_reasoning
 from aurora_memory.store import LoggedEvent, Store, connection, deliverable_log
@@ -318,7 +318,7 @@ async def test_without_room_for_the_backup_nothing_is_migrated(store: Store, mon
     await store.close()
     monkeypatch.setattr(connection, "MIGRATIONS", (*MIGRATIONS, add_a_table))
     monkeypatch.setattr(connection, "_SPARE_BYTES", 1 << 60)
-    with pytest.raises(MemoryError_, match="free some disk space"):
+    with pytest.raises(StoreError, match="free some disk space"):
         await Store.open(store.path)
     with closing(sqlite3.connect(store.path)) as db:
         assert db.execute("PRAGMA user_version").fetchone() == (TODAY,)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from aurora_memory import MemoryError_
+from aurora_memory import StoreError
 from aurora_memory.store import Store, file_reader
 from aurora_memory.store.reader import Reader
 
@@ -52,7 +52,7 @@ async def test_who_is_cancelled_while_memory_answers_is_cancelled_and_the_reader
 async def test_what_a_function_raises_is_raised(tmp_path: Path) -> None:
     store = await Store.open(tmp_path / "memory.db")
     try:
-        with pytest.raises(MemoryError_, match="no such table"):
+        with pytest.raises(StoreError, match="no such table"):
             await store.read(lambda reader: reader.rows("SELECT * FROM absent"))
     finally:
         await store.close()
@@ -62,7 +62,7 @@ async def test_who_asks_after_the_end_is_refused(tmp_path: Path) -> None:
     store = await Store.open(tmp_path / "memory.db")
     await store.close()
     await store.close()
-    with pytest.raises(MemoryError_, match="closed meanwhile"):
+    with pytest.raises(StoreError, match="closed meanwhile"):
         await store.read(file_reader.fact, "root")
 
 

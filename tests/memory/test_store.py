@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from aurora_memory import MemoryError_, StoreCorrupt, StoreTooNew
+from aurora_memory import StoreCorrupt, StoreError, StoreTooNew
 from aurora_memory.chunks import Import
 from aurora_memory.recall import parse_question, recall
 from aurora_memory.store import FileStat, IndexedFile, SkippedFile, Store, chunk_reader, file_reader, relation_reader
@@ -250,7 +250,7 @@ async def test_a_newer_database_is_refused(tmp_path: Path) -> None:
 
 async def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(MemoryError_, match="file"):
+    with pytest.raises(StoreError, match="file"):
         await Store.open(tmp_path / "file" / "memory.db")
 
 

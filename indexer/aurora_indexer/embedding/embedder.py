@@ -12,7 +12,7 @@ from aurora_indexer.embedding import ModelError
 from aurora_indexer.embedding.embedding_text import chunk_text
 from aurora_indexer.embedding.messages import Loaded
 from aurora_indexer.embedding.model_process import ModelProcess
-from aurora_memory import MemoryError_
+from aurora_memory import StoreError
 from aurora_memory.store import Store, embeddings
 from aurora_memory.vectors import Vectors
 from aurora_memory.views import ChunkToEmbed, FileToEmbed
@@ -90,7 +90,7 @@ class Embedder:
         """Embed every chunk that is new, changed or embedded by another model; returns how many those were.
 
         A file that changed since it was indexed waits for the next pass. Raises ModelError where the model can't be
-        used, WorkerLost, MemoryError_.
+        used, WorkerLost, StoreError.
         """
         model = await self._model.loaded()
         reader = self._store.read
@@ -129,12 +129,12 @@ class Embedder:
             return []
         try:
             return task.result()
-        except (IndexerError, MemoryError_) as error:
+        except (IndexerError, StoreError) as error:
             self._say(error)
             return []
 
     async def state(self) -> str:
-        """One line on what is embedded. Raises ModelError, WorkerLost, MemoryError_."""
+        """One line on what is embedded. Raises ModelError, WorkerLost, StoreError."""
         model = await self._model.loaded()
         count = await self._store.read(embeddings.embedded, model.key)
         line = f"semantic recall: {count} chunks embedded by {model.name}"
@@ -150,7 +150,7 @@ class Embedder:
             except ModelError as error:
                 self._say(error)
                 return
-            except (WorkerLost, MemoryError_) as error:
+            except (WorkerLost, StoreError) as error:
                 self._say(error)
                 await asyncio.sleep(RETRY_SECONDS)
                 continue

@@ -21,7 +21,7 @@ from aurora_indexer.git.function_history import FunctionWalk, WalkedCommit
 from aurora_indexer.git.line_moves import LineSpan, own_spans
 from aurora_indexer.git.log_parser import ARGUMENTS, LogReader
 from aurora_indexer.git.worktree import edits, tracked_files
-from aurora_memory import MemoryError_
+from aurora_memory import StoreError
 from aurora_memory.store import Store, commit_reader, file_reader
 from aurora_memory.store.commit_writer import ChangingCommit
 from aurora_memory.views import ChunkPlace
@@ -48,7 +48,7 @@ async def learn_history(root: Path, store: Store, bounds: Bounds | None = None) 
     """Bring what memory knows of git up to HEAD. Failures are logged only; a pass cut short goes on the next time."""
     try:
         await _learn(root, store, bounds or Bounds())
-    except (MemoryError_, OSError) as error:
+    except (StoreError, OSError) as error:
         logger.warning("git history not kept", extra={"root": str(root), "error": str(error)})
 
 

@@ -15,7 +15,7 @@ MAX_PATHS = 20_000
 """With more paths than this, looking at the whole tree is cheaper than looking at each."""
 
 
-class Noted(Struct, frozen=True):
+class FileEvents(Struct, frozen=True):
     """One batch. What is in both sets went and came back. `overflow`: look at all; `git`: HEAD may have moved."""
 
     changed: set[str]
@@ -81,7 +81,7 @@ class Notes:
             self._overflow = True
         self._tell()
 
-    def take(self) -> Noted:
+    def take(self) -> FileEvents:
         """All that was noted since the last time."""
         with self._lock:
             gone, self._gone = self._gone, {}
@@ -97,7 +97,7 @@ class Notes:
                 removed.add(path)
             else:
                 changed.add(path)
-        return Noted(changed, removed, overflow, git)
+        return FileEvents(changed, removed, overflow, git)
 
     def _put(self, path: str, *, gone: bool) -> None:
         if len(self._gone) >= MAX_PATHS:

@@ -2,10 +2,10 @@
 C.2). Pure.
 """
 
-from aurora_memory import MemoryError_
+from aurora_memory import StoreError
 
 
-class PolicyError(MemoryError_):
+class PolicyError(StoreError):
     """A lifespan policy or retention rule cannot be used; the message names it, the field and what is expected."""
 
 

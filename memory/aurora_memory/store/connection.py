@@ -12,7 +12,7 @@ from pathlib import Path
 
 import aiosqlite
 
-from aurora_memory import MemoryError_, StoreBusy, StoreCorrupt, StoreForeign, StoreTooNew
+from aurora_memory import StoreBusy, StoreCorrupt, StoreError, StoreForeign, StoreTooNew
 from aurora_memory.store.migrations import APPLICATION_ID, MIGRATIONS
 
 BUSY_SECONDS = 5.0
@@ -35,7 +35,7 @@ _WRITING_PRAGMAS = (
 def connect_to_read(path: Path) -> sqlite3.Connection:
     """Open a connection that only reads, for the thread that calls: it sees committed data and blocks no writer.
 
-    The file is there and in WAL mode. Raises a `MemoryError_` that says what to do.
+    The file is there and in WAL mode. Raises a `StoreError` that says what to do.
     """
     try:
         db = sqlite3.connect(path, isolation_level=None, timeout=BUSY_SECONDS)
@@ -91,11 +91,11 @@ async def _use_write_ahead_log(db: aiosqlite.Connection) -> None:
             return
 
 
-def _cannot_open(path: Path, error: sqlite3.Error) -> MemoryError_:
-    return MemoryError_(f"cannot open the memory file {path}: {error}; check its folder's permissions")
+def _cannot_open(path: Path, error: sqlite3.Error) -> StoreError:
+    return StoreError(f"cannot open the memory file {path}: {error}; check its folder's permissions")
 
 
-def explained(error: sqlite3.Error, path: Path) -> MemoryError_:
+def explained(error: sqlite3.Error, path: Path) -> StoreError:
     """Turn SQLite's words into what happened, where, and the next step."""
     text = str(error)
     if "locked" in text or "busy" in text:
@@ -103,8 +103,8 @@ def explained(error: sqlite3.Error, path: Path) -> MemoryError_:
     if isinstance(error, sqlite3.DatabaseError) and ("not a database" in text or "malformed" in text):
         return StoreCorrupt(f"{path} is damaged or not a memory file ({text}); 'aurora doctor --repair' sets it aside")
     if "full" in text:
-        return MemoryError_(f"no space left to write {path}; free some disk space, nothing already learned is lost")
-    return MemoryError_(f"cannot use the memory file {path}: {text}; run 'aurora doctor'")
+        return StoreError(f"no space left to write {path}; free some disk space, nothing already learned is lost")
+    return StoreError(f"cannot use the memory file {path}: {text}; run 'aurora doctor'")
 
 
 async def migrate(db: aiosqlite.Connection, path: Path) -> None:
@@ -130,14 +130,14 @@ async def migrate(db: aiosqlite.Connection, path: Path) -> None:
 async def back_up(db: aiosqlite.Connection, path: Path, version: int) -> Path:
     """Copy the whole file to `<name>.v<version>.bak` beside it before its shape changes; the last two are kept.
 
-    Raises MemoryError_ where there is no room for the copy: nothing is changed then.
+    Raises StoreError where there is no room for the copy: nothing is changed then.
     """
     target = path.with_name(f"{path.name}.v{version}.bak")
     unfinished = path.with_name(f"{target.name}.{os.getpid()}")
     size = await pragma_int(db, "page_count") * await pragma_int(db, "page_size")
     free = (await asyncio.to_thread(shutil.disk_usage, path.parent)).free
     if free < size + _SPARE_BYTES:
-        raise MemoryError_(
+        raise StoreError(
             f"{path} must be copied before it is upgraded, which takes {size >> 20} MiB and only {free >> 20} MiB are "
             "free; free some disk space"
         )
@@ -147,9 +147,7 @@ async def back_up(db: aiosqlite.Connection, path: Path, version: int) -> Path:
             await db.backup(copy)
         unfinished.replace(target)
     except (sqlite3.Error, OSError) as error:
-        raise MemoryError_(
-            f"cannot copy {path} to {target} before its upgrade: {error}; nothing was changed"
-        ) from error
+        raise StoreError(f"cannot copy {path} to {target} before its upgrade: {error}; nothing was changed") from error
     finally:
         unfinished.unlink(missing_ok=True)
     older = sorted(path.parent.glob(f"{glob.escape(path.name)}.v*.bak"), key=_version_of_backup)

@@ -12,7 +12,7 @@ import aiosqlite
 import msgspec
 from msgspec import Struct
 
-from aurora_memory import MemoryError_
+from aurora_memory import StoreError
 from aurora_memory.document_builder import iso_time
 from aurora_memory.export_format import FORMAT, VERSION, ChunkKey, ExportHeader, ExportLine, write_line
 from aurora_memory.store.tables import Carried, Table, carried
@@ -38,13 +38,13 @@ class _Source(Struct, frozen=True):
 async def export(db: aiosqlite.Connection, target: Path, workspace: str, git_root: str, now: float) -> Exported:
     """Write everything learned to `target`, which appears (0600) only once it is whole.
 
-    `db` reads within one transaction. `now` is Unix seconds. Raises MemoryError_ where the file cannot be written.
+    `db` reads within one transaction. `now` is Unix seconds. Raises StoreError where the file cannot be written.
     """
     unfinished = target.with_name(f".{target.name}.{os.getpid()}.part")
     sources = [_source(table, form) for table, form in carried()]
     try:
         if await asyncio.to_thread(_is_other_than_file, target):
-            raise MemoryError_(f"{target} is no regular file; name one to write, or - for standard output")
+            raise StoreError(f"{target} is no regular file; name one to write, or - for standard output")
         lines = {source.type: await _count(db, source) for source in sources}
         header = ExportHeader(
             format=FORMAT,
@@ -61,7 +61,7 @@ async def export(db: aiosqlite.Connection, target: Path, workspace: str, git_roo
             await asyncio.to_thread(_settle, file)
         unfinished.replace(target)
     except OSError as error:
-        raise MemoryError_(f"cannot write {target}: {error.strerror}; name another file") from error
+        raise StoreError(f"cannot write {target}: {error.strerror}; name another file") from error
     finally:
         unfinished.unlink(missing_ok=True)
     return Exported({name: count for name, count in lines.items() if count})

@@ -19,7 +19,7 @@ import aiosqlite
 import msgspec
 from msgspec import Struct
 
-from aurora_memory import MemoryError_
+from aurora_memory import StoreError
 from aurora_memory.chunks import REASONING
 from aurora_memory.documents import ReasoningDocument
 from aurora_memory.export_format import MAX_LINE, ChunkKey, ExportHeader, ExportLine, invalid, line_reader, read_header
@@ -54,7 +54,7 @@ class Imported(Struct, frozen=True):
 
 
 async def take_in(db: aiosqlite.Connection, source: Path, now: float) -> Imported:
-    """Import a file. Raises InvalidExport, naming the line, and MemoryError_ where the file cannot be read."""
+    """Import a file. Raises InvalidExport, naming the line, and StoreError where the file cannot be read."""
     file = await asyncio.to_thread(_opened, source)
     try:
         header = read_header(await asyncio.to_thread(_read_raw, file, 1))
@@ -77,10 +77,10 @@ def _opened(path: Path) -> BinaryIO:
     try:
         descriptor = os.open(path, flags)
     except OSError as error:
-        raise MemoryError_(f"cannot read {path}: {error.strerror}; check the path") from error
+        raise StoreError(f"cannot read {path}: {error.strerror}; check the path") from error
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
-        raise MemoryError_(f"cannot read {path}: it is no regular file; give - for standard input")
+        raise StoreError(f"cannot read {path}: it is no regular file; give - for standard input")
     return os.fdopen(descriptor, "rb")
 
 
@@ -88,7 +88,7 @@ def _read_raw(file: BinaryIO, number: int) -> bytes:
     try:
         raw = file.readline(MAX_LINE + 1)
     except OSError as error:
-        raise MemoryError_(f"cannot read line {number}: {error.strerror}; nothing was imported") from error
+        raise StoreError(f"cannot read line {number}: {error.strerror}; nothing was imported") from error
     if len(raw) > MAX_LINE:
         raise invalid(number, f"it is longer than {MAX_LINE >> 20} MiB")
     return raw

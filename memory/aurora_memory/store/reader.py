@@ -30,7 +30,7 @@ class Reader:
         self.words = WordIndex(self.rows)
 
     def connect(self) -> sqlite3.Connection:
-        """Connect to the file as it is now, for the calling thread. Raises a `MemoryError_` that says what to do."""
+        """Connect to the file as it is now, for the calling thread. Raises a `StoreError` that says what to do."""
         self._db = connect_to_read(self._path)
         self.writes += 1
         self.forget_words()
@@ -41,7 +41,7 @@ class Reader:
         self.words = WordIndex(self.rows)
 
     def rows(self, sql: str, values: Sequence[Any] = ()) -> list[Any]:
-        """The rows that answer a question. Raises a `MemoryError_` that says what to do."""
+        """The rows that answer a question. Raises a `StoreError` that says what to do."""
         assert self._db is not None, "opened before anything is asked"
         try:
             return self._db.execute(sql, values).fetchall()

@@ -13,7 +13,7 @@ from typing import Concatenate, ParamSpec, TypeVar
 
 import aiosqlite
 
-from aurora_memory import MemoryError_
+from aurora_memory import StoreError
 from aurora_memory.activation import USUAL, Weighing
 from aurora_memory.store.reader import Reader
 
@@ -37,11 +37,11 @@ class ReaderThread:
     async def __call__(self, function: Callable[Concatenate[Reader, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Run a function of the reader on its thread. Who is cancelled does not wait for its end.
 
-        Raises a `MemoryError_` where the file cannot be read, and what the function raises.
+        Raises a `StoreError` where the file cannot be read, and what the function raises.
         """
         await self._there.wait()
         if self._closed or self._connection is None:
-            raise MemoryError_(f"{self._path} was closed meanwhile; ask again")
+            raise StoreError(f"{self._path} was closed meanwhile; ask again")
         given_up = False
 
         def work() -> T:
@@ -69,7 +69,7 @@ class ReaderThread:
         self._reader.forget_words()
 
     async def open(self) -> None:
-        """Connect to the file as it is now, and answer. Raises a `MemoryError_` that says what to do."""
+        """Connect to the file as it is now, and answer. Raises a `StoreError` that says what to do."""
         self._connection = await aiosqlite.Connection(self._reader.connect, iter_chunk_size=64)
         self._there.set()
 

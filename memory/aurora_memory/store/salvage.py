@@ -16,7 +16,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from aurora_memory import MemoryError_
+from aurora_memory import StoreError
 from aurora_memory.store.tables import CHUNKS, TABLES, Table, spoken_of
 
 MAX_FAILURES = 20_000
@@ -78,7 +78,7 @@ def set_aside(path: Path, now: float) -> Path:
             if companion.exists():
                 companion.rename(target.with_name(target.name + suffix))
     except OSError as error:
-        raise MemoryError_(f"cannot move {path} aside: {error.strerror}; check its folder's permissions") from error
+        raise StoreError(f"cannot move {path} aside: {error.strerror}; check its folder's permissions") from error
     return target
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import aiosqlite
 from msgspec import Struct
 
-from aurora_memory import MemoryError_
+from aurora_memory import StoreError
 from aurora_memory.activation import USUAL, Weighing
 from aurora_memory.chunk_validation import fully_checked
 from aurora_memory.conversation_logs import LogSection, index_of
@@ -62,14 +62,14 @@ class Store(Maintained):
 
     @classmethod
     async def open(cls, path: Path, weighing: Weighing = USUAL, policy: Policy = POLICY) -> Store:
-        """Open or create the file and bring it to today's shape. Raises a `MemoryError_` that says what to do.
+        """Open or create the file and bring it to today's shape. Raises a `StoreError` that says what to do.
 
         `weighing` has the numbers of activation, `policy` those of learning.
         """
         try:
             path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         except OSError as error:
-            raise MemoryError_(f"cannot create the folder {path.parent}: {error.strerror}; set AURORA_HOME") from error
+            raise StoreError(f"cannot create the folder {path.parent}: {error.strerror}; set AURORA_HOME") from error
         writer = await connect(path)
         reader = ReaderThread(path, weighing)
         try:

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from aurora_deliverables.detection import change_title
 from aurora_deliverables.detection.evidence import event_id, shown
-from aurora_deliverables.detection.recorded_state import Told, heard, kind_of
+from aurora_deliverables.detection.recorded_state import RecordedState, heard, kind_of
 from aurora_deliverables.events import Agent, Event, EventBody, PhaseStarted, SpecSource, Started
 
 SOURCE = "git"
@@ -91,7 +91,7 @@ def named(commit: Commit, known: Iterable[str]) -> str | None:
     return None
 
 
-def events_of(commit: Commit, told: Told, why: str, *, touches_code: bool) -> list[Event]:
+def events_of(commit: Commit, told: RecordedState, why: str, *, touches_code: bool) -> list[Event]:
     """What a commit tells of the deliverable it belongs to, for the reason `why`."""
     if told.ended:
         return []
@@ -112,7 +112,7 @@ def events_of(commit: Commit, told: Told, why: str, *, touches_code: bool) -> li
     return events
 
 
-def _event(commit: Commit, told: Told, what: EventBody, evidence: str) -> Event:
+def _event(commit: Commit, told: RecordedState, what: EventBody, evidence: str) -> Event:
     at = max(commit.at, told.phase_at)
     draft = Event("", told.change_id, at, what, agent=commit.agent, source=SOURCE, evidence=shown(evidence))
     return replace(draft, id=event_id(told.change_id, kind_of(draft), commit.hash))

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from aurora_deliverables.choices import PHASES, FailureType, Phase
 from aurora_deliverables.detection.evidence import event_id, shown
-from aurora_deliverables.detection.recorded_state import PLANNING, Told, heard, kind_of
+from aurora_deliverables.detection.recorded_state import PLANNING, RecordedState, heard, kind_of
 from aurora_deliverables.events import (
     Conformed,
     Ended,
@@ -77,7 +77,7 @@ class Observation(Struct, frozen=True):
     ending: Ending | None = None
 
 
-def news(seen: Observation, told: Told, now: float) -> list[Event]:
+def news(seen: Observation, told: RecordedState, now: float) -> list[Event]:
     """Events for what is seen and was not told; none once the deliverable ended.
 
     A phase begins when its first artefact is seen, but planning does not begin again once work has: a proposal put
@@ -96,7 +96,7 @@ def news(seen: Observation, told: Told, now: float) -> list[Event]:
 _Difference = tuple[float, EventBody, str]
 
 
-def _differences(seen: Observation, told: Told, now: float) -> Iterator[_Difference]:
+def _differences(seen: Observation, told: RecordedState, now: float) -> Iterator[_Difference]:
     fresh = _fresh(seen, told, now)
     begun = fresh[0].at if fresh else _within(seen.tasks.at if seen.tasks else now, told, now)
     ended = seen.ending
@@ -124,7 +124,7 @@ def _differences(seen: Observation, told: Told, now: float) -> Iterator[_Differe
         yield from _ended(seen, ended, told, max(_within(ended.at, told, now), begun))
 
 
-def _ended(seen: Observation, ended: Ending, told: Told, at: float) -> Iterator[_Difference]:
+def _ended(seen: Observation, ended: Ending, told: RecordedState, at: float) -> Iterator[_Difference]:
     if ended.status == "completed":
         count = seen.spec.requirements_count or told.spec.requirements_count
         tasks = seen.tasks
@@ -139,7 +139,7 @@ def _ended(seen: Observation, ended: Ending, told: Told, at: float) -> Iterator[
     yield at, Ended(ended.status, ended.failure_type, ended.evidence), ended.evidence
 
 
-def _started(seen: Observation, told: Told) -> Started | None:
+def _started(seen: Observation, told: RecordedState) -> Started | None:
     spec = seen.spec
     if spec.requirements_count is None:
         spec = replace(spec, requirements_count=told.spec.requirements_count)
@@ -151,7 +151,7 @@ def _started(seen: Observation, told: Told) -> Started | None:
     return Started(description=description, type=type_, spec_source=new_spec)
 
 
-def _fresh(seen: Observation, told: Told, now: float) -> list[Artefact]:
+def _fresh(seen: Observation, told: RecordedState, now: float) -> list[Artefact]:
     """The first artefact of each phase that has not begun, in order; none begins later than one after it."""
     if not told.planning:
         return []
@@ -168,12 +168,12 @@ def _fresh(seen: Observation, told: Told, now: float) -> list[Artefact]:
     return found
 
 
-def _within(at: float, told: Told, now: float) -> float:
+def _within(at: float, told: RecordedState, now: float) -> float:
     """`at`, but neither to come nor before what was told last: a checkout or a copy sets mtimes as it likes."""
     return min(max(at, told.told_at), now)
 
 
-def _event(seen: Observation, told: Told, at: float, what: EventBody, evidence: str) -> Event:
+def _event(seen: Observation, told: RecordedState, at: float, what: EventBody, evidence: str) -> Event:
     draft = Event("", seen.change_id, at, what, source=seen.source, evidence=shown(evidence))
     kind = kind_of(draft)
     return replace(draft, id=event_id(seen.change_id, kind, what, told.count(kind)))

@@ -32,7 +32,7 @@ _ASIDE = (ToolCalled, TokensUsed, SessionJoined, HumanIntervened)
 PLANNING: frozenset[Phase] = frozenset({"propose", "specs", "design", "tasks"})
 
 
-class Told(Struct, frozen=True):
+class RecordedState(Struct, frozen=True):
     """`phase` is the one begun last, whether it ended or not, at `phase_at`. `tests_passed`: of the last run since the
     last apply began. `told_at`: when the last was told of how far it is.
 
@@ -73,15 +73,15 @@ class Told(Struct, frozen=True):
         return self.times.get(kind, 0)
 
 
-def told(change_id: str, events: Iterable[Event]) -> Told:
+def told(change_id: str, events: Iterable[Event]) -> RecordedState:
     """What all these events told, in their order."""
-    state = Told(change_id)
+    state = RecordedState(change_id)
     for event in events:
         state = heard(state, event)
     return state
 
 
-def heard(before: Told, event: Event) -> Told:
+def heard(before: RecordedState, event: Event) -> RecordedState:
     """What is told once this event is."""
     what = event.what
     if isinstance(what, _ASIDE) and before.started_at is not None and before.started_at <= event.at:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from aurora_deliverables.detection.evidence import event_id, shown
-from aurora_deliverables.detection.recorded_state import Told, kind_of, passed
+from aurora_deliverables.detection.recorded_state import RecordedState, kind_of, passed
 from aurora_deliverables.events import Event, EventBody, PhaseStarted, RecoveryBegan, TestsRan
 
 SOURCE = "workspace"
@@ -20,7 +20,7 @@ NEEDS_TASKS = frozenset({"openspec", "speckit"})
 """Specs that plan tasks: code that changes before there are any is not yet work on them."""
 
 
-def edited(paths: Sequence[str], told: Told, now: float, why: str) -> list[Event]:
+def edited(paths: Sequence[str], told: RecordedState, now: float, why: str) -> list[Event]:
     """Source files changed last at `now`, and belong to a deliverable for the reason `why`."""
     if told.ended or told.phase in ("apply", "archive"):
         return []
@@ -36,7 +36,7 @@ def edited(paths: Sequence[str], told: Told, now: float, why: str) -> list[Event
     return events
 
 
-def tested(run: TestsRan, told: Told, at: float) -> list[Event]:
+def tested(run: TestsRan, told: RecordedState, at: float) -> list[Event]:
     """Tests ran; `told` is what was told before. Passing while tasks are open, they check the way, not the whole."""
     if told.ended or told.phase in ("verify", "archive") or (told.planning and "apply" not in told.phases):
         return []
@@ -46,7 +46,7 @@ def tested(run: TestsRan, told: Told, at: float) -> list[Event]:
     return [_event(told, at, PhaseStarted("verify"), f"{run.command or 'tests'}: {outcome}")]
 
 
-def finished(told: Told, now: float) -> list[Event]:
+def finished(told: RecordedState, now: float) -> list[Event]:
     """The last task was checked off: tests that passed since the last edit verified the whole."""
     if told.ended or told.phase != "apply" or not told.all_done or not told.tests_passed:
         return []
@@ -54,7 +54,7 @@ def finished(told: Told, now: float) -> list[Event]:
     return [_event(told, now, PhaseStarted("verify"), said)]
 
 
-def _event(told: Told, at: float, what: EventBody, evidence: str) -> Event:
+def _event(told: RecordedState, at: float, what: EventBody, evidence: str) -> Event:
     draft = Event(
         "",
         told.change_id,

@@ -31,7 +31,7 @@ _STATUSES = ("success", "partial", "error")
 _FENCE = re.compile(r"```(?:json)?\s*\n(.*?)```", re.DOTALL)
 
 
-class Told(Struct, frozen=True, kw_only=True):
+class CallFacts(Struct, frozen=True, kw_only=True):
     """What is known of an answer from here: who was asked, what for, and what was seen of the work."""
 
     subgoal_id: str
@@ -42,7 +42,7 @@ class Told(Struct, frozen=True, kw_only=True):
     model_used: str | None = None
 
 
-def response_of(answer: str, told: Told) -> AgentResponse:
+def response_of(answer: str, told: CallFacts) -> AgentResponse:
     """An agent's answer as an envelope. Never raises: an answer that is none has the status `error`."""
     if len(answer) > MAX_REPLY:
         return failed(told, f"answered {len(answer):,} characters; at most {MAX_REPLY:,} are read")
@@ -57,7 +57,7 @@ def response_of(answer: str, told: Told) -> AgentResponse:
     return response_of_value(value, told)
 
 
-def response_of_value(value: dict[str, Any], told: Told) -> AgentResponse:
+def response_of_value(value: dict[str, Any], told: CallFacts) -> AgentResponse:
     """The same for an answer that is a JSON object already."""
     if isinstance(value.get("output"), dict) or "status" in value:
         return _enveloped(value, told, [])
@@ -67,7 +67,7 @@ def response_of_value(value: dict[str, Any], told: Told) -> AgentResponse:
     return _enveloped({"output": {"summary": shown, "data": value}}, told, ["answered JSON without a summary"])
 
 
-def failed(told: Told, why: str, notes: Sequence[str] = ()) -> AgentResponse:
+def failed(told: CallFacts, why: str, notes: Sequence[str] = ()) -> AgentResponse:
     """The envelope of an agent that gave no answer. `why` is one line."""
     return AgentResponse(
         subgoal_id=told.subgoal_id,
@@ -94,7 +94,7 @@ def question_in(line: str) -> str | None:
     return question if isinstance(question, str) and question.strip() else None
 
 
-def _enveloped(value: dict[str, Any], told: Told, notes: list[str]) -> AgentResponse:
+def _enveloped(value: dict[str, Any], told: CallFacts, notes: list[str]) -> AgentResponse:
     for name, own in (("subgoal_id", told.subgoal_id), ("agent_id", told.agent_id)):
         if name in value and value[name] != own:
             notes.append(f"said {name} {_short(value[name])}, which is {own}")
@@ -168,7 +168,7 @@ def _bounded(value: Any, depth: int, cut: list[str]) -> Any:
     return value
 
 
-def _claimed(said: Any, told: Told, notes: list[str]) -> tuple[Interaction, ...]:
+def _claimed(said: Any, told: CallFacts, notes: list[str]) -> tuple[Interaction, ...]:
     """Talks with the user that the agent tells of and nobody here has seen: kept, and said to be its own account."""
     found: list[Interaction] = []
     for each in said[:20] if isinstance(said, list) else ():
@@ -188,7 +188,7 @@ def _claimed(said: Any, told: Told, notes: list[str]) -> tuple[Interaction, ...]
     return tuple(found)
 
 
-def _metadata(said: Any, told: Told) -> AgentMetadata:
+def _metadata(said: Any, told: CallFacts) -> AgentMetadata:
     said = said if isinstance(said, dict) else {}
     listed = said.get("tools_used")
     tools = [_clean(tool[:200]) for tool in listed if isinstance(tool, str)] if isinstance(listed, list) else []

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 
 from msgspec.structs import replace
 
-from aurora_memory import MemoryError_
+from aurora_memory import StoreError
 from aurora_memory.learning import Judged, Judgement
 from aurora_memory.token_cost import estimated_tokens
 from aurora_orchestration.run_record import RunRequest
@@ -75,7 +75,7 @@ async def _judge(verdict: Judged, previous: Remembered, services: Services) -> N
     )
     try:
         await services.memory.judge(judgement)
-    except MemoryError_ as error:
+    except StoreError as error:
         logger.warning("a judgement could not be kept", extra={"run": previous.run_id, "error": str(error)})
 
 

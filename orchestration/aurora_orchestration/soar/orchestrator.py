@@ -8,7 +8,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 
 from aurora_deliverables.detection.prompts import change_of
-from aurora_memory import MemoryError_
+from aurora_memory import StoreError
 from aurora_orchestration import OrchestrationError
 from aurora_orchestration.guardrails.blocked import Blocked
 from aurora_orchestration.llm.completion import CapReached
@@ -70,7 +70,7 @@ async def _to_its_record(run: Run, cancel_earlier: Callable[[], bool]) -> RunRec
     except asyncio.CancelledError:
         cancelled = True
         run.set(state="cancelled", error="cancelled; go on with it by its id")
-    except (OrchestrationError, MemoryError_) as error:
+    except (OrchestrationError, StoreError) as error:
         limited = isinstance(error, CapReached)
         held_back = isinstance(error, Blocked) or (limited and not _has_findings(run.record))
         run.set(state="blocked" if held_back else _state_without_end(run.record), error=str(error))

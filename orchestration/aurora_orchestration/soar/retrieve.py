@@ -12,7 +12,7 @@ from typing import TypeVar
 
 import msgspec
 
-from aurora_memory import MemoryError_
+from aurora_memory import StoreError
 from aurora_memory.recall.conversation_logs import COVERED
 from aurora_memory.recall.question import parse_question
 from aurora_memory.token_cost import estimated_tokens
@@ -60,7 +60,7 @@ async def retrieve(
         recalled = (best, *more)
         weak = await asyncio.to_thread(is_weak, query, [chunk for chunks in recalled for chunk in chunks])
         logs = await memory.logs(query, budget=max(1, round(LOG_SHARE * budget))) if weak else ()
-    except MemoryError_ as error:
+    except StoreError as error:
         tell("retrieve", "failed", f"memory cannot be asked, so nothing is known beforehand: {error}", notice=True)
         return ContextBundle(budget=budget)
     bundle = await asyncio.to_thread(mixed, recalled, logs, budget, settings.max_chunks)

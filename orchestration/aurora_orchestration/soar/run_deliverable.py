@@ -47,7 +47,7 @@ from aurora_deliverables.events import (
     ToolCalled,
 )
 from aurora_deliverables.projection import Tracking
-from aurora_memory import MemoryError_
+from aurora_memory import StoreError
 from aurora_orchestration.run_record import RunRecord
 from aurora_orchestration.soar.claims import usable
 from aurora_orchestration.types import AgentTry, Call, SubgoalResult, Usage
@@ -186,7 +186,7 @@ class RunDeliverable:
     async def _open_one(self) -> str | None:
         try:
             known = await self._tracking.all()
-        except MemoryError_ as error:
+        except StoreError as error:
             logger.warning("deliverables cannot be read", extra={"error": str(error)})
             return None
         for each in known:

@@ -19,7 +19,7 @@ from logging.handlers import QueueHandler, QueueListener, RotatingFileHandler
 from pathlib import Path
 
 from aurora_indexer import IndexerError
-from aurora_memory import MemoryError_
+from aurora_memory import StoreError
 from aurora_protocol import ProtocolError
 from aurora_protocol.address import in_home
 from aurora_server.configuration.settings import LoggingSettings, RotationSettings, SettingsError
@@ -28,7 +28,7 @@ MAX_WAITING = 10_000
 """Records kept for the writer thread; what comes on top is counted and dropped, never waited for."""
 
 _STANDARD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
-_QUOTABLE = (OSError, ImportError, IndexerError, MemoryError_, ProtocolError)
+_QUOTABLE = (OSError, ImportError, IndexerError, StoreError, ProtocolError)
 _SILENCED = {"pygls": logging.CRITICAL, "cattrs": logging.CRITICAL, "watchdog": logging.WARNING}
 
 

@@ -11,7 +11,7 @@ from msgspec import Meta
 
 from aurora_protocol import methods, query_methods
 from aurora_server.mcp.daemon_link import DaemonLink, Heard
-from aurora_server.mcp.recall_reply import RecallTold, hits_reply
+from aurora_server.mcp.recall_reply import RecallContent, hits_reply
 from aurora_server.mcp.replies import DEFAULT_TOKENS, MoreLink, ToolReply, chunk_uri, document_reply, within
 from aurora_server.mcp.tool import Arguments, Query, StructuredContent, Tokens, Tool
 
@@ -58,7 +58,7 @@ class Learn(Arguments, frozen=True, kw_only=True):
     ] = ()
 
 
-class LearnTold(StructuredContent, frozen=True, kw_only=True):
+class LearnContent(StructuredContent, frozen=True, kw_only=True):
     outcome: str
     cached: bool
     reasoning_id: str | None
@@ -123,7 +123,7 @@ MEMORY_TOOLS = (
         "free and local; ask it before you search files. Links lead to each one's text.",
         takes=Recall,
         handler=_recall,
-        gives=RecallTold,
+        gives=RecallContent,
     ),
     Tool(
         name="aurora_retrieve_context",
@@ -149,7 +149,7 @@ MEMORY_TOOLS = (
         "Call it once, after a task is done and checked; secrets are taken out before it is kept.",
         takes=Learn,
         handler=_learn,
-        gives=LearnTold,
+        gives=LearnContent,
         reads=False,
         repeatable=False,
     ),

@@ -24,7 +24,7 @@ class RecalledChunk(StructuredContent, frozen=True, kw_only=True):
     signature: str
 
 
-class RecallTold(StructuredContent, frozen=True, kw_only=True):
+class RecallContent(StructuredContent, frozen=True, kw_only=True):
     """`omitted`: so many results did not fit; `pending_files` are not indexed yet."""
 
     results: list[RecalledChunk]
@@ -63,7 +63,9 @@ def hits_reply(result: dict[str, Any], tokens: int, *, structured: bool = False)
         lines.append("(memory of this workspace is still being built; ask again in a minute)")
     elif behind:
         lines.append(f"({behind} files are not indexed yet)")
-    data = msgspec.to_builtins(RecallTold(results=told, omitted=omitted, pending_files=behind)) if structured else None
+    data = (
+        msgspec.to_builtins(RecallContent(results=told, omitted=omitted, pending_files=behind)) if structured else None
+    )
     return ToolReply("\n".join(lines), tuple(links), data)
 
 

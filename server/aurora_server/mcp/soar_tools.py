@@ -32,7 +32,7 @@ class Assess(Arguments, frozen=True, kw_only=True):
     query: Query
 
 
-class AssessTold(StructuredContent, frozen=True, kw_only=True):
+class AssessContent(StructuredContent, frozen=True, kw_only=True):
     complexity: str
     confidence: float
     score: float
@@ -50,7 +50,7 @@ class Decompose(Arguments, frozen=True, kw_only=True):
     max_tokens: DocumentTokens = DECOMPOSITION_TOKENS
 
 
-class DecomposeTold(StructuredContent, frozen=True, kw_only=True):
+class DecomposeContent(StructuredContent, frozen=True, kw_only=True):
     decomposition: dict[str, Any]
     verdict: str
     score: float
@@ -71,7 +71,7 @@ class Verify(Arguments, frozen=True, kw_only=True):
     max_tokens: DocumentTokens = DEFAULT_TOKENS
 
 
-class VerifyTold(StructuredContent, frozen=True, kw_only=True):
+class VerifyContent(StructuredContent, frozen=True, kw_only=True):
     verdict: str
     score: float
     issues: list[str]
@@ -108,21 +108,21 @@ async def _ask(link: DaemonLink, given: AskArguments, heard: Heard) -> ToolReply
 
 async def _assess(link: DaemonLink, given: Assess, _: Heard) -> ToolReply:
     found = await link.request(query_methods.ASSESS, {"query": given.query}, again=True)
-    return document_reply({name: found[name] for name in AssessTold.__struct_fields__}, DEFAULT_TOKENS)
+    return document_reply({name: found[name] for name in AssessContent.__struct_fields__}, DEFAULT_TOKENS)
 
 
 async def _decompose(link: DaemonLink, given: Decompose, heard: Heard) -> ToolReply:
     params = {"query": given.query, "context": given.context}
     found = await link.request(query_methods.DECOMPOSE, params, heard=heard)
     told = {"decomposition": found["decomposition"], **_verdict(found), **_costs(found)}
-    return document_reply({name: told[name] for name in DecomposeTold.__struct_fields__}, given.max_tokens)
+    return document_reply({name: told[name] for name in DecomposeContent.__struct_fields__}, given.max_tokens)
 
 
 async def _verify(link: DaemonLink, given: Verify, heard: Heard) -> ToolReply:
     params = {"query": given.query, "decomposition": given.decomposition, "output": given.output}
     found = await link.request(query_methods.VERIFY, params, heard=heard)
     told = {**_verdict(found), **_costs(found)}
-    return document_reply({name: told[name] for name in VerifyTold.__struct_fields__}, given.max_tokens)
+    return document_reply({name: told[name] for name in VerifyContent.__struct_fields__}, given.max_tokens)
 
 
 def _verdict(found: dict[str, Any]) -> dict[str, Any]:
@@ -165,7 +165,7 @@ SOAR_TOOLS = (
         "better answered directly or decomposed. Free and local: words alone tell.",
         takes=Assess,
         handler=_assess,
-        gives=AssessTold,
+        gives=AssessContent,
     ),
     Tool(
         name="aurora_decompose",
@@ -174,7 +174,7 @@ SOAR_TOOLS = (
         "on yourself. Uses the configured language model.",
         takes=Decompose,
         handler=_decompose,
-        gives=DecomposeTold,
+        gives=DecomposeContent,
         reads=False,
         repeatable=False,
         outside=True,
@@ -188,7 +188,7 @@ SOAR_TOOLS = (
         "one.",
         takes=Verify,
         handler=_verify,
-        gives=VerifyTold,
+        gives=VerifyContent,
         reads=False,
         outside=True,
         asks=True,

@@ -11,7 +11,7 @@ from lsprotocol.types import ErrorCodes, LSPErrorCodes
 from pygls.exceptions import JsonRpcException
 
 from aurora_indexer import IndexerError
-from aurora_memory import MemoryError_
+from aurora_memory import StoreError
 from aurora_orchestration import OrchestrationError
 from aurora_protocol import ProtocolError
 from aurora_server.configuration.documents import SettingsError
@@ -26,7 +26,7 @@ NOT_INITIALIZED = ErrorCodes.ServerNotInitialized.value
 REQUEST_FAILED = LSPErrorCodes.RequestFailed.value
 REQUEST_CANCELLED = LSPErrorCodes.RequestCancelled.value
 
-DOMAIN = (IndexerError, MemoryError_, OrchestrationError, ProtocolError, SettingsError, WorkspaceError)
+DOMAIN = (IndexerError, StoreError, OrchestrationError, ProtocolError, SettingsError, WorkspaceError)
 """Errors whose message is written for users. They all become `RequestFailed`, with the class's name in `data.kind`."""
 
 
@@ -50,7 +50,7 @@ def as_request_error(error: BaseException) -> RequestError | None:
         case JsonRpcException():
             return RequestError(error.code, error.message)
         case _ if isinstance(error, DOMAIN):
-            return RequestError(REQUEST_FAILED, str(error), {"kind": type(error).__name__.rstrip("_")})
+            return RequestError(REQUEST_FAILED, str(error), {"kind": type(error).__name__})
         case _:
             return None
 

@@ -28,7 +28,7 @@ PARSE_SECONDS = 0.5
 class Buffers:
     """The buffers of one workspace beside its memory. Parsed once per content, off the event loop.
 
-    `relative` turns a path into the one that memory has, and raises MemoryError_ for paths outside.
+    `relative` turns a path into the one that memory has, and raises StoreError for paths outside.
     """
 
     def __init__(self, root: Path, read: ReaderThread, relative: Callable[[Path], str]) -> None:

@@ -21,13 +21,13 @@ from aurora_deliverables.detection import commits, work_phase
 from aurora_deliverables.detection.attribution import Attributed, Open, attribute
 from aurora_deliverables.detection.evidence import event_id, shown
 from aurora_deliverables.detection.observation import Observation, news
-from aurora_deliverables.detection.recorded_state import Told, told
+from aurora_deliverables.detection.recorded_state import RecordedState, told
 from aurora_deliverables.events import Ended, Event, TasksCounted, TestsRan, ToolCalled
 from aurora_indexer.files.gitdir import Head, find_git_directory, read_head
 from aurora_indexer.git import commands
 from aurora_indexer.index_runs import IndexProgress, Touched
 from aurora_indexer.indexer import Indexer
-from aurora_memory import MemoryError_
+from aurora_memory import StoreError
 from aurora_memory.store import Store, file_reader
 from aurora_server.configuration.settings import DetectSettings
 from aurora_server.workspace.spec_files import Specs
@@ -83,7 +83,7 @@ class DeliverableDetection:
         self._noted = _Noted(set(), {}, {}, [])
         self._wake = asyncio.Event()
         self._last_note = 0.0
-        self._told: OrderedDict[str, Told] = OrderedDict()
+        self._told: OrderedDict[str, RecordedState] = OrderedDict()
         self._open: dict[str, Deliverable] = {}
         self._head: Head | None = None
         self._gone: dict[tuple[str, str], float] = {}
@@ -121,7 +121,7 @@ class DeliverableDetection:
             return Attributed(sticky, "the session's")
         return found
 
-    async def known(self, change_id: str) -> Told:
+    async def known(self, change_id: str) -> RecordedState:
         """What was told of a deliverable so far."""
         state = self._told.get(change_id)
         if state is None:
@@ -177,7 +177,7 @@ class DeliverableDetection:
                 await self._wait()
                 noted, self._noted = self._noted, _Noted(set(), {}, {}, [])
                 await self._look(noted)
-            except (MemoryError_, OSError) as error:
+            except (StoreError, OSError) as error:
                 logger.warning("deliverables not looked at", extra={"root": str(self._root), "error": str(error)})
                 await asyncio.sleep(LONGEST_HOLD)
             except Exception:  # detection goes on, whatever one file or commit did to it

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from aurora_indexer.index_runs import IndexProgress
 from aurora_indexer.indexer import Indexer
-from aurora_memory import MemoryError_
+from aurora_memory import StoreError
 from aurora_memory.lifespans.policies import Policies
 from aurora_memory.store import Store, file_reader
 
@@ -54,7 +54,7 @@ class LifespanReview:
                 return
             done = await self._store.review_lifespans(self._policies, now)
             self._due = now + REVIEW_SECONDS
-        except MemoryError_ as error:
+        except StoreError as error:
             logger.warning("lifespans not reviewed", extra={"root": str(self._root), "error": str(error)})
             return
         if done.archived or done.flagged:

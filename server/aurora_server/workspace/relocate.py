@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from aurora_indexer.git import commands
-from aurora_memory import MemoryError_
+from aurora_memory import StoreError
 from aurora_memory.store import Store, file_reader, learned_reader
 from aurora_memory.store.memory_files import MemoryFile, memory_file, memory_files
 
@@ -73,7 +73,7 @@ class Adoption:
         return sorted(others, key=lambda each: not (mine and each.git_root == mine))
 
     async def chosen(self, named: Path | None) -> MemoryFile:
-        """The memory to adopt: the one that is offered, or `named` by its file or folder. Raises MemoryError_."""
+        """The memory to adopt: the one that is offered, or `named` by its file or folder. Raises StoreError."""
         await asyncio.wait({self._looking})
         if named is not None:
             return await self._named(named)
@@ -84,8 +84,8 @@ class Adoption:
             return left[0]
         if left:
             roots = ", ".join(str(each.root) for each in left)
-            raise MemoryError_(f"several memories fit {self._root} ({roots}); name one with --from")
-        raise MemoryError_(
+            raise StoreError(f"several memories fit {self._root} ({roots}); name one with --from")
+        raise StoreError(
             f"no memory of a folder that is gone fits {self._root}; see 'aurora memory adopt --list', then name one "
             "with --from"
         )
@@ -115,9 +115,9 @@ class Adoption:
         if found is None:
             found = next((each for each in await self.others() if each.root == named), None)
         if found is None:
-            raise MemoryError_(f"{named} is no memory file, nor a folder with one; see 'aurora memory adopt --list'")
+            raise StoreError(f"{named} is no memory file, nor a folder with one; see 'aurora memory adopt --list'")
         if await asyncio.to_thread(_same_file, found.path, self._store.path):
-            raise MemoryError_(f"{named} is the memory of {self._root} already; name another with --from")
+            raise StoreError(f"{named} is the memory of {self._root} already; name another with --from")
         return found
 
     async def _look(self) -> None:
@@ -130,7 +130,7 @@ class Adoption:
                 if each.git_root == mine and each.learned and each.left:
                     self._offer = each
                     return
-        except MemoryError_ as error:
+        except StoreError as error:
             logger.warning("older memory not looked for", extra={"root": str(self._root), "error": str(error)})
 
 
@@ -149,5 +149,5 @@ def _put_away(adopted: MemoryFile) -> Path | None:
     try:
         adopted.path.rename(target)
     except OSError as error:
-        raise MemoryError_(f"adopted, but {adopted.path} cannot be renamed: {error.strerror}; move it away") from error
+        raise StoreError(f"adopted, but {adopted.path} cannot be renamed: {error.strerror}; move it away") from error
     return target

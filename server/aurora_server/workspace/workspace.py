@@ -18,7 +18,7 @@ from aurora_indexer.files.scan import Limits
 from aurora_indexer.index_runs import IndexProgress
 from aurora_indexer.indexer import Indexer, IndexerSettings
 from aurora_indexer.workers.pool import WorkerPool
-from aurora_memory import MemoryError_
+from aurora_memory import StoreError
 from aurora_memory.chunks import type_of
 from aurora_memory.lifespans.policies import Merged
 from aurora_memory.store import Counts, Store, file_reader
@@ -111,7 +111,7 @@ class Workspace:
         source: SettingsSource | None = None,
         environ: Mapping[str, str] = os.environ,
     ) -> Workspace:
-        """Open the memory of `root` and begin to bring it up to date. Raises a `MemoryError_`.
+        """Open the memory of `root` and begin to bring it up to date. Raises a `StoreError`.
 
         With a `model`, what memory holds is embedded as well, and recalled by meaning beside words. With a `sender`,
         deliverables that end are exported. With a `source`, questions are answered as is configured when they are
@@ -143,7 +143,7 @@ class Workspace:
         if owner is None:
             await store.remember("root", str(root))
         elif owner != str(root):
-            raise MemoryError_(
+            raise StoreError(
                 f"{store.path} is the memory of {owner}, not of {root}; put {{workspace}} into memory.database_path"
             )
         limits = Limits(max_file_bytes=settings.indexing.max_file_bytes, max_files=settings.indexing.max_files)
@@ -296,7 +296,7 @@ class Workspace:
         return self._indexer.listen(listener)
 
     def relative(self, path: Path) -> str:
-        """`path` within this workspace, with `/`. Raises MemoryError_ for paths outside."""
+        """`path` within this workspace, with `/`. Raises StoreError for paths outside."""
         try:
             return _slashed(path.relative_to(self.root))
         except ValueError:
@@ -304,7 +304,7 @@ class Workspace:
         try:
             return _slashed(Path(os.path.realpath(path)).relative_to(self.root))
         except ValueError as error:
-            raise MemoryError_(f"{path} is outside the workspace {self.root}") from error
+            raise StoreError(f"{path} is outside the workspace {self.root}") from error
 
     async def _warm(self) -> None:
         """Do what neither the start nor the first questions wait for, once the files are known."""

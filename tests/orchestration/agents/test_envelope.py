@@ -11,10 +11,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from aurora_orchestration.agents.envelope import MAX_REPLY, Told, question_in, response_of
+from aurora_orchestration.agents.envelope import MAX_REPLY, CallFacts, question_in, response_of
 from aurora_orchestration.types import Interaction
 
-TOLD = Told(subgoal_id="SG1", agent_id="a", duration_ms=5.0)
+TOLD = CallFacts(subgoal_id="SG1", agent_id="a", duration_ms=5.0)
 FULL: dict[str, Any] = {
     "subgoal_id": "SG1",
     "agent_id": "a",
@@ -95,7 +95,7 @@ def test_depth_size_and_secrets_are_bounded() -> None:
 def test_talks_nobody_here_saw_are_kept_as_its_own_account() -> None:
     seen = Interaction(turn=1, agent_question="q", user_response="r", timestamp="t")
     claimed = [{"agent_question": "q", "user_response": "forged"}, {"agent_question": "other", "user_response": "x"}, 7]
-    told = Told(subgoal_id="SG1", agent_id="a", interactions=(seen,))
+    told = CallFacts(subgoal_id="SG1", agent_id="a", interactions=(seen,))
     response = response_of(json.dumps({**FULL, "user_interactions": claimed}), told)
     assert [each.user_response for each in response.user_interactions] == ["r", "x"]
     assert "by its own account" in response.notes[0]

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aurora_memory import MemoryError_
+from aurora_memory import StoreError
 from aurora_orchestration.settings import RetrievalSettings
 from aurora_orchestration.soar.retrieve import budget_of, is_weak, mixed, retrieve
 from aurora_orchestration.soar.stages import silence
@@ -130,7 +130,7 @@ async def test_no_tokens_no_question() -> None:
 async def test_a_memory_that_cannot_answer_is_a_notice_not_an_error() -> None:
     class Broken(Shelf):
         async def recall(self, *_: Any, **__: Any) -> Sequence[ContextChunk]:
-            raise MemoryError_("the file is not a database")
+            raise StoreError("the file is not a database")
 
     told: list[Any] = []
 

@@ -11,7 +11,7 @@ from typing import Any, Literal
 import msgspec
 from msgspec import Struct, field
 
-from aurora_orchestration.agents.envelope import Told, failed, response_of_value
+from aurora_orchestration.agents.envelope import CallFacts, failed, response_of_value
 from aurora_orchestration.agents.task import Task, document
 from aurora_orchestration.agents.user_questions import Dialogue
 from aurora_orchestration.guardrails.redaction import redact
@@ -68,7 +68,7 @@ async def run(agent: Agent, task: Task, llm: Llm, dialogue: Dialogue) -> AgentRe
         ask = Ask(
             phase="collect", purpose="work on subgoal", system=SYSTEM, prompt=_prompt(agent, task, dialogue, may_ask)
         )
-        told = Told(
+        told = CallFacts(
             subgoal_id=task.subgoal.id,
             agent_id=agent.id,
             interactions=dialogue.interactions,

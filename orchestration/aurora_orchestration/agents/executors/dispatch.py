@@ -10,7 +10,7 @@ from pathlib import Path
 
 import msgspec
 
-from aurora_orchestration.agents.envelope import Told, failed
+from aurora_orchestration.agents.envelope import CallFacts, failed
 from aurora_orchestration.agents.executors import builtin
 from aurora_orchestration.agents.executors.environment import environment_for
 from aurora_orchestration.agents.executors.processes import AgentError
@@ -58,8 +58,8 @@ class Executors:
         seconds = agent.timeout_seconds or self._settings.timeout_seconds
         begun = time.monotonic()
 
-        def told() -> Told:
-            return Told(
+        def told() -> CallFacts:
+            return CallFacts(
                 subgoal_id=task.subgoal.id,
                 agent_id=agent.id,
                 interactions=dialogue.interactions,

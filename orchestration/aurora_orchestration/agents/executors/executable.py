@@ -20,7 +20,7 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
-from aurora_orchestration.agents.envelope import MAX_REPLY, Told, failed, question_in, response_of
+from aurora_orchestration.agents.envelope import MAX_REPLY, CallFacts, failed, question_in, response_of
 from aurora_orchestration.agents.executors.processes import AgentError, AgentProcess, start
 from aurora_orchestration.agents.task import Task, request
 from aurora_orchestration.agents.user_questions import Dialogue
@@ -91,7 +91,7 @@ async def _listen(process: AgentProcess, dialogue: Dialogue, talks: bool) -> tup
 
 
 def _response(text: str, code: int, complaint: str, agent: Agent, task: Task, dialogue: Dialogue) -> AgentResponse:
-    told = Told(subgoal_id=task.subgoal.id, agent_id=agent.id, interactions=dialogue.interactions)
+    told = CallFacts(subgoal_id=task.subgoal.id, agent_id=agent.id, interactions=dialogue.interactions)
     if code != 0 and not text.strip():
         how = f"was ended by signal {code - 128}" if code > 128 else f"ended with code {code}"
         return failed(told, f"{how}{': ' + complaint if complaint else ' and said nothing'}")

@@ -10,7 +10,7 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
-from aurora_orchestration.agents.envelope import MAX_REPLY, Told, question_in, response_of
+from aurora_orchestration.agents.envelope import MAX_REPLY, CallFacts, question_in, response_of
 from aurora_orchestration.agents.executors.environment import filled
 from aurora_orchestration.agents.executors.processes import AgentError
 from aurora_orchestration.agents.task import Task, request
@@ -46,7 +46,7 @@ async def run(
         text = reply.body.decode("utf-8", "replace")
         question = question_in(text)
         if question is None:
-            known = Told(subgoal_id=task.subgoal.id, agent_id=agent.id, interactions=dialogue.interactions)
+            known = CallFacts(subgoal_id=task.subgoal.id, agent_id=agent.id, interactions=dialogue.interactions)
             return response_of(text, known)
         asked = len(dialogue.interactions)
         await dialogue.ask(question)

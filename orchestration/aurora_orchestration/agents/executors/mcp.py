@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct, field
 
 from aurora_memory.semantic_tags import stems_of
-from aurora_orchestration.agents.envelope import Told, failed, response_of, response_of_value
+from aurora_orchestration.agents.envelope import CallFacts, failed, response_of, response_of_value
 from aurora_orchestration.agents.executors.mcp_session import Launch, in_session, tools_of
 from aurora_orchestration.agents.executors.processes import AgentError
 from aurora_orchestration.agents.task import Task, document
@@ -73,7 +73,7 @@ async def run(
         tools = await tools_of(client)
         name, arguments = await _prepared(agent, tools, task, llm, workspace)
         result = await client.call_tool(name, arguments)
-        told = Told(
+        told = CallFacts(
             subgoal_id=task.subgoal.id,
             agent_id=agent.id,
             interactions=dialogue.interactions,
@@ -204,7 +204,7 @@ def _misfit(schema: Mapping[str, Any], arguments: Mapping[str, Any]) -> str | No
     return None if error is None else f"arguments{error.json_path[1:]}: {error.message[:200]}"
 
 
-def _response(result: CallToolResult, told: Told) -> AgentResponse:
+def _response(result: CallToolResult, told: CallFacts) -> AgentResponse:
     texts = [block.text for block in result.content if block.type == "text"]
     others = sorted({block.type for block in result.content if block.type != "text"})
     text = "\n".join(texts).strip()
