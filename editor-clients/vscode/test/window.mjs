@@ -85,8 +85,16 @@ export class Window {
     await input.waitFor({ timeout: PATIENCE });
     await input.fill(`:${line}:${column}`);
     await this.picker.locator(".monaco-list-row", { hasText: `${line}` }).first().waitFor();
-    await this.page.keyboard.press("Enter");
-    await this.picker.waitFor({ state: "hidden", timeout: PATIENCE });
+    for (let turn = 1; ; turn++) {
+      try {
+        await input.press("Enter", { timeout: 5_000 }); // to the field itself: a notification may have the focus
+        await this.picker.waitFor({ state: "hidden", timeout: 5_000 });
+        return;
+      } catch (error) {
+        if (!(await this.picker.isVisible())) return; // closed between the two
+        if (turn === 8) throw error;
+      }
+    }
   }
 
   /** The text of the hover at the cursor, once `words` are in it. */
