@@ -1,22 +1,16 @@
-"""Generator of the JSON Schema and of the settings page from the structs of configuration: `make docs`.
+"""Generator of the JSON Schema and of the settings page from the structs of configuration; `make docs` writes both.
 
-    python -m aurora_server.configuration.schema_generator [--check] [ROOT]
-
-writes `schemas/aurora_schemas/configuration.schema.json` and `docs/reference/settings.md` below ROOT (the working
-folder). Descriptions are the docstrings below the fields, read from the source; the daemon never pays for them.
+Descriptions are the docstrings below the fields, read from the source; the daemon never pays for them.
 """
 
 from __future__ import annotations
 
-import argparse
 import ast
 import inspect
 import json
-import sys
 import types
 from collections.abc import Mapping
 from functools import cache
-from pathlib import Path
 from textwrap import dedent
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
@@ -238,26 +232,3 @@ def files() -> dict[str, str]:
     from aurora_server.configuration.settings_page import PAGE_FILE, page_text
 
     return {SCHEMA_FILE: schema_text(), PAGE_FILE: page_text()}
-
-
-def main() -> int:
-    """Write what is generated; with `--check` only say what differs. Exits 1 where something does."""
-    parser = argparse.ArgumentParser(prog="python -m aurora_server.configuration.schema_generator")
-    parser.add_argument("--check", action="store_true", help="write nothing; exit 1 where a file is not as generated")
-    parser.add_argument("root", nargs="?", type=Path, default=Path(), help="the repository (default: here)")
-    asked = parser.parse_args()
-    stale = 0
-    for name, text in files().items():
-        path = asked.root / name
-        if path.is_file() and path.read_text(encoding="utf-8") == text:
-            continue
-        stale += 1
-        sys.stdout.write(f"{name} {'is not as generated; run: make docs' if asked.check else 'written'}\n")
-        if not asked.check:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text, encoding="utf-8")
-    return 1 if asked.check and stale else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
