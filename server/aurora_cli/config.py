@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from aurora_cli.errors import FINE, NO
+from aurora_cli.global_options import GlobalOptions
 from aurora_cli.output import print_json, style_of_output
-from aurora_cli.settings import Settings
 from aurora_protocol.human_text import plain
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def config() -> None:
 @config.command()
 @click.argument("key", default="")
 @click.pass_obj
-def get(settings: Settings, key: str) -> None:
+def get(settings: GlobalOptions, key: str) -> None:
     """Show a setting, or a section, and where each value comes from. Without KEY, everything that is no default."""
     from aurora_server.configuration import schema_lookup
     from aurora_server.configuration.documents import SettingsError
@@ -71,7 +71,7 @@ def get(settings: Settings, key: str) -> None:
 @click.argument("pairs", nargs=-1, required=True, metavar="KEY VALUE [KEY VALUE]…")
 @click.option("--project", is_flag=True, help="Change the workspace's .aurora/config.json, not your own file.")
 @click.pass_obj
-def set_(settings: Settings, pairs: tuple[str, ...], project: bool) -> None:
+def set_(settings: GlobalOptions, pairs: tuple[str, ...], project: bool) -> None:
     """Change settings in your file. The value null removes one, so that its default holds again."""
     from aurora_protocol.address import home
     from aurora_server.configuration.documents import users_path, workspaces_path
@@ -97,7 +97,7 @@ def set_(settings: Settings, pairs: tuple[str, ...], project: bool) -> None:
 
 @config.command()
 @click.pass_obj
-def path(settings: Settings) -> None:
+def path(settings: GlobalOptions) -> None:
     """Name the files that are read; each weighs more than the one before."""
     from aurora_server.configuration.documents import users_path, workspaces_path
 
@@ -128,7 +128,7 @@ def show_defaults() -> None:
 
 @config.command()
 @click.pass_obj
-def init(settings: Settings) -> int:
+def init(settings: GlobalOptions) -> int:
     """Write a file with every default, to be edited. Exits 1 where there is a file already."""
     from aurora_protocol.address import home
     from aurora_server.configuration.atomic_file import change
@@ -161,7 +161,7 @@ def _without_secrets(name: str, each: Effective) -> Effective:
     return each
 
 
-def _overruled(settings: Settings, keys: list[str], *, project: bool) -> Iterator[str]:
+def _overruled(settings: GlobalOptions, keys: list[str], *, project: bool) -> Iterator[str]:
     """What of members just set in a file does not hold in this workspace, and why."""
     from aurora_server.configuration.documents import SettingsError
     from aurora_server.configuration.effective import effective
@@ -188,7 +188,7 @@ def _same_place(name: str, other: str) -> bool:
     return f"{name}.".startswith(f"{other}.") or f"{other}.".startswith(f"{name}.")
 
 
-def _unlisted(settings: Settings, key: str) -> dict[str, Effective]:
+def _unlisted(settings: GlobalOptions, key: str) -> dict[str, Effective]:
     """A member that is read elsewhere (policies), or has no value: as the user's file has it."""
     from aurora_server.configuration import schema_lookup
     from aurora_server.configuration.documents import users_document
@@ -206,7 +206,7 @@ def _unlisted(settings: Settings, key: str) -> dict[str, Effective]:
     return {key: Effective(place, "user", str(document.path))}
 
 
-def _warn(settings: Settings, root: Path) -> None:
+def _warn(settings: GlobalOptions, root: Path) -> None:
     """Say on standard error what nothing reads in the files."""
     from aurora_server.configuration import schema_lookup
     from aurora_server.configuration.documents import SettingsError, read_document, users_path, workspaces_path
@@ -221,7 +221,7 @@ def _warn(settings: Settings, root: Path) -> None:
             print(plain(f"aurora: {file}: {each.line}"), file=sys.stderr)
 
 
-def _trusted(settings: Settings, root: Path) -> bool:
+def _trusted(settings: GlobalOptions, root: Path) -> bool:
     from aurora_server.configuration.trust import Trust
 
     return Trust(settings.address.home).is_trusted(root)

@@ -10,9 +10,9 @@ from typing import Any
 import click
 
 from aurora_cli.deliverable_view import ended_lines, state_line
+from aurora_cli.global_options import GlobalOptions
 from aurora_cli.output import print_json, style_of_output
 from aurora_cli.session import open_session
-from aurora_cli.settings import Settings
 
 DELIVERABLE = "aurora/deliverable"
 
@@ -27,7 +27,7 @@ def happening(
 
     def made(params_of: Callable[..., dict[str, Any]]) -> click.Command:
         @click.pass_obj
-        def run(settings: Settings, /, words_: tuple[str, ...], **options: Any) -> None:
+        def run(settings: GlobalOptions, /, words_: tuple[str, ...], **options: Any) -> None:
             change, named = split(words_, words, choices or {})
             about = {key: options.pop(key) for key in ("at", "event_id", "in_session", "agent", "model", "framework_")}
             params = {"action": name, "change_id": change, **_named(about), **params_of(**options), **named}
@@ -63,7 +63,7 @@ def split(
     return change, named
 
 
-def record(settings: Settings, params: dict[str, Any]) -> None:
+def record(settings: GlobalOptions, params: dict[str, Any]) -> None:
     """Tell the daemon what happened; print what the deliverable is now. Raises RequestFailed when it is refused."""
     with open_session(settings, settings.workspace) as client:
         state = client.request(DELIVERABLE, params)

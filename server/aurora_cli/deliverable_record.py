@@ -8,8 +8,8 @@ from typing import Any
 
 import click
 
+from aurora_cli.command_types import Finite
 from aurora_cli.deliverable_command import happening
-from aurora_cli.numbers import Finite
 
 PHASES = ("propose", "specs", "design", "tasks", "apply", "verify", "archive")
 COMPLEXITIES = ("trivial", "simple", "moderate", "complex", "unknown")

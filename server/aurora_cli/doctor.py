@@ -9,9 +9,9 @@ from typing import Any
 import click
 
 from aurora_cli.errors import FINE, NO, NO_DAEMON, one_line
-from aurora_cli.output import Style, print_json, style_of
+from aurora_cli.global_options import GlobalOptions
+from aurora_cli.output import TerminalStyle, print_json, style_of
 from aurora_cli.session import open_session
-from aurora_cli.settings import Settings
 from aurora_protocol import DaemonUnreachable
 from aurora_protocol.address import Address
 from aurora_protocol.human_text import count, plain
@@ -27,7 +27,7 @@ _LOG_LINES = 5
 @click.command()
 @click.option("--repair", is_flag=True, help="Mend the memory file and index anew; what was learned is kept.")
 @click.pass_obj
-def doctor(settings: Settings, repair: bool) -> int:
+def doctor(settings: GlobalOptions, repair: bool) -> int:
     """Say what is wrong here, and how to mend it. Exits 1 when something is broken."""
     code = FINE
     try:
@@ -58,7 +58,7 @@ def without_daemon(error: DaemonUnreachable, address: Address) -> dict[str, Any]
     return {"findings": findings, "skipped": {}, "examples": []}
 
 
-def doctor_lines(reply: dict[str, Any], style: Style, *, verbose: bool = False) -> list[str]:
+def doctor_lines(reply: dict[str, Any], style: TerminalStyle, *, verbose: bool = False) -> list[str]:
     """An `aurora/doctor` result for people; `verbose` lists every example of a skipped file that was sent."""
     lines: list[str] = []
     for finding in reply["findings"]:

@@ -7,8 +7,11 @@ from __future__ import annotations
 import fnmatch
 import os
 import re
+import stat
 import sys
+import tempfile
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from msgspec import Struct
@@ -26,7 +29,7 @@ class Unreadable(Exception):
     """What was named cannot be looked at; the message says what, why and the next step, in one line."""
 
 
-class Source(Struct, frozen=True):
+class ManifestText(Struct, frozen=True):
     """One text to check. `path` is None for standard input; `name` is what people call it."""
 
     name: str
@@ -56,7 +59,7 @@ def matching(argument: str) -> list[Path]:
     return [path]
 
 
-def read(path: Path, name: str) -> Source:
+def read(path: Path, name: str) -> ManifestText:
     """The text of a file. Raises Unreadable, also for what is not UTF-8. A pipe may be named: it is read to its end."""
     try:
         with path.open("rb") as file:
@@ -65,12 +68,12 @@ def read(path: Path, name: str) -> Source:
         raise Unreadable(f"{name}: there is no such file; check the path") from error
     except OSError as error:
         raise Unreadable(f"{name}: {error.strerror or error}") from error
-    return Source(name, path, decoded(content, name))
+    return ManifestText(name, path, decoded(content, name))
 
 
-def read_standard_input(name: str) -> Source:
+def read_standard_input(name: str) -> ManifestText:
     """What is on standard input, to be called `name`. Raises Unreadable."""
-    return Source(name, None, decoded(sys.stdin.buffer.read(MAX_BYTES + 1), name))
+    return ManifestText(name, None, decoded(sys.stdin.buffer.read(MAX_BYTES + 1), name))
 
 
 def decoded(content: bytes, name: str) -> str:
@@ -116,3 +119,35 @@ def _names(folder: Path, part: str) -> Iterable[str]:
         return fnmatch.filter(os.listdir(folder), part)  # noqa: PTH208 - names are what is compared
     except OSError:  # a folder that may not be listed has nothing for us
         return []
+
+
+class Changed(Exception):
+    """The file is not any more what it was when it was read; the message says so in one line."""
+
+
+def replace_text(path: Path, old: str, new: str) -> None:
+    """Put `new` in place of `old`, which `path` held when it was read, in UTF-8 and with nothing else changed.
+
+    Keeps permissions and, where that is allowed, the owner; a link stays one, what it leads to is replaced. Raises
+    Changed, and OSError where the folder cannot be written to.
+    """
+    target = path.resolve(strict=True)
+    status = target.stat()
+    if not stat.S_ISREG(status.st_mode):
+        raise Changed(f"{path}: this is not a regular file, so it was not fixed; save it as one")
+    handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(new.encode("utf-8"))
+            file.flush()
+            os.fsync(file.fileno())
+        if sys.platform != "win32":
+            with suppress(PermissionError):  # only root may give files away; the mode below holds anyway
+                os.chown(name, status.st_uid, status.st_gid)
+        Path(name).chmod(stat.S_IMODE(status.st_mode))
+        if target.read_bytes() != old.encode("utf-8"):
+            raise Changed(f"{path}: it was changed while it was being fixed, and left alone; try again")
+        Path(name).replace(target)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise

@@ -7,7 +7,7 @@ import math
 from typing import Any
 
 from aurora_cli import output
-from aurora_cli.output import Style
+from aurora_cli.output import TerminalStyle
 from aurora_manifest.client.consent import destructive
 from aurora_manifest.client.fetch import Published
 from aurora_manifest.client.state import SiteState, read_state
@@ -110,14 +110,14 @@ def _diagnostic(finding: Finding, published: Published) -> dict[str, Any]:
     }
 
 
-def published_lines(published: Published, style: Style) -> list[str]:
+def published_lines(published: Published, style: TerminalStyle) -> list[str]:
     """A manifest in short: where from, whose, how much, and what is wrong with it."""
     how = f"{size(len(published.text.encode('utf-8', 'replace')))}, {_SOURCES[published.source]}"
     lines = [f"{plain(published.url)}  {style.dim(how)}", *_site_lines(published.manifest, style)]
     return lines + finding_lines(published, style)
 
 
-def finding_lines(published: Published, style: Style) -> list[str]:
+def finding_lines(published: Published, style: TerminalStyle) -> list[str]:
     """The findings of a manifest, one per line; the errors first among those shown."""
     ordered = sorted(published.findings, key=lambda each: (each.severity != "error", each.start))
     lines = []
@@ -133,7 +133,7 @@ def finding_lines(published: Published, style: Style) -> list[str]:
     return lines
 
 
-def crawled_lines(published: Published, style: Style) -> list[str]:
+def crawled_lines(published: Published, style: TerminalStyle) -> list[str]:
     """All that a manifest offers: resources, capabilities with how they are called, and the state sent with it."""
     manifest = published.manifest
     lines = published_lines(published, style)
@@ -152,7 +152,7 @@ def crawled_lines(published: Published, style: Style) -> list[str]:
     return [*lines, "", *state_lines(published.state, style)]
 
 
-def _capability_lines(capability: Capability, style: Style) -> list[str]:
+def _capability_lines(capability: Capability, style: TerminalStyle) -> list[str]:
     method = plain(str(capability.method.value)) if capability.method else "?"
     template = plain(str(capability.url_template.value)) if capability.url_template else "?"
     risk = destructive(capability)
@@ -172,7 +172,7 @@ def _capability_lines(capability: Capability, style: Style) -> list[str]:
     return lines
 
 
-def _site_lines(manifest: Manifest, style: Style) -> list[str]:
+def _site_lines(manifest: Manifest, style: TerminalStyle) -> list[str]:
     name, url = (string_at(manifest.site, each) for each in ("name", "url"))
     site = " · ".join(plain(str(each.value)) for each in (name, url) if each)
     capabilities = _many(len(manifest.capabilities), "capability", "capabilities")
@@ -195,7 +195,7 @@ def state_of(header: str | None) -> tuple[SiteState | None, str | None]:
         return None, str(error)
 
 
-def state_lines(header: str | None, style: Style) -> list[str]:
+def state_lines(header: str | None, style: TerminalStyle) -> list[str]:
     """What the AURA-State header of an answer says."""
     state, problem = state_of(header)
     if problem:
@@ -205,7 +205,7 @@ def state_lines(header: str | None, style: Style) -> list[str]:
     return decoded_lines(state, style)
 
 
-def decoded_lines(state: SiteState, style: Style) -> list[str]:
+def decoded_lines(state: SiteState, style: TerminalStyle) -> list[str]:
     """A decoded state: signed in or not, and what may be called now."""
     known = {True: "signed in", False: "not signed in", None: "does not say whether one is signed in"}
     lines = [f"{style.bold('AURA-State')}  {known[state.is_authenticated]}"]
@@ -231,7 +231,7 @@ def body_value(reply: Reply) -> Any:
     return text
 
 
-def reply_lines(reply: Reply, style: Style) -> list[str]:
+def reply_lines(reply: Reply, style: TerminalStyle) -> list[str]:
     """A site's answer: what was asked last, status, state, body."""
     color = "green" if reply.fine else "red"
     said = style.colored(f"{reply.status} {reply.reason}".strip(), color)

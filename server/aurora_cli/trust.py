@@ -7,15 +7,15 @@ from pathlib import Path
 import click
 
 from aurora_cli.errors import FINE, NO
+from aurora_cli.global_options import GlobalOptions
 from aurora_cli.output import print_json
-from aurora_cli.settings import Settings
 
 
 @click.command()
 @click.option("--revoke", is_flag=True, help="Trust this workspace no more.")
 @click.option("--status", is_flag=True, help="Only say whether it is trusted; exits 1 when it is not.")
 @click.pass_obj
-def trust(settings: Settings, revoke: bool, status: bool) -> int:
+def trust(settings: GlobalOptions, revoke: bool, status: bool) -> int:
     """Trust this workspace: its .aurora/ may name models, addresses and agents to run. Holds for this folder alone."""
     from aurora_server.configuration.documents import SettingsError
     from aurora_server.configuration.trust import Trust

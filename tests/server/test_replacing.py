@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from aurora_cli.atomic_write import Changed, replace_text
+from aurora_cli.manifest_files import Changed, replace_text
 
 
 def names(folder: Path) -> list[str]:

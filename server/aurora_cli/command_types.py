@@ -1,15 +1,28 @@
-"""Groups whose commands are imported when they are called, and the options that every command takes."""
+"""Command types: a group whose commands are imported when they are called, the options that every command takes, and
+a number that is finite.
+"""
 
 from __future__ import annotations
 
 import importlib
+import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import click
 
-from aurora_cli.settings import Settings
+from aurora_cli.global_options import GlobalOptions
 from aurora_protocol.version import __version__
+
+
+class Finite(click.FloatRange):
+    """A number within bounds, and none of `nan`, which every bound lets pass, and `inf`, which is no amount."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        number: float = super().convert(value, param, ctx)
+        if not math.isfinite(number):
+            self.fail(f"{value} is no number to count with.", param, ctx)
+        return number
 
 
 class LazyGroup(click.Group):
@@ -47,10 +60,10 @@ def with_global_options(command: click.Command) -> click.Command:
 def global_options() -> list[click.Option]:
     """The options that may stand before or after a command's name."""
 
-    def option(*names: str, keep: Callable[[Settings, Any], None], **more: Any) -> click.Option:
+    def option(*names: str, keep: Callable[[GlobalOptions, Any], None], **more: Any) -> click.Option:
         def callback(ctx: click.Context, parameter: click.Parameter, value: Any) -> None:
             if value not in (None, False, 0) and not ctx.resilient_parsing:  # a shell that completes
-                keep(ctx.ensure_object(Settings), value)
+                keep(ctx.ensure_object(GlobalOptions), value)
 
         return click.Option(list(names), callback=callback, expose_value=False, **more)
 
@@ -59,27 +72,27 @@ def global_options() -> list[click.Option]:
             "--workspace",
             type=click.Path(exists=True, file_okay=False),
             help="The workspace's folder. [default: nearest upward with .git or .aurora, else here]",
-            keep=Settings.set_workspace,
+            keep=GlobalOptions.set_workspace,
         ),
-        option("--json", is_flag=True, help="Print JSON.", keep=Settings.set_json),
+        option("--json", is_flag=True, help="Print JSON.", keep=GlobalOptions.set_json),
         option(
             "--config",
             type=click.Path(exists=True, dir_okay=False, readable=True),
             help="Use this configuration file.",
-            keep=Settings.set_config,
+            keep=GlobalOptions.set_config,
         ),
         option(
             "--lifespan-policies",
             type=click.Path(exists=True, dir_okay=False, readable=True),
             help="Use this file of lifespan policies.",
-            keep=Settings.set_lifespan_policies,
+            keep=GlobalOptions.set_lifespan_policies,
         ),
-        option("-v", "--verbose", count=True, help="Say more; -vv shows tracebacks.", keep=Settings.add_verbosity),
-        option("--no-color", is_flag=True, help="Print no colours and links.", keep=Settings.set_no_color),
+        option("-v", "--verbose", count=True, help="Say more; -vv shows tracebacks.", keep=GlobalOptions.add_verbosity),
+        option("--no-color", is_flag=True, help="Print no colours and links.", keep=GlobalOptions.set_no_color),
         option("--version", is_flag=True, is_eager=True, help="Print the version.", keep=_print_version),
     ]
 
 
-def _print_version(settings: Settings, _: bool) -> None:
+def _print_version(settings: GlobalOptions, _: bool) -> None:
     click.echo(f"aurora {__version__}")
     raise click.exceptions.Exit(0)

@@ -14,7 +14,7 @@ from aurora_protocol.address import Address, home
 
 
 @dataclass
-class Settings:
+class GlobalOptions:
     """The global options, gathered before and after the command's name."""
 
     named_workspace: str | None = None

@@ -8,25 +8,36 @@ from collections.abc import Mapping
 from typing import Any
 
 import click
+import msgspec
 from msgspec import Struct
 
-from aurora_cli.call_view import answer_lines, reply_document
 from aurora_cli.errors import BLOCKED, FINE, INTERRUPTED, NO
-from aurora_cli.output import Style
-from aurora_cli.site_call import call_with, can_ask, confirm_call, hint_after, send_call, typed
+from aurora_cli.output import TerminalStyle
+from aurora_cli.site_call import (
+    answer_lines,
+    call_with,
+    can_ask,
+    confirm_call,
+    hint_after,
+    reply_document,
+    send_call,
+    typed,
+)
 from aurora_cli.site_view import body_value
-from aurora_manifest.client.consent import destructive
+from aurora_manifest.client.consent import MASK, destructive, secret
 from aurora_manifest.client.cookies import Jar
 from aurora_manifest.client.fetch import Published
 from aurora_manifest.client.request import Call
 from aurora_manifest.client.transport import Policy
-from aurora_manifest.model import Capability
-from aurora_orchestration.sites.plan import SitePlan, Step, arguments_of, waits
+from aurora_manifest.model import Capability, Manifest
+from aurora_orchestration.sites.plan import SitePlan, Step, arguments_of, described, waits
 from aurora_protocol import Blocked, SiteError
-from aurora_protocol.human_text import plain
+from aurora_protocol.human_text import count, plain, shorten
+
+_WIDE = 200
 
 
-class Given:
+class GivenValues:
     """The values of `--args`, as they stand, and of `--arg`, words that a parameter gives their type."""
 
     def __init__(self, values: Mapping[str, Any], words: Mapping[str, list[str]]) -> None:
@@ -48,7 +59,7 @@ class Given:
         return found
 
 
-class Failed(Struct, frozen=True):
+class FailedStep(Struct, frozen=True):
     """The step at which it ended, counted from 1, and why."""
 
     step: int
@@ -56,7 +67,7 @@ class Failed(Struct, frozen=True):
     why: str
 
 
-class Doing:
+class PlanRun:
     """One plan at one site. `documents` are the answers so far, as `--json` prints them; `failed` is what ended it.
 
     With a `style`, answers are printed as they come.
@@ -66,16 +77,16 @@ class Doing:
         self,
         plan: SitePlan,
         published: Published,
-        given: Given,
+        given: GivenValues,
         policy: Policy,
         jar: Jar | None,
         token: str | None,
         *,
         yes: bool,
-        style: Style | None,
+        style: TerminalStyle | None,
     ) -> None:
         self.documents: list[dict[str, Any]] = []
-        self.failed: Failed | None = None
+        self.failed: FailedStep | None = None
         self._answers: list[Any] = []
         self._steps = plan.steps
         self._published = published
@@ -106,7 +117,7 @@ class Doing:
         for number, step in enumerate(self._steps, start=1):
             code, why = self._attempt(number, step)
             if code != FINE:
-                self.failed = Failed(number, step.capability, why)
+                self.failed = FailedStep(number, step.capability, why)
                 self._tell(number, why)
                 return code
         return FINE
@@ -158,3 +169,51 @@ def _told(step: Step, error: Exception) -> str:
     """What went wrong with a step, without its name: that is said already."""
     said = error.format_message() if isinstance(error, click.ClickException) else str(error)
     return plain(said).removeprefix(f"{plain(step.capability)}: ")
+
+
+def plan_document(plan: SitePlan, manifest: Manifest) -> dict[str, Any]:
+    """What `--json` prints of a plan: each step with where its arguments come from, and whether it asks first."""
+    steps = []
+    for step in plan.steps:
+        risk = destructive(manifest.capabilities[step.capability])
+        arguments = [
+            {name: value for name, value in msgspec.to_builtins(each).items() if value is not None}
+            for each in _masked(step).arguments
+        ]
+        steps.append(
+            {
+                "capability": step.capability,
+                "arguments": arguments,
+                "why": step.why,
+                "destructive": risk is not None,
+            }
+        )
+    return {"steps": steps, "impossible": plan.impossible or None}
+
+
+def plan_lines(plan: SitePlan, manifest: Manifest, model: str, cost_usd: float, style: TerminalStyle) -> list[str]:
+    """A plan for people: one line per call, its arguments below it."""
+    by = style.dim(f"planned by {plain(model)} for ${cost_usd:.4f}")
+    if plan.impossible:
+        return [f"cannot be done: {plain(plan.impossible)}", by]
+    lines = [f"{style.bold(count(len(plan.steps), 'call'))}  {by}"]
+    for number, step in enumerate(plan.steps, start=1):
+        capability = manifest.capabilities[step.capability]
+        method = plain(str(capability.method.value)) if capability.method else "?"
+        template = plain(str(capability.url_template.value)) if capability.url_template else "?"
+        risk = destructive(capability)
+        warning = style.colored(f"  asks first: {plain(risk)}", "yellow") if risk else ""
+        lines.append(f"{number}  {style.bold(plain(step.capability))}  {method} {shorten(template, _WIDE)}{warning}")
+        if step.why.strip():
+            lines.append(style.dim(f"   {shorten(plain(step.why), _WIDE)}"))
+        lines += [f"   {shorten(plain(line), _WIDE)}" for line in described(_masked(step))]
+    return lines
+
+
+def _masked(step: Step) -> Step:
+    """The step without what a model should not have put into it."""
+    hidden = [
+        msgspec.structs.replace(each, value=MASK) if each.value is not None and secret(each.name) else each
+        for each in step.arguments
+    ]
+    return msgspec.structs.replace(step, arguments=tuple(hidden))
