@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import click
 
 from aurora_cli.global_options import GlobalOptions
 from aurora_cli.output import TerminalStyle, print_json, style_of_output
-from aurora_protocol import Blocked
+from aurora_cli.table import table_lines
 from aurora_protocol.human_text import count, plain
 
 if TYPE_CHECKING:
@@ -34,8 +32,7 @@ def budget() -> None:
 @click.pass_obj
 def status(settings: GlobalOptions) -> None:
     """Say what is spent, reserved and left."""
-    with _opened(settings) as opened:
-        _tell(settings, opened.status())
+    _tell(settings, _budget(settings).status())
 
 
 @budget.command()
@@ -43,11 +40,11 @@ def status(settings: GlobalOptions) -> None:
 @click.pass_obj
 def reset(settings: GlobalOptions, yes: bool) -> None:
     """Count anew from now. What was spent stays in the history."""
-    with _opened(settings) as opened:
-        if not yes and sys.stdin.isatty() and not settings.json:
-            print("\n".join(status_lines(opened.status(), style_of_output(settings))))
-            click.confirm("Count anew from $0.00?", abort=True, err=True)
-        _tell(settings, opened.reset())
+    opened = _budget(settings)
+    if not yes and sys.stdin.isatty() and not settings.json:
+        print("\n".join(status_lines(opened.status(), style_of_output(settings))))
+        click.confirm("Count anew from $0.00?", abort=True, err=True)
+    _tell(settings, opened.reset())
 
 
 @budget.command()
@@ -56,11 +53,10 @@ def reset(settings: GlobalOptions, yes: bool) -> None:
 @click.pass_obj
 def history(settings: GlobalOptions, month: str | None, calls: bool) -> None:
     """Say what was spent, day by day or call by call, and which periods ended."""
-    with _opened(settings) as opened:
-        try:
-            told = opened.history(month)
-        except ValueError as error:
-            raise click.BadParameter(str(error), param_hint="--month") from error
+    try:
+        told = _budget(settings).history(month)
+    except ValueError as error:
+        raise click.BadParameter(str(error), param_hint="--month") from error
     if settings.json:
         import msgspec
 
@@ -69,19 +65,11 @@ def history(settings: GlobalOptions, month: str | None, calls: bool) -> None:
         print("\n".join(history_lines(told, style_of_output(settings), calls=calls)))
 
 
-@contextmanager
-def _opened(settings: GlobalOptions) -> Iterator[Budget]:
-    """The budget of this user's settings; what it raises as errors of the command line."""
-    from aurora_orchestration.guardrails.blocked import Unrecorded
+def _budget(settings: GlobalOptions) -> Budget:
+    """The budget of this user's settings. Raises SettingsError."""
     from aurora_server.configuration.budget import open_budget
-    from aurora_server.configuration.settings import SettingsError
 
-    try:
-        yield open_budget(os.environ, settings.config)
-    except SettingsError as error:
-        raise click.ClickException(str(error)) from error
-    except Unrecorded as error:
-        raise Blocked(str(error)) from error
+    return open_budget(os.environ, settings.config)
 
 
 def _tell(settings: GlobalOptions, status: BudgetStatus) -> None:
@@ -105,16 +93,16 @@ def status_lines(status: BudgetStatus, style: TerminalStyle) -> list[str]:
     lines = [
         f"{style.bold(f'{status.period} budget')}, {status.period_start[:10]} to {status.period_end[:10]} (UTC)",
         f"  {bar} {status.percent:.0f} %  {money(used)} of {money(status.limit_usd)}",
-        f"  spent      {money(status.consumed_usd)} in {count(status.query_count, 'question')}",
     ]
+    rows = [["spent", f"{money(status.consumed_usd)} in {count(status.query_count, 'question')}"]]
     if status.reserved_usd:
-        lines.append(f"  reserved   {money(status.reserved_usd)} for calls that are being made")
+        rows.append(["reserved", f"{money(status.reserved_usd)} for calls that are being made"])
     if status.uncertain_usd:
-        lines.append(f"  uncertain  {money(status.uncertain_usd)} of it: a process ended during its calls")
+        rows.append(["uncertain", f"{money(status.uncertain_usd)} of it: a process ended during its calls"])
     left = "" if status.questions_left is None else f", about {count(status.questions_left, 'question')}"
-    lines.append(f"  left       {money(status.remaining_usd)}{left}")
-    lines.append(f"  warned of  from {money(status.warn_usd)} on, blocked beyond {money(status.limit_usd)}")
-    return [*lines, *_advice(status, style)]
+    rows.append(["left", f"{money(status.remaining_usd)}{left}"])
+    rows.append(["warned of", f"from {money(status.warn_usd)} on, blocked beyond {money(status.limit_usd)}"])
+    return [*lines, *table_lines(rows, style), *_advice(status, style)]
 
 
 def history_lines(history: History, style: TerminalStyle, *, calls: bool) -> list[str]:
@@ -127,15 +115,18 @@ def history_lines(history: History, style: TerminalStyle, *, calls: bool) -> lis
     if not history.entries:
         lines.append("nothing was spent")
     elif calls:
+        rows = []
         for each in history.entries:
             what = "  ".join(plain(part) for part in (each.run, each.phase, each.model) if part)
             note = style.dim("  (estimated: its process ended)") if each.uncertain else ""
-            lines.append(f"  {plain(each.at)[:19].replace('T', ' ')}  {money(each.usd):>10}  {what}{note}")
+            rows.append([plain(each.at)[:19].replace("T", " "), money(each.usd), f"{what}{note}"])
+        lines += table_lines(rows, style, right={1}, least={1: 10})
     else:
-        lines += [
-            f"  {plain(day.date)}  {money(day.usd):>10}  {count(day.calls, 'call')}, {count(day.runs, 'run')}"
+        rows = [
+            [plain(day.date), money(day.usd), f"{count(day.calls, 'call')}, {count(day.runs, 'run')}"]
             for day in history.days
         ]
+        lines += table_lines(rows, style, right={1}, least={1: 10})
     for period in history.ended:
         how = "reset" if period.by_hand else "ended"
         span = f"{plain(period.period_start)[:10]} to {plain(period.period_end)[:10]}"

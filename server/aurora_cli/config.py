@@ -6,7 +6,6 @@ import json
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -35,14 +34,13 @@ def get(settings: GlobalOptions, key: str) -> None:
     from aurora_server.configuration.documents import SettingsError
     from aurora_server.configuration.effective import effective
 
-    with _told():
-        root = settings.workspace
-        values, notices = effective(root, _trusted(settings, root), os.environ, settings.config)
-        chosen = {name: each for name, each in values.items() if name == key or name.startswith(f"{key}.") or not key}
-        if not chosen:
-            chosen = _unlisted(settings, key)
-        if not chosen:
-            raise SettingsError(f"'{key}' is not a setting; {schema_lookup.unknown_hint(key)}")
+    root = settings.workspace
+    values, notices = effective(root, _trusted(settings, root), os.environ, settings.config)
+    chosen = {name: each for name, each in values.items() if name == key or name.startswith(f"{key}.") or not key}
+    if not chosen:
+        chosen = _unlisted(settings, key)
+    if not chosen:
+        raise SettingsError(f"'{key}' is not a setting; {schema_lookup.unknown_hint(key)}")
     chosen = {name: _without_secrets(name, each) for name, each in chosen.items()}
     _warn(settings, root)
     for notice in notices:
@@ -81,10 +79,9 @@ def set_(settings: GlobalOptions, pairs: tuple[str, ...], project: bool) -> None
         raise click.NoSuchOption(strange, ctx=click.get_current_context())
     if len(pairs) % 2:
         raise click.UsageError("every KEY needs a VALUE")
-    with _told():
-        changes = [(key, parsed(key, text)) for key, text in zip(pairs[::2], pairs[1::2], strict=True)]
-        path = workspaces_path(settings.workspace) if project else users_path(os.environ, settings.config)[0]
-        put(path, home(os.environ), changes, of_workspace=project)
+    changes = [(key, parsed(key, text)) for key, text in zip(pairs[::2], pairs[1::2], strict=True)]
+    path = workspaces_path(settings.workspace) if project else users_path(os.environ, settings.config)[0]
+    put(path, home(os.environ), changes, of_workspace=project)
     for line in _overruled(settings, [key for key, value in changes if value is not None], project=project):
         print(f"aurora: {plain(line)}", file=sys.stderr)
     if settings.json:
@@ -143,8 +140,7 @@ def init(settings: GlobalOptions) -> int:
         written = not document
         return document or defaults_file()
 
-    with _told():
-        change(place, home(os.environ), first)
+    change(place, home(os.environ), first)
     if settings.json:
         print_json({"file": str(place), "written": written})
     else:
@@ -225,14 +221,3 @@ def _trusted(settings: GlobalOptions, root: Path) -> bool:
     from aurora_server.configuration.trust import Trust
 
     return Trust(settings.address.home).is_trusted(root)
-
-
-@contextmanager
-def _told() -> Iterator[None]:
-    """Turn what cannot be used into a line on standard error and exit code 2."""
-    from aurora_server.configuration.documents import SettingsError
-
-    try:
-        yield
-    except SettingsError as error:
-        raise click.ClickException(str(error)) from error

@@ -12,6 +12,7 @@ from aurora_cli.errors import FINE, NO, NO_DAEMON, one_line
 from aurora_cli.global_options import GlobalOptions
 from aurora_cli.output import TerminalStyle, print_json, style_of
 from aurora_cli.session import open_session
+from aurora_cli.table import table_lines
 from aurora_protocol import DaemonUnreachable
 from aurora_protocol.address import Address
 from aurora_protocol.human_text import count, plain
@@ -69,14 +70,15 @@ def doctor_lines(reply: dict[str, Any], style: TerminalStyle, *, verbose: bool =
     skipped = sorted(reply["skipped"].items(), key=lambda item: (-item[1], item[0]))
     if skipped:
         lines += ["", f"not indexed: {count(sum(number for _, number in skipped), 'path')}"]
+    rows = []
     for reason, number in skipped:
-        lines.append(f"  {number:>7,}  {style.bold(plain(reason))}")
+        rows.append([f"{number:,}", style.bold(plain(reason))])
         examples = [example for example in reply["examples"] if example["reason"] == reason]
         shown = examples if verbose else examples[:_EXAMPLES]
         for example in shown:
             detail = plain(example.get("detail") or "")
-            lines.append(f"           {plain(example['path'])}{style.dim(f'  {detail}') if detail else ''}")
+            rows.append(["", f"{plain(example['path'])}{style.dim(f'  {detail}') if detail else ''}"])
         if number > len(shown) and shown:
             more = "" if verbose or len(examples) == len(shown) else " (-v lists more)"
-            lines.append(style.dim(f"           … and {number - len(shown):,} more{more}"))
-    return lines
+            rows.append(["", style.dim(f"… and {number - len(shown):,} more{more}")])
+    return [*lines, *table_lines(rows, style, right={0}, least={0: 7})] if rows else lines

@@ -15,14 +15,11 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Literal
 
-import click
-
 from aurora_cli.global_options import GlobalOptions
 from aurora_cli.headless_options import HeadlessOptions
 from aurora_cli.mem import index_once
 from aurora_cli.output import TerminalStyle, style_of_output
 from aurora_cli.session import open_session
-from aurora_orchestration import OrchestrationError
 from aurora_orchestration.guardrails.blocked import Unrecorded
 from aurora_orchestration.guardrails.budget import Budget
 from aurora_orchestration.headless.loop import Headless, Iteration, Outcome, Run, pursue
@@ -33,7 +30,6 @@ from aurora_orchestration.settings import HeadlessSettings
 from aurora_orchestration.types import AgentResponse, Call, Subgoal, SubgoalResult, Usage
 from aurora_protocol.address import home, in_home
 from aurora_protocol.query_methods import QUERY
-from aurora_server.configuration.documents import SettingsError
 from aurora_server.configuration.layers import settings_for
 from aurora_server.configuration.trust import Trust
 
@@ -52,10 +48,7 @@ Opening = Callable[[GlobalOptions], AbstractAsyncContextManager[HeadlessContext]
 
 def pursue_goal(settings: GlobalOptions, options: HeadlessOptions, opening: Opening) -> int:
     """Pursue the goal, telling each iteration; returns the exit code: 0 met, 1 not met, 4 blocked."""
-    try:
-        return asyncio.run(_pursue(settings, options, opening))
-    except (OrchestrationError, SettingsError) as error:
-        raise click.ClickException(str(error)) from error
+    return asyncio.run(_pursue(settings, options, opening))
 
 
 async def _pursue(settings: GlobalOptions, options: HeadlessOptions, opening: Opening) -> int:

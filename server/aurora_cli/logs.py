@@ -14,6 +14,7 @@ import click
 
 from aurora_cli.global_options import GlobalOptions
 from aurora_cli.output import TerminalStyle, print_json, style_of_output
+from aurora_cli.table import table_lines
 from aurora_protocol.human_text import count, plain, plain_lines, shorten, took
 
 if TYPE_CHECKING:
@@ -181,14 +182,11 @@ def _list(settings: GlobalOptions, first: str, last: str, *, since: str = "", ca
 
 
 def _folder(settings: GlobalOptions) -> Path:
-    """The folder of all logs. Raises UsageError where the configuration cannot be used."""
+    """The folder of all logs. Raises SettingsError."""
     from aurora_orchestration.conversations.log_names import logs_folder
-    from aurora_server.configuration.settings import SettingsError, load
+    from aurora_server.configuration.settings import load
 
-    try:
-        return logs_folder(load(os.environ, settings.config).soar.conversations)
-    except SettingsError as error:
-        raise click.ClickException(str(error)) from error
+    return logs_folder(load(os.environ, settings.config).soar.conversations)
 
 
 def _range(day: str | None, month: str | None, begin: str | None, end: str | None) -> tuple[str, str]:
@@ -247,19 +245,15 @@ def row(each: Conversation) -> dict[str, Any]:
 
 def list_lines(found: Sequence[Conversation], style: TerminalStyle) -> list[str]:
     """One line each: when (where you are), its name, score, cost, time, and what was asked."""
-    rows = [(_when(each), each.name, _figures(each), each) for each in found]
-    widths = [max(len(each[place]) for each in rows) for place in range(2)]  # type: ignore[arg-type]
-    figures = max(len(each[2]) for each in rows)
-    lines = []
-    for when, name, told, each in rows:
+    rows = []
+    for each in found:
         state = "" if each.state == "complete" else f"{each.state.replace('_', ' ')}: "
-        used = widths[0] + widths[1] + figures + 6
-        room = _WIDEST_PIPED if style.width is None else max(style.width - used, _NARROWEST)
-        asked = shorten(f"{state}{plain(each.query or '')}", room)
-        if state and asked.startswith(state):
-            asked = style.colored(state, _COLORS.get(each.state, "yellow")) + asked[len(state) :]
-        head = f"{style.dim(when.ljust(widths[0]))}  {style.bold(name.ljust(widths[1]))}"
-        lines.append(f"{head}  {told.ljust(figures)}  {asked}".rstrip())
+        asked = plain(each.query or "")
+        if style.width is None:  # a question may be pages long
+            asked = shorten(asked, max(_WIDEST_PIPED - len(state), 0))
+        coloured = style.colored(state, _COLORS.get(each.state, "yellow"))
+        rows.append([style.dim(_when(each)), style.bold(each.name), *_figures(each), f"{coloured}{asked}"])
+    lines = table_lines(rows, style, right={2, 3, 4}, least={2: 4, 3: 8, 4: 8}, cut=5, indent=0)
     known = [each.cost_usd for each in found if each.cost_usd is not None]
     spent = f" · ${sum(known):,.2f}" if known else ""
     return [*lines, style.dim(f"{count(len(found), 'conversation')}{spent}")]
@@ -320,11 +314,12 @@ def _when(each: Conversation) -> str:
         return each.day
 
 
-def _figures(each: Conversation) -> str:
-    score = f"{each.score:.2f}" if each.score is not None else "   –"
+def _figures(each: Conversation) -> tuple[str, str, str]:
+    """Score, cost and time."""
+    score = f"{each.score:.2f}" if each.score is not None else "–"
     cost = f"${each.cost_usd:.4f}" if each.cost_usd is not None else "–"
     lasted = took(each.duration_ms) if each.duration_ms is not None else "–"
-    return f"{score}  {cost:>8}  {lasted:>8}"
+    return score, cost, lasted
 
 
 def _marked(text: str, words: Sequence[str], style: TerminalStyle) -> str:

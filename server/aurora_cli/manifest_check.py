@@ -13,9 +13,9 @@ from msgspec import Struct
 
 from aurora_cli.manifest_files import (
     STANDARD_INPUT,
-    Changed,
+    FileChanged,
     ManifestText,
-    Unreadable,
+    UnreadableManifest,
     matching,
     read,
     read_standard_input,
@@ -132,13 +132,13 @@ def _diagnostic(finding: Finding, lines: LineIndex) -> Diagnostic:
 
 def checks(
     arguments: Sequence[str], here: Path, stdin_name: str, levels: Mapping[str, str], *, fix: bool
-) -> Iterator[Checked | Unreadable]:
+) -> Iterator[Checked | UnreadableManifest]:
     """Check what the arguments name, each file once, in their order; what cannot be checked comes as an error."""
     done: set[str] = set()
     for argument in arguments:
         try:
             paths = [None] if argument == STANDARD_INPUT else matching(argument)
-        except Unreadable as error:
+        except UnreadableManifest as error:
             yield error
             continue
         for path in paths:
@@ -148,7 +148,7 @@ def checks(
             done.add(name)
             try:
                 yield _checked(path, name, levels, fix=fix)
-            except Unreadable as error:
+            except UnreadableManifest as error:
                 yield error
 
 
@@ -161,10 +161,10 @@ def _checked(path: Path | None, name: str, levels: Mapping[str, str], *, fix: bo
     if fixed.applied:
         try:
             replace_text(path, source.text, fixed.text)
-        except Changed as error:
-            raise Unreadable(str(error)) from error
+        except FileChanged as error:
+            raise UnreadableManifest(str(error)) from error
         except OSError as error:
-            raise Unreadable(f"{name}: cannot be fixed: {error.strerror or error}") from error
+            raise UnreadableManifest(f"{name}: cannot be fixed: {error.strerror or error}") from error
     after = msgspec.structs.replace(source, text=fixed.text)
     return Checked(after, Manifest(parse(fixed.text)), fixed.left, fixed.applied)
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import click
 import msgspec
 
-from aurora_cli.errors import FINE, NO, SaysNo
+from aurora_cli.errors import FINE, NO
 from aurora_cli.global_options import GlobalOptions
 from aurora_cli.manifest_plan import GivenValues, PlanRun, plan_document, plan_lines
 from aurora_cli.output import style_of
@@ -24,19 +24,17 @@ from aurora_cli.site_view import print_document
 from aurora_manifest.client.fetch import fetch as fetch_manifest
 from aurora_manifest.client.transport import Policy
 from aurora_orchestration.guardrails.audit import guard_noted
-from aurora_orchestration.guardrails.blocked import Blocked as HeldBack
 from aurora_orchestration.guardrails.budget import Budget
 from aurora_orchestration.guardrails.cost_estimate import estimate, tokens_of
 from aurora_orchestration.guardrails.guard import Guarded
-from aurora_orchestration.llm.completion import CapReached, Llm, LlmError
+from aurora_orchestration.llm.completion import CapReached, Llm, LlmError, NotConfigured
 from aurora_orchestration.llm.models import open_models
 from aurora_orchestration.settings import SoarSettings
 from aurora_orchestration.sites.planner import Planned, plan_calls
 from aurora_orchestration.types import Call
-from aurora_protocol import Blocked, SiteError
+from aurora_protocol import SiteError
 from aurora_protocol.human_text import plain
 from aurora_server.configuration.budget import budget_of
-from aurora_server.configuration.documents import SettingsError
 from aurora_server.configuration.layers import settings_for
 from aurora_server.configuration.trust import Trust
 
@@ -184,7 +182,7 @@ class ModelSession:
     def guarded(self, text: str, *, force: bool = False) -> Guarded:
         """`text` as it may be sent; what is to be said of it joins `notices`.
 
-        Raises the orchestration's Blocked where a guardrail or the budget holds it back.
+        Raises Blocked where a guardrail or the budget holds it back.
         """
         guarded, notices = guard_noted(text, self._soar.guardrails, self._home, self._run, time.time)
         self.notices += notices
@@ -198,14 +196,11 @@ class ModelSession:
 def open_model(settings: GlobalOptions, flags: Mapping[str, str], *, force: bool = False) -> Iterator[ModelSession]:
     """Open the solving model as it is configured for this workspace, as far as its user trusts it; `flags` count most.
 
-    What the block raises of the orchestration's errors becomes the command line's: Blocked where a guardrail, a cap or
-    the budget held back, SaysNo where no model is configured or none gave an answer that can be used.
+    Raises SettingsError, NotConfigured where there is no model, and what the block raises; an LlmError says that it is
+    the model's answer that cannot be used.
     """
     root, home = settings.workspace, settings.address.home
-    try:
-        soar, found = settings_for(root, Trust(home).is_trusted(root), os.environ, settings.config, flags)
-    except SettingsError as error:
-        raise click.ClickException(str(error)) from error
+    soar, found = settings_for(root, Trust(home).is_trusted(root), os.environ, settings.config, flags)
     calls: list[Call] = []
     run = f"command-{secrets.token_hex(6)}"
     budget = budget_of(soar.cost_budgets)
@@ -213,7 +208,7 @@ def open_model(settings: GlobalOptions, flags: Mapping[str, str], *, force: bool
         soar.llm, os.environ, None, run=run, budget=budget, journal=None, heard=calls.append, force=force
     )
     if models.solving is None:
-        raise SaysNo(models.why)
+        raise NotConfigured(models.why)
     asked = ModelSession(soar, home, run, budget, models.solving, calls)
     asked.notices += [*(notice.line for notice in found), *models.notices]
     try:
@@ -222,7 +217,7 @@ def open_model(settings: GlobalOptions, flags: Mapping[str, str], *, force: bool
         finally:
             if calls:
                 budget.end_run(run)
-    except (CapReached, HeldBack) as error:
-        raise Blocked(str(error)) from error
+    except CapReached:
+        raise
     except LlmError as error:
-        raise SaysNo(f"the model gave no answer that can be used: {error}") from error
+        raise LlmError(f"the model gave no answer that can be used: {error}") from error

@@ -31,7 +31,7 @@ from aurora_manifest.client.request import Call
 from aurora_manifest.client.transport import Policy
 from aurora_manifest.model import Capability, Manifest
 from aurora_orchestration.sites.plan import SitePlan, Step, arguments_of, described, waits
-from aurora_protocol import Blocked, SiteError
+from aurora_protocol import CallBlocked, SiteError
 from aurora_protocol.human_text import count, plain, shorten
 
 _WIDE = 200
@@ -98,7 +98,7 @@ class PlanRun:
         self._style = style
 
     def check(self, *, dry_run: bool) -> None:
-        """Check all that is known before anything is sent. Raises SiteError or Blocked.
+        """Check all that is known before anything is sent. Raises SiteError or CallBlocked.
 
         What may be destroyed without anybody to ask is found here, not after half of the plan.
         """
@@ -107,7 +107,7 @@ class PlanRun:
                 self._call(step)
             reason = destructive(self._capability(step))
             if reason is not None and not (self._yes or dry_run or can_ask()):
-                raise Blocked(
+                raise CallBlocked(
                     f"step {number}, {plain(step.capability)}, may destroy something ({plain(reason)}): nothing was "
                     "sent; look at the plan with --dry-run, and give --yes to do it"
                 )
@@ -131,7 +131,7 @@ class PlanRun:
                 confirm_call(self._capability(step), planned)
             sent = True
             return self._send(number, planned, step)
-        except Blocked as error:
+        except CallBlocked as error:
             return BLOCKED, _told(step, error)
         except (SiteError, click.BadParameter) as error:
             return NO, _told(step, error)

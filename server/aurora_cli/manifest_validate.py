@@ -17,13 +17,13 @@ from aurora_cli.code_frame import code_frame
 from aurora_cli.errors import BAD_INPUT, FINE, NO
 from aurora_cli.global_options import GlobalOptions
 from aurora_cli.manifest_check import Checked, checks, report, severities, summary
-from aurora_cli.manifest_files import STANDARD_INPUT, WELL_KNOWN, Unreadable
+from aurora_cli.manifest_files import STANDARD_INPUT, WELL_KNOWN, UnreadableManifest
 from aurora_cli.output import TerminalStyle, print_json, style_of
 from aurora_manifest.check import unknown_rules
 from aurora_manifest.findings import Finding
 from aurora_manifest.fix_all import is_fixable
 from aurora_protocol.human_text import count, plain
-from aurora_server.configuration.settings import Level, SettingsError, load_manifest
+from aurora_server.configuration.settings import Level, load_manifest
 
 PIPED_WIDTH = 120
 """Columns where there is no terminal: a long line is still cut around what is meant."""
@@ -91,7 +91,7 @@ def validate(
     checked: list[Checked] = []
     unreadable: list[str] = []
     for each in checks(files or [_well_known(settings)], settings.here, stdin_filename, levels, fix=fix):
-        if isinstance(each, Unreadable):
+        if isinstance(each, UnreadableManifest):
             unreadable.append(str(each))
             print(f"aurora: {plain(str(each))}", file=sys.stderr)
             continue
@@ -121,10 +121,7 @@ def _print_lines(lines: Iterable[str], stream: TextIO | None = None) -> None:
 
 def _configured(settings: GlobalOptions) -> dict[str, Level]:
     """What the user's configuration says of severities. A rule it names that is none (any more) is told, no more."""
-    try:
-        levels = load_manifest(os.environ, settings.config).severities
-    except SettingsError as error:
-        raise click.ClickException(str(error)) from error
+    levels = load_manifest(os.environ, settings.config).severities
     for each in unknown_rules(levels):
         print(f"aurora: manifest.severities in your configuration: {plain(each)}", file=sys.stderr)
     return levels

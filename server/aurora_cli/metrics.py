@@ -12,6 +12,7 @@ from aurora_cli.command_types import Finite
 from aurora_cli.global_options import GlobalOptions
 from aurora_cli.output import TerminalStyle, print_json, style_of_output
 from aurora_cli.session import open_session
+from aurora_cli.table import table_lines
 from aurora_deliverables.metric_text import METRIC_NAMES, value_words
 from aurora_protocol.human_text import count, lasting, plain
 
@@ -57,7 +58,7 @@ def metrics_lines(reply: Mapping[str, Any], style: TerminalStyle, by: str | None
     lines += _table(reply["metrics"], style)
     for group in (reply["groups"].get(by) or ()) if by is not None else ():
         lines += ["", style.bold(plain(group["name"])), *_table(group["metrics"], style)]
-    supporting = _supporting(reply.get("supporting") or {})
+    supporting = _supporting(reply.get("supporting") or {}, style)
     return [*lines, "", *supporting] if supporting else lines
 
 
@@ -74,14 +75,13 @@ def sparkline(values: Sequence[float | None]) -> str:
 
 
 def _table(metrics: Mapping[str, Mapping[str, Any]], style: TerminalStyle) -> list[str]:
-    lines = []
+    rows = []
     for name, metric in metrics.items():
         tier = metric.get("tier")
-        shown = style.colored(f"{tier:<6}", _COLORS.get(tier, "yellow")) if tier else style.dim(f"{'–':<6}")
-        line = f"  {METRIC_NAMES.get(name, name):<19} {value_words(name, metric):>12}  {shown}"
+        shown = style.colored(tier, _COLORS.get(tier, "yellow")) if tier else style.dim("–")
         history = sparkline(metric.get("history") or ())
-        lines.append(f"{line}  {_trend(metric, style)}  {history}".rstrip())
-    return lines
+        rows.append([METRIC_NAMES.get(name, name), value_words(name, metric), shown, _trend(metric, style), history])
+    return table_lines(rows, style, right={1}, least={0: 19, 1: 11, 2: 6, 3: 1})
 
 
 def _trend(metric: Mapping[str, Any], style: TerminalStyle) -> str:
@@ -99,16 +99,16 @@ def _span(window: Mapping[str, Any]) -> str:
     return f"from {begun:%Y-%m-%d %H:%M} to {over:%Y-%m-%d %H:%M} UTC"
 
 
-def _supporting(told: Mapping[str, Any]) -> list[str]:
-    lines = []
+def _supporting(told: Mapping[str, Any], style: TerminalStyle) -> list[str]:
+    rows = []
     for key, title in (("phase_seconds", "phases"), ("phase_durations", "phases")):
         if told.get(key):
-            lines.append(f"  {title:<10} {', '.join(f'{name} {lasting(each)}' for name, each in told[key].items())}")
+            rows.append([title, ", ".join(f"{name} {lasting(each)}" for name, each in told[key].items())])
     for key, title in (("tool_calls", "tools"), ("tool_mix", "tools"), ("failure_types", "failures")):
         if told.get(key):
             ranked = sorted(told[key].items(), key=lambda item: -item[1])[:6]
-            lines.append(f"  {title:<10} {', '.join(f'{plain(name)} {_number(each)}' for name, each in ranked)}")
-    return lines
+            rows.append([title, ", ".join(f"{plain(name)} {_number(each)}" for name, each in ranked)])
+    return table_lines(rows, style, least={0: 10}, gap=1) if rows else []
 
 
 def _number(value: float) -> str:

@@ -17,6 +17,7 @@ import click
 from aurora_cli.global_options import GlobalOptions
 from aurora_cli.output import print_json
 from aurora_cli.session import open_session
+from aurora_cli.table import markdown_table
 from aurora_deliverables.metric_text import METRIC_NAMES, value_words
 from aurora_protocol.human_text import count, lasting, plain, took
 
@@ -111,34 +112,30 @@ def markdown(report: Mapping[str, Any], title: str, workspace: str) -> str:
             [METRIC_NAMES.get(name, name), value_words(name, metric), metric.get("tier") or "–"]
             for name, metric in report["metrics"].items()
         ]
-        blocks += ["## Metrics", table(["metric", "value", "tier"], rows)]
+        blocks += ["## Metrics", markdown_table(["metric", "value", "tier"], rows)]
     if report.get("tokens"):
         blocks += ["## Cost", _cost(report["tokens"])]
     if report["ended"]:
-        blocks += ["## Ended", table(["deliverable", "", "took", "conformance", "rework", "tokens"], _ended(report))]
+        blocks += [
+            "## Ended",
+            markdown_table(["deliverable", "", "took", "conformance", "rework", "tokens"], _ended(report)),
+        ]
     if report["open"]:
         rows = [
             [_text(each["change_id"]), each.get("phase") or each["status"], _tasks(each)] for each in report["open"]
         ]
-        blocks += ["## Under way", table(["deliverable", "in", "tasks"], rows[:_ROWS])]
+        blocks += ["## Under way", markdown_table(["deliverable", "in", "tasks"], rows[:_ROWS])]
     if report.get("failure_types"):
         rows = [[name.replace("_", " "), str(number)] for name, number in report["failure_types"].items()]
-        blocks += ["## Failures", table(["kind", "deliverables"], rows)]
+        blocks += ["## Failures", markdown_table(["kind", "deliverables"], rows)]
     if len(report.get("trend") or ()) > 1:
-        blocks += ["## Trend", table(["from", "completed", "failed", "tokens", "cost"], _trend(report["trend"]))]
+        blocks += [
+            "## Trend",
+            markdown_table(["from", "completed", "failed", "tokens", "cost"], _trend(report["trend"])),
+        ]
     if report.get("runs"):
         blocks += runs_blocks(report["runs"])
     return "\n\n".join(blocks)
-
-
-def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A Markdown table with its columns aligned, so that it reads well as text too."""
-    widths = [max(len(row[place]) for row in [head, *rows]) for place in range(len(head))]
-
-    def line(cells: Sequence[str]) -> str:
-        return f"| {' | '.join(cell.ljust(width) for cell, width in zip(cells, widths, strict=True))} |"
-
-    return "\n".join([line(head), f"|{'|'.join('-' * (width + 2) for width in widths)}|", *map(line, rows)])
 
 
 def _ended(report: Mapping[str, Any]) -> list[list[str]]:
@@ -200,13 +197,10 @@ def _text(text: str) -> str:
 
 
 def soar_settings(settings: GlobalOptions) -> SoarSettings:
-    """What is configured. Raises ClickException where that cannot be used."""
-    from aurora_server.configuration.settings import SettingsError, load
+    """What is configured. Raises SettingsError."""
+    from aurora_server.configuration.settings import load
 
-    try:
-        return load(os.environ, settings.config).soar
-    except SettingsError as error:
-        raise click.ClickException(str(error)) from error
+    return load(os.environ, settings.config).soar
 
 
 def runs_of(settings: ConversationSettings, period: str, start: str | None, end: str | None) -> dict[str, Any]:
@@ -245,17 +239,17 @@ def runs_blocks(runs: Mapping[str, Any]) -> list[str]:
     if learning["improvement"] is not None:
         gained = f"{learning['improvement']:+.2f} ({learning['with_patterns']:.2f} with patterns"
         rows.append(["learning", f"{gained}, {learning['without']:.2f} without)"])
-    blocks = ["## Questions", table(["figure", "value"], rows)]
+    blocks = ["## Questions", markdown_table(["figure", "value"], rows)]
     if len(runs["workspaces"]) > 1:
         told = [
             [plain(each["workspace"]).replace("|", "\\|"), f"{each['queries']:,}", f"${each['cost_usd']:,.4f}"]
             for each in runs["workspaces"][:_MOST_WORKSPACES]
         ]
-        blocks += ["### By workspace", table(["workspace", "queries", "cost"], told)]
+        blocks += ["### By workspace", markdown_table(["workspace", "queries", "cost"], told)]
     if len(runs["trend"]) > 1:
         blocks += [
             "### How they went",
-            table(["from", "queries", "accuracy", "errors", "cost", "patterns"], _runs_trend(runs)),
+            markdown_table(["from", "queries", "accuracy", "errors", "cost", "patterns"], _runs_trend(runs)),
         ]
     return blocks
 

@@ -29,7 +29,7 @@ from aurora_manifest.client.origins import Origin, origin_of, parse_url
 from aurora_manifest.client.request import Call, build_call
 from aurora_manifest.client.transport import Policy, Reply, Request, send
 from aurora_manifest.model import Capability
-from aurora_protocol import Blocked, SiteError
+from aurora_protocol import CallBlocked, SiteError
 from aurora_protocol.human_text import plain, plain_lines
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -65,7 +65,7 @@ def jar_of(settings: GlobalOptions, origin: Origin, file: Path | None, no_cookie
 
 
 def call_with(capability: Capability, origin: Origin, arguments: dict[str, Any], token: str | None) -> Call:
-    """The checked request that calls a capability. Raises SiteError or Blocked where there can be none."""
+    """The checked request that calls a capability. Raises SiteError or CallBlocked where there can be none."""
     check_arguments(capability, arguments)
     planned = build_call(capability, origin, arguments)
     return with_token(planned, token) if token else planned
@@ -166,16 +166,16 @@ def warn_of_errors(published: Published) -> None:
 
 
 def confirm_call(capability: Capability, planned: Call) -> None:
-    """Raise Blocked unless nothing can be destroyed, or a person at the terminal agrees."""
+    """Raise CallBlocked unless nothing can be destroyed, or a person at the terminal agrees."""
     reason = destructive(capability)
     if reason is None:
         return
     doing = f"{plain(capability.name)}: {planned.request.method} {plain(planned.shown_url)}"
     what = f"{doing} may destroy something ({plain(reason)})"
     if not can_ask():
-        raise Blocked(f"{what}; give --yes to do it")
+        raise CallBlocked(f"{what}; give --yes to do it")
     if not click.confirm(f"{what}. Do it?", err=True):
-        raise Blocked(f"{plain(capability.name)}: not sent")
+        raise CallBlocked(f"{plain(capability.name)}: not sent")
 
 
 def can_ask() -> bool:

@@ -8,6 +8,7 @@ from typing import Any
 
 from aurora_cli import output
 from aurora_cli.output import TerminalStyle
+from aurora_cli.table import table_lines
 from aurora_manifest.client.consent import destructive
 from aurora_manifest.client.fetch import Published
 from aurora_manifest.client.state import SiteState, read_state
@@ -142,9 +143,11 @@ def crawled_lines(published: Published, style: TerminalStyle) -> list[str]:
     for resource in manifest.resources:
         pattern = plain(str(resource.uri_pattern.value)) if resource.uri_pattern else "?"
         lines.append(f"  {plain(resource.name)}  {pattern}")
+        rows = []
         for each in resource.operations:
             named = plain(str(each.capability_id.value)) if each.capability_id else "?"
-            lines.append(f"    {plain(each.method):<6} → {named}")
+            rows.append([plain(each.method), f"→ {named}"])
+        lines += table_lines(rows, style, least={0: 6}, indent=4, gap=1) if rows else []
     if manifest.capabilities:
         lines += ["", style.bold("capabilities")]
     for capability in manifest.capabilities.values():

@@ -17,19 +17,15 @@ from aurora_cli.output import print_json
 @click.pass_obj
 def trust(settings: GlobalOptions, revoke: bool, status: bool) -> int:
     """Trust this workspace: its .aurora/ may name models, addresses and agents to run. Holds for this folder alone."""
-    from aurora_server.configuration.documents import SettingsError
     from aurora_server.configuration.trust import Trust
-    from aurora_server.workspace.registry import WorkspaceError, canonical
+    from aurora_server.workspace.registry import canonical
 
     if revoke and status:
         raise click.UsageError("--revoke and --status are not for one call")
     kept = Trust(settings.address.home)
-    try:
-        root = settings.workspace.resolve() if revoke or status else canonical(settings.workspace, Path.home())
-        changed = False if status else kept.revoke(root) if revoke else kept.trust(root)
-        trusted = kept.is_trusted(root)
-    except (SettingsError, WorkspaceError) as error:
-        raise click.ClickException(str(error)) from error
+    root = settings.workspace.resolve() if revoke or status else canonical(settings.workspace, Path.home())
+    changed = False if status else kept.revoke(root) if revoke else kept.trust(root)
+    trusted = kept.is_trusted(root)
     if settings.json:
         print_json({"root": str(root), "trusted": trusted, "changed": changed})
     elif trusted:

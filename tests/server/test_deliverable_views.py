@@ -7,7 +7,6 @@ import pytest
 from aurora_cli.deliverable_ingest import KEPT, shortened
 from aurora_cli.metrics import metrics_lines, sparkline
 from aurora_cli.output import TerminalStyle
-from aurora_cli.report import table
 from aurora_protocol.human_text import lasting
 from aurora_server.lsp.checklists import checklist
 
@@ -67,7 +66,3 @@ def test_what_a_hook_wrote_is_cut_in_the_middle() -> None:
     for _ in range(100):
         nested = [nested]
     assert str(shortened(nested)).count("[") == 12
-
-
-def test_tables_are_aligned() -> None:
-    assert table(["a", "bb"], [["ccc", "d"]]) == "| a   | bb |\n|-----|----|\n| ccc | d  |"

@@ -16,9 +16,11 @@ from aurora_cli.global_options import GlobalOptions
 from aurora_cli.headless import HeadlessContext, pursue_goal, record_of
 from aurora_cli.headless import opening as opening_for_real
 from aurora_cli.headless_options import HeadlessOptions, headless_options, options_of
+from aurora_orchestration.headless.goals import BadPrompt
 from aurora_orchestration.run_record import Mode, RunRecord
 from aurora_orchestration.settings import HeadlessSettings
 from aurora_orchestration.types import AgentResponse, AgentTry, Output, Subgoal, SubgoalResult
+from aurora_server.configuration.documents import SettingsError
 from aurora_server.workspace.query_documents import result_of
 
 
@@ -138,7 +140,7 @@ def test_on_main_it_is_blocked_with_the_way_out(settings: GlobalOptions, capsys:
 
 
 def test_a_missing_prompt_is_bad_input(settings: GlobalOptions) -> None:
-    with pytest.raises(click.ClickException, match="no such file"):
+    with pytest.raises(BadPrompt, match="no such file"):
         pursue_goal(settings, HeadlessOptions(prompt=Path("nowhere.md")), opening)
 
 
@@ -153,5 +155,5 @@ def test_on_main_the_branch_is_told_before_a_missing_prompt(
 def test_a_configuration_that_cannot_be_used_is_bad_input(settings: GlobalOptions, tmp_path: Path) -> None:
     (tmp_path / "home").mkdir()
     (tmp_path / "home/config.json").write_text('{"llm": 5}')
-    with pytest.raises(click.ClickException, match="'llm' must be an object"):
+    with pytest.raises(SettingsError, match="'llm' must be an object"):
         pursue_goal(settings, HeadlessOptions(), opening_for_real)

@@ -12,14 +12,17 @@ from typing import Any
 
 from msgspec import Struct
 
+from aurora_protocol import BAD_INPUT, AuroraError
 from aurora_protocol.address import home as aurora_home
 
 MAX_CONFIG_BYTES = 1 << 20
 CONFIG_VARIABLE = "AURORA_CONFIG"
 
 
-class SettingsError(Exception):
+class SettingsError(AuroraError):
     """A configuration value cannot be used; the message names the file or variable, the key and what is expected."""
+
+    exit_code = BAD_INPUT
 
 
 class Document(Struct, frozen=True):
