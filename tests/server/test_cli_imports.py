@@ -59,8 +59,17 @@ def test_mem_imports_only_what_it_needs(daemon: FakeDaemon, tmp_path: Path) -> N
     assert done.returncode == 0, done.stderr
     loaded = set(done.stdout.splitlines()[-1].split())
     assert "aurora_protocol.client" in loaded
-    heavy = {"msgspec", "asyncio", "rich", "pygls", "lsprotocol", "numpy", "subprocess", "aurora_memory", "psutil"}
-    assert heavy & loaded == set()
+    slow = {"asyncio", "subprocess", "logging", "tempfile", "hashlib", "importlib.metadata"}
+    late = {
+        "aurora_cli.headless",
+        "aurora_cli.index",
+        "aurora_cli.table",
+        "aurora_protocol.launch",
+        "aurora_protocol.methods",
+    }
+    assert (slow | late) & loaded == set()
+    foreign = {name.partition(".")[0] for name in loaded} - sys.stdlib_module_names
+    assert foreign == {"aurora_cli", "aurora_protocol", "click"}
 
 
 @pytest.mark.parametrize("folder", [".", "sub"])
