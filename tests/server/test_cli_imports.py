@@ -23,8 +23,9 @@ REPLY: dict[str, Any] = {
     "results": [],
     "hint": None,
 }
-MODULES = "import sys; from aurora_cli import main; sys.argv[1:] = ['mem', 'x']; "
-MODULES += "from aurora_cli import fast_exit; fast_exit.leave = lambda code: print(*sys.modules) or code; main()"
+MODULES = "import sys; before = set(sys.modules); from aurora_cli import main; sys.argv[1:] = ['mem', 'x']; "
+MODULES += "from aurora_cli import fast_exit; "
+MODULES += "fast_exit.leave = lambda code: print(*sys.modules.keys() - before) or code; main()"
 
 
 @pytest.fixture
