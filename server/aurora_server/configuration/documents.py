@@ -13,6 +13,7 @@ from typing import Any
 from msgspec import Struct
 
 from aurora_protocol.address import home as aurora_home
+from aurora_protocol.strict_modes import complaint
 
 MAX_CONFIG_BYTES = 1 << 20
 CONFIG_VARIABLE = "AURORA_CONFIG"
@@ -47,17 +48,33 @@ def users_document(environ: Mapping[str, str], config_file: Path | None = None) 
     return Document(path, read_document(path, required=named))
 
 
-def read_document(path: Path, *, required: bool, named_by: str = "--config") -> dict[str, Any]:
+def workspaces_document(root: Path) -> Document:
+    """Read the file of the workspace at `root`: it may belong to whom `root` belongs to. Raises SettingsError."""
+    path = workspaces_path(root)
+    try:
+        owner = root.stat().st_uid
+    except OSError:  # a folder that is gone has no file either
+        return Document(path)
+    return Document(path, read_document(path, required=False, owner=owner))
+
+
+def read_document(
+    path: Path, *, required: bool, named_by: str = "--config", owner: int | None = None
+) -> dict[str, Any]:
     """The JSON object in a file; an empty one where there is no file and none is `required`.
 
-    `named_by` is what a missing one is to be looked up in. Raises SettingsError. Never waits: what a workspace has in
-    that place may be a pipe.
+    `named_by` is what a missing one is to be looked up in, `owner` a user besides ours that it may belong to. Raises
+    SettingsError, also where another user may write the file (`strict_modes`). Never waits: what a workspace has there
+    may be a pipe.
     """
     flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
     try:
         with os.fdopen(os.open(path, flags), "rb") as file:
-            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            status = os.fstat(file.fileno())
+            if not stat.S_ISREG(status.st_mode):
                 raise SettingsError(f"cannot read {path}: it is not a regular file")
+            if problem := complaint(path, status, owner):
+                raise SettingsError(problem)
             content = file.read(MAX_CONFIG_BYTES + 1)
     except (FileNotFoundError, NotADirectoryError) as error:
         if required:

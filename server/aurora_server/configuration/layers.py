@@ -19,8 +19,8 @@ from aurora_orchestration.settings import SoarSettings
 from aurora_server.configuration.documents import (
     Document,
     SettingsError,
-    read_document,
     users_document,
+    workspaces_document,
     workspaces_path,
 )
 from aurora_server.configuration.marks import Member, members
@@ -100,7 +100,7 @@ def layered(
     said = {field: given_in(user, name) for field, (name, _) in SECTIONS.items()}
     path = workspaces_path(root)
     try:
-        document = Document(path, read_document(path, required=False))
+        document = workspaces_document(root)
     except SettingsError as error:
         return _rooted(built(said, str(user.path), environ, flags), root), [_unusable((), str(error))]
     kept, notices = of_workspace(document, trusted)

@@ -10,7 +10,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from aurora_protocol.methods import Finding
-from aurora_server.configuration.documents import Document, SettingsError, read_document, users_path, workspaces_path
+from aurora_server.configuration.documents import (
+    Document,
+    SettingsError,
+    read_document,
+    users_path,
+    workspaces_document,
+)
 from aurora_server.configuration.settings import DaemonSections, Settings, settings_of
 
 if TYPE_CHECKING:
@@ -89,9 +95,8 @@ class SettingsSource:
             except SettingsError:
                 continue  # the user's own, told above
             found += [Finding(level="warning", what=notice.what, fix=notice.fix) for notice in notices]
-            path = workspaces_path(root)
             try:
-                document = Document(path, read_document(path, required=False))
+                document = workspaces_document(root)
             except SettingsError:
                 continue  # one of the notices
             found += [Finding(level="warning", what=line) for line in self._unknown(document)]
