@@ -10,8 +10,7 @@ from typing import Any
 
 import aurora_schemas
 from aurora_server.configuration import schema_lookup
-from aurora_server.configuration.atomic_file import change
-from aurora_server.configuration.documents import Document, SettingsError, finite
+from aurora_server.configuration.config_file import Document, SettingsError, change, finite
 from aurora_server.configuration.settings import settings_of
 
 _KEYS = re.compile(r"^(sk|pk|rk)[-_]|^gh[pousr]_|^github_pat_|^xox[abprs]-|^AKIA[0-9A-Z]{12}|^AIza|^eyJ[\w-]+\.|^hf_")

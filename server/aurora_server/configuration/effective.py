@@ -12,7 +12,7 @@ import msgspec
 from msgspec import Struct
 
 from aurora_server.configuration import soar
-from aurora_server.configuration.documents import Document, users_document, workspaces_path
+from aurora_server.configuration.config_file import Document, users_document, workspaces_path
 from aurora_server.configuration.layers import Notice, layered
 from aurora_server.configuration.model_selection import ROLES, VARIABLES
 from aurora_server.configuration.settings import SECTIONS, Settings, settings_of

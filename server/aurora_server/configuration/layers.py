@@ -16,7 +16,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from aurora_orchestration.settings import SoarSettings
-from aurora_server.configuration.documents import (
+from aurora_server.configuration.config_file import (
     Document,
     SettingsError,
     read_document,

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from aurora_protocol.methods import Finding
-from aurora_server.configuration.documents import Document, SettingsError, read_document, users_path, workspaces_path
+from aurora_server.configuration.config_file import Document, SettingsError, read_document, users_path, workspaces_path
 from aurora_server.configuration.settings import DaemonSections, Settings, settings_of
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from msgspec import Meta, Struct
 
 from aurora_protocol.address import home as aurora_home
-from aurora_server.configuration.documents import Document, SettingsError, read_document, users_document
+from aurora_server.configuration.config_file import Document, SettingsError, read_document, users_document
 from aurora_server.configuration.values import PREFIX, section, variable_of
 
 if TYPE_CHECKING:

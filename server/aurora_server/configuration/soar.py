@@ -13,7 +13,7 @@ from msgspec.structs import fields, replace
 from aurora_orchestration.settings import SoarSettings
 from aurora_protocol.address import home as aurora_home
 from aurora_protocol.address import in_home
-from aurora_server.configuration.documents import Document
+from aurora_server.configuration.config_file import Document
 from aurora_server.configuration.marks import marks_of, members
 from aurora_server.configuration.model_selection import (
     FLAGS,

@@ -12,7 +12,7 @@ import msgspec
 from msgspec import Struct
 
 from aurora_protocol import typed
-from aurora_server.configuration.documents import SettingsError
+from aurora_server.configuration.config_file import SettingsError
 from aurora_server.configuration.marks import section_of
 
 PREFIX = "AURORA_"

@@ -22,7 +22,7 @@ from aurora_server.session.folders import Folders
 
 if TYPE_CHECKING:
     from aurora_deliverables.deliverable import Deliverable
-    from aurora_server.configuration.model_choice import ModelChoice
+    from aurora_server.configuration.model_selection import ModelChoice
     from aurora_server.workspace.workspace import Workspace
 
 logger = logging.getLogger(__name__)

@@ -20,14 +20,13 @@ from msgspec import Struct, to_builtins
 from aurora_protocol import ProtocolError, RequestFailed, methods, query_methods
 from aurora_protocol.address import Address
 from aurora_protocol.version import __version__
-from aurora_server.configuration.model_choice import choice_of
+from aurora_server.configuration.model_selection import choice_of
 from aurora_server.mcp.arguments import BadArguments, given_as, schema_of, unknown_name
-from aurora_server.mcp.client_requests import AskedClient
+from aurora_server.mcp.client_requests import AskedClient, client_root, roots_wanted
 from aurora_server.mcp.daemon_link import DaemonLink
 from aurora_server.mcp.input_rounds import Rounds, ToolCall, asks_by_rounds
 from aurora_server.mcp.progress import Verbosity
 from aurora_server.mcp.replies import MAX_TOKENS, MoreLink, ToolReply, chunk_of, within
-from aurora_server.mcp.roots import client_root, roots_wanted
 from aurora_server.mcp.stdio_lines import mended
 from aurora_server.mcp.tool import Arguments, Tool
 from aurora_server.mcp.tools import BY_NAME, TOOLS

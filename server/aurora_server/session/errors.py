@@ -14,7 +14,7 @@ from aurora_indexer import IndexerError
 from aurora_memory import StoreError
 from aurora_orchestration import OrchestrationError
 from aurora_protocol import ProtocolError
-from aurora_server.configuration.documents import SettingsError
+from aurora_server.configuration.config_file import SettingsError
 from aurora_server.workspace.registry import WorkspaceError
 
 PARSE_ERROR = ErrorCodes.ParseError.value

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from aurora_orchestration.soar.stages import Stage
     from aurora_orchestration.types import AskUser
     from aurora_server.configuration.layers import Notice
-    from aurora_server.configuration.model_choice import ModelChoice
+    from aurora_server.configuration.model_selection import ModelChoice
     from aurora_server.workspace.soar_steps import Steps
 
 logger = logging.getLogger(__name__)
