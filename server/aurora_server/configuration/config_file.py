@@ -31,7 +31,7 @@ class SettingsError(Exception):
     """A configuration value cannot be used; the message names the file or variable, the key and what is expected."""
 
 
-class Document(Struct, frozen=True):
+class ConfigFile(Struct, frozen=True):
     """A file of configuration and what it holds; nothing where there is no file."""
 
     path: Path
@@ -50,10 +50,10 @@ def workspaces_path(root: Path) -> Path:
     return root / ".aurora" / "config.json"
 
 
-def users_document(environ: Mapping[str, str], config_file: Path | None = None) -> Document:
+def users_document(environ: Mapping[str, str], config_file: Path | None = None) -> ConfigFile:
     """Read the user's file. Raises SettingsError, also where a file that was named is missing."""
     path, named = users_path(environ, config_file)
-    return Document(path, read_document(path, required=named))
+    return ConfigFile(path, read_document(path, required=named))
 
 
 def read_document(path: Path, *, required: bool, named_by: str = "--config") -> dict[str, Any]:

@@ -17,13 +17,13 @@ from msgspec.structs import replace
 
 from aurora_orchestration.settings import SoarSettings
 from aurora_server.configuration.config_file import (
-    Document,
+    ConfigFile,
     SettingsError,
     read_document,
     users_document,
     workspaces_path,
 )
-from aurora_server.configuration.marks import Member, members
+from aurora_server.configuration.marks import ConfigMember, members
 from aurora_server.configuration.other_members import OTHER_MEMBERS
 from aurora_server.configuration.settings import SECTIONS as DAEMON_SECTIONS
 from aurora_server.configuration.soar import SECTIONS, built, given_in, laid_over
@@ -39,7 +39,7 @@ Rank = Callable[[Any], Any]
 """How strict a value of some setting is: the larger the stricter."""
 
 
-def _rank(member: Member) -> Rank:
+def _rank(member: ConfigMember) -> Rank:
     sign = -1 if member.marks["stricter"] == "lower" else 1
     choices = next((get_args(each) for each in (member.annotation, *get_args(member.annotation)) if _literal(each)), ())
     if choices:
@@ -94,13 +94,13 @@ def settings_for(
 
 
 def layered(
-    user: Document, root: Path, trusted: bool, environ: Mapping[str, str], flags: Mapping[str, str] | None = None
+    user: ConfigFile, root: Path, trusted: bool, environ: Mapping[str, str], flags: Mapping[str, str] | None = None
 ) -> tuple[SoarSettings, list[Notice]]:
     """As `settings_for`, with the user's file read already."""
     said = {field: given_in(user, name) for field, (name, _) in SECTIONS.items()}
     path = workspaces_path(root)
     try:
-        document = Document(path, read_document(path, required=False))
+        document = ConfigFile(path, read_document(path, required=False))
     except SettingsError as error:
         return _rooted(built(said, str(user.path), environ, flags), root), [_unusable((), str(error))]
     kept, notices = of_workspace(document, trusted)
@@ -121,7 +121,7 @@ def layered(
     return _rooted(built(said, str(user.path), environ, flags), root), notices
 
 
-def of_workspace(document: Document, trusted: bool) -> tuple[Document, list[Notice]]:
+def of_workspace(document: ConfigFile, trusted: bool) -> tuple[ConfigFile, list[Notice]]:
     """What of a workspace's document counts, and what is said of the rest."""
     content: dict[str, Any] = {}
     foreign: list[Steps] = []
@@ -141,7 +141,7 @@ def of_workspace(document: Document, trusted: bool) -> tuple[Document, list[Noti
     if foreign:
         what = f"{document.path}: {_few(foreign)} not read from a workspace"
         notices.append(Notice(_dotted(foreign), what, "set it for all of them: aurora config set"))
-    return Document(document.path, content), notices
+    return ConfigFile(document.path, content), notices
 
 
 def _needs_trust(member: Steps) -> bool:

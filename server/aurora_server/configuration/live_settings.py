@@ -10,7 +10,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from aurora_protocol.methods import Finding
-from aurora_server.configuration.config_file import Document, SettingsError, read_document, users_path, workspaces_path
+from aurora_server.configuration.config_file import (
+    ConfigFile,
+    SettingsError,
+    read_document,
+    users_path,
+    workspaces_path,
+)
 from aurora_server.configuration.settings import DaemonSections, Settings, settings_of
 
 if TYPE_CHECKING:
@@ -91,7 +97,7 @@ class SettingsSource:
             found += [Finding(level="warning", what=notice.what, fix=notice.fix) for notice in notices]
             path = workspaces_path(root)
             try:
-                document = Document(path, read_document(path, required=False))
+                document = ConfigFile(path, read_document(path, required=False))
             except SettingsError:
                 continue  # one of the notices
             found += [Finding(level="warning", what=line) for line in self._unknown(document)]
@@ -111,12 +117,12 @@ class SettingsSource:
             logger.info("configuration read again", extra={"file": str(self._path)})
         self._stamp = stamp
 
-    def _read(self) -> tuple[Document, Settings]:
-        document = Document(self._path, read_document(self._path, required=self._named))
+    def _read(self) -> tuple[ConfigFile, Settings]:
+        document = ConfigFile(self._path, read_document(self._path, required=self._named))
         return document, settings_of(document, self._environ)
 
     @staticmethod
-    def _unknown(document: Document) -> list[str]:
+    def _unknown(document: ConfigFile) -> list[str]:
         if not document.content:
             return []
         from aurora_server.configuration import schema_lookup  # where a file is: the start need not pay for it

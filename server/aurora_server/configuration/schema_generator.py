@@ -18,7 +18,7 @@ from msgspec import NODEFAULT, Meta, Struct
 
 from aurora_server.configuration import settings, soar
 from aurora_server.configuration.effective import plain
-from aurora_server.configuration.marks import Member, is_optional, members, section_of
+from aurora_server.configuration.marks import ConfigMember, is_optional, members, section_of
 from aurora_server.configuration.other_members import OTHER_MEMBERS
 from aurora_server.configuration.values import variable_of
 
@@ -102,7 +102,7 @@ def field_docstrings(kind: type[Struct]) -> Mapping[str, str]:
     return found
 
 
-def described(member: Member) -> str:
+def described(member: ConfigMember) -> str:
     """What a member is: the docstring below the field, or that of its section. Raises UndescribedError."""
     said = field_docstrings(member.owner).get(member.name)
     if said is None:
@@ -110,7 +110,7 @@ def described(member: Member) -> str:
     return said
 
 
-def variable_hint(member: Member) -> str:
+def variable_hint(member: ConfigMember) -> str:
     """How the member is said by an environment variable, in a sentence."""
     if is_optional(member):
         return f"Also `{variable_of(member.place)}_…`, member by member."
@@ -149,7 +149,7 @@ def _section(
     return found
 
 
-def _member(member: Member, place: str, definitions: dict[str, Schema]) -> Schema:
+def _member(member: ConfigMember, place: str, definitions: dict[str, Schema]) -> Schema:
     said = described(member)
     if member.section is not None and not is_optional(member):
         inner = _section(member.section, member.place if place else "", definitions, member.default)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from msgspec import Meta, Struct
 
 from aurora_protocol.address import home as aurora_home
-from aurora_server.configuration.config_file import Document, SettingsError, read_document, users_document
+from aurora_server.configuration.config_file import ConfigFile, SettingsError, read_document, users_document
 from aurora_server.configuration.values import PREFIX, section, variable_of
 
 if TYPE_CHECKING:
@@ -262,7 +262,7 @@ class Settings(DaemonSections, frozen=True, kw_only=True):
             return self.answering
         from aurora_server.configuration.soar import soar_of  # 9 ms that starting up need not pay
 
-        return soar_of(Document(self.home / "config.json"), {"AURORA_HOME": str(self.home)})
+        return soar_of(ConfigFile(self.home / "config.json"), {"AURORA_HOME": str(self.home)})
 
 
 def load(environ: Mapping[str, str], config_file: Path | None = None) -> Settings:
@@ -273,7 +273,7 @@ def load(environ: Mapping[str, str], config_file: Path | None = None) -> Setting
     return settings_of(users_document(environ, config_file), environ)
 
 
-def settings_of(document: Document, environ: Mapping[str, str]) -> Settings:
+def settings_of(document: ConfigFile, environ: Mapping[str, str]) -> Settings:
     """The settings in the user's document, variables laid over them. Raises SettingsError."""
     path, content = document.path, document.content
     sections: dict[str, Any] = {name: section(name, kind, content, path, environ) for name, kind in SECTIONS.items()}

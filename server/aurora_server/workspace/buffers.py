@@ -18,7 +18,7 @@ from aurora_memory.store.reader_thread import ReaderThread
 from aurora_memory.views import ChunkView
 from aurora_protocol.methods import ExplainResult, Link
 from aurora_server.workspace import explanation, recall_documents
-from aurora_server.workspace.focus import LATELY, MAX_LATELY, Cursor, focus_of
+from aurora_server.workspace.focus import LATELY, MAX_LATELY, EditorCursor, focus_of
 from aurora_server.workspace.symbol_at import chunk_at, innermost
 
 KEPT = 32
@@ -75,7 +75,7 @@ class Buffers:
             found.append((each, [recall_documents.link(relation, other) for other in others]))
         return found
 
-    async def focus(self, cursor: Cursor, now: float) -> Focus | None:
+    async def focus(self, cursor: EditorCursor, now: float) -> Focus | None:
         """What the editor shows, as shares of attention."""
         relative = self._relative(cursor.path)
         own = await self._read(chunk_reader.of_file, relative)

@@ -40,17 +40,16 @@ from aurora_server.workspace.buffers import Buffers
 from aurora_server.workspace.claude_hooks import ClaudeHooks
 from aurora_server.workspace.deliverable_detection import DeliverableDetection
 from aurora_server.workspace.doctor import checkup
-from aurora_server.workspace.focus import Cursor
+from aurora_server.workspace.focus import EditorCursor
 from aurora_server.workspace.learned_memory import LearnedMemory
 from aurora_server.workspace.maintenance import LifespanReview, deleted_logs
 from aurora_server.workspace.memory_settings import database_path, policies_of, policy_of, weighing_of
-from aurora_server.workspace.recall import Recalling, symbols
+from aurora_server.workspace.recall import MemoryRecall, symbols
 from aurora_server.workspace.relocate import Adoption
 from aurora_server.workspace.repair import mend
 from aurora_server.workspace.soar import Configured, Soar
 from aurora_server.workspace.soar_memory import SoarMemory
 from aurora_server.workspace.telemetry import TelemetryFollower
-from aurora_server.workspace.wire import iso
 
 if TYPE_CHECKING:
     from aurora_deliverables.telemetry.sender import Sender
@@ -99,8 +98,8 @@ class Workspace:
         self._follower = (
             TelemetryFollower(str(root), self.deliverables, store.outbox, sender) if sender is not None else None
         )
-        self._recalling = Recalling(root, store.read, lifespans.policies, embedder)
-        memory = SoarMemory(self._recalling, store, lambda: self.soar.logs_folder(), indexer.first_run)
+        self._recall = MemoryRecall(root, store.read, lifespans.policies, embedder)
+        memory = SoarMemory(self._recall, store, lambda: self.soar.logs_folder(), indexer.first_run)
         self.soar = Soar(root, home, configured, memory, self.deliverables, environ)
         self._preloading = asyncio.create_task(self._preload(), name=f"preload {root}")
 
@@ -217,24 +216,15 @@ class Workspace:
         """Whether files are being looked through or taken in: what is said rests on the index as it was left."""
         return self._indexer.state in ("scanning", "indexing")
 
-    async def recall(self, params: RecallParams, cursor: Cursor | None = None) -> RecallResult:
+    async def recall(self, params: RecallParams, cursor: EditorCursor | None = None) -> RecallResult:
         """Rank what memory holds for a query. Reads only; what is pending is said in `freshness`.
 
         What relates to the `cursor` and to what was edited lately comes first; without one, nothing is primed.
         """
-        begun = time.perf_counter()
+        began = time.perf_counter()
         freshness = self._freshness()  # before: an index that is done meanwhile came too late for this answer
         focus = await self.buffers.focus(cursor, time.time()) if cursor is not None else None
-        answer = await self._recalling.answer(params, focus, self._indexer.pending)
-        took = time.perf_counter() - begun
-        return RecallResult(
-            query=params.query,
-            took_ms=round(took * 1000, 3),
-            freshness=msgspec.structs.replace(freshness, indexed_at=iso(answer.indexed_at)),
-            results=answer.results,
-            hint=answer.hint,
-            logs=answer.logs,
-        )
+        return await self._recall.answer(params, focus, freshness, began)
 
     async def index(
         self, paths: list[Path] | None, progress: Callable[[IndexProgress], None] | None = None
