@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from aurora_indexer import documents, languages
 from aurora_memory import StoreCorrupt, StoreForeign
-from aurora_protocol import methods
+from aurora_protocol import methods, plugins
 from aurora_protocol.methods import DoctorResult, Finding
 from aurora_server.workspace.doctor import unopened
 
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
     from aurora_server.workspace.workspace import Workspace
 
 MAX_EXAMPLES = 1000
+
+OF_CLIENTS = ("aurora.commands", "aurora.mcp_tools")
+"""Groups of plug-ins that the daemon does not load: the processes that do can say what is wrong with them."""
 
 
 def register(server: AuroraServer) -> None:
@@ -49,14 +53,27 @@ async def repair(ls: AuroraServer, _: object) -> DoctorResult:
 
 
 async def _configured(ls: AuroraServer, result: DoctorResult, workspaces: Sequence[Workspace]) -> DoctorResult:
-    """The same, and what is to be said of configuration."""
+    """The same, and what is to be said of configuration and of plug-ins."""
 
     def look() -> list[Finding]:
-        return ls.core.source.findings(
-            {workspace.root: ls.core.trust.is_trusted(workspace.root) for workspace in workspaces}
-        )
+        roots = {workspace.root: ls.core.trust.is_trusted(workspace.root) for workspace in workspaces}
+        return [*ls.core.source.findings(roots), *_plugins()]
 
     return msgspec.structs.replace(result, findings=[*result.findings, *await asyncio.to_thread(look)])
+
+
+def _plugins() -> list[Finding]:
+    """Plug-ins that this daemon leaves out. Imports those that nobody has needed yet."""
+    languages.all_languages()
+    documents.plugged_formats()
+    for group in plugins.groups():
+        if group not in OF_CLIENTS:
+            plugins.load(group)
+    return [
+        Finding(level="warning", what=each.line, fix=f"{each.fix}, then: aurora daemon stop")
+        for each in plugins.left_out()
+        if each.group not in OF_CLIENTS
+    ]
 
 
 def _together(results: list[DoctorResult]) -> DoctorResult:

@@ -29,7 +29,7 @@ from aurora_server.mcp.progress import Verbosity
 from aurora_server.mcp.replies import MAX_TOKENS, MoreLink, ToolReply, chunk_of, within
 from aurora_server.mcp.stdio_lines import mended
 from aurora_server.mcp.tool import Arguments, Tool
-from aurora_server.mcp.tools import BY_NAME, TOOLS
+from aurora_server.mcp.tools import tools
 
 logger = logging.getLogger(__name__)
 
@@ -133,7 +133,8 @@ class McpFront:
     async def _list_tools(self, ctx: Context, __: types.PaginatedRequestParams | None) -> types.ListToolsResult:
         if self._warming is None and self._serving.settled:
             self._warming = asyncio.create_task(self._warm(ctx), name="warm")
-        return types.ListToolsResult(tools=[_described(tool) for tool in TOOLS])
+        known = await asyncio.to_thread(tools)  # plug-ins are imported with the first list
+        return types.ListToolsResult(tools=[_described(tool) for tool in known.values()])
 
     async def _warm(self, ctx: Context) -> None:
         """Have the daemon look at the workspace while the agent thinks; what is wrong is told by the first call."""
@@ -145,9 +146,10 @@ class McpFront:
     async def _call_tool(
         self, ctx: Context, params: types.CallToolRequestParams
     ) -> types.CallToolResult | types.InputRequiredResult:
-        tool = BY_NAME.get(params.name)
+        known = await asyncio.to_thread(tools)
+        tool = known.get(params.name)
         if tool is None:
-            raise MCPError(types.INVALID_PARAMS, f"{unknown_name(params.name, list(BY_NAME))}; see tools/list")
+            raise MCPError(types.INVALID_PARAMS, f"{unknown_name(params.name, list(known))}; see tools/list")
         try:
             given = given_as(tool.takes, params.arguments or {})
         except BadArguments as error:
@@ -174,11 +176,14 @@ class McpFront:
                     reply = await tool.handler(link, given, call.progress.heard)
             else:
                 reply = await tool.handler(link, given, call.progress.heard)
+            if not isinstance(reply, ToolReply):
+                raise TypeError(f"a tool answers with a ToolReply, not with {type(reply).__name__}")
         except (RequestFailed, ProtocolError, OSError) as error:
             reply = ToolReply(f"{tool.name}: {error}", failed=True)
-        except Exception as error:
+        except (Exception, SystemExit) as error:  # the latter of a plug-in, which must not end the server
             logger.exception("%s failed", tool.name)
-            reply = ToolReply(f"{tool.name} failed: {type(error).__name__}; this is a fault of AURORA's", failed=True)
+            what = f"{tool.name} failed: {type(error).__name__}; this is a fault of {tool.owner}'s"
+            reply = ToolReply(what, failed=True)
         await call.progress.told()
         return _result(reply, call.ctx)
 
