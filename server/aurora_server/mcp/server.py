@@ -208,11 +208,14 @@ class McpFront:
         chunk_id = chunk_of(uri)
         if not chunk_id:
             raise MCPError(types.INVALID_PARAMS, f"there is no resource {uri[:200]}; recall links to those there are")
-        asked = {"query": chunk_id[:2_000], "limit": 1, "include_content": True}
+        known = chunk_id[:2_000]
+        asked = {"limit": 1, "include_content": True}
         try:
             link = await self._reach(ctx)
-            known = (await link.request(methods.EXPLAIN, {"id": chunk_id[:2_000]}, again=True))["chunk"]["id"]
             found = (await link.request(methods.RECALL, {**asked, "query": known}, again=True))["results"]
+            if not found or found[0]["id"] != known:  # its lines have moved since, or it was named without them
+                known = (await link.request(methods.EXPLAIN, {"id": known}, again=True))["chunk"]["id"]
+                found = (await link.request(methods.RECALL, {**asked, "query": known}, again=True))["results"]
         except RequestFailed as error:
             raise MCPError(types.INVALID_PARAMS, str(error)) from error
         except (ProtocolError, OSError) as error:
