@@ -55,10 +55,10 @@ def _literal(annotation: Any) -> bool:
 _MARKED = [member for member in members(SoarSettings) if member.marks]
 
 SAY: dict[str, str] = {member.place: member.marks["workspace"] for member in _MARKED if "workspace" in member.marks}
-"""What a workspace has a say in, by dotted place: `any` workspace, or one that is `trusted`. Below it, the same."""
+"""Rights of a workspace's configuration by dotted place: of `any`, or of one that is `trusted`. Below it, the same."""
 
 STRICTER: dict[str, Rank] = {member.place: _rank(member) for member in _MARKED if "stricter" in member.marks}
-"""What a workspace can only make stricter, and how strict a value is."""
+"""Limits that a workspace can only make stricter, each with the rank of a value."""
 
 OF_THE_USER = tuple(
     name for name in (*DAEMON_SECTIONS, *(name.partition(".")[0] for name, _ in SECTIONS.values())) if name not in SAY
@@ -66,7 +66,7 @@ OF_THE_USER = tuple(
 
 
 class Notice(Struct, frozen=True):
-    """What of a workspace's configuration does not hold, and the next step."""
+    """Notice of what in a workspace's configuration does not hold, and the next step."""
 
     members: tuple[str, ...]
     what: str
@@ -122,7 +122,7 @@ def layered(
 
 
 def of_workspace(document: ConfigFile, trusted: bool) -> tuple[ConfigFile, list[Notice]]:
-    """What of a workspace's document counts, and what is said of the rest."""
+    """The part of a workspace's document that counts, and notices of the rest."""
     content: dict[str, Any] = {}
     foreign: list[Steps] = []
     unproven: list[Steps] = []
@@ -149,7 +149,7 @@ def _needs_trust(member: Steps) -> bool:
 
 
 def _strict(name: str, mine: dict[str, Any], below: Struct, path: Path, notices: list[Notice]) -> dict[str, Any]:
-    """What a workspace says in a section, without what would be laxer than what holds below it."""
+    """A workspace's section, without what would be laxer than what holds below it."""
     weaker: list[Steps] = []
     result: dict[str, Any] = {}
     for member in _members(mine):

@@ -29,7 +29,7 @@ _Stamp = tuple[int, int, int] | None
 
 
 class SettingsSource:
-    """What is configured now. May be asked from any thread; asking costs one look at the file's time of change.
+    """Source of the settings in force, for any thread; asking costs one look at the file's time of change.
 
     Raises SettingsError when made, never later: settings that cannot be used leave the last good ones in force.
     """
@@ -44,7 +44,7 @@ class SettingsSource:
         self.problem: str | None = None
         """Why the file as it is now is not in force; None where it is."""
         self.started = self._settings
-        """What held when the daemon started, and still holds for what is marked `AT_START`."""
+        """Settings of the daemon's start, which still hold where they are marked `in_force: start`."""
 
     def current(self) -> Settings:
         """The settings, read again if the file has changed."""
@@ -75,7 +75,7 @@ class SettingsSource:
                 logger.warning("configuration", extra={"problem": line})
 
     def findings(self, roots: Mapping[Path, bool]) -> list[Finding]:
-        """What `aurora doctor` says of configuration: the user's, and that of workspaces (trusted or not). Reads files.
+        """Findings of `aurora doctor`: the user's configuration, and that of workspaces (trusted or not). Reads files.
 
         What cannot be used is an error, what nothing reads or what does not hold yet is a warning.
         """
@@ -131,7 +131,7 @@ class SettingsSource:
 
 
 def _at_start() -> tuple[str, ...]:
-    """What holds from the start of the daemon to its end."""
+    """Places that hold from the start of the daemon to its end."""
     from aurora_server.configuration.marks import members
 
     marked = (each.place for each in members(DaemonSections) if each.marks.get("in_force") == "start")

@@ -19,7 +19,7 @@ FLAGS = ("--llm-provider", "--llm-model")
 KEY_VARIABLE = "AURORA_API_KEY"
 
 OF_A_PROVIDER = ("base_url", "api_key_env", "headers")
-"""What one provider's address and key are; another provider is never sent them."""
+"""Members with one provider's address and key; another provider is never sent them."""
 
 Said = Annotated[str, Meta(min_length=1, max_length=1_000)]
 
@@ -46,7 +46,7 @@ class ModelChoice(Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 def choice_of(environ: Mapping[str, str]) -> ModelChoice | None:
-    """What the variables of §9.6 say; None where they name neither a provider nor a model."""
+    """Choice by the variables of §9.6; None where they name neither a provider nor a model."""
     provider, model = (environ.get(variable) or None for variable in VARIABLES)
     if provider is None and model is None:
         return None

@@ -103,7 +103,7 @@ def field_docstrings(kind: type[Struct]) -> Mapping[str, str]:
 
 
 def described(member: ConfigMember) -> str:
-    """What a member is: the docstring below the field, or that of its section. Raises UndescribedError."""
+    """Description of a member: the docstring below the field, or that of its section. Raises UndescribedError."""
     said = field_docstrings(member.owner).get(member.name)
     if said is None:
         raise UndescribedError(f"{member.owner.__qualname__}.{member.name} ({member.place}) has no docstring below it")
@@ -228,7 +228,7 @@ def schema_text() -> str:
 
 
 def files() -> dict[str, str]:
-    """What is generated, by its path in the repository."""
+    """Generated files by their paths in the repository."""
     from aurora_server.configuration.settings_page import PAGE_FILE, page_text
 
     return {SCHEMA_FILE: schema_text(), PAGE_FILE: page_text()}

@@ -32,13 +32,13 @@ SECTIONS: dict[str, tuple[str, type[Struct]]] = {
 
 
 def soar_of(document: ConfigFile, environ: Mapping[str, str]) -> SoarSettings:
-    """What the user's document says, variables laid over it. Raises SettingsError."""
+    """The user's settings of a run, variables laid over the file. Raises SettingsError."""
     said = {field: given_in(document, name) for field, (name, _) in SECTIONS.items()}
     return built(said, str(document.path), environ)
 
 
 def given_in(document: ConfigFile, name: str) -> dict[str, Any]:
-    """What a document says in a section, in the spelling of the structs. Raises SettingsError."""
+    """A document's section, in the spelling of the structs. Raises SettingsError."""
     values = given(name, document.content, document.path)
     return _flat_signals(values) if name == "signals" else values
 

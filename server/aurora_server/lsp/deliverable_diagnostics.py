@@ -70,7 +70,7 @@ async def pull(ls: AuroraServer, uri: str, previous: str | None = None) -> Repor
 
 
 def troubles(deliverable: Deliverable, events: Sequence[Event], now: float, stuck_hours: float) -> list[Trouble]:
-    """What is wrong with a deliverable; nothing, mostly."""
+    """Diagnostics of a deliverable; none, mostly."""
     if deliverable.status == "completed":
         return []
     name = deliverable.change_id

@@ -59,7 +59,7 @@ async def pull(
 
 
 async def _diagnostics(ls: AuroraServer, uri: str) -> list[types.Diagnostic]:
-    """What is wrong with one document as it is now."""
+    """Diagnostics of one document as it is now."""
     found = await checked(ls, uri)
     if found is None:
         return []

@@ -32,7 +32,7 @@ def register(server: AuroraServer) -> None:
 
 
 async def doctor(ls: AuroraServer, _: object) -> DoctorResult:
-    """What is wrong in this session's folders, and how to mend it."""
+    """Checkup of this session's folders, its configuration and plug-ins: what is wrong, and how to mend it."""
     try:
         workspaces = await ls.folders.opened()
     except StoreCorrupt as error:

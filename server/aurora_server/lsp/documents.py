@@ -94,7 +94,7 @@ class Documents(Workspace):
 
     @property
     def encoding(self) -> Encoding:
-        """What this session counts columns in."""
+        """Position encoding of this session: what columns are counted in."""
         return encoding_of(self.position_encoding)
 
     def line_index(self, uri: str, path: Path, limit: int = MAX_PARSED) -> LineIndex:

@@ -110,7 +110,7 @@ def _reachable(ctx: Context) -> bool:
 
 
 def roots_wanted(ctx: Context, answers: types.InputResponses | None) -> types.InputRequests:
-    """What to ask a client by rounds before its first call can be served; empty where there is nothing to ask."""
+    """Requests to a client by rounds before its first call can be served; empty where there is nothing to ask."""
     capabilities = ctx.session.client_capabilities
     if capabilities is None or capabilities.roots is None or not asks_by_rounds(ctx) or ROOTS in (answers or {}):
         return {}

@@ -166,7 +166,7 @@ class LearnContent(StructuredContent, frozen=True, kw_only=True):
 
 
 async def _known(link: DaemonLink, params: dict[str, Any], heard: Heard) -> dict[str, Any]:
-    """What memory knows; where the workspace was never indexed, that is waited for first, and told as progress."""
+    """Recall; where the workspace was never indexed, that is waited for first, and told as progress."""
     found: dict[str, Any] = await link.request(methods.RECALL, params, again=True)
     if found["freshness"]["indexed_at"] is None:
         heard({"stage": "index", "status": "in_progress", "progress": 0.0})

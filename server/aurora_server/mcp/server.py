@@ -53,7 +53,7 @@ INSTRUCTIONS = (
 
 
 class Serving(Struct, frozen=True, kw_only=True):
-    """What a client was started with. `settled`: the workspace was named, or its folder is marked as one.
+    """Circumstances of one client's server. `settled`: the workspace was named, or its folder is marked as one.
 
     `parent` is the process that started it.
     """

@@ -37,7 +37,7 @@ def tools() -> dict[str, Tool]:
 
 
 def _unusable(plugin: Plugin[Tool], known: dict[str, Tool]) -> str | None:
-    """What keeps a plug-in's tool from being offered: clients refuse a whole list for one tool that is wrong."""
+    """Reason why a plug-in's tool is not offered: clients refuse a whole list for one tool that is wrong."""
     tool = plugin.value
     if not isinstance(tool.name, str) or not _NAME.fullmatch(tool.name):
         return f"a tool's name is 1 to 64 letters, digits, - and _, not {tool.name!r}"

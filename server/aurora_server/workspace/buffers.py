@@ -38,7 +38,7 @@ class Buffers:
         self._kept: OrderedDict[tuple[str, bytes], ParsedFile] = OrderedDict()
 
     async def explain_at(self, path: Path, line: int, column: int, text: str | None) -> ExplainResult | None:
-        """What the name at a 0-based position (column in code points) means. `text` is the unsaved buffer, if any."""
+        """Explanation of the name at a 0-based position (column in code points). `text` is the buffer, if any."""
         relative = self._relative(path)
         source = text if text is not None else await asyncio.to_thread(_read, path)
         if source is None:
@@ -76,7 +76,7 @@ class Buffers:
         return found
 
     async def focus(self, cursor: EditorCursor, now: float) -> Focus | None:
-        """What the editor shows, as shares of attention."""
+        """Focus: what the editor shows, as shares of attention."""
         relative = self._relative(cursor.path)
         own, lately = await self._read(_with_edited, relative, now - LATELY)
         around: ChunkView | None = None
@@ -89,7 +89,7 @@ class Buffers:
         return focus_of(around, own, lately)
 
     async def _parsed(self, relative: str, text: str) -> ParsedFile | None:
-        """What the file at `relative` holds with this text; None where its language is not known, or time ran out."""
+        """Parse of the file at `relative` with this text; None where its language is not known, or time ran out."""
         if languages.for_path(relative) is None and documents.for_path(relative) is None:
             return None
         source = text.encode("utf-8", "surrogatepass")

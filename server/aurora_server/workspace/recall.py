@@ -116,7 +116,7 @@ class MemoryRecall:
         )
 
     async def _near(self, question: Question, types: Sequence[str] | None) -> Sequence[tuple[int, float]]:
-        """What is near by meaning, where a model tells and chunks that have one are asked for."""
+        """Chunks that are near by meaning, where a model tells and chunks that have one are asked for."""
         if self._embedder is None or question.is_id or (types is not None and not STORED & set(types)):
             return ()
         return await self._embedder.nearest(question.text)

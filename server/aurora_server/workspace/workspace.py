@@ -264,7 +264,7 @@ class Workspace:
         return [recall_documents.recalled(hit, self.root, 0) for hit in hits]
 
     async def doctor(self) -> DoctorResult:
-        """What is wrong with this workspace and how to mend it, and every file that is left out."""
+        """Checkup of this workspace: what is wrong and how to mend it, and every file that is left out."""
         older = await self.adoption.offer()
         return await checkup(self.root, self._store, self._indexer, self._policy_problems, older, self._embedder)
 
