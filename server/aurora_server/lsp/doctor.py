@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from aurora_indexer import documents, languages
 from aurora_memory import StoreCorrupt, StoreForeign
 from aurora_protocol import methods, plugins
 from aurora_protocol.methods import DoctorResult, Finding
@@ -64,6 +63,8 @@ async def _configured(ls: AuroraServer, result: DoctorResult, workspaces: Sequen
 
 def _plugins() -> list[Finding]:
     """Plug-ins that this daemon leaves out. Imports those that nobody has needed yet."""
+    from aurora_indexer import documents, languages  # with the first doctor, or when files are looked at
+
     languages.all_languages()
     documents.plugged_formats()
     for group in plugins.groups():
