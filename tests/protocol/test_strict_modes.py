@@ -12,7 +12,7 @@ from aurora_indexer.files.safe_read import NotOurs, read_prefix
 from aurora_protocol import DaemonUnreachable
 from aurora_protocol.address import Address, Info, write_info
 from aurora_protocol.strict_modes import complaint
-from aurora_server.configuration.documents import SettingsError, read_document, workspaces_document
+from aurora_server.configuration.config_file import SettingsError, read_document, workspaces_document
 from aurora_server.configuration.trust import Trust
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="owners and modes are Unix's")

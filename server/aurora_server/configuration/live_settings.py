@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from aurora_protocol.methods import Finding
-from aurora_server.configuration.documents import (
-    Document,
+from aurora_server.configuration.config_file import (
+    ConfigFile,
     SettingsError,
     read_document,
     users_path,
@@ -29,7 +29,7 @@ _Stamp = tuple[int, int, int] | None
 
 
 class SettingsSource:
-    """What is configured now. May be asked from any thread; asking costs one look at the file's time of change.
+    """Source of the settings in force, for any thread; asking costs one look at the file's time of change.
 
     Raises SettingsError when made, never later: settings that cannot be used leave the last good ones in force.
     """
@@ -44,7 +44,7 @@ class SettingsSource:
         self.problem: str | None = None
         """Why the file as it is now is not in force; None where it is."""
         self.started = self._settings
-        """What held when the daemon started, and still holds for what is marked `AT_START`."""
+        """Settings of the daemon's start, which still hold where they are marked `in_force: start`."""
 
     def current(self) -> Settings:
         """The settings, read again if the file has changed."""
@@ -75,7 +75,7 @@ class SettingsSource:
                 logger.warning("configuration", extra={"problem": line})
 
     def findings(self, roots: Mapping[Path, bool]) -> list[Finding]:
-        """What `aurora doctor` says of configuration: the user's, and that of workspaces (trusted or not). Reads files.
+        """Findings of `aurora doctor`: the user's configuration, and that of workspaces (trusted or not). Reads files.
 
         What cannot be used is an error, what nothing reads or what does not hold yet is a warning.
         """
@@ -116,12 +116,12 @@ class SettingsSource:
             logger.info("configuration read again", extra={"file": str(self._path)})
         self._stamp = stamp
 
-    def _read(self) -> tuple[Document, Settings]:
-        document = Document(self._path, read_document(self._path, required=self._named))
+    def _read(self) -> tuple[ConfigFile, Settings]:
+        document = ConfigFile(self._path, read_document(self._path, required=self._named))
         return document, settings_of(document, self._environ)
 
     @staticmethod
-    def _unknown(document: Document) -> list[str]:
+    def _unknown(document: ConfigFile) -> list[str]:
         if not document.content:
             return []
         from aurora_server.configuration import schema_lookup  # where a file is: the start need not pay for it
@@ -130,7 +130,7 @@ class SettingsSource:
 
 
 def _at_start() -> tuple[str, ...]:
-    """What holds from the start of the daemon to its end."""
+    """Places that hold from the start of the daemon to its end."""
     from aurora_server.configuration.marks import members
 
     marked = (each.place for each in members(DaemonSections) if each.marks.get("in_force") == "start")

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from aurora_server.configuration.documents import SettingsError, read_document
+from aurora_server.configuration.config_file import SettingsError, read_document
 
 FILE = "trusted.json"
 MOST = 10_000
@@ -51,7 +51,7 @@ class Trust:
         return self._change(root, lambda roots, name: {each: at for each, at in roots.items() if each != name})
 
     def _change(self, root: Path, how: Callable[[dict[str, str], str], dict[str, str]]) -> bool:
-        from aurora_server.configuration.atomic_file import change
+        from aurora_server.configuration.config_file import change
 
         changed = False
 

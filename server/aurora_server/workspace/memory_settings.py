@@ -10,7 +10,7 @@ from aurora_memory.activation import Weighing
 from aurora_memory.learning import Policy
 from aurora_memory.lifespans.policies import Layer, Merged, merged, section_of
 from aurora_protocol.address import in_home
-from aurora_server.configuration.documents import workspaces_document, workspaces_path
+from aurora_server.configuration.config_file import workspaces_document, workspaces_path
 from aurora_server.configuration.settings import Settings, SettingsError, read_document
 
 POLICIES_VARIABLE = "AURORA_LIFESPAN_POLICIES"

@@ -1,12 +1,18 @@
-"""Files of configuration as JSON objects, bounded in size and never waited for."""
+"""Configuration file: a JSON object, read bounded in size and never waited for, changed in one step.
+
+People and AURORA both write it: a reader sees the old file or the new one.
+"""
 
 from __future__ import annotations
 
+import contextlib
+import hashlib
 import json
 import math
 import os
 import stat
-from collections.abc import Mapping
+import tempfile
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,13 +23,16 @@ from aurora_protocol.strict_modes import complaint
 
 MAX_CONFIG_BYTES = 1 << 20
 CONFIG_VARIABLE = "AURORA_CONFIG"
+PRIVATE = 0o600
+WAIT_SECONDS = 10.0
+"""How long another process that changes the same file is waited for."""
 
 
 class SettingsError(Exception):
     """A configuration value cannot be used; the message names the file or variable, the key and what is expected."""
 
 
-class Document(Struct, frozen=True):
+class ConfigFile(Struct, frozen=True):
     """A file of configuration and what it holds; nothing where there is no file."""
 
     path: Path
@@ -42,20 +51,20 @@ def workspaces_path(root: Path) -> Path:
     return root / ".aurora" / "config.json"
 
 
-def users_document(environ: Mapping[str, str], config_file: Path | None = None) -> Document:
+def users_document(environ: Mapping[str, str], config_file: Path | None = None) -> ConfigFile:
     """Read the user's file. Raises SettingsError, also where a file that was named is missing."""
     path, named = users_path(environ, config_file)
-    return Document(path, read_document(path, required=named))
+    return ConfigFile(path, read_document(path, required=named))
 
 
-def workspaces_document(root: Path) -> Document:
+def workspaces_document(root: Path) -> ConfigFile:
     """Read the file of the workspace at `root`: it may belong to whom `root` belongs to. Raises SettingsError."""
     path = workspaces_path(root)
     try:
         owner = root.stat().st_uid
     except OSError:  # a folder that is gone has no file either
-        return Document(path)
-    return Document(path, read_document(path, required=False, owner=owner))
+        return ConfigFile(path)
+    return ConfigFile(path, read_document(path, required=False, owner=owner))
 
 
 def read_document(
@@ -91,6 +100,52 @@ def read_document(
     if not isinstance(document, dict):
         raise SettingsError(f"{path} must hold a JSON object")
     return document
+
+
+def change(path: Path, home: Path, how: Callable[[dict[str, Any]], dict[str, Any]]) -> dict[str, Any]:
+    """Replace the JSON object in `path` by what `how` makes of it; returns that. Other processes wait meanwhile.
+
+    A new file is 0600, an existing one keeps its mode, a link stays one. The lock is kept in `home`. Raises
+    SettingsError, also where the present content is no JSON object: it is not replaced then.
+    """
+    from filelock import FileLock, Timeout  # 30 ms that reading need not pay
+
+    path = path.resolve()
+    locks = home / "run"
+    try:
+        locks.mkdir(mode=0o700, parents=True, exist_ok=True)
+        name = hashlib.sha256(os.fsencode(path)).hexdigest()[:16]
+        with FileLock(locks / f"change-{name}.lock", timeout=WAIT_SECONDS, mode=PRIVATE):
+            document = how(read_document(path, required=False))
+            _replace(path, document)
+    except Timeout as error:
+        raise SettingsError(
+            f"{path} is being changed by another process for {WAIT_SECONDS:.0f} s; try again"
+        ) from error
+    except OSError as error:
+        raise SettingsError(f"cannot write {path}: {error.strerror}") from error
+    return document
+
+
+def _replace(path: Path, document: dict[str, Any]) -> None:
+    try:
+        text = json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    except ValueError as error:
+        raise SettingsError(f"{path}: nothing was changed: it would hold a number that JSON does not have") from error
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".new")
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(text.encode("utf-8", "surrogatepass"))
+            file.flush()
+            os.fsync(file.fileno())
+        with contextlib.suppress(FileNotFoundError):
+            os.chmod(name, stat.S_IMODE(path.stat().st_mode))  # noqa: PTH101 - a name, as mkstemp gives it
+        os.replace(name, path)  # noqa: PTH105
+    except BaseException:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(name)  # noqa: PTH108
+        raise
 
 
 def finite(text: str) -> float:
