@@ -15,7 +15,7 @@ import sys
 import time
 import traceback
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from io import TextIOWrapper
 from logging.handlers import QueueHandler, QueueListener, RotatingFileHandler
 from pathlib import Path
@@ -29,6 +29,10 @@ from aurora_server.configuration.settings import LoggingSettings, RotationSettin
 
 MAX_WAITING = 10_000
 """Records kept for the writer thread; what comes on top is counted and dropped, never waited for."""
+
+MOST_ALIKE = 200
+"""Records of one wording that a minute may have; of more, the next minute's first says how many (`repeated`)."""
+_MOST_SAID = 1_000
 
 _STANDARD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
 _QUOTABLE = (OSError, ImportError, IndexerError, StoreError, ProtocolError)
@@ -64,9 +68,25 @@ def describe(error: BaseException, *, verbose: bool) -> dict[str, object]:
 
 
 class _Enqueue(QueueHandler):
-    """Hands rendered records to the writer thread; never blocks."""
+    """Hands rendered records to the writer thread; never blocks. Of what is said again and again, so much a minute."""
 
-    dropped = 0
+    def __init__(self, waiting: queue.Queue[logging.LogRecord]) -> None:
+        super().__init__(waiting)
+        self.dropped = 0
+        self._said: dict[tuple[str, object], tuple[float, int]] = {}
+
+    def handle(self, record: logging.LogRecord) -> bool:
+        said = (record.name, record.msg)
+        with self.lock or nullcontext():
+            since, times = self._said.get(said, (record.created, 0))
+            if record.created - since >= 60.0:
+                if times > MOST_ALIKE:
+                    record.repeated = times - MOST_ALIKE
+                since, times = record.created, 0
+            if len(self._said) >= _MOST_SAID:
+                self._said.clear()
+            self._said[said] = (since, times + 1)
+        return bool(super().handle(record)) if times < MOST_ALIKE else False
 
     def enqueue(self, record: logging.LogRecord) -> None:
         try:
