@@ -7,7 +7,7 @@ from itertools import product
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aurora_memory.recall.budget import EXCERPT_WORTH, Form, Offer, Plan, choose
+from aurora_memory.recall.token_budget import EXCERPT_WORTH, Form, Offer, Plan, choose
 
 
 @st.composite

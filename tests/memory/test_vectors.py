@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aurora_memory import vectors as module
+from aurora_indexer.embedding import vector_index as module
+from aurora_indexer.embedding.vector_index import Vectors
 from aurora_memory.store import Store, chunk_reader, embeddings
-from aurora_memory.vectors import Vectors
 from tests.memory.building import chunk, digest, file
 
 

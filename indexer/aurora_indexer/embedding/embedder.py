@@ -12,9 +12,9 @@ from aurora_indexer.embedding import ModelError
 from aurora_indexer.embedding.embedding_text import chunk_text
 from aurora_indexer.embedding.messages import Loaded
 from aurora_indexer.embedding.model_process import ModelProcess
+from aurora_indexer.embedding.vector_index import Vectors
 from aurora_memory import StoreError
 from aurora_memory.store import Store, embeddings
-from aurora_memory.vectors import Vectors
 from aurora_memory.views import ChunkToEmbed, FileToEmbed
 
 logger = logging.getLogger(__name__)

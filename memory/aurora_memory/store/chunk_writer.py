@@ -11,7 +11,6 @@ from msgspec import Struct
 
 from aurora_memory.chunks import CHUNK_TYPES, CodeChunk, type_of
 from aurora_memory.store import learned_writer, postings
-from aurora_memory.store.bulk_insert import insert_rows
 from aurora_memory.store.chunk_diff import FilePlan, claim_orphans, plan_file
 from aurora_memory.store.chunk_identity import StoredChunk
 from aurora_memory.store.commit_writer import forget_chunks
@@ -27,6 +26,7 @@ from aurora_memory.store.rows import (
     leaf,
     prepare,
 )
+from aurora_memory.store.statements import insert_rows
 from aurora_memory.store.tables import held
 from aurora_memory.term_counts import terms_in
 from aurora_protocol import typed

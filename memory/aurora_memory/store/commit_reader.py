@@ -6,8 +6,8 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from aurora_memory.store.placeholders import as_list, marks
 from aurora_memory.store.reader import Reader
+from aurora_memory.store.statements import as_list, marks
 from aurora_memory.views import ChunkPlace, Commits, SimilarCommit
 
 MAX_TIMES = 64

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 import aiosqlite
 
 from aurora_memory.conversation_logs import LogReference, LogSection
-from aurora_memory.store.placeholders import marks
 from aurora_memory.store.reader import Reader
+from aurora_memory.store.statements import marks
 
 MAX_TERMS = 64
 

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import aiosqlite
 
 from aurora_memory.chunks import REASONING
-from aurora_memory.store.placeholders import marks
 from aurora_memory.store.reader import Reader
+from aurora_memory.store.statements import marks
 from aurora_memory.views import ChunkToEmbed, FileToEmbed
 
 Embedded = tuple[int, bytes, bytes]

@@ -14,8 +14,8 @@ import msgspec
 from msgspec import Struct
 
 from aurora_memory.documents import ReasoningDocument
-from aurora_memory.store.connection import pragma_int
-from aurora_memory.store.migrations import APPLICATION_ID, MIGRATIONS
+from aurora_memory.store.connection import APPLICATION_ID, pragma_int
+from aurora_memory.store.migrations import MIGRATIONS
 from aurora_memory.store.postings import BLOCK, BLOCK_BITS, chunks_of_block, decode_occurrences, entries_of
 from aurora_memory.store.tables import TABLES
 from aurora_protocol import typed

@@ -9,8 +9,8 @@ import msgspec
 from aurora_memory.document_builder import iso_time
 from aurora_memory.documents import ReasoningDocument
 from aurora_memory.learning import Boost, Difficulty, bounded, similar_difficulties
-from aurora_memory.store.placeholders import any_of, marks
 from aurora_memory.store.reader import Reader
+from aurora_memory.store.statements import any_of, marks
 from aurora_protocol import typed
 
 WORD_WEIGHTS = (5.0, 4.0, 2.0, 3.0, 1.0)

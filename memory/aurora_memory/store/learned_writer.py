@@ -29,7 +29,7 @@ from aurora_memory.learning import (
     signature,
     similar_difficulties,
 )
-from aurora_memory.store.placeholders import marks
+from aurora_memory.store.statements import marks
 from aurora_memory.store.tables import held, holding
 from aurora_memory.tokens import terms
 from aurora_protocol import typed

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from aurora_memory.store.migrations import APPLICATION_ID
+from aurora_memory.store.connection import APPLICATION_ID
 
 MAX_FILES = 2000
 _PATIENCE = 0.2

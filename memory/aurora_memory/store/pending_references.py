@@ -13,8 +13,8 @@ from msgspec.structs import astuple
 
 from aurora_memory.chunks import Import, Reference, ReferenceKind
 from aurora_memory.relations import Catalogue, Definition, Relation, Scope, stands_for_file
-from aurora_memory.store.bulk_insert import insert_rows
 from aurora_memory.store.rows import decode_imports
+from aurora_memory.store.statements import insert_rows
 
 _DEFINITION = (
     "SELECT id, path, name, leaf, parent, kind, language FROM chunks WHERE gone_at IS NULL AND kind != 'reasoning'"

@@ -20,7 +20,7 @@ import msgspec
 from msgspec import Struct
 
 from aurora_memory.chunks import Part
-from aurora_memory.store.bulk_insert import insert_rows
+from aurora_memory.store.statements import insert_rows
 
 BLOCK_BITS = 12
 BLOCK = 1 << BLOCK_BITS

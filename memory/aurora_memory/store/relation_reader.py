@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from aurora_memory.chunks import Import
 from aurora_memory.relations import Definition
-from aurora_memory.store.placeholders import as_list
 from aurora_memory.store.reader import Reader
 from aurora_memory.store.rows import decode_imports
+from aurora_memory.store.statements import as_list
 from aurora_memory.views import Arc, ChunkView, Edge
 
 

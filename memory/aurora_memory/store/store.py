@@ -29,11 +29,12 @@ from aurora_memory.store import (
 )
 from aurora_memory.store.chunk_writer import Written
 from aurora_memory.store.commit_writer import HistoryWriter
-from aurora_memory.store.connection import connect, explained, migrate
+from aurora_memory.store.connection import connect, explained
+from aurora_memory.store.deliverable_log import Outbox
 from aurora_memory.store.maintenance import Maintained
+from aurora_memory.store.migrations import migrate
 from aurora_memory.store.reader_thread import ReaderThread
 from aurora_memory.store.rows import FileStat, IndexedFile, SkippedFile
-from aurora_memory.store.telemetry_outbox import Outbox
 
 
 class Counts(Struct, frozen=True):

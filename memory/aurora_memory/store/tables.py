@@ -1,19 +1,32 @@
 """Registry of tables: of each its columns, what may be lost of it, which chunks it speaks of and how it travels.
 
 Salvage, export, import, rebuild and the integrity check read this and nothing else: a new table is a migration and a
-row of `TABLES`, a new learned one a type of line beside its row. Columns that do not travel are named in `Table.here`.
+row of `TABLES`, a new learned one also a type of line in `export_format`. Columns that do not travel are named in
+`Table.here`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 import msgspec
-from msgspec import Meta, Struct
+from msgspec import Struct
 
 from aurora_memory.documents import ReasoningDocument
-from aurora_memory.export_format import MAX_EVENT, ChunkKey, ExportLine, Moment, Name, Number, Query, Share
+from aurora_memory.store.export_format import (
+    AccessLine,
+    ArchivedLine,
+    BoostLine,
+    DeliverableLine,
+    DifficultLine,
+    EscalatedLine,
+    ExportLine,
+    LogLine,
+    ReasoningLine,
+    RunLine,
+    UseLine,
+)
 from aurora_protocol import typed
 
 Nature = Literal["learned", "derived", "local"]
@@ -84,103 +97,6 @@ class Table(Struct, frozen=True, kw_only=True):
             for each in self.references
             if each.orphans != "keep"
         )
-
-
-class ReasoningLine(ExportLine, frozen=True, tag="reasoning"):
-    """Reasoning chunk: its document, and when it was learned. It comes before every line that names it."""
-
-    at: Moment
-    document: ReasoningDocument
-
-
-class AccessLine(ExportLine, frozen=True, tag="access"):
-    """Use of a chunk."""
-
-    chunk: ChunkKey
-    at: Moment
-    kind: Name
-
-
-class BoostLine(ExportLine, frozen=True, tag="boost"):
-    """Amount that one run added to a chunk's activation, or took from it."""
-
-    chunk: ChunkKey
-    run: Name
-    at: Moment
-    amount: Annotated[float, Meta(ge=-1, le=1)]
-
-
-class UseLine(ExportLine, frozen=True, tag="use"):
-    """Chunk that a reasoning chunk was made with, and how surely."""
-
-    reasoning: ChunkKey
-    chunk: ChunkKey
-    weight: Share
-
-
-class RunLine(ExportLine, frozen=True, tag="run"):
-    """Run that was learned from; reported again it teaches nothing."""
-
-    id: Name
-    at: Moment
-    outcome: Literal["success", "partial", "failure"]
-    score: Share
-    query: Query
-    reasoning: ChunkKey | None = None
-
-
-class DifficultLine(ExportLine, frozen=True, tag="difficult"):
-    """Kind of question that failed and did not succeed since."""
-
-    signature: Query
-    query: Query
-    failures: Annotated[int, Meta(ge=1, le=1 << 31)]
-    last_score: Share
-    last_at: Moment
-
-
-class ArchivedLine(ExportLine, frozen=True, tag="archived"):
-    """Chunk that was put into the archive."""
-
-    chunk: ChunkKey
-    at: Moment
-
-
-class EscalatedLine(ExportLine, frozen=True, tag="escalated"):
-    """Chunk that was flagged, and what for."""
-
-    chunk: ChunkKey
-    action: Name
-    at: Moment
-
-
-class LogLine(ExportLine, frozen=True, tag="log"):
-    """Word of a conversation log's section. `file` is the log's path below the folder of logs."""
-
-    term: Name
-    file: Annotated[str, Meta(min_length=1, max_length=4096)]
-    line_start: Number
-    line_end: Number
-    section: Annotated[str, Meta(max_length=4096)]
-    phase: Number | None
-    keyword: Annotated[str, Meta(max_length=4096)]
-    topic: Annotated[str, Meta(max_length=4096)]
-    query_id: Annotated[str, Meta(max_length=200)]
-
-
-class DeliverableLine(ExportLine, frozen=True, tag="deliverable"):
-    """Event of a deliverable; `body` is its JSON, as it was kept."""
-
-    id: Name
-    change_id: Name
-    at: Moment
-    received_at: Moment
-    source: Name
-    body: msgspec.Raw
-
-    def __post_init__(self) -> None:
-        if len(bytes(self.body)) > MAX_EVENT:
-            raise ValueError(f"an event is longer than {MAX_EVENT >> 10} KiB")
 
 
 def _has_document(row: Mapping[str, Any]) -> bool:

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from aurora_memory.bm25 import Parts
-from aurora_memory.store.placeholders import as_list
 from aurora_memory.store.postings import BLOCK, BLOCK_BITS, ROW_SIZE
+from aurora_memory.store.statements import as_list
 
 if TYPE_CHECKING:
     import numpy as np

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from lsprotocol.types import ErrorCodes
 
-from aurora_memory.recall.budget import Offer, choose
+from aurora_memory.recall.token_budget import Offer, choose
 from aurora_protocol import methods
 from aurora_protocol.methods import EditorContext, Freshness, Recalled, RecallParams, RecallResult
 from aurora_server.lsp.location import place_of

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 from aurora_indexer import IndexerError
 from aurora_indexer.indexer import Indexer
 from aurora_memory import StoreCorrupt, StoreForeign
-from aurora_memory.store import Store, file_reader, lifespan_facts
+from aurora_memory.store import Store, file_reader, lifespans
 from aurora_memory.store.integrity import Fault
-from aurora_memory.store.lifespan_facts import ChunkStatus
+from aurora_memory.store.lifespans import ChunkStatus
 from aurora_memory.store.memory_files import MemoryFile
 from aurora_protocol.methods import DoctorResult, Finding, Skipped
 
@@ -132,12 +132,12 @@ def unopened(error: StoreCorrupt) -> DoctorResult:
 async def _lifespans(store: Store) -> list[Finding]:
     """What is archived, and what was flagged for what; nothing of it is wrong."""
     findings: list[Finding] = []
-    archived = await store.read(lifespan_facts.in_archive)
+    archived = await store.read(lifespans.in_archive)
     if archived:
         fix = "aurora memory restore ID brings one back"
         findings.append(Finding(level="ok", what=f"{len(archived)} in the archive: {_few(archived)}", fix=fix))
     flagged: dict[str, list[ChunkStatus]] = {}
-    for each in await store.read(lifespan_facts.escalated):
+    for each in await store.read(lifespans.escalated):
         flagged.setdefault(each.what, []).append(each)
     for action, chunks in flagged.items():
         findings.append(Finding(level="ok", what=f"{len(chunks)} flagged {action}: {_few(chunks)}"))

@@ -13,8 +13,8 @@ from aurora_indexer.files.safe_read import read_prefix
 from aurora_memory.chunk_text import Line, cost, folds, header_line, in_order, joined, own_lines
 from aurora_memory.chunks import REASONING
 from aurora_memory.recall import Hit
-from aurora_memory.recall.budget import Offer, choose
 from aurora_memory.recall.excerpts import FEW_LINES, MAX_LINES, excerpt
+from aurora_memory.recall.token_budget import Offer, choose
 from aurora_memory.store import chunk_reader
 from aurora_memory.store.reader import Reader
 from aurora_memory.views import ChunkView
