@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from aurora_memory import UnknownChunk
-from aurora_memory.documents import Subgoal
+from aurora_memory.documents import PatternSubgoal
 from aurora_memory.lifespans.policies import BUILT_IN
 from aurora_memory.recall import parse_question
 from aurora_memory.recall.patterns import recall_reasoning
@@ -20,7 +20,7 @@ from tests.memory.runs import DAY, NOON, retrieved, run
 
 NAME = "reas:oauth2-authentication-api-implementation"
 QUERY = "oauth2 authentication"
-OTHER = (Subgoal(id="SG1", description="Draw the login form", agent="coder"),)
+OTHER = (PatternSubgoal(id="SG1", description="Draw the login form", agent="coder"),)
 
 
 @pytest.fixture

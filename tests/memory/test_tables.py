@@ -14,7 +14,7 @@ import pytest
 from aurora_memory.store import Store, chunk_reader, integrity, migrations, rebuild, salvage, tables
 from aurora_memory.store.export_format import ChunkKey, ExportLine, Moment, Name
 from aurora_memory.store.migrations import MIGRATIONS
-from aurora_memory.store.tables import TABLES, Carried, Reference, Table
+from aurora_memory.store.tables import TABLES, Carried, ChunkColumn, Table
 from tests.memory.building import chunk, file
 from tests.memory.runs import NOON
 from tests.memory.test_export import CACHE, FILES, learned, taught
@@ -146,7 +146,7 @@ NOTES = Table(
     key="chunk_id",
     columns=("chunk_id", "text", "at"),
     nature="learned",
-    references=(Reference("chunk_id", holds=True),),
+    references=(ChunkColumn("chunk_id", holds=True),),
     carried=Carried(NoteLine, ("chunk_id", "text"), {"chunk": "chunk_id"}),
 )
 

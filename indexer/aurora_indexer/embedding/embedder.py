@@ -12,7 +12,7 @@ from aurora_indexer.embedding import ModelError
 from aurora_indexer.embedding.embedding_text import chunk_text
 from aurora_indexer.embedding.messages import Loaded
 from aurora_indexer.embedding.model_process import ModelProcess
-from aurora_indexer.embedding.vector_index import Vectors
+from aurora_indexer.embedding.vector_index import VectorIndex
 from aurora_memory import StoreError
 from aurora_memory.store import Store, embeddings
 from aurora_memory.views import ChunkToEmbed, FileToEmbed
@@ -59,7 +59,7 @@ class Embedder:
         self._wake = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
         self._asked: set[asyncio.Task[list[tuple[int, float]]]] = set()
-        self._vectors: Vectors | None = None
+        self._vectors: VectorIndex | None = None
         self._turn = asyncio.Lock()
         self._release: asyncio.TimerHandle | None = None
         self._told: str | None = None
@@ -185,8 +185,8 @@ class Embedder:
             self._keep_for_a_while()
             return await asyncio.to_thread(vectors.nearest, row, NEAREST)
 
-    async def _read(self, model: Loaded) -> Vectors:
-        vectors = Vectors(model.dimensions)
+    async def _read(self, model: Loaded) -> VectorIndex:
+        vectors = VectorIndex(model.dimensions)
         last = 0
         while page := await self._store.read(embeddings.vectors, model.key, last, _PAGE):
             last = page[-1][0]

@@ -27,7 +27,7 @@ _FIELDS = ["condition", "lifespan", "decay_mechanism", "escalation_action", "des
 _KEYS = ["enabled", "default_policy", "policies"]
 
 
-class LifespanPolicy(Struct, frozen=True):
+class NamedPolicy(Struct, frozen=True):
     """Chunks that meet `condition` live for `lifespan`, fading by `decay_mechanism`, and may be flagged."""
 
     name: str
@@ -45,17 +45,17 @@ class Policies(Struct, frozen=True, dict=True):
     expires, is flagged or ranks lower; activation keeps its ordinary decay.
     """
 
-    policies: tuple[LifespanPolicy, ...]
-    fallbacks: tuple[LifespanPolicy, ...] = ()
+    policies: tuple[NamedPolicy, ...]
+    fallbacks: tuple[NamedPolicy, ...] = ()
     default_policy: str = "default"
     enabled: bool = True
 
-    def named(self, name: str) -> LifespanPolicy | None:
+    def named(self, name: str) -> NamedPolicy | None:
         """The policy of that name, asked or not."""
         return next((each for each in (*self.policies, *self.fallbacks) if each.name == name), None)
 
     @cached_property
-    def checks(self) -> tuple[tuple[Matcher, LifespanPolicy], ...]:
+    def checks(self) -> tuple[tuple[Matcher, NamedPolicy], ...]:
         """Each policy with its condition as a function, in order."""
         return tuple((matcher(each.condition), each) for each in self.policies)
 
@@ -65,7 +65,7 @@ class Policies(Struct, frozen=True, dict=True):
         return tuple((matches, each.escalation_action) for matches, each in self.checks if each.escalation_action)
 
     @cached_property
-    def default(self) -> LifespanPolicy:
+    def default(self) -> NamedPolicy:
         """The policy for chunks that no condition fits. Raises PolicyError where `default_policy` names none."""
         found = self.named(self.default_policy)
         if found is None:
@@ -89,34 +89,34 @@ class Merged(Struct, frozen=True):
 
 BUILT_IN = Policies(
     (
-        LifespanPolicy(
+        NamedPolicy(
             "patterns",
             parse("is_pattern == true AND success_score >= 0.8"),
             Lifespan("indefinite"),
             description="Patterns that proved themselves stay for good and fade slowly",
         ),
-        LifespanPolicy(
+        NamedPolicy(
             "security_critical",
             parse("contains_tag('security') OR domain == 'security'"),
             Lifespan("days", 365),
             "none",
             description="What concerns security stays a year at full activation",
         ),
-        LifespanPolicy(
+        NamedPolicy(
             "high_usage",
             parse("access_count > 10"),
             Lifespan("indefinite"),
             escalation_action=FINE_TUNING,
             description="What is used often stays, and is a candidate for fine-tuning",
         ),
-        LifespanPolicy(
+        NamedPolicy(
             "inactive",
             parse("last_accessed_days > 90 AND access_count <= 2"),
             Lifespan("decay"),
             "exponential",
             description="What is hardly used, and not lately, fades quickly",
         ),
-        LifespanPolicy(
+        NamedPolicy(
             "default",
             parse("score >= 0.5"),
             Lifespan("days", 180),
@@ -125,7 +125,7 @@ BUILT_IN = Policies(
     ),
     fallbacks=(
         # App. C names `usage_based` as its default without defining it; §6.7.1's table says what it means.
-        LifespanPolicy(
+        NamedPolicy(
             "usage_based",
             parse("access_count > 0"),
             Lifespan("while_active"),
@@ -136,7 +136,7 @@ BUILT_IN = Policies(
 """The five policies of App. C.2 in their order."""
 
 
-def policy(name: str, given: object) -> LifespanPolicy:
+def policy(name: str, given: object) -> NamedPolicy:
     """Read one policy object. Raises PolicyError, naming the policy, the field and its value."""
     if not _NAME.match(name):
         raise PolicyError(f"policy {_shown(name)}: a name has 1 to 64 letters, digits, '_', '-' or '.'")
@@ -174,7 +174,7 @@ def policy(name: str, given: object) -> LifespanPolicy:
     description = given.get("description", "")
     if len(description) > MAX_DESCRIPTION:
         raise PolicyError(f"policy '{name}', description: has {len(description)} characters, at most {MAX_DESCRIPTION}")
-    return LifespanPolicy(name, condition, lifespan, cast(Mechanism, mechanism), action, description)
+    return NamedPolicy(name, condition, lifespan, cast(Mechanism, mechanism), action, description)
 
 
 def section_of(document: dict[str, Any]) -> object:
@@ -234,7 +234,7 @@ def _with_policies(below: Policies, place: str, given: object, problems: list[st
     if len(given) > MAX_POLICIES:
         problems.append(f"{place}: has {len(given)} policies, and none is used; at most {MAX_POLICIES} may be given")
         return below
-    read: dict[str, LifespanPolicy] = {}
+    read: dict[str, NamedPolicy] = {}
     for name, entry in given.items():
         try:
             read[name] = policy(name, entry)

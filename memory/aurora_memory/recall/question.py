@@ -8,7 +8,7 @@ from functools import cache
 
 from msgspec import Struct
 
-from aurora_memory.recall.places import Place, places_in
+from aurora_memory.recall.places import QueryPlace, places_in
 from aurora_memory.stopwords import ERRANDS, QUESTION_WORDS
 from aurora_memory.tokens import stem_word, terms
 
@@ -40,7 +40,7 @@ class Question(Struct, frozen=True):
     identifiers: tuple[str, ...]
     by_name: bool
     about_tests: bool
-    places: tuple[Place, ...] = ()
+    places: tuple[QueryPlace, ...] = ()
 
     @property
     def is_id(self) -> bool:

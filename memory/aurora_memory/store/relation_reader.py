@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from aurora_memory.chunks import Import
-from aurora_memory.relations import Definition
+from aurora_memory.relations import ReferenceTarget
 from aurora_memory.store.reader import Reader
 from aurora_memory.store.rows import decode_imports
 from aurora_memory.store.statements import as_list
@@ -86,11 +86,11 @@ def imports(reader: Reader, path: str) -> tuple[Import, ...]:
     return decode_imports(rows[0][0]) if rows else ()
 
 
-def definitions(reader: Reader, name: str, limit: int = 500) -> list[Definition]:
+def definitions(reader: Reader, name: str, limit: int = 500) -> list[ReferenceTarget]:
     """The live chunks of that simple name, as something to refer to."""
     rows = reader.rows(
         """SELECT id, path, name, leaf, parent, kind, language FROM chunks
            WHERE gone_at IS NULL AND leaf COLLATE NOCASE = ? AND leaf = ? LIMIT ?""",
         (name, name, limit),
     )
-    return [Definition(*row) for row in rows]
+    return [ReferenceTarget(*row) for row in rows]

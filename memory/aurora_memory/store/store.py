@@ -15,8 +15,8 @@ from msgspec import Struct
 from aurora_memory import StoreError
 from aurora_memory.activation import USUAL, Weighing
 from aurora_memory.chunk_validation import fully_checked
-from aurora_memory.conversation_logs import LogSection, index_of
-from aurora_memory.learning import POLICY, FinishedRun, Judgement, Learned, Policy, lesson_of
+from aurora_memory.conversation_logs import IndexedLogSection, index_of
+from aurora_memory.learning import POLICY, Feedback, FinishedRun, Learned, LearningPolicy, lesson_of
 from aurora_memory.store import (
     chunk_writer,
     conversation_log_index,
@@ -52,7 +52,9 @@ class Counts(Struct, frozen=True):
 class Store(Maintained):
     """One workspace's memory file. One writer at a time; readers never wait for it. Close it, or the process hangs."""
 
-    def __init__(self, path: Path, writer: aiosqlite.Connection, reader: ReaderThread, policy: Policy = POLICY) -> None:
+    def __init__(
+        self, path: Path, writer: aiosqlite.Connection, reader: ReaderThread, policy: LearningPolicy = POLICY
+    ) -> None:
         self.path = path
         self._policy = policy
         self.read = reader
@@ -62,7 +64,7 @@ class Store(Maintained):
         self.outbox = Outbox(self._transaction)
 
     @classmethod
-    async def open(cls, path: Path, weighing: Weighing = USUAL, policy: Policy = POLICY) -> Store:
+    async def open(cls, path: Path, weighing: Weighing = USUAL, policy: LearningPolicy = POLICY) -> Store:
         """Open or create the file and bring it to today's shape. Raises a `StoreError` that says what to do.
 
         `weighing` has the numbers of activation, `policy` those of learning.
@@ -164,7 +166,7 @@ class Store(Maintained):
     async def learn(self, run: FinishedRun) -> Learned:
         """Learn from a finished run, in one transaction; a run id learned before changes nothing (AURORA §6.7).
 
-        Raises InvalidRun or InvalidDocument, before anything is written, where the run can't be what it says.
+        Raises InvalidRun or InvalidChunkDocument, before anything is written, where the run can't be what it says.
         """
         lesson = lesson_of(run, self._policy)
         if lesson.document is not None:
@@ -172,7 +174,7 @@ class Store(Maintained):
         async with self._transaction() as db:
             return await learned_writer.keep(db, run, lesson, self._policy)
 
-    async def judge(self, judgement: Judgement) -> bool:
+    async def judge(self, judgement: Feedback) -> bool:
         """Take in what a user said of an answer (App. E), once; False: its pattern is gone, or it was said before."""
         async with self._transaction() as db:
             return await learned_writer.judge(db, judgement, self._policy)
@@ -182,7 +184,7 @@ class Store(Maintained):
 
         `file` is its path below the folder of logs, with `/`. `topic` is what a model called it; else the words tell.
         """
-        sections: list[LogSection] = await asyncio.to_thread(index_of, file, text, query_id, topic)
+        sections: list[IndexedLogSection] = await asyncio.to_thread(index_of, file, text, query_id, topic)
         async with self._transaction() as db:
             await conversation_log_index.replace(db, file, sections)
         return len(sections)

@@ -37,7 +37,7 @@ Orphans = Literal["drop", "recover", "keep"]
 """Fate of a row whose chunk is not there, when a file is mended: it goes, brings its chunk back, or stays without."""
 
 
-class Reference(Struct, frozen=True):
+class ChunkColumn(Struct, frozen=True):
     """Column that holds row ids of `chunks`.
 
     A chunk that a row `holds` is put aside, not deleted, when it vanishes from its file; its rows move to a copy of it.
@@ -84,7 +84,7 @@ class Table(Struct, frozen=True, kw_only=True):
     nature: Nature
     rows: str = ""
     emptied: bool = False
-    references: tuple[Reference, ...] = ()
+    references: tuple[ChunkColumn, ...] = ()
     carried: Carried | None = None
     here: tuple[str, ...] = ()
     intact: Callable[[Mapping[str, Any]], bool] | None = None
@@ -115,8 +115,8 @@ def _has_event(row: Mapping[str, Any]) -> bool:
     return True
 
 
-_OF_CHUNK = (Reference("chunk_id"),)
-_HELD = (Reference("chunk_id", holds=True),)
+_OF_CHUNK = (ChunkColumn("chunk_id"),)
+_HELD = (ChunkColumn("chunk_id", holds=True),)
 
 TABLES: tuple[Table, ...] = (
     Table(
@@ -124,7 +124,7 @@ TABLES: tuple[Table, ...] = (
         key="chunk_id",
         columns=("chunk_id", "pattern", "fingerprint", "json"),
         nature="learned",
-        references=(Reference("chunk_id", orphans="recover"),),
+        references=(ChunkColumn("chunk_id", orphans="recover"),),
         intact=_has_document,
         here=("chunk_id", "pattern", "fingerprint"),  # the last two are told by the document
         carried=Carried(
@@ -171,7 +171,7 @@ TABLES: tuple[Table, ...] = (
         nature="learned",
         rows="relations.kind = 'used'",
         emptied=True,
-        references=(Reference("from_id"), Reference("to_id", holds=True)),
+        references=(ChunkColumn("from_id"), ChunkColumn("to_id", holds=True)),
         carried=Carried(
             UseLine,
             ("from_id", "to_id"),
@@ -186,7 +186,7 @@ TABLES: tuple[Table, ...] = (
         key="id",
         columns=("id", "at", "outcome", "score", "query", "reasoning_id"),
         nature="learned",
-        references=(Reference("reasoning_id", orphans="keep"),),
+        references=(ChunkColumn("reasoning_id", orphans="keep"),),
         carried=Carried(RunLine, ("at", "id"), {"reasoning": "reasoning_id"}),
     ),
     Table(
