@@ -7,7 +7,7 @@ from itertools import product
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aurora_memory.recall.token_budget import EXCERPT_WORTH, Form, KnapsackItem, Plan, choose
+from aurora_memory.recall.token_budget import EXCERPT_WORTH, Form, KnapsackItem, Plan, fill_token_budget
 
 
 @st.composite
@@ -37,7 +37,7 @@ def smallest(offer: KnapsackItem) -> int:
 def test_the_budget_and_the_limit_hold_and_the_best_that_fits_is_there(
     offers: list[KnapsackItem], budget: int, limit: int | None
 ) -> None:
-    plan = choose(offers, budget, limit)
+    plan = fill_token_budget(offers, budget, limit)
     assert tokens(offers, plan) <= budget
     assert limit is None or len(plan) <= limit
     assert all(form == "whole" or offers[place].excerpt is not None for place, form in plan.items())
@@ -58,7 +58,7 @@ def test_no_worse_than_taking_the_best_whole_while_they_fit(
             left, plain = left - offer.whole, plain + offer.score
     # What the rule that the best is always there may cost: nothing, where it fits whole.
     if offers[0].whole <= budget:
-        assert worth(offers, choose(offers, budget, limit)) >= plain - 1e-9
+        assert worth(offers, fill_token_budget(offers, budget, limit)) >= plain - 1e-9
 
 
 @given(offered(most=6), st.integers(1, 900))
@@ -71,15 +71,15 @@ def test_at_least_half_of_the_best_there_is(offers: list[KnapsackItem], budget: 
         exists = all(form == "whole" or offers[place].excerpt for place, form in plan.items())
         if exists and first in plan and tokens(offers, plan) <= budget:
             best = max(best, worth(offers, plan))
-    assert worth(offers, choose(offers, budget)) >= best / 2 - 1e-9
+    assert worth(offers, fill_token_budget(offers, budget)) >= best / 2 - 1e-9
 
 
 def test_a_long_best_hit_is_cut_so_that_others_find_room() -> None:
     offers = [KnapsackItem(0.9, 900, 100), KnapsackItem(0.8, 300, 120), KnapsackItem(0.7, 250, None)]
-    assert choose(offers, 1000) == {0: "excerpt", 1: "whole", 2: "whole"}
-    assert choose(offers, 5000) == dict.fromkeys(range(3), "whole")
-    assert choose(offers, 99) == {}
-    assert choose(offers, 110) == {0: "excerpt"}
+    assert fill_token_budget(offers, 1000) == {0: "excerpt", 1: "whole", 2: "whole"}
+    assert fill_token_budget(offers, 5000) == dict.fromkeys(range(3), "whole")
+    assert fill_token_budget(offers, 99) == {}
+    assert fill_token_budget(offers, 110) == {0: "excerpt"}
 
 
 def test_many_small_ones_do_not_crowd_out_a_good_large_one() -> None:
@@ -88,7 +88,7 @@ def test_many_small_ones_do_not_crowd_out_a_good_large_one() -> None:
         KnapsackItem(0.9, 900, None),
         *(KnapsackItem(0.05, 20, None) for _ in range(9)),
     ]
-    assert 1 in choose(offers, 910)
+    assert 1 in fill_token_budget(offers, 910)
 
 
 def test_what_an_excerpt_is_worth() -> None:
@@ -97,7 +97,7 @@ def test_what_an_excerpt_is_worth() -> None:
 
 def test_a_budget_is_used_to_its_last_token() -> None:
     offers = [KnapsackItem(0.9, 100, 40), KnapsackItem(0.8, 100, 40), KnapsackItem(0.7, 100, 40)]
-    assert choose(offers, 120) == dict.fromkeys(range(3), "excerpt")
-    assert choose(offers, 119).keys() == {0, 1}
-    assert choose(offers, 300) == dict.fromkeys(range(3), "whole")
-    assert list(choose(offers, 299).values()).count("whole") == 2
+    assert fill_token_budget(offers, 120) == dict.fromkeys(range(3), "excerpt")
+    assert fill_token_budget(offers, 119).keys() == {0, 1}
+    assert fill_token_budget(offers, 300) == dict.fromkeys(range(3), "whole")
+    assert list(fill_token_budget(offers, 299).values()).count("whole") == 2

@@ -9,7 +9,7 @@ from functools import cache
 from msgspec import Struct
 
 from aurora_memory.recall.places import QueryPlace, places_in
-from aurora_memory.stopwords import ERRANDS, QUESTION_WORDS
+from aurora_memory.stopwords import ERRANDS, QUESTION_WORDS, without_stop_words
 from aurora_memory.tokens import stem_word, terms
 
 MAX_TERMS = 40
@@ -63,7 +63,7 @@ def parse_question(query: str) -> Question:
 
     Called once, where a query comes in; below, a question goes on as a `Question`.
     """
-    telling = [word for word in _WORD.findall(query) if word.lower() not in QUESTION_WORDS]
+    telling = without_stop_words(_WORD.findall(query), QUESTION_WORDS)
     found = dict.fromkeys(term for word in telling for term in stem_word(word))
     if not found:
         found = dict.fromkeys(terms(query))
@@ -79,7 +79,7 @@ def parse_question(query: str) -> Question:
     places, without_places = places_in(query)
     certain = [place for place in places if place.is_certain]
     spelled = _IDENTIFIER.findall(without_places)
-    rest = [word for word in spelled if word.lower() not in QUESTION_WORDS | _DEFINING]
+    rest = without_stop_words(spelled, QUESTION_WORDS | _DEFINING)
     quoted = {word for piece in _QUOTED.findall(query) for word in _IDENTIFIER.findall(piece)}
     names = [
         word for word in spelled if (len(rest) == 1 and word in rest) or word in quoted or _LOOKS_LIKE_CODE.search(word)

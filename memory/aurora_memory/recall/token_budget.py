@@ -44,7 +44,7 @@ class _Step(Struct, frozen=True):
     gain: float
 
 
-def choose(offers: Sequence[KnapsackItem], budget: int, limit: int | None = None) -> Plan:
+def fill_token_budget(offers: Sequence[KnapsackItem], budget: int, limit: int | None = None) -> Plan:
     """Plan of a recall for a token budget: the form in which each hit (best first) is delivered, by its place.
 
     Never more than `budget` tokens together, nor more than `limit` offers. The best offer of which any form fits is

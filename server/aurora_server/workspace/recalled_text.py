@@ -14,7 +14,7 @@ from aurora_memory.chunk_text import Line, cost, folds, header_line, in_order, j
 from aurora_memory.chunks import REASONING
 from aurora_memory.recall import Hit
 from aurora_memory.recall.excerpts import FEW_LINES, MAX_LINES, excerpt
-from aurora_memory.recall.token_budget import KnapsackItem, choose
+from aurora_memory.recall.token_budget import KnapsackItem, fill_token_budget
 from aurora_memory.store import chunk_reader
 from aurora_memory.store.reader import Reader
 from aurora_memory.views import ChunkView
@@ -68,7 +68,7 @@ def within_budget(
             short = None
         offers.append(KnapsackItem(hit.score, whole.tokens, short.tokens if short else None))
         forms.append((whole, short))
-    plan = choose(offers, budget, limit)
+    plan = fill_token_budget(offers, budget, limit)
     chosen: dict[int, Text] = {}
     for place in sorted(plan):
         whole, short = forms[place]
