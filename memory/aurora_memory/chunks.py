@@ -28,8 +28,10 @@ ChunkKind = Literal[
     "table",
     "view",
 ]
-"""What a chunk defines. `module` is what is left of a source file between its definitions; from `section` on it is
-knowledge: a passage of a document, a data type, something an API or a database can be asked to do, a table, a view.
+"""Kind of a chunk, by what it defines.
+
+`module` is what is left of a source file between its definitions; from `section` on it is knowledge: a passage of a
+document, a data type, something an API or a database can be asked to do, a table, a view.
 """
 
 ChunkType = Literal["code", "know", "reas"]
@@ -141,7 +143,7 @@ class ParsedFile(Struct, frozen=True, array_like=True, gc=False):
 
 
 def type_of(kind: str) -> ChunkType:
-    """Whether a chunk of this kind is code, knowledge or reasoning."""
+    """Type of chunks of a kind: code, knowledge or reasoning."""
     if kind == REASONING:
         return "reas"
     return "know" if kind in KNOWLEDGE_KINDS else "code"

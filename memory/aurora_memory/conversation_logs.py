@@ -137,7 +137,7 @@ def _sections(lines: Sequence[str]) -> Iterator[tuple[str, int, int]]:
 
 
 def _sought(word: str) -> list[str]:
-    """What a keyword is looked for by: `oauth2` by itself and by `oauth`."""
+    """Terms that a keyword is looked for by: `oauth2` by itself and by `oauth`."""
     return [term for term in stem_word(word) if len(term) > 1 and not term.isdigit()]
 
 

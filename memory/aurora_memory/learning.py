@@ -147,7 +147,7 @@ class Learned(Struct, frozen=True):
 
 
 class Boost(Struct, frozen=True):
-    """What one finished run, by its query id, added to a chunk's activation, and when (Unix seconds)."""
+    """Boost of a chunk's activation by one finished run (its query id), and when (Unix seconds)."""
 
     run: str
     amount: float
@@ -204,7 +204,7 @@ def bounded(total: float, policy: LearningPolicy = POLICY) -> float:
 
 
 def lesson_of(run: FinishedRun, policy: LearningPolicy = POLICY) -> Lesson:
-    """What a run teaches. Raises InvalidRun, and InvalidChunkDocument where its decomposition can't be kept."""
+    """Lesson that a run teaches. Raises InvalidRun, and InvalidChunkDocument where its decomposition can't be kept."""
     _check(run)
     result = outcome(run.score, policy)
     retrieved = _each_once(run.retrieved)

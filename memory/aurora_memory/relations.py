@@ -243,7 +243,7 @@ class Scope:
         return [(found, 0.6 / len(candidates)) for found in candidates]
 
     def _imported(self, entry: Import, name: str) -> list[ReferenceTarget]:
-        """What an imported name can mean: in the submodule it names, else in the module, else in the class it names."""
+        """Targets of an imported name: in the submodule it names, else in the module, else in the class it names."""
         imported = self._catalogue.imported
         if entry.name and self._has_submodules:
             module = _join(entry.module, entry.name)
@@ -276,7 +276,7 @@ def _mentioned(source: ReferenceTarget, reference: Reference, catalogue: Catalog
 
 
 def _letters(text: str) -> str:
-    """What is left of a heading, and of the link to it, when spelling rules are put aside."""
+    """Anchor: what is left of a heading, and of the link to it, when spelling rules are put aside."""
     return "".join(filter(str.isalnum, text.lower()))
 
 
@@ -310,7 +310,7 @@ def _segments(module: str) -> list[str]:
 
 
 def _places_of(path: str) -> tuple[str, str, str]:
-    """What a file can be imported as: itself, its folder, and the package that it is the front of."""
+    """Module names of a file: itself, its folder, and the package that it is the front of."""
     stem = _without_suffix(path)
     folder = path.rpartition("/")[0]
     return stem, folder, stem.removesuffix("/__init__").removesuffix("/index").removesuffix("/mod")

@@ -56,7 +56,7 @@ def knowledge_content(
 
 
 def confidence_of(language: str, tags: tuple[str, ...]) -> float:
-    """How far a document is believed, by what it is: nothing is measured.
+    """Confidence in a document, by what it is: nothing is measured.
 
     1.0 for schemas, APIs and SQL definitions; 0.9 for conventions, which are kept; 0.85 for decisions, which are dated;
     0.6 for changelogs, which tell of the past; 0.7 for other prose.

@@ -35,7 +35,7 @@ RETRY_SECONDS = 5.0
 """After the model's process was lost."""
 
 KEPT_SECONDS = 600.0
-"""How long vectors stay in memory after the last question."""
+"""Seconds that vectors stay in memory after the last question."""
 
 _PAGE = 2048
 _MAX_FILE = 8 << 20
@@ -209,7 +209,7 @@ class Embedder:
 
 
 def _texts(root: Path, files: Mapping[str, FileToEmbed], chunks: Sequence[ChunkToEmbed]) -> list[WithText]:
-    """What to embed of chunks; nothing of files that are not what was indexed (any more)."""
+    """Texts of chunks to embed; nothing of files that are not what was indexed (any more)."""
     found: list[WithText] = []
     lines: list[str] | None = None
     path = None

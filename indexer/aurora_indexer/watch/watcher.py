@@ -98,7 +98,7 @@ class Watcher:
 
     @property
     def watches(self) -> int:
-        """How many of the system's watches are in use."""
+        """Number of the system's watches in use."""
         return self._tree.watches if self._tree else 0
 
     def start(self) -> None:

@@ -25,11 +25,11 @@ MOST_HALVINGS = 10.0
 """After so many half-lives (900 days, a thousandth of the strength) only the logarithmic part goes on."""
 
 FACTORS: dict[State, float] = {"kept": 1.0, "decaying": 0.85, "expired": 0.6}
-"""What a chunk's score in recall is multiplied by: fading memories give way to living ones of like relevance."""
+"""Factors of a chunk's score in recall: fading memories give way to living ones of like relevance."""
 
 
 class Verdict(Struct, frozen=True):
-    """What holds for one chunk now.
+    """Verdict on one chunk now.
 
     `policy` is the policy's name, or the action of the chunk's own rule. `expires_at` (Unix seconds) is when its
     lifespan ends or ended if it is not used again; None where nothing ends it. `escalations` are the actions it is a
@@ -87,7 +87,7 @@ def decay_term(days_since_last_access: float, mechanism: Mechanism) -> float:
 
 
 def ranking_factor(verdict: Verdict) -> float:
-    """What a chunk's score in recall is multiplied by, in (0, 1]; see FACTORS (AURORA §6.7.1, "deprioritized")."""
+    """Factor of a chunk's score in recall, in (0, 1]; see FACTORS (AURORA §6.7.1, "deprioritized")."""
     return FACTORS[verdict.state]
 
 
@@ -155,14 +155,14 @@ def _verdict(
 
 
 class JudgedChunk(Struct, frozen=True):
-    """A chunk's row id and what was decided over it."""
+    """Judged chunk: its row id and the verdict on it."""
 
     id: int
     verdict: Verdict
 
 
 class Review(Struct, frozen=True):
-    """What one pass found, in the order of the chunks; a chunk may be flagged and fade as well.
+    """Review of lifespans: what one pass found, in the order of the chunks; a chunk may be flagged and fade as well.
 
     `archive` holds what is past its lifespan: learned chunks only, never code or what else a file still says.
     """

@@ -39,7 +39,7 @@ class NamedPolicy(Struct, frozen=True):
 
 
 class Policies(Struct, frozen=True, dict=True):
-    """What decides over a workspace's chunks: policies in the order they are asked, and the one for all others.
+    """Lifespan policies of a workspace: those in the order they are asked, and the one for all others.
 
     `fallbacks` are policies that are never asked but may be named by `default_policy`. With `enabled` false nothing
     expires, is flagged or ranks lower; activation keeps its ordinary decay.
@@ -61,7 +61,7 @@ class Policies(Struct, frozen=True, dict=True):
 
     @cached_property
     def flags(self) -> tuple[tuple[Matcher, str], ...]:
-        """What the policies that flag flag, and when."""
+        """Flags: escalation actions, each with the test of its policy."""
         return tuple((matches, each.escalation_action) for matches, each in self.checks if each.escalation_action)
 
     @cached_property

@@ -30,7 +30,7 @@ def content_terms(occurrences: Mapping[str, int]) -> frozenset[str]:
 
 
 def fold_near_duplicates(contents: Sequence[frozenset[str]], enough: int) -> Folded:
-    """Near-duplicate removal from ranked results: `enough` that differ stay, the others go under the first like them."""
+    """Near-duplicate removal from ranked results: `enough` that differ stay, others go under the first like them."""
     kept: list[int] = []
     similar: dict[int, list[int]] = {}
     for place, terms in enumerate(contents):

@@ -22,7 +22,7 @@ from aurora_memory.store.reader import Reader
 
 CANDIDATES = 50
 PARTIAL = -0.5
-"""What went only partly well counts for less than a pattern."""
+"""Weight of what went only partly well, beside a pattern."""
 
 
 FADING = 2.0

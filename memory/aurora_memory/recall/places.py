@@ -21,7 +21,7 @@ _TEST_PATH = re.compile(
 
 MAX_PLACES = 4
 AROUND = 0.1
-"""How exactly a line means what is around the chunk that it stands in."""
+"""Exactness with which a line means what is around the chunk that it stands in."""
 
 MAX_ID = 1000
 MAX_WORD = 300
@@ -118,7 +118,7 @@ def within(place: QueryPlace, path: str) -> bool:
 
 
 def standing_at(places: Sequence[QueryPlace], chunks: Collection[ChunkHead]) -> dict[int, float]:
-    """How exactly chunks (by row id) are what a place means, in (0, 1]; those that none means are left out.
+    """Exactness with which chunks (by row id) are what a place means, in (0, 1]; those that none means are left out.
 
     A line means the smallest chunk that holds it; those around it stand far behind, the larger the farther. A file's
     remainder, whose lines go around its definitions, is only meant where nothing else holds the line.

@@ -14,10 +14,10 @@ from aurora_memory.tokens import stem_word, terms
 
 MAX_TERMS = 40
 SUGGESTED = 0.5
-"""What a word counts that the question does not say but may mean (`config` for `cfg`)."""
+"""Weight of a word that the question does not say but may mean (`config` for `cfg`)."""
 
 ERRAND = 0.4
-"""What such a word counts: some functions are called so."""
+"""Weight of such a word: some functions are called so."""
 
 _DEFINING = frozenset("class declaration declared defined definition implementation implemented struct type".split())
 
@@ -55,7 +55,7 @@ class Question(Struct, frozen=True):
 
 
 NO_QUESTION = Question("", (), {}, (), by_name=False, about_tests=True)
-"""What is asked where chunks are weighed that are known by other means."""
+"""Question that asks nothing: for chunks that are known by other means."""
 
 
 def parse_question(query: str) -> Question:
@@ -136,7 +136,7 @@ _SHORT_FORMS = """
 
 
 def other_forms(word: str) -> tuple[str, ...]:
-    """What a lower-case word may be short for, or be shortened to."""
+    """Abbreviations: what a lower-case word may be short for, or be shortened to."""
     return _forms().get(word, ())
 
 

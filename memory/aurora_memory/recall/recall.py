@@ -26,7 +26,7 @@ STORED = frozenset({"code", "know"})
 """The types of chunks that files become."""
 
 FOLDED = 8
-"""How far below the asked number near-duplicates are looked for."""
+"""Ranks below the asked number among which near-duplicates are looked for."""
 
 
 def recall(

@@ -22,10 +22,10 @@ Weights = tuple[float, ...]
 """One weight for each signal, in the order of `SIGNALS`."""
 
 NAMED = 20.0
-"""What a chunk gets that a query of nothing but names spells: more than any words can bring."""
+"""Weight of a name that a query of nothing but names spells: more than any words can bring."""
 
 MENTIONED = 0.4
-"""What a chunk gets whose name stands in a question among other words."""
+"""Weight of a name that stands in a question among other words."""
 
 _CALLED = frozenset({"function", "method", "macro"})
 
@@ -58,7 +58,7 @@ class Signals(Struct, frozen=True):
         return cls(tuple(known.get(each, 0.0) for each in SIGNALS))
 
     def strength(self, weights: Weights | None = None) -> float:
-        """What they amount to, as log odds."""
+        """Sum of the weighted signals, as log odds."""
         return float(sum(map(mul, weights_of() if weights is None else weights, self.values)))
 
 

@@ -35,7 +35,7 @@ WEIGHTS = {
     "edited with": 0.8,
     "mentions": 0.6,
 }
-"""How much of its activation a relation passes on, whichever way it is followed."""
+"""Weight of relations: the share of activation that each passes on, whichever way it is followed."""
 
 
 class Hop(Struct, frozen=True):

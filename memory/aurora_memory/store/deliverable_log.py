@@ -37,7 +37,7 @@ class LoggedEvent(Struct, frozen=True):
 
 
 class FoldedDeliverable(Struct, frozen=True):
-    """What the events of one deliverable amounted to up to that number; `body` is "" where it was not kept since."""
+    """Fold of one deliverable's events up to that number; `body` is "" where it was not kept since."""
 
     change_id: str
     number: int
@@ -53,7 +53,7 @@ def events_of(reader: Reader, change_id: str) -> list[LoggedEvent]:
 
 
 def events_since(reader: Reader, number: int, limit: int = -1) -> list[LoggedEvent]:
-    """What was told of any deliverable after the event of that number, in the order of arrival."""
+    """Events of any deliverable after that number, in the order of arrival."""
     rows = reader.rows(
         f"SELECT {_COLUMNS} FROM deliverable_events WHERE number > ? ORDER BY number LIMIT ?", (number, limit)
     )

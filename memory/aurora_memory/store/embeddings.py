@@ -47,7 +47,7 @@ def vectors(reader: Reader, model: str, after: int, limit: int) -> list[tuple[in
 
 
 def embedded(reader: Reader, model: str) -> int:
-    """How many chunks `model` has embedded."""
+    """Number of chunks that `model` has embedded."""
     rows = reader.rows("SELECT count(*) FROM embeddings WHERE model = ?", (model,))
     return int(rows[0][0])
 

@@ -21,7 +21,7 @@ from aurora_protocol import typed
 
 FORMAT = "aurora-memory"
 VERSION = 2
-"""What is written. Version 1, which is read too, had no events of deliverables."""
+"""Version that is written. Version 1, which is read too, had no events of deliverables."""
 
 MAX_LINE = 4 << 20
 """Bytes of one line: more than the largest document there can be."""
@@ -179,7 +179,7 @@ _header_decoder = typed.decoder(ExportHeader)
 
 
 def write_line(line: ExportLine | ExportHeader) -> bytes:
-    """One line, with its end."""
+    """Line as bytes, with its end."""
     return _encoder.encode(line) + b"\n"
 
 
@@ -211,5 +211,5 @@ def line_reader(types: Iterable[type[ExportLine]]) -> Callable[[int, bytes], Exp
 
 
 def invalid(number: int, problem: str) -> InvalidExport:
-    """What to say of a line that cannot be used."""
+    """Error of a line that cannot be used."""
     return InvalidExport(f"line {number}: {problem}; nothing was imported, export it anew with 'aurora memory export'")

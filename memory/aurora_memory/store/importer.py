@@ -294,7 +294,7 @@ def _key_of(document: ReasoningDocument, mark: bytes) -> ChunkKey:
 
 
 def _statement(table: Table, form: Carried) -> str:
-    """How lines of a type are written, so that what is known already counts as no change."""
+    """Statement that writes lines of a type, so that what is known already counts as no change."""
     if form.write:
         return form.write
     columns = [form.columns.get(field, field) for field in form.line.__struct_fields__]

@@ -43,7 +43,7 @@ class ChunkStatus(Struct, frozen=True):
 
 
 def lifespan_facts(reader: Reader, ids: Sequence[int]) -> dict[int, ChunkFacts]:
-    """What lifespans go by, of those chunks."""
+    """Lifespan facts of those chunks."""
     rows = reader.rows(_facts_where(f"chunks.id IN ({marks(ids)})"), ids)
     return {row[0]: _facts(row) for row in rows}
 
@@ -67,7 +67,7 @@ def escalated(reader: Reader) -> list[ChunkStatus]:
 
 
 async def learned_facts(rows: _Rows) -> list[ChunkFacts]:
-    """What lifespans go by, of every live chunk that something was learned of and that is not archived."""
+    """Lifespan facts of every live chunk that something was learned of and that is not archived."""
     return [_facts(row) for row in await rows(_facts_where(_LEARNED), ())]
 
 

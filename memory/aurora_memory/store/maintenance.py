@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 class Reviewed(Struct, frozen=True):
-    """What a review of lifespans did: chunks it looked at, put into the archive now, flagged, and left to fade."""
+    """Outcome of a review of lifespans: chunks it looked at, put into the archive now, flagged, and left to fade."""
 
     chunks: int
     archived: int

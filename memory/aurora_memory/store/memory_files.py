@@ -39,7 +39,7 @@ def memory_files(folder: Path) -> list[MemoryFile]:
 
 
 def memory_file(path: Path) -> MemoryFile | None:
-    """What one file says of itself; None where it is no memory file, or cannot be read now."""
+    """Memory file by what it says of itself; None where it is no memory file, or cannot be read now."""
     try:
         with closing(sqlite3.connect(f"{path.as_uri()}?mode=rw", uri=True, timeout=_PATIENCE)) as db:
             db.execute("PRAGMA query_only = 1")

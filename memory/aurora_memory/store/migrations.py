@@ -44,7 +44,7 @@ LEARNED_TABLES = (
         PRIMARY KEY (term, file, line_start)) WITHOUT ROWID""",
     "CREATE INDEX log_index_file ON log_index (file)",
 )
-"""What finished runs taught, and where their conversation logs tell of what: nothing here can be made again."""
+"""Tables of what finished runs taught, and of where their logs tell of what: nothing here can be made again."""
 
 EMBEDDING_TABLES = (
     """CREATE TABLE embeddings (

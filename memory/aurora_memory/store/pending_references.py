@@ -31,7 +31,7 @@ _IN_ORDER = " ORDER BY path, line_start, id"
 
 
 async def waiting_chunks(db: aiosqlite.Connection) -> int:
-    """How many chunks wait to be resolved."""
+    """Number of chunks that wait to be resolved."""
     rows = await db.execute_fetchall("SELECT count(*) FROM unresolved")
     return int(next(iter(rows))[0])
 

@@ -29,7 +29,7 @@ _PLACE = BLOCK - 1
 MAX_LENGTH = 0xFFFF
 _MAX_NAME = 0xFF
 _ROW = struct.Struct("<IIHBB")
-"""What `blocks` has of one part: its chunk (0 where it is struck out), file, length, name's length, chunk's type."""
+"""Record of one part in `blocks`: its chunk (0 where it is struck out), file, length, name's length, chunk's type."""
 
 ROW_SIZE = _ROW.size
 

@@ -46,7 +46,7 @@ def edges(reader: Reader, chunk_id: int, limit: int = 50) -> list[Edge]:
 
 
 def caller_counts(reader: Reader, ids: Sequence[int]) -> dict[int, int]:
-    """How many chunks call each of those."""
+    """Number of chunks that call each of those."""
     rows = reader.rows(
         """SELECT to_id, count(*) FROM relations
            WHERE kind = 'calls' AND to_id IN (SELECT value FROM json_each(?)) GROUP BY to_id""",
@@ -81,7 +81,7 @@ def references(reader: Reader, chunk_id: int) -> list[tuple[str, str, str]]:
 
 
 def imports(reader: Reader, path: str) -> tuple[Import, ...]:
-    """What a file imports, in order."""
+    """Imports of a file, in order."""
     rows = reader.rows("SELECT imports FROM files WHERE path = ?", (path,))
     return decode_imports(rows[0][0]) if rows else ()
 

@@ -38,7 +38,7 @@ from aurora_memory.store.rows import FileStat, IndexedFile, SkippedFile
 
 
 class Counts(Struct, frozen=True):
-    """What a memory holds. `kinds` and `languages` count live chunks and files."""
+    """Counts of what a memory holds. `kinds` and `languages` count live chunks and files."""
 
     files: int
     chunks: int

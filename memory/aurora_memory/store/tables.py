@@ -30,8 +30,11 @@ from aurora_memory.store.export_format import (
 from aurora_protocol import typed
 
 Nature = Literal["learned", "derived", "local"]
-"""Whether a table can be lost. `learned`: nothing makes it again, and it travels to other machines. `derived`: made of
-files, git, a model or learned tables. `local`: nothing makes it again, and it means nothing on another machine."""
+"""Nature of a table: whether it can be lost.
+
+`learned`: nothing makes it again, and it travels to other machines. `derived`: made of files, git, a model or learned
+tables. `local`: nothing makes it again, and it means nothing on another machine.
+"""
 
 Orphans = Literal["drop", "recover", "keep"]
 """Fate of a row whose chunk is not there, when a file is mended: it goes, brings its chunk back, or stays without."""

@@ -28,7 +28,7 @@ class WordIndex:
         self._writes = -1
 
     def parts(self, writes: int) -> Parts:
-        """What is searchable now; `writes` tells whether anything was written since it was asked last."""
+        """Searchable parts now; `writes` tells whether anything was written since it was asked last."""
         if writes == self._writes and self._parts is not None:
             return self._parts
         self._writes = writes
