@@ -6,7 +6,7 @@ from aurora_memory import StoreError
 
 
 class PolicyError(StoreError):
-    """Error of a lifespan policy or retention rule that cannot be used; the message names it, the field and what is expected."""
+    """Error of a lifespan policy or retention rule; the message names it, the field and what is expected."""
 
 
 class ConditionError(PolicyError):

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 import queue
 import sys
 import time
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
+from io import TextIOWrapper
 from logging.handlers import QueueHandler, QueueListener, RotatingFileHandler
 from pathlib import Path
 
@@ -22,6 +24,7 @@ from aurora_indexer import IndexerError
 from aurora_memory import StoreError
 from aurora_protocol import ProtocolError
 from aurora_protocol.address import in_home
+from aurora_protocol.strict_modes import OWN_FILE
 from aurora_server.configuration.settings import LoggingSettings, RotationSettings, SettingsError
 
 MAX_WAITING = 10_000
@@ -77,11 +80,19 @@ def log_file(usual: Path, settings: LoggingSettings, home: Path) -> Path:
     return home / Path(in_home(settings.log_path, home)).expanduser() / usual.name
 
 
+class _OwnFile(RotatingFileHandler):
+    """Rotated log file that is opened by its own name alone: a link in its place is refused, not written through."""
+
+    def _open(self) -> TextIOWrapper:
+        descriptor = os.open(self.baseFilename, os.O_WRONLY | os.O_CREAT | os.O_APPEND | OWN_FILE, 0o600)
+        return os.fdopen(descriptor, "a", encoding=self.encoding, errors=self.errors)
+
+
 def _rotated(path: Path, rotation: RotationSettings) -> RotatingFileHandler:
     most = max(1, int(rotation.max_size_mb * 1024 * 1024))
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        return RotatingFileHandler(
+        return _OwnFile(
             path, maxBytes=most, backupCount=rotation.max_files, encoding="utf-8", errors="backslashreplace"
         )
     except OSError as error:
