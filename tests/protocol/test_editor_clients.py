@@ -15,7 +15,7 @@ import aurora_schemas
 from aurora_orchestration.guardrails.budget import BudgetStatus
 from aurora_protocol.deliverable_methods import DeliverableParams
 from aurora_protocol.methods import (
-    Activation,
+    ActivationTerms,
     ExplainParams,
     ExplainResult,
     Freshness,
@@ -132,7 +132,7 @@ READ: list[tuple[str, str, Any]] = [
     ("recall.lua", "fresh", Freshness),
     ("explain.lua", "known", ExplainResult),
     ("explain.lua", "chunk", Recalled),
-    ("explain.lua", "terms", Activation),
+    ("explain.lua", "terms", ActivationTerms),
     ("status.lua", "status", StatusResult),
     ("status.lua", "workspace", WorkspaceStatus),
     ("deliverable.lua", "state", None),

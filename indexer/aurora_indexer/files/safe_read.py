@@ -12,7 +12,7 @@ from aurora_protocol.strict_modes import complaint
 
 
 class NotARegularFile(IndexerError):
-    """A pipe, socket, device or folder stands where a file was expected."""
+    """Error of a pipe, socket, device or folder where a file was expected."""
 
 
 class NotOurs(IndexerError):
@@ -20,7 +20,7 @@ class NotOurs(IndexerError):
 
 
 class TooLarge(IndexerError):
-    """The file holds more bytes than the limit."""
+    """Error of a file that holds more bytes than the limit."""
 
     def __init__(self, message: str, size: int) -> None:
         super().__init__(message)
@@ -28,7 +28,7 @@ class TooLarge(IndexerError):
 
 
 class Changing(IndexerError):
-    """The file was written to while it was read, every time."""
+    """Error of a file that was written to while it was read, every time."""
 
 
 _FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)

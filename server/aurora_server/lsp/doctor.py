@@ -11,7 +11,7 @@ import msgspec
 
 from aurora_memory import StoreCorrupt, StoreForeign
 from aurora_protocol import methods, plugins
-from aurora_protocol.methods import DoctorResult, Finding
+from aurora_protocol.methods import DoctorFinding, DoctorResult
 from aurora_server.workspace.doctor import unopened
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ async def doctor(ls: AuroraServer, _: object) -> DoctorResult:
 
 async def repair(ls: AuroraServer, _: object) -> DoctorResult:
     """Mend what can be mended in this session's folders, then say what doctor says."""
-    begun: list[Finding] = []
+    begun: list[DoctorFinding] = []
     for root, error in await ls.folders.failed():
         if isinstance(error, StoreCorrupt) and not isinstance(error, StoreForeign):
             begun += await ls.core.repair(root)
@@ -54,14 +54,14 @@ async def repair(ls: AuroraServer, _: object) -> DoctorResult:
 async def _configured(ls: AuroraServer, result: DoctorResult, workspaces: Sequence[Workspace]) -> DoctorResult:
     """The same, and what is to be said of configuration and of plug-ins."""
 
-    def look() -> list[Finding]:
+    def look() -> list[DoctorFinding]:
         roots = {workspace.root: ls.core.trust.is_trusted(workspace.root) for workspace in workspaces}
         return [*ls.core.source.findings(roots), *_plugins()]
 
     return msgspec.structs.replace(result, findings=[*result.findings, *await asyncio.to_thread(look)])
 
 
-def _plugins() -> list[Finding]:
+def _plugins() -> list[DoctorFinding]:
     """Plug-ins that this daemon leaves out. Imports those that nobody has needed yet."""
     from aurora_indexer import documents, languages  # with the first doctor, or when files are looked at
 
@@ -71,7 +71,7 @@ def _plugins() -> list[Finding]:
         if group not in OF_CLIENTS:
             plugins.load(group)
     return [
-        Finding(level="warning", what=each.line, fix=f"{each.fix}, then: aurora daemon stop")
+        DoctorFinding(level="warning", what=each.line, fix=f"{each.fix}, then: aurora daemon stop")
         for each in plugins.left_out()
         if each.group not in OF_CLIENTS
     ]
