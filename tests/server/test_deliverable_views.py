@@ -8,7 +8,7 @@ from aurora_cli.deliverable_ingest import KEPT, shortened
 from aurora_cli.metrics import metrics_lines, sparkline
 from aurora_cli.output import TerminalStyle
 from aurora_protocol.human_text import lasting
-from aurora_server.lsp.checklists import checklist
+from aurora_server.lsp.spec_files import checklist
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,7 @@ from aurora_orchestration.guardrails.blocked import Blocked, OverBudget, Unrecor
 from aurora_orchestration.headless.goals import BadPrompt
 from aurora_orchestration.llm.completion import CapReached, LlmError, NotConfigured, Unavailable
 from aurora_protocol import AuroraError, CallBlocked, DaemonUnreachable, FrameError, RequestFailed, SiteError
-from aurora_server.configuration.documents import SettingsError
+from aurora_server.configuration.config_file import SettingsError
 from aurora_server.session.errors import REQUEST_FAILED, as_request_error
 from aurora_server.workspace.registry import WorkspaceError
 

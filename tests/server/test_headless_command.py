@@ -20,7 +20,7 @@ from aurora_orchestration.headless.goals import BadPrompt
 from aurora_orchestration.run_record import Mode, RunRecord
 from aurora_orchestration.settings import HeadlessSettings
 from aurora_orchestration.types import AgentResponse, AgentTry, Output, Subgoal, SubgoalResult
-from aurora_server.configuration.documents import SettingsError
+from aurora_server.configuration.config_file import SettingsError
 from aurora_server.workspace.query_documents import result_of
 
 

@@ -48,7 +48,7 @@ def as_request_error(error: BaseException) -> RequestError | None:
 
 
 def misfit(method: str, error: Exception) -> RequestError:
-    """What to say about params that do not have the shape LSP gives them: which field, and what it should be."""
+    """Error for params that do not have the shape LSP gives them: the field, and what it should be."""
     if isinstance(error, BaseValidationError):
         found = "; ".join(_in_lsp_names(line) for line in transform_error(error, path="$")[:3])
     else:
