@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import os
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from io import StringIO
@@ -9,14 +11,18 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import click
 import pytest
 
-from aurora_cli import session
-from aurora_cli.app import run
+from aurora_cli import fast_exit, session
+from aurora_cli.agents import agent_lines
+from aurora_cli.app import aurora, run
 from aurora_cli.global_options import GlobalOptions
 from aurora_cli.headless import iteration_line
 from aurora_cli.index import summary_lines
+from aurora_cli.logs import list_lines
 from aurora_cli.output import TerminalStyle, style_of
+from aurora_cli.query import run_view
 from aurora_cli.recall_view import recall_lines
 from aurora_cli.site_view import finding_lines, reply_lines
 from aurora_manifest.client.transport import Reply
@@ -302,3 +308,85 @@ def test_an_iteration_is_one_line_of_the_terminal(width: int | None, kept: int) 
     assert line.startswith("iteration 1/3 · complete 0.75 · $0.50 · word") and line.endswith("…") and len(line) == kept
     iteration.next_step = "look again"
     assert iteration_line(iteration, TerminalStyle()).endswith(" · look again"), "what comes next is told before more"
+
+
+DEFAULTS = {
+    "mem --limit": 10,
+    "logs search --limit": 20,
+    "logs search --context": 0,
+    "deliverable list --limit": 50,
+    "deliverable events --limit": 1000,
+    "manifest fetch --timeout": 30.0,
+    "manifest serve --port": 8765,
+    "manifest serve --rate-limit": 120,
+    "dashboard --port": 0,
+    "manifest validate --stdin-filename": "<stdin>",
+    "memory export file": "-",
+}
+
+
+@pytest.mark.parametrize("option", DEFAULTS)
+def test_what_an_option_is_that_nobody_gives(option: str) -> None:
+    *names, given = option.split()
+    command: click.Command = aurora
+    for name in names:
+        assert isinstance(command, click.Group)
+        found = command.get_command(click.Context(command), name)
+        assert found is not None
+        command = found
+    (parameter,) = (each for each in command.params if given in each.opts or given == each.name)
+    assert parameter.default == DEFAULTS[option]
+
+
+def conversation(**changes: Any) -> Any:
+    told = {"started_at": "2026-02-01T10:00:00+00:00", "day": "2026-02-01", "name": "n" * 70, "query": "q" * 300}
+    return SimpleNamespace(
+        **told, **({"state": "complete", "score": 0.9, "cost_usd": 0.01, "duration_ms": 9} | changes)
+    )
+
+
+def test_of_a_conversation_the_name_stays_whole_and_the_question_gives_way() -> None:
+    """A name is what `aurora logs view` takes."""
+    narrow, _ = list_lines([conversation()], TerminalStyle(width=80))
+    assert "n" * 70 in narrow and narrow.endswith("q" * 19 + "…")
+    piped, _ = list_lines([conversation()], TerminalStyle())
+    assert piped.endswith("  " + "q" * 119 + "…"), "a question may be pages long"
+    stopped, _ = list_lines([conversation(state="interrupted")], TerminalStyle())
+    assert stopped.endswith("  interrupted: " + "q" * 106 + "…")
+
+
+def test_of_an_agent_six_capabilities_and_three_domains_are_told() -> None:
+    agent = SimpleNamespace(
+        id="a", type="cli", success_rate=None, capabilities=tuple("abcdefgh"), domains=tuple("uvwxyz"),
+        description="", origin="here",
+    )  # fmt: skip
+    known: Any = SimpleNamespace(agents=[agent], ignored=[], notices=[])
+    assert agent_lines(known, TerminalStyle())[2] == "    a, b, c, d, e, f, u, v, w"
+
+
+@pytest.mark.parametrize(("stage", "said"), [("guard", "interrupted\n"), ("assess", "--resume aurora-1\n")])
+def test_a_run_can_be_gone_on_with_from_its_first_kept_stage(stage: str, said: str) -> None:
+    err = StringIO()
+    with run_view(GlobalOptions(), out=StringIO(), err=err) as view:
+        view.stage({"run": "aurora-1", "stage": stage, "status": "in_progress"})
+        assert view.interrupted() == 130
+    assert err.getvalue().endswith(said)
+
+
+def test_a_command_in_a_hurry_ends_at_once_and_one_that_stays_returns(monkeypatch: pytest.MonkeyPatch) -> None:
+    class AtOnce(Exception):
+        pass
+
+    def ended(code: int) -> None:
+        raise AtOnce(code)
+
+    monkeypatch.setattr(os, "_exit", ended)
+    collecting = gc.isenabled()
+    try:
+        fast_exit.hurry()
+        with pytest.raises(AtOnce, match="4"):
+            fast_exit.leave(4)
+        fast_exit.stay()
+        assert fast_exit.leave(4) == 4
+    finally:
+        (gc.enable if collecting else gc.disable)()

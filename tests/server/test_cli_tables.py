@@ -10,7 +10,7 @@ from aurora_cli.doctor import doctor_lines
 from aurora_cli.metrics import metrics_lines
 from aurora_cli.output import TerminalStyle
 from aurora_cli.query_text import detail_lines
-from aurora_cli.table import LEAST, markdown_table, table_lines
+from aurora_cli.table import markdown_table, table_lines
 
 PIPED = TerminalStyle()
 QUESTION = "how does the log-in work, and where are its tokens kept after the browser was closed"
@@ -27,6 +27,11 @@ def test_a_pipe_gets_the_same_whatever_the_terminal(monkeypatch: pytest.MonkeyPa
     assert asked(PIPED) == [f"  2026-02-26 10:00   0.91  {QUESTION}", "  2026-02-26 11:00  12.50  x"]
 
 
+def test_a_pipe_gets_no_colour_even_where_a_cell_has_one() -> None:
+    coloured = TerminalStyle(rich=True).colored("a", "red")
+    assert table_lines([[coloured, "b"]], PIPED) == ["  a  b"]
+
+
 @pytest.mark.parametrize(("width", "shown"), [(60, 33), (80, 53), (200, len(QUESTION))])
 def test_on_a_terminal_one_column_alone_gives_way(width: int, shown: int) -> None:
     first, second = asked(TerminalStyle(width=width))
@@ -38,7 +43,7 @@ def test_on_a_terminal_one_column_alone_gives_way(width: int, shown: int) -> Non
 
 def test_on_a_terminal_too_narrow_something_is_still_said() -> None:
     first, _ = asked(TerminalStyle(width=10))
-    assert first == f"  2026-02-26 10:00   0.91  {QUESTION[: LEAST - 1]}…"
+    assert first == f"  2026-02-26 10:00   0.91  {QUESTION[:19]}…", "20 columns"
 
 
 def test_without_a_column_to_cut_nothing_is_cut() -> None:
