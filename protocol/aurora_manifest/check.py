@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from aurora_manifest.findings import MAX_FINDINGS, Edit, Finding, Fix, Severity, in_order
@@ -70,11 +71,18 @@ class CheckStopped(Exception):
     """Nobody wants to know any more what a check would find."""
 
 
+class Answer(Struct, frozen=True, gc=False):
+    """Answer about one capability or resource: its own findings, and whether the schema has nothing to say of it."""
+
+    findings: list[Finding]
+    sound: bool
+
+
 class Checker:
     """Checks one manifest again and again as it changes.
 
     Rules about one capability or resource look at nothing but its text, so their answers are kept with that text and
-    used again while it stays the same. Not for several threads at once.
+    used again while it stays the same; so is the schema's, where it has nothing to say. Not for several threads at once.
     """
 
     def __init__(self, severities: Mapping[str, str] = {}) -> None:
@@ -83,7 +91,7 @@ class Checker:
             for rule, severity in severities.items()
             if severity in SEVERITIES
         }
-        self._kept: dict[tuple[type, str], list[Finding]] = {}
+        self._kept: dict[tuple[type, str], Answer] = {}
         self._sound: Document | None = None
         self._whole = [*self._rules("text"), *self._rules("manifest")]
         self._capability = self._rules("capability")
@@ -107,10 +115,11 @@ class Checker:
             raise CheckStopped
         told = self._severities.get(_MISSPELT, "error") == "error"
         manifest = Manifest(document)
-        subject = Subject(manifest, names_may_explain=told)
+        local, sound = self._local([*manifest.capabilities.values(), *manifest.resources], document, stopped)
+        subject = Subject(manifest, names_may_explain=told, sound=sound)
         findings = ask(self._whole, subject)
         findings += ask(self._part, subject.rest, document)
-        findings += self._local([*manifest.capabilities.values(), *manifest.resources], document, stopped)
+        findings += local
         return in_order(self._as_set(without_ignored(document, _with_safe_fixes(document, findings))))
 
     def _rules(self, scope: Scope) -> list[Rule]:
@@ -122,28 +131,34 @@ class Checker:
 
     def _local(
         self, parts: list[Capability | Resource], document: Document, stopped: Callable[[], bool]
-    ) -> list[Finding]:
-        """What the rules say of each part; kept by its text, with offsets from where the part begins."""
-        before, kept = self._kept, dict[tuple[type, str], list[Finding]]()
+    ) -> tuple[list[Finding], frozenset[int]]:
+        """Findings in single parts, and the parts that the schema has nothing to say of, by `id` of their values.
+
+        Answers are kept by the part's text, with offsets from where the part begins.
+        """
+        before, kept = self._kept, dict[tuple[type, str], Answer]()
         findings: list[Finding] = []
+        sound: list[int] = []
         anywhere = self._possible(parts, document) if not before else self._part
         for each in parts:
             if len(findings) > _ENOUGH:
                 break
             base = each.member.name_start
             key = type(each), document.text[base : each.member.value.end]
-            found = before.get(key)
-            if found is None:
+            answer = before.get(key)
+            if answer is None:
                 if stopped():
                     self._kept |= kept
                     raise CheckStopped
                 own = ask(self._capability if isinstance(each, Capability) else self._resource, each, document)
                 own += ask(anywhere, Part(each.path[:1], (each.member,)), document)
-                found = [_moved(one, -base) for one in own]
-            kept[key] = found
-            findings += (_moved(one, base) for one in found)
+                answer = Answer([_moved(one, -base) for one in own], _is_sound(each))
+            kept[key] = answer
+            findings += (_moved(one, base) for one in answer.findings)
+            if answer.sound:
+                sound.append(id(each.node.value))
         self._kept = kept
-        return findings
+        return findings, frozenset(sound)
 
     def _possible(self, parts: list[Capability | Resource], document: Document) -> list[Rule]:
         """Rules about parts that may find something in any of them: one look at each different line of the text.
@@ -166,6 +181,13 @@ class Checker:
             if severity is not None:
                 wanted.append(each if severity == each.severity else replace(each, severity=severity))
         return wanted
+
+
+def _is_sound(part: Capability | Resource) -> bool:
+    """Whether the schema surely has nothing to say of a part, nor of the names in it."""
+    shape = manifest_schema().shapes.at("#/$defs/capability" if isinstance(part, Capability) else "#/$defs/resource")
+    plain = part.node.value
+    return isinstance(plain, dict) and shape.accepts(plain) and shape.knows(plain)
 
 
 def _with_safe_fixes(document: Document, findings: list[Finding]) -> list[Finding]:

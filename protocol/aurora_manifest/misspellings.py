@@ -49,20 +49,24 @@ class Misspelt(Struct, frozen=True):
     explains: tuple[int, str] | None
 
 
-def misspelt_members(document: Document, shape: Shape, guesses: Guesses) -> Iterator[Misspelt]:
+def misspelt_members(
+    document: Document, shape: Shape, guesses: Guesses, sound: frozenset[int] = frozenset()
+) -> Iterator[Misspelt]:
     """`schema-unknown-member`: a name close to one the schema knows, and, in a closed object, any unknown name.
 
     An error where the object is closed or the known member is required and missing; a warning elsewhere, since
-    manifests may have members of their own (AURA-P "FAQ").
+    manifests may have members of their own (AURA-P "FAQ"). Objects whose plain value has its `id` in `sound` are known
+    to have no such name.
     """
-    plain_tells = all(each.rule != "json-duplicate-key" for each in document.problems)
+    if any(each.rule == "json-duplicate-key" for each in document.problems):
+        sound = frozenset()  # a plain value does not tell of names that stand twice
     pending = [(document.root, shape)]
     while pending:
         node, shape = pending.pop()
         if isinstance(node, Array):
             if shape.items is not None:
                 pending.extend((item, shape.items) for item in node.items if isinstance(item, _CONTAINERS))
-        elif isinstance(node, Object) and not (plain_tells and shape.knows(node.value)):
+        elif isinstance(node, Object) and id(node.value) not in sound:
             known, others = shape.members, shape.others
             named = bool(known or shape.closed) and others is None and not node.value.keys() <= known.keys()
             for member in node.members:

@@ -56,17 +56,26 @@ class SchemaCheck:
         self._validator: Validator | None = None
         self.shapes = Shapes(schema)
 
-    def findings(self, document: Document, explained: frozenset[tuple[int, str]] = frozenset()) -> Iterator[Finding]:
+    def findings(
+        self,
+        document: Document,
+        explained: frozenset[tuple[int, str]] = frozenset(),
+        sound: frozenset[int] = frozenset(),
+    ) -> Iterator[Finding]:
         """What makes the document invalid.
 
-        `explained` holds (start of object, name) of missing members that another finding already accounts for. What the
-        scanner had to leave out is not held against the document: its syntax errors tell that.
+        `explained` holds (start of object, name) of missing members that another finding already accounts for; `sound`
+        the `id` of plain values, two levels down, that are known to be valid: nobody looks at them. What the scanner
+        had to leave out is not held against the document: its syntax errors tell that.
         """
-        if document.root is None or self.shapes.root.accepts(document.root.value):
+        if document.root is None:
+            return
+        plain = _without(sound, document.root.value)
+        if self.shapes.root.accepts(plain):
             return
         if self._validator is None:
             self._validator = _validator(self._schema, self.shapes)
-        errors = list(islice(self._validator.iter_errors(document.root.value), MAX_FINDINGS))
+        errors = list(islice(self._validator.iter_errors(plain), MAX_FINDINGS))
         wrong_type = {tuple(error.path) for error in errors if error.validator == "type"}
         for error in errors:
             path = tuple(error.path)
@@ -130,6 +139,16 @@ class SchemaCheck:
         if isinstance(last, str):
             return quoted(last)
         return f"item {last + 1} of {self._subject(path[:-1])}"
+
+
+def _without(sound: frozenset[int], root: Any) -> Any:
+    """The plain value without those members of its members that are known to be valid."""
+    if not sound or not isinstance(root, dict):
+        return root
+    return {
+        name: {key: each for key, each in value.items() if id(each) not in sound} if isinstance(value, dict) else value
+        for name, value in root.items()
+    }
 
 
 def _fix(error: ValidationError, document: Document, node: Node) -> Fix | None:

@@ -76,18 +76,19 @@ def _objects(subject: Subject, known: dict[str, frozenset[str]]) -> Iterator[tup
     for path, node, kind in places:
         if _goes_beyond(node, known[kind]):
             yield path, node, known[kind]
-    of_resource, of_operation = known["resource"], known["operation"]
+    # What the schema knows in full has no other names.
     for resource in manifest.resources:
-        if _goes_beyond(resource.node, of_resource):
-            yield resource.path, resource.node, of_resource
-    for operation in manifest.operations:
-        if _goes_beyond(operation.member.value, of_operation):
-            yield operation.path, operation.member.value, of_operation
-    of_capability, of_action = known["capability"], known["action"]
+        if id(resource.node.value) in subject.sound:
+            continue
+        if _goes_beyond(resource.node, known["resource"]):
+            yield resource.path, resource.node, known["resource"]
+        for operation in resource.operations:
+            if _goes_beyond(operation.member.value, known["operation"]):
+                yield operation.path, operation.member.value, known["operation"]
     for capability in manifest.capabilities.values():
-        if _goes_beyond(capability.node, of_capability):
-            yield capability.path, capability.node, of_capability
-        # The plain value first: places inside a capability that only moved are not made for nothing.
-        plain = capability.node.value.get("action") if isinstance(capability.node, Object) else None
-        if isinstance(plain, dict) and not plain.keys() <= of_action and _goes_beyond(capability.action, of_action):
-            yield (*capability.path, "action"), capability.action, of_action
+        if id(capability.node.value) in subject.sound:
+            continue
+        if _goes_beyond(capability.node, known["capability"]):
+            yield capability.path, capability.node, known["capability"]
+        if _goes_beyond(capability.action, known["action"]):
+            yield (*capability.path, "action"), capability.action, known["action"]

@@ -23,11 +23,18 @@ class Part(Struct, frozen=True):
 
 
 class Subject:
-    """One manifest under check. `names_may_explain` is off when misspelt names are not told as errors."""
+    """One manifest under check. `names_may_explain` is off when misspelt names are not told as errors.
 
-    def __init__(self, manifest: Manifest, *, names_may_explain: bool = True) -> None:
+    `sound` are the capabilities and resources that are known to meet the schema with no name that it does not know, by
+    the `id` of their plain values: nobody needs to look at them again for that.
+    """
+
+    def __init__(
+        self, manifest: Manifest, *, names_may_explain: bool = True, sound: frozenset[int] = frozenset()
+    ) -> None:
         self.document = manifest.document
         self.manifest = manifest
+        self.sound = sound
         self.guesses = Guesses()
         self._names_may_explain = names_may_explain
 
@@ -40,13 +47,13 @@ class Subject:
     @cached_property
     def misspelt(self) -> list[Misspelt]:
         """Names close to ones the schema knows."""
-        return list(misspelt_members(self.document, manifest_schema().shapes.root, self.guesses))
+        return list(misspelt_members(self.document, manifest_schema().shapes.root, self.guesses, self.sound))
 
     @cached_property
     def against_schema(self) -> list[Finding]:
         """What makes the document invalid by its schema."""
         told = frozenset(each.explains for each in self.misspelt if each.explains and self._names_may_explain)
-        return list(manifest_schema().findings(self.document, told))
+        return list(manifest_schema().findings(self.document, told, self.sound))
 
 
 def _is_one_of(node: Node, listed: tuple[Node | None, ...]) -> bool:
