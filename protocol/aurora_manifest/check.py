@@ -82,7 +82,8 @@ class Checker:
     """Checks one manifest again and again as it changes.
 
     Rules about one capability or resource look at nothing but its text, so their answers are kept with that text and
-    used again while it stays the same; so is the schema's, where it has nothing to say. Not for several threads at once.
+    used again while it stays the same; so is the schema's, where it has nothing to say. Not for several threads at
+    once.
     """
 
     def __init__(self, severities: Mapping[str, str] = {}) -> None:

@@ -139,9 +139,9 @@ class Capability:
         return {each.name: _mapped(each) for each in members(self.mapping) if isinstance(each.value.value, str)}
 
     @_Once
-    def schemas(self) -> tuple[Subschema, ...]:
+    def schemas(self) -> Sequence[Subschema]:
         """`parameters` and every schema in it."""
-        return tuple(subschemas((*self.path, "parameters"), self.parameters)) if self.parameters else ()
+        return subschemas((*self.path, "parameters"), self.parameters) if self.parameters else ()
 
     @_Once
     def _by_keyword(self) -> dict[str, list[Subschema]]:
@@ -227,9 +227,14 @@ class Manifest:
         self.resources = [Resource(each) for each in members(self.resources_node)]
 
     @cached_property
+    def by_resource(self) -> list[tuple[Resource, list[Operation]]]:
+        """The resources, each with its operations, in the order of the text."""
+        return [(resource, resource.operations) for resource in self.resources]
+
+    @cached_property
     def operations(self) -> list[Operation]:
         """Every operation of every resource, in the order of the text."""
-        return [operation for resource in self.resources for operation in resource.operations]
+        return [operation for _, operations in self.by_resource for operation in operations]
 
     @cached_property
     def uses(self) -> dict[str, list[Operation]]:

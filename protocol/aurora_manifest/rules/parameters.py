@@ -88,18 +88,18 @@ def not_a_schema(capability: Capability, document: Document) -> Iterator[Found]:
             if test is None:
                 continue
             node, name = member.value, member.name
-            path = (*schema.path, name)
             if not test[0](node.value):
                 told = name in _CHECKED_BY_MANIFEST or (name in _NUMBERS and not isinstance(node.value, int | float))
                 told = told or (name in _NUMBERS and isinstance(node.value, bool))
                 if node.start < node.end and not (schema.checked and told):
-                    yield at(node, f"{quoted(name)} must be {test[1]}, not {_shown(document, node)}", path)
+                    message = f"{quoted(name)} must be {test[1]}, not {_shown(document, node)}"
+                    yield at(node, message, (*schema.path, name))
             elif name in NAMED and isinstance(node, Object):
                 for each in node.members:
                     inner = each.value
                     if not isinstance(inner.value, dict | bool) and each.name != IGNORE and inner.start < inner.end:
                         message = f"{quoted(each.name)} must be a schema, not {described(inner.value)}"
-                        yield at(inner, message, (*path, each.name))
+                        yield at(inner, message, (*schema.path, name, each.name))
 
 
 @capability_rule("parameters-required", "warning")

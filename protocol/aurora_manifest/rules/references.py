@@ -112,13 +112,13 @@ def uri_pattern(subject: Subject) -> Iterator[Found]:
     Bad: {"resources": {"notes": {"uriPattern": "/all-notes"}}}
     Good: {"resources": {"notes": {"uriPattern": "/notes"}}}
     """
-    for resource in subject.manifest.resources:
+    for resource, operations in subject.manifest.by_resource:
         own = resource.pattern
         if own is None:
             continue
         other: list[tuple[Operation, Capability, str]] = []
         fitting = 0
-        for operation in resource.operations:
+        for operation in operations:
             capability = _capability(subject, operation)
             template = capability.request[1] if capability else None
             if capability is None or template is None:
