@@ -6,7 +6,6 @@ import asyncio
 import time
 from collections.abc import Callable, Mapping
 from http import HTTPStatus
-from http.cookiejar import CookieJar
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -17,6 +16,8 @@ from aurora_protocol import Blocked, SiteError
 from aurora_protocol.version import __version__
 
 if TYPE_CHECKING:
+    from http.cookiejar import CookieJar
+
     from httpx2 import URL, AsyncClient, Response
 
 MAX_REDIRECTS = 5
