@@ -98,7 +98,7 @@ def test_guesses_end_when_their_comparisons_are_used_up_but_are_not_forgotten() 
             "mapping-unknown-parameter", '"/text"', id="one that is used, where no other is near",
         ),
         pytest.param(text(type="text"), "parameters-type", '"string"', id="a type by another language's word"),
-        pytest.param(text(type="date"), "parameters-type", '"string"', id="not everything with a name of its own is a type"),
+        pytest.param(text(type="date"), "parameters-type", '"string"', id="a date is a text"),
         pytest.param(text(type="strng"), "parameters-type", '"string"', id="a type by its letters"),
         pytest.param(
             update({"action": {"parameterLocation": {"text": "params"}}}),
@@ -258,7 +258,7 @@ def test_what_is_offered_is_about_the_place_asked_for() -> None:
     ("patch", "severities", "title"),
     [
         pytest.param({"protocol": "aura"}, {}, 'Write "AURA"', id="an error"),
-        pytest.param({"protocol": "aura"}, {"schema-const": "hint"}, 'Write "AURA"', id="told as a hint: still refused"),
+        pytest.param({"protocol": "aura"}, {"schema-const": "hint"}, 'Write "AURA"', id="told as a hint"),
         pytest.param(
             {"site": {"url": None, "ulr": "https://n.example"}}, {}, 'Rename to "url"', id="a warning that is an error"
         ),
