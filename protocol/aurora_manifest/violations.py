@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from aurora_manifest.constraints import broken_constraint
 from aurora_manifest.edits import adding_member, writing
 from aurora_manifest.findings import MAX_FINDINGS, Finding, Fix, SchemaRule, finding
 from aurora_manifest.json.document import Broken, Document, Member, Node, Object, Scalar
@@ -26,6 +25,46 @@ from aurora_manifest.shape import Shapes
 if TYPE_CHECKING:
     from jsonschema import ValidationError
     from jsonschema.protocols import Validator
+
+_BOUNDS = {
+    "minimum": "at least",
+    "maximum": "at most",
+    "exclusiveMinimum": "more than",
+    "exclusiveMaximum": "less than",
+    "multipleOf": "a multiple of",
+}
+_AMOUNTS = {
+    "minLength": ("at least", "character"),
+    "maxLength": ("at most", "character"),
+    "minItems": ("at least", "item"),
+    "maxItems": ("at most", "item"),
+    "minProperties": ("at least", "member"),
+    "maxProperties": ("at most", "member"),
+}
+_MOST_EXAMPLES = 4
+
+
+def broken_constraint(keyword: str, expected: Any, schema: Mapping[str, Any], described: str) -> str:
+    """What is wrong with a value, to be read behind its name: `must be at least 0, not the number -1`.
+
+    `described` is the value in words. It is not told where the value breaks a pattern: that may be a secret that was
+    put where its name belongs.
+    """
+    if keyword in _BOUNDS:
+        return f"must be {_BOUNDS[keyword]} {expected}, not {described}"
+    if keyword in ("minLength", "minItems", "minProperties") and expected == 1:
+        return "must not be empty"
+    if keyword in _AMOUNTS:
+        bound, noun = _AMOUNTS[keyword]
+        return f"must have {bound} {expected:,} {noun}{'' if expected == 1 else 's'}"
+    if keyword == "uniqueItems":
+        return "has an item twice"
+    if keyword == "pattern":
+        examples = [quoted(each) for each in schema.get("examples", ()) if isinstance(each, str)][:_MOST_EXAMPLES]
+        if examples:
+            return f"has not the form it needs: write it like {alternatives(examples)}"
+    return f"does not meet {quoted(keyword)}: {excerpt(json.dumps(expected, ensure_ascii=False))}"
+
 
 UsualValue = Callable[[Document, tuple[str | int, ...], Object, str], Any]
 """From the document, the path and node of an object, and the name it lacks, to the value to put in; None for none."""

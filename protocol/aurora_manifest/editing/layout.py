@@ -11,9 +11,26 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from aurora_manifest.editing.style import line_end
 from aurora_manifest.findings import Edit
 from aurora_manifest.json.document import Document
+
+_INDENT = re.compile(r"[\n\r]([ \t]+)[^\s]")
+_LOOKED_AT = 10_000
+
+
+def indent_unit(text: str) -> str:
+    """One step of indentation: that of the first indented line; two spaces where there is none."""
+    match = _INDENT.search(text, 0, _LOOKED_AT)
+    return match[1] if match else "  "
+
+
+def line_end(text: str) -> str:
+    """The line end of the first line."""
+    first = text.find("\n")
+    if first < 0:
+        return "\r" if "\r" in text else "\n"
+    return "\r\n" if text[first - 1 : first] == "\r" else "\n"
+
 
 MAX_WIDTH = 100
 """Columns up to which an object or array that stands on one line stays there."""

@@ -5,7 +5,9 @@ its schema.
 from __future__ import annotations
 
 import asyncio
+import math
 import time
+from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -13,8 +15,29 @@ from typing import Any
 
 from aurora_server.demo_site.people import People, Person
 from aurora_server.demo_site.posts import Post, Posts
-from aurora_server.demo_site.rate import RateLimit
 from aurora_server.demo_site.request_arguments import Refused
+
+_MAX_CLIENTS = 10_000
+
+
+class RateLimit:
+    """At most `per_minute` requests at once, and as many again within each minute."""
+
+    def __init__(self, per_minute: int) -> None:
+        self._capacity = float(per_minute)
+        self._per_second = per_minute / 60
+        self._clients: OrderedDict[str, tuple[float, float]] = OrderedDict()
+
+    def wait(self, client: str, now: float) -> int:
+        """Take one request from the client's bucket: 0, or the seconds (at least 1) until there is one again."""
+        left, then = self._clients.pop(client, (self._capacity, now))
+        left = min(self._capacity, left + (now - then) * self._per_second)
+        allowed = left >= 1
+        self._clients[client] = (left - 1 if allowed else left, now)
+        while len(self._clients) > _MAX_CLIENTS:
+            self._clients.popitem(last=False)
+        return 0 if allowed else max(1, math.ceil((1 - left) / self._per_second))
+
 
 LOGINS_PER_MINUTE = 10
 

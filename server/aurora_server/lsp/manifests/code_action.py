@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
-from aurora_server.lsp.manifests.changes import workspace_edit
-from aurora_server.lsp.manifests.document_cache import Snapshot, checked
+from aurora_server.lsp.manifests.document_cache import Snapshot, checked, workspace_edit
 
 if TYPE_CHECKING:
     from aurora_manifest.editing.actions import Action

@@ -28,6 +28,18 @@ if TYPE_CHECKING:
     from aurora_manifest.model import Manifest
     from aurora_manifest.violations import SchemaCheck
     from aurora_server.lsp.server import AuroraServer
+if TYPE_CHECKING:
+    from aurora_manifest.findings import Edit
+
+
+def workspace_edit(client: types.ClientCapabilities, snapshot: Snapshot, edits: list[Edit]) -> types.WorkspaceEdit:
+    """The edits, as the client can take them."""
+    changes = snapshot.edits(edits)
+    workspace = client.workspace.workspace_edit if client.workspace is not None else None
+    if workspace is None or not workspace.document_changes:
+        return types.WorkspaceEdit(changes={snapshot.uri: changes})
+    document = types.OptionalVersionedTextDocumentIdentifier(snapshot.uri, snapshot.version)
+    return types.WorkspaceEdit(document_changes=[types.TextDocumentEdit(document, changes)])
 
 
 _FIRST_USED = (
