@@ -44,28 +44,6 @@ _AMOUNTS = {
 _MOST_EXAMPLES = 4
 
 
-def broken_constraint(keyword: str, expected: Any, schema: Mapping[str, Any], described: str) -> str:
-    """What is wrong with a value, to be read behind its name: `must be at least 0, not the number -1`.
-
-    `described` is the value in words. It is not told where the value breaks a pattern: that may be a secret that was
-    put where its name belongs.
-    """
-    if keyword in _BOUNDS:
-        return f"must be {_BOUNDS[keyword]} {expected}, not {described}"
-    if keyword in ("minLength", "minItems", "minProperties") and expected == 1:
-        return "must not be empty"
-    if keyword in _AMOUNTS:
-        bound, noun = _AMOUNTS[keyword]
-        return f"must have {bound} {expected:,} {noun}{'' if expected == 1 else 's'}"
-    if keyword == "uniqueItems":
-        return "has an item twice"
-    if keyword == "pattern":
-        examples = [quoted(each) for each in schema.get("examples", ()) if isinstance(each, str)][:_MOST_EXAMPLES]
-        if examples:
-            return f"has not the form it needs: write it like {alternatives(examples)}"
-    return f"does not meet {quoted(keyword)}: {excerpt(json.dumps(expected, ensure_ascii=False))}"
-
-
 UsualValue = Callable[[Document, tuple[str | int, ...], Object, str], Any]
 """From the document, the path and node of an object, and the name it lacks, to the value to put in; None for none."""
 
@@ -169,7 +147,7 @@ class SchemaCheck:
             case "oneOf":
                 return f"{subject} fits more than one of the forms it may have: only one may fit"
         within = error.schema if isinstance(error.schema, dict) else {}
-        return f"{subject} {broken_constraint(str(error.validator), expected, within, _described(document, node))}"
+        return f"{subject} {_broken_constraint(str(error.validator), expected, within, _described(document, node))}"
 
     def _subject(self, path: tuple[str | int, ...]) -> str:
         if not path:
@@ -284,3 +262,25 @@ def _validator(schema: dict[str, Any], shapes: Shapes) -> Validator:
     keywords = {"$ref": ref, "required": required, "anyOf": any_of, "oneOf": one_of}
     extend: Callable[..., type[Draft202012Validator]] = validators.extend
     return extend(Draft202012Validator, keywords)(schema)
+
+
+def _broken_constraint(keyword: str, expected: Any, schema: Mapping[str, Any], described: str) -> str:
+    """What is wrong with a value, to be read behind its name: `must be at least 0, not the number -1`.
+
+    `described` is the value in words. It is not told where the value breaks a pattern: that may be a secret that was
+    put where its name belongs.
+    """
+    if keyword in _BOUNDS:
+        return f"must be {_BOUNDS[keyword]} {expected}, not {described}"
+    if keyword in ("minLength", "minItems", "minProperties") and expected == 1:
+        return "must not be empty"
+    if keyword in _AMOUNTS:
+        bound, noun = _AMOUNTS[keyword]
+        return f"must have {bound} {expected:,} {noun}{'' if expected == 1 else 's'}"
+    if keyword == "uniqueItems":
+        return "has an item twice"
+    if keyword == "pattern":
+        examples = [quoted(each) for each in schema.get("examples", ()) if isinstance(each, str)][:_MOST_EXAMPLES]
+        if examples:
+            return f"has not the form it needs: write it like {alternatives(examples)}"
+    return f"does not meet {quoted(keyword)}: {excerpt(json.dumps(expected, ensure_ascii=False))}"

@@ -424,7 +424,7 @@ def test_a_keyword_without_a_known_type_comes_last() -> None:
             "capability-unreferenced", 0, id="an operation that does not say what it runs",
         ),
         pytest.param(
-            '{"capabilities": {"x": {"action": {"urlTemplate": "/{id}", "parameterMapping": {"id": }}}}}',
+            '{"capabilities": {"x": {"action": {"urlTemplate": "/{id}", "parameterMapping": {"a": "/a" ]}}}}}',
             "template-variable-unmapped", 0, id="a mapping of which some may not be read",
         ),
     ],

@@ -56,7 +56,7 @@ def misfits(parameters: Any, arguments: dict[str, Any]) -> list[Misfit]:
     from jsonschema.exceptions import SchemaError
     from referencing.exceptions import Unresolvable
 
-    from aurora_manifest.client.dialect import validator_of
+    from aurora_manifest.client.argument_validator import validator_of
 
     if parameters is None:
         return []

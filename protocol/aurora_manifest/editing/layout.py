@@ -1,4 +1,4 @@
-"""Laying a JSON text out: line ends, indentation and spaces change, and nothing else (RFC 8259 §2).
+"""Layout of a JSON text: line ends, indentation and spaces change, and nothing else (RFC 8259 §2).
 
 Members keep their order, values their spelling, comments their place. What stands on one line in a text of several, and
 holds nothing but scalars, stays on one line.
@@ -16,20 +16,6 @@ from aurora_manifest.json.document import Document
 
 _INDENT = re.compile(r"[\n\r]([ \t]+)[^\s]")
 _LOOKED_AT = 10_000
-
-
-def indent_unit(text: str) -> str:
-    """One step of indentation: that of the first indented line; two spaces where there is none."""
-    match = _INDENT.search(text, 0, _LOOKED_AT)
-    return match[1] if match else "  "
-
-
-def line_end(text: str) -> str:
-    """The line end of the first line."""
-    first = text.find("\n")
-    if first < 0:
-        return "\r" if "\r" in text else "\n"
-    return "\r\n" if text[first - 1 : first] == "\r" else "\n"
 
 
 MAX_WIDTH = 100
@@ -181,3 +167,17 @@ def _on_one_line(text: str, tokens: list[_Token], style: Style) -> set[int]:
             if inside and one_line and plain and width <= MAX_WIDTH:
                 found.add(first)
     return found
+
+
+def indent_unit(text: str) -> str:
+    """One step of indentation: that of the first indented line; two spaces where there is none."""
+    match = _INDENT.search(text, 0, _LOOKED_AT)
+    return match[1] if match else "  "
+
+
+def line_end(text: str) -> str:
+    """The line end of the first line."""
+    first = text.find("\n")
+    if first < 0:
+        return "\r" if "\r" in text else "\n"
+    return "\r\n" if text[first - 1 : first] == "\r" else "\n"

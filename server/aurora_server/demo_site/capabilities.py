@@ -18,10 +18,11 @@ from aurora_server.demo_site.posts import Post, Posts
 from aurora_server.demo_site.request_arguments import Refused
 
 _MAX_CLIENTS = 10_000
+LOGINS_PER_MINUTE = 10
 
 
 class RateLimit:
-    """At most `per_minute` requests at once, and as many again within each minute."""
+    """Token bucket per client: at most `per_minute` requests at once, and as many again within each minute."""
 
     def __init__(self, per_minute: int) -> None:
         self._capacity = float(per_minute)
@@ -37,9 +38,6 @@ class RateLimit:
         while len(self._clients) > _MAX_CLIENTS:
             self._clients.popitem(last=False)
         return 0 if allowed else max(1, math.ceil((1 - left) / self._per_second))
-
-
-LOGINS_PER_MINUTE = 10
 
 
 @dataclass

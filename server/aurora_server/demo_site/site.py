@@ -27,42 +27,6 @@ from aurora_server.demo_site.request_arguments import Refused, read_arguments
 
 HOST = "127.0.0.1"
 _HEADERS = 16 * 1024
-
-
-def listen(port: int) -> socket.socket:
-    """A socket on this machine's own address; port 0 takes a free one. Raises OSError."""
-    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-    try:
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind((HOST, port))
-        listener.listen(64)
-    except OSError:
-        listener.close()
-        raise
-    return listener
-
-
-def serve_site(listener: socket.socket, per_minute: int, on_ready: Callable[[str], None]) -> None:
-    """Serve until SIGINT or SIGTERM, which uvicorn raises again once it has ended well."""
-    origin = f"http://{HOST}:{listener.getsockname()[1]}"
-    config = uvicorn.Config(
-        make_site(origin, per_minute),
-        access_log=False,
-        log_config=None,
-        log_level="warning",
-        server_header=False,
-        http="h11",
-        ws="none",
-        lifespan="off",
-        limit_concurrency=100,
-        timeout_keep_alive=5,
-        timeout_graceful_shutdown=3,
-        h11_max_incomplete_event_size=_HEADERS,
-    )
-    on_ready(origin)
-    uvicorn.Server(config).run(sockets=[listener])
-
-
 COOKIE = "session"
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 _SAFE_METHODS = frozenset({"GET", "HEAD"})
@@ -186,3 +150,37 @@ def make_site(origin: str, per_minute: int) -> Starlette:
     methods = ["GET", "POST", "PUT", "DELETE", "PATCH"]
     routes += [Route(path, door.answer, methods=methods) for path in contract.routes]
     return Starlette(routes=routes, exception_handlers={HTTPException: missing})
+
+
+def listen(port: int) -> socket.socket:
+    """A socket on this machine's own address; port 0 takes a free one. Raises OSError."""
+    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind((HOST, port))
+        listener.listen(64)
+    except OSError:
+        listener.close()
+        raise
+    return listener
+
+
+def serve_site(listener: socket.socket, per_minute: int, on_ready: Callable[[str], None]) -> None:
+    """Serve until SIGINT or SIGTERM, which uvicorn raises again once it has ended well."""
+    origin = f"http://{HOST}:{listener.getsockname()[1]}"
+    config = uvicorn.Config(
+        make_site(origin, per_minute),
+        access_log=False,
+        log_config=None,
+        log_level="warning",
+        server_header=False,
+        http="h11",
+        ws="none",
+        lifespan="off",
+        limit_concurrency=100,
+        timeout_keep_alive=5,
+        timeout_graceful_shutdown=3,
+        h11_max_incomplete_event_size=_HEADERS,
+    )
+    on_ready(origin)
+    uvicorn.Server(config).run(sockets=[listener])

@@ -28,19 +28,6 @@ if TYPE_CHECKING:
     from aurora_manifest.model import Manifest
     from aurora_manifest.violations import SchemaCheck
     from aurora_server.lsp.server import AuroraServer
-if TYPE_CHECKING:
-    from aurora_manifest.findings import Edit
-
-
-def workspace_edit(client: types.ClientCapabilities, snapshot: Snapshot, edits: list[Edit]) -> types.WorkspaceEdit:
-    """The edits, as the client can take them."""
-    changes = snapshot.edits(edits)
-    workspace = client.workspace.workspace_edit if client.workspace is not None else None
-    if workspace is None or not workspace.document_changes:
-        return types.WorkspaceEdit(changes={snapshot.uri: changes})
-    document = types.OptionalVersionedTextDocumentIdentifier(snapshot.uri, snapshot.version)
-    return types.WorkspaceEdit(document_changes=[types.TextDocumentEdit(document, changes)])
-
 
 _FIRST_USED = (
     "aurora_manifest.editing.completion",
@@ -225,3 +212,13 @@ def _reader(document: Document, kind: DocumentKind, ls: AuroraServer) -> Reader:
     if document.reader is None or document.reader.kind is not kind:
         document.reader = Reader(kind, ls.core.settings.manifest.severities)
     return document.reader
+
+
+def workspace_edit(client: types.ClientCapabilities, snapshot: Snapshot, edits: list[Edit]) -> types.WorkspaceEdit:
+    """Edits of one document as the client takes them: for a certain version of it, where it knows versions."""
+    changes = snapshot.edits(edits)
+    workspace = client.workspace.workspace_edit if client.workspace is not None else None
+    if workspace is None or not workspace.document_changes:
+        return types.WorkspaceEdit(changes={snapshot.uri: changes})
+    document = types.OptionalVersionedTextDocumentIdentifier(snapshot.uri, snapshot.version)
+    return types.WorkspaceEdit(document_changes=[types.TextDocumentEdit(document, changes)])
