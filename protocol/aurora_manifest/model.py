@@ -1,7 +1,7 @@
 """A manifest's parts by what they mean: capabilities, resources, and who uses what (AURA-P "Core Concepts").
 
-A view of a `Document`: every part keeps its node, so that rules and editors know the exact place. What is missing or of
-another type is None or empty here; saying so is the schema's affair.
+A view of a `JsonDocument`: every part keeps its node, so that rules and editors know the exact place. What is missing or
+of another type is None or empty here; saying so is the schema's affair.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any, Generic, TypeVar, overload
 
 from msgspec import Struct
 
-from aurora_manifest.json.document import Array, Document, Member, Node, Object, Scalar
+from aurora_manifest.json.document import Array, JsonDocument, Member, Node, Object, Scalar
 from aurora_manifest.json.pointers import PointerError, from_pointer
 from aurora_manifest.subschemas import Subschema, subschemas
 from aurora_manifest.templates import Template, parse_template
@@ -216,7 +216,7 @@ class Resource:
 class Manifest:
     """A whole manifest."""
 
-    def __init__(self, document: Document) -> None:
+    def __init__(self, document: JsonDocument) -> None:
         self.document = document
         self.root = document.root
         self.site = obj(document.root, "site")
@@ -289,7 +289,7 @@ def members(node: Node | None) -> Sequence[Member]:
     return node.members if isinstance(node, Object) else []
 
 
-def within(document: Document, node: Scalar, start: int, end: int) -> tuple[int, int]:
+def within(document: JsonDocument, node: Scalar, start: int, end: int) -> tuple[int, int]:
     """Offsets in a string's decoded value as offsets in the document's text, whatever escapes are in between."""
     decoded = str(node.value)
     first = node.start + 1

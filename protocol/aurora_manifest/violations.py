@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from aurora_manifest.edits import adding_member, writing
 from aurora_manifest.findings import MAX_FINDINGS, Finding, Fix, SchemaRule, finding
-from aurora_manifest.json.document import Broken, Document, Member, Node, Object, Scalar
+from aurora_manifest.json.document import Broken, JsonDocument, Member, Node, Object, Scalar
 from aurora_manifest.json.value_text import (
     alternatives,
     closest,
@@ -44,7 +44,7 @@ _AMOUNTS = {
 _MOST_EXAMPLES = 4
 
 
-UsualValue = Callable[[Document, tuple[str | int, ...], Object, str], Any]
+UsualValue = Callable[[JsonDocument, tuple[str | int, ...], Object, str], Any]
 """From the document, the path and node of an object, and the name it lacks, to the value to put in; None for none."""
 
 _RULES: dict[str, SchemaRule] = {
@@ -75,7 +75,7 @@ class SchemaCheck:
 
     def findings(
         self,
-        document: Document,
+        document: JsonDocument,
         explained: frozenset[tuple[int, str]] = frozenset(),
         sound: frozenset[int] = frozenset(),
     ) -> Iterator[Finding]:
@@ -112,7 +112,7 @@ class SchemaCheck:
         self,
         error: ValidationError,
         path: tuple[str | int, ...],
-        document: Document,
+        document: JsonDocument,
         node: Object,
         member: Member | None,
         explained: frozenset[tuple[int, str]],
@@ -127,7 +127,7 @@ class SchemaCheck:
             fix = adding_member(document, node, name, value) if value is not None else None
             yield finding("schema-required", message, path, start, end, fix=fix)
 
-    def _message(self, error: ValidationError, path: tuple[str | int, ...], document: Document, node: Node) -> str:
+    def _message(self, error: ValidationError, path: tuple[str | int, ...], document: JsonDocument, node: Node) -> str:
         expected: Any = error.validator_value
         subject = self._subject(path)
         match error.validator:
@@ -168,7 +168,7 @@ def _without(sound: frozenset[int], root: Any) -> Any:
     }
 
 
-def _fix(error: ValidationError, document: Document, node: Node) -> Fix | None:
+def _fix(error: ValidationError, document: JsonDocument, node: Node) -> Fix | None:
     """The one value that was meant: the constant, a choice spelt much alike, or the same value as the other type."""
     schema = error.schema if isinstance(error.schema, dict) else {}
     if "const" in schema:
@@ -200,13 +200,13 @@ def _spelt(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def _described(document: Document, node: Node) -> str:
+def _described(document: JsonDocument, node: Node) -> str:
     if isinstance(node, Scalar) and isinstance(node.value, int | float) and not isinstance(node.value, bool):
         return f"the number {excerpt(document.text[node.start : node.end])}"
     return described(node.value)
 
 
-def _named(document: Document, node: Node) -> str:
+def _named(document: JsonDocument, node: Node) -> str:
     return quoted(node.value) if isinstance(node.value, str) else _described(document, node)
 
 

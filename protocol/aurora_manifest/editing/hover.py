@@ -13,7 +13,7 @@ from aurora_manifest.editing.examples import Example, example_of
 from aurora_manifest.editing.occurrences import Named, named_at
 from aurora_manifest.editing.parameters import capability_around
 from aurora_manifest.findings import Finding
-from aurora_manifest.json.document import Document, Object, Place, Scalar
+from aurora_manifest.json.document import JsonDocument, NodePlace, Object, Scalar
 from aurora_manifest.json.value_text import sendable
 from aurora_manifest.model import Capability, Manifest
 from aurora_manifest.schema import manifest_schema
@@ -70,7 +70,7 @@ def example_text(example: Example) -> str:
     return f"Example request:\n\n{_fenced(example.text, 'http')}"
 
 
-def _about(manifest: Manifest, place: Place, offset: int) -> list[str]:
+def _about(manifest: Manifest, place: NodePlace, offset: int) -> list[str]:
     """What the manifest itself tells: the capability or parameter named here, and the request."""
     sections: list[str] = []
     named = named_at(manifest, offset)
@@ -130,7 +130,7 @@ def _schema_in_words(schema: Object) -> str:
     return "\n\n".join([*([_plain(words)] if isinstance(words, str) else []), *([", ".join(facts)] if facts else [])])
 
 
-def _by_schema(document: Document, place: Place, schema: SchemaCheck) -> str:
+def _by_schema(document: JsonDocument, place: NodePlace, schema: SchemaCheck) -> str:
     """What the schema says of a member, where it names it."""
     path = place.path
     shape = schema.shapes.along(path)
@@ -160,7 +160,7 @@ def _once(findings: list[Finding]) -> list[Finding]:
     return list({each.rule: each for each in findings}.values())
 
 
-def _range(place: Place | None) -> tuple[int, int] | None:
+def _range(place: NodePlace | None) -> tuple[int, int] | None:
     if place is None:
         return None
     if place.in_name and place.member is not None:

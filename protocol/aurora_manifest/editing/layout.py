@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from aurora_manifest.findings import Edit
-from aurora_manifest.json.document import Document
+from aurora_manifest.json.document import JsonDocument
 
 _INDENT = re.compile(r"[\n\r]([ \t]+)[^\s]")
 _LOOKED_AT = 10_000
@@ -29,14 +29,14 @@ _BREAK = re.compile(r"\r\n|\n|\r")
 _REFUSED = ("json-syntax", "json-too-deep", "json-too-large", "json-trailing-comma")
 
 
-class Style(Struct, frozen=True):
+class LayoutStyle(Struct, frozen=True):
     """How to indent, and whether the text is to end in a line end (None: as it does now)."""
 
     unit: str = "  "
     final_line_end: bool | None = None
 
 
-class _Token(Struct, frozen=True):
+class _LayoutToken(Struct, frozen=True):
     text: str
     start: int
     end: int
@@ -59,7 +59,7 @@ class _Token(Struct, frozen=True):
         return self.text.startswith(("//", "#"))
 
 
-def laid_out(document: Document, style: Style, start: int = 0, end: int | None = None) -> list[Edit]:
+def laid_out(document: JsonDocument, style: LayoutStyle, start: int = 0, end: int | None = None) -> list[Edit]:
     """The edits that lay out the text, or those of them that touch what lies between two offsets.
 
     There are none for a text with syntax errors: what is put right by guessing could go wrong.
@@ -83,7 +83,7 @@ def _as_one(text: str, edits: list[Edit]) -> Edit:
     return Edit(edits[0].start, at, "".join(pieces))
 
 
-def _edits(document: Document, style: Style) -> Iterator[Edit]:
+def _edits(document: JsonDocument, style: LayoutStyle) -> Iterator[Edit]:
     text, newline = document.text, line_end(document.text)
     tokens = _tokens(text)
     if not tokens:
@@ -116,7 +116,7 @@ def _edits(document: Document, style: Style) -> Iterator[Edit]:
         yield Edit(before.end, len(text), newline if ends else "")
 
 
-def _gap(before: _Token, token: _Token, indented: str, newline: str, *, flat: bool) -> str | None:
+def _gap(before: _LayoutToken, token: _LayoutToken, indented: str, newline: str, *, flat: bool) -> str | None:
     """What stands between two tokens; None leaves it as it is."""
     empty_line = newline if token.breaks > 1 and not before.opens and not token.closes else ""
     if before.ends_line:
@@ -138,17 +138,17 @@ def _gap(before: _Token, token: _Token, indented: str, newline: str, *, flat: bo
     return " "
 
 
-def _tokens(text: str) -> list[_Token]:
-    tokens: list[_Token] = []
+def _tokens(text: str) -> list[_LayoutToken]:
+    tokens: list[_LayoutToken] = []
     at = 1 if text.startswith("\ufeff") else 0
     for match in _TOKEN.finditer(text, at):
         breaks = len(_BREAK.findall(text, at, match.start()))
-        tokens.append(_Token(match[0], match.start(), match.end(), breaks))
+        tokens.append(_LayoutToken(match[0], match.start(), match.end(), breaks))
         at = match.end()
     return tokens
 
 
-def _on_one_line(text: str, tokens: list[_Token], style: Style) -> set[int]:
+def _on_one_line(text: str, tokens: list[_LayoutToken], style: LayoutStyle) -> set[int]:
     """The opening tokens of objects and arrays that stay on one line."""
     if not _BREAK.search(text, tokens[0].start, tokens[-1].end):
         return set()

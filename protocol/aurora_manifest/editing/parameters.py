@@ -29,7 +29,7 @@ Path = tuple[str, ...]
 """The way to an argument: names of members, and ITEMS."""
 
 
-class Argument(Struct, frozen=True):
+class DescribedArgument(Struct, frozen=True):
     """One argument: its path, and the member of `properties` that describes it."""
 
     path: Path
@@ -65,11 +65,11 @@ def schema_parts(capability: Capability) -> Iterator[SchemaPart]:
             pending.append(SchemaPart((*part.path, ITEMS), items))
 
 
-def arguments(capability: Capability) -> list[Argument]:
+def arguments(capability: Capability) -> list[DescribedArgument]:
     """Every argument, outer ones first."""
-    found: list[Argument] = []
+    found: list[DescribedArgument] = []
     for part in schema_parts(capability):
-        found += (Argument((*part.path, each.name), each) for each in members(value(part.node, "properties")))
+        found += (DescribedArgument((*part.path, each.name), each) for each in members(value(part.node, "properties")))
         if len(found) >= MAX_ARGUMENTS:
             break
     return found[:MAX_ARGUMENTS]

@@ -11,7 +11,7 @@ from typing import TypeVar, overload
 
 from msgspec.structs import replace
 
-from aurora_manifest.json.document import Array, Broken, Document, Member, Node, Object, Scalar
+from aurora_manifest.json.document import Array, Broken, JsonDocument, Member, Node, Object, Scalar
 from aurora_manifest.json.scan_state import MAX_DEPTH, MAX_NODES
 from aurora_manifest.json.scanner import Scan, in_order, parse, too_large
 
@@ -23,7 +23,7 @@ _Part = TypeVar("_Part")
 _making = threading.RLock()
 
 
-def reparse(before: Document, text: str) -> Document:
+def reparse(before: JsonDocument, text: str) -> JsonDocument:
     """As `parse(text)`, but quick where the text differs from a sound `before` inside one capability or the like.
 
     What was typed may be broken JSON, as it mostly is between two keys: as long as the object it is in still ends where
@@ -53,7 +53,7 @@ def reparse(before: Document, text: str) -> Document:
     for around, index in reversed(way):
         node = _with(around, index, node, by)
     problems = [replace(each, start=each.start + old.start, end=each.end + old.start) for each in scan.problems]
-    return Document(text, node, in_order(problems), nodes)
+    return JsonDocument(text, node, in_order(problems), nodes)
 
 
 def _difference(before: str, after: str) -> tuple[int, int, int]:

@@ -14,7 +14,7 @@ from msgspec.structs import force_setattr
 
 from aurora_manifest.json.document import Array, Member, Node, Object, Scalar
 from aurora_manifest.json.literals import number_value
-from aurora_manifest.json.scan_state import MAX_DEPTH, MAX_NODES, Reading
+from aurora_manifest.json.scan_state import MAX_DEPTH, MAX_NODES, ScanState
 
 _WS = r"[ \t\n\r]*+"
 _SCALAR = r'"([^"\\\x00-\x1f]*+)"|(-?+(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?+(?:[eE][+-]?+[0-9]++)?+)|(true|false|null)'
@@ -28,7 +28,7 @@ _string_at = JSONDecoder().raw_decode
 _WORDS = {"true": True, "false": False, "null": None}
 
 
-def read_well_formed(reading: Reading) -> bool:
+def read_well_formed(reading: ScanState) -> bool:
     """Read on inside the innermost open object or array, and all that it holds, up to the first irregularity.
 
     Returns whether anything was read. Leaves `reading` as the tolerant gear would at the same place. Every value of

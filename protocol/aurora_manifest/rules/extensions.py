@@ -10,7 +10,7 @@ from aurora_manifest.edits import renaming
 from aurora_manifest.json.document import Broken, Node, Object
 from aurora_manifest.json.value_text import quoted
 from aurora_manifest.model import value
-from aurora_manifest.rules.registry import Found, Path, at_name, manifest_rule
+from aurora_manifest.rules.registry import Path, RuleMatch, at_name, manifest_rule
 from aurora_manifest.rules.subject import Subject
 from aurora_manifest.schema import manifest_schema
 
@@ -18,7 +18,7 @@ _ALLOWED = ("x-", "$comment")
 
 
 @manifest_rule("extension-name", "hint")
-def unnamespaced(subject: Subject) -> Iterator[Found]:
+def unnamespaced(subject: Subject) -> Iterator[RuleMatch]:
     """A member of your own has a name that a later version of AURA may give a meaning to.
 
     Names that begin with `x-`, such as `x-your-org`, stay yours. Members of `parameters` are JSON Schema's affair and

@@ -15,7 +15,7 @@ from aurora_manifest.model import Manifest, members
 from aurora_manifest.schema import manifest_schema
 
 
-class Part(Struct, frozen=True):
+class ManifestPart(Struct, frozen=True):
     """A stretch of the manifest that is looked at by itself: its members, and the way to the object they are in."""
 
     path: tuple[str | int, ...]
@@ -39,10 +39,12 @@ class Subject:
         self._names_may_explain = names_may_explain
 
     @cached_property
-    def rest(self) -> Part:
+    def rest(self) -> ManifestPart:
         """The manifest without its capabilities and resources."""
         listed = (self.manifest.capabilities_node, self.manifest.resources_node)
-        return Part((), tuple(each for each in members(self.document.root) if not _is_one_of(each.value, listed)))
+        return ManifestPart(
+            (), tuple(each for each in members(self.document.root) if not _is_one_of(each.value, listed))
+        )
 
     @cached_property
     def misspelt(self) -> list[Misspelt]:

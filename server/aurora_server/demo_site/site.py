@@ -23,7 +23,7 @@ from aurora_manifest.model import Capability
 from aurora_server.demo_site.capabilities import HANDLERS, RateLimit, Site, Visit
 from aurora_server.demo_site.manifest import NEEDS_LOGIN, Contract
 from aurora_server.demo_site.people import SESSION_SECONDS
-from aurora_server.demo_site.request_arguments import Refused, read_arguments
+from aurora_server.demo_site.request_arguments import RequestRefused, read_arguments
 
 HOST = "127.0.0.1"
 _HEADERS = 16 * 1024
@@ -54,7 +54,7 @@ class Door:
         visit = Visit(client, self._site.people.of(token, started), token)
         try:
             response = await self._call(request, capability, visit)
-        except Refused as refusal:
+        except RequestRefused as refusal:
             response = JSONResponse(refusal.document(request_id), refusal.status, headers=refusal.headers)
         if visit.token != token:
             _set_cookie(response, visit.token)
@@ -79,9 +79,9 @@ class Door:
         self._admit(request, visit)
         if capability is None:
             allowed = ", ".join(sorted(self._contract.routes[request.scope["route"].path]))
-            raise Refused(405, "wrong_method", f"use {allowed} here", headers={"Allow": allowed})
+            raise RequestRefused(405, "wrong_method", f"use {allowed} here", headers={"Allow": allowed})
         if capability.name in NEEDS_LOGIN and visit.person is None:
-            raise Refused(401, "not_logged_in", "log in first, with the capability login")
+            raise RequestRefused(401, "not_logged_in", "log in first, with the capability login")
         arguments = await read_arguments(request, capability)
         answer = await HANDLERS[capability.name](self._site, visit, arguments)
         return Response(status_code=204) if answer.status == 204 else JSONResponse(answer.body, answer.status)
@@ -91,15 +91,15 @@ class Door:
         wait = self._rate.wait(visit.client, time.monotonic())
         if wait:
             detail = f"too many requests; try again in {wait} s"
-            raise Refused(429, "too_many_requests", detail, headers={"Retry-After": str(wait)})
+            raise RequestRefused(429, "too_many_requests", detail, headers={"Retry-After": str(wait)})
         if request.headers.get("host", "") not in self._hosts():
-            raise Refused(421, "wrong_host", f"this is {self._origin}")
+            raise RequestRefused(421, "wrong_host", f"this is {self._origin}")
         if request.method in _SAFE_METHODS:
             return
         origin = request.headers.get("origin")
         foreign = origin is not None and origin.partition("://")[2] not in self._hosts()
         if foreign or request.headers.get("sec-fetch-site") in ("cross-site", "same-site"):
-            raise Refused(403, "foreign_origin", "a page of another site may not do this")
+            raise RequestRefused(403, "foreign_origin", "a page of another site may not do this")
 
     def _hosts(self) -> tuple[str, str]:
         return self._host, self._host.replace("127.0.0.1", "localhost")

@@ -24,7 +24,7 @@ from aurora_server.lsp.ranges import offset_of, range_of
 if TYPE_CHECKING:
     from aurora_manifest.check import Checker
     from aurora_manifest.findings import Edit, Finding
-    from aurora_manifest.json.document import Document as Json
+    from aurora_manifest.json.document import JsonDocument as Json
     from aurora_manifest.model import Manifest
     from aurora_manifest.violations import SchemaCheck
     from aurora_server.lsp.server import AuroraServer
@@ -95,7 +95,7 @@ class Snapshot:
         return [types.TextEdit(self.range(each.start, each.end), each.text) for each in edits]
 
 
-class Reader:
+class DocumentReader:
     """Reads and checks one open document again and again as it changes. Its methods may run in any thread."""
 
     def __init__(self, kind: DocumentKind, severities: Mapping[str, str]) -> None:
@@ -176,7 +176,7 @@ async def checked(ls: AuroraServer, uri: str) -> tuple[Snapshot, list[Finding]] 
     return snapshot, findings
 
 
-async def check_in_thread(reader: Reader, snapshot: Snapshot) -> list[Finding]:
+async def check_in_thread(reader: DocumentReader, snapshot: Snapshot) -> list[Finding]:
     """What is wrong with it, found in a thread, which stops when nobody waits for it any more."""
     stopped = threading.Event()
     try:
@@ -191,13 +191,13 @@ def _load_features() -> None:
         importlib.import_module(name)
 
 
-async def _read(ls: AuroraServer, uri: str) -> tuple[Reader, Snapshot] | None:
+async def _read(ls: AuroraServer, uri: str) -> tuple[DocumentReader, Snapshot] | None:
     kind, path = checked_kind(ls, uri), path_of(uri)
     if kind is None or path is None:
         return None
     document, encoding = ls.documents.open(uri), ls.documents.encoding
     if document is None:
-        reader = await asyncio.to_thread(Reader, kind, ls.core.settings.manifest.severities)
+        reader = await asyncio.to_thread(DocumentReader, kind, ls.core.settings.manifest.severities)
         index = await asyncio.to_thread(ls.documents.line_index, uri, path, MAX_BYTES)
         return reader, await asyncio.to_thread(reader.read, uri, None, index, encoding)
     reader = _reader(document, kind, ls)
@@ -208,9 +208,9 @@ async def _read(ls: AuroraServer, uri: str) -> tuple[Reader, Snapshot] | None:
     return reader, await asyncio.to_thread(lambda: reader.read(uri, version, document.index_of(text), encoding))
 
 
-def _reader(document: Document, kind: DocumentKind, ls: AuroraServer) -> Reader:
+def _reader(document: Document, kind: DocumentKind, ls: AuroraServer) -> DocumentReader:
     if document.reader is None or document.reader.kind is not kind:
-        document.reader = Reader(kind, ls.core.settings.manifest.severities)
+        document.reader = DocumentReader(kind, ls.core.settings.manifest.severities)
     return document.reader
 
 
