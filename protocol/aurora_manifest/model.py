@@ -1,7 +1,7 @@
 """A manifest's parts by what they mean: capabilities, resources, and who uses what (AURA-P "Core Concepts").
 
-A view of a `JsonDocument`: every part keeps its node, so that rules and editors know the exact place. What is missing or
-of another type is None or empty here; saying so is the schema's affair.
+A view of a document: every part keeps its node, so that rules and editors know the exact place. What is missing or of
+another type is None or empty here; saying so is the schema's affair.
 """
 
 from __future__ import annotations
