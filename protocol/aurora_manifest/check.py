@@ -23,7 +23,7 @@ from aurora_manifest.schema import manifest_schema
 __all__ = ["CheckStopped", "Checker", "check", "check_document", "is_manifest", "manifest_schema", "unknown_rules"]
 
 SEVERITIES = ("error", "warning", "info", "hint", "off")
-"""What a rule can be set to."""
+"""Settings of a rule."""
 
 _ENOUGH = 3 * MAX_FINDINGS
 """After so many findings in single capabilities and resources no more are looked for: they would not be listed."""
@@ -53,7 +53,7 @@ def check_document(document: JsonDocument, *, severities: Mapping[str, str] = {}
 
 
 def unknown_rules(severities: Mapping[str, str]) -> list[str]:
-    """What is wrong with a setting of severities, one sentence each: rules that do not exist, words that are none."""
+    """Complaints about a setting of severities, one sentence each: rules that do not exist, words that are none."""
     wrong = []
     for rule in severities:
         if rule not in RULES:

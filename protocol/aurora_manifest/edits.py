@@ -80,7 +80,7 @@ def removing_item(node: Array, index: int, title: str) -> Fix | None:
 
 
 def _lead(text: str, opened: int, first: int) -> str:
-    """What stands between a separator and the next member: a line end with its indent, or a space, or nothing."""
+    """Space between a separator and the next member: a line end with its indent, or a space, or nothing."""
     before = text[opened + 1 : first]
     match = _INDENT.search(before)
     if match:

@@ -47,7 +47,7 @@ def check_text(text: str, kind: DocumentKind, *, uri: str = "", severities: Mapp
 
 
 def against_schema(document: JsonDocument, kind: DocumentKind) -> list[Finding]:
-    """What is wrong with a document as JSON and by the schema of its kind, in the order of the text."""
+    """Findings in a document as JSON and by the schema of its kind, in the order of the text."""
     subject, schema = Subject(Manifest(document)), schema_of(kind, document)
     misspelt = list(misspelt_members(document, schema.shapes.root, Guesses()))
     findings = ask([rule for rule in RULES.values() if rule.info.scope == "text"], subject)

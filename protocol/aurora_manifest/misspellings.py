@@ -9,7 +9,7 @@ from msgspec import Struct
 from aurora_manifest.findings import Finding, finding
 from aurora_manifest.json.document import Array, Broken, JsonDocument, Member, Object, Scalar
 from aurora_manifest.json.value_text import closest, quoted
-from aurora_manifest.shape import Shape
+from aurora_manifest.shape import SchemaShape
 
 _COMPARISONS = 20_000
 _CONTAINERS = (Object, Array)
@@ -50,7 +50,7 @@ class Misspelt(Struct, frozen=True):
 
 
 def misspelt_members(
-    document: JsonDocument, shape: Shape, guesses: Guesses, sound: frozenset[int] = frozenset()
+    document: JsonDocument, shape: SchemaShape, guesses: Guesses, sound: frozenset[int] = frozenset()
 ) -> Iterator[Misspelt]:
     """`schema-unknown-member`: a name close to one the schema knows, and, in a closed object, any unknown name.
 
@@ -82,7 +82,9 @@ def misspelt_members(
                     pending.append((value, inner))
 
 
-def _about(document: JsonDocument, node: Object, member: Member, shape: Shape, guesses: Guesses) -> Iterator[Misspelt]:
+def _about(
+    document: JsonDocument, node: Object, member: Member, shape: SchemaShape, guesses: Guesses
+) -> Iterator[Misspelt]:
     name = member.name
     if name.startswith("x-") and not shape.closed:
         return

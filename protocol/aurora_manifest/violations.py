@@ -79,7 +79,7 @@ class SchemaCheck:
         explained: frozenset[tuple[int, str]] = frozenset(),
         sound: frozenset[int] = frozenset(),
     ) -> Iterator[Finding]:
-        """What makes the document invalid.
+        """Findings that make the document invalid.
 
         `explained` holds (start of object, name) of missing members that another finding already accounts for; `sound`
         the `id` of plain values, two levels down, that are known to be valid: nobody looks at them. What the scanner
@@ -191,7 +191,7 @@ def _fix(error: ValidationError, document: JsonDocument, node: Node) -> Fix | No
 
 
 def _missing_name(error: ValidationError) -> str:
-    """Which of the required names an error is about; `jsonschema` tells it nowhere but here."""
+    """Name that an error finds missing; `jsonschema` tells it nowhere but here."""
     name: str = error.message
     return name
 
@@ -265,7 +265,7 @@ def _validator(schema: dict[str, Any], shapes: Shapes) -> Validator:
 
 
 def _broken_constraint(keyword: str, expected: Any, schema: Mapping[str, Any], described: str) -> str:
-    """What is wrong with a value, to be read behind its name: `must be at least 0, not the number -1`.
+    """Sentence about a broken condition, to be read behind its name: `must be at least 0, not the number -1`.
 
     `described` is the value in words. It is not told where the value breaks a pattern: that may be a secret that was
     put where its name belongs.

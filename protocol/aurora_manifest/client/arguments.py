@@ -109,7 +109,7 @@ def _extra(error: ValidationError) -> list[str]:
 
 
 def lookup(arguments: Any, pointer: str) -> tuple[bool, Any]:
-    """What a JSON Pointer finds in the arguments: (found, value). Raises PointerError when it is no pointer."""
+    """Look-up of a JSON Pointer in the arguments: (found, value). Raises PointerError when it is no pointer."""
     value = arguments
     for step in from_pointer(pointer):
         if isinstance(value, dict) and step in value:

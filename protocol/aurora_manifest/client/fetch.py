@@ -48,7 +48,7 @@ class Published:
 
     @cached_property
     def findings(self) -> list[Finding]:
-        """What `check` says of it."""
+        """Findings of `check` in it."""
         return check_document(self.document)
 
     @property

@@ -141,7 +141,7 @@ def _defaults(
     arguments: Mapping[str, Any],
     values: Mapping[str, Any],
 ) -> dict[str, Any]:
-    """What fills the variables of the path that have no value, by the `default` of the parameter they come from."""
+    """Defaults for the variables of the path that have no value, by the `default` of the parameter they come from."""
     needed = [each.name for one in template.expressions if _needed(template, one) for each in one.variables]
     found = {}
     for name in needed:
@@ -164,7 +164,7 @@ def _needed(template: Template, expression: Expression) -> bool:
 
 
 def _require_json(name: str, arguments: dict[str, Any]) -> None:
-    """What a document may hold and no other program can read: infinity, written as 1e999, and half a character."""
+    """Values in a document that no other program can read: infinity, written as 1e999, and half a character."""
     for argument, value in arguments.items():
         try:
             json.dumps(value, ensure_ascii=False, allow_nan=False).encode("utf-8")

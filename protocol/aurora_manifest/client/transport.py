@@ -26,7 +26,7 @@ _KEEP_METHOD = frozenset({307, 308})
 
 
 class RequestPolicy(Struct, frozen=True):
-    """What is allowed on the way. `timeout` is seconds for everything, redirects included.
+    """Bounds and permissions of a request. `timeout` is seconds for everything, redirects included.
 
     `whole` asks for all of the body or an error; without it, what came within the bounds is kept and marked as cut.
     """
@@ -39,7 +39,7 @@ class RequestPolicy(Struct, frozen=True):
 
 
 class Request(Struct, frozen=True):
-    """What is sent: header names as they are written, and a body or none."""
+    """Request as it is sent: header names as they are written, and a body or none."""
 
     method: str
     url: str
@@ -48,7 +48,7 @@ class Request(Struct, frozen=True):
 
 
 class SiteReply(Struct, frozen=True):
-    """What came back: header names in lower case, in the order they came; the body decoded and perhaps `cut`.
+    """Response as it came back: header names in lower case, in the order they came; the body decoded and perhaps `cut`.
 
     `method` is what was sent last, to `url`: a redirect can change it.
     """

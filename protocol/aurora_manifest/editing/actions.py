@@ -16,7 +16,7 @@ from aurora_manifest.json.document import Array, JsonDocument, Node, Object, Sca
 from aurora_manifest.rules.places import IGNORE
 from aurora_manifest.rules.registry import RULES
 from aurora_manifest.schema import manifest_schema
-from aurora_manifest.shape import Shape
+from aurora_manifest.shape import SchemaShape
 
 
 class Action(Struct, frozen=True):
@@ -29,7 +29,7 @@ class Action(Struct, frozen=True):
 
 
 def actions(document: JsonDocument, findings: Iterable[Finding], start: int, end: int) -> list[Action]:
-    """What can be done about the findings between two offsets: fixes first, then ways to ignore."""
+    """Actions for the findings between two offsets: fixes first, then ways to ignore."""
     here = [each for each in findings if each.start <= end and each.end >= start]
     fixes = [Action(each.fix.title, each.fix.edits, each, obvious=True) for each in here if each.fix]
     ignores = [Action(fix.title, fix.edits, each) for each in here if (fix := ignoring(document, each))]
@@ -69,7 +69,7 @@ def _home(document: JsonDocument, finding: Finding) -> Object | None:
     """The innermost object around a finding whose names the schema knows."""
     place = document.place(finding.start)
     node: Node | None = document.root
-    shape: Shape | None = manifest_schema().shapes.root
+    shape: SchemaShape | None = manifest_schema().shapes.root
     found: Object | None = None
     for step in (*(place.path if place else ()), None):
         if shape is None:

@@ -22,7 +22,7 @@ from aurora_manifest.json.document import Array, JsonDocument, Object
 from aurora_manifest.json.value_text import sendable
 from aurora_manifest.model import Manifest, members
 from aurora_manifest.schema import manifest_schema
-from aurora_manifest.shape import Shape
+from aurora_manifest.shape import SchemaShape
 from aurora_manifest.templates import is_variable
 from aurora_manifest.violations import SchemaCheck
 
@@ -55,7 +55,7 @@ class Proposal(Struct, frozen=True):
 
 
 def complete(manifest: Manifest, offset: int, *, snippets: bool = True) -> list[Proposal]:
-    """What can be written at `offset`, the most likely first. `snippets` tells whether the client can fill in holes."""
+    """Proposals for `offset`, the most likely first. `snippets` tells whether the client can fill in holes."""
     cursor = cursor_at(manifest.document, offset)
     if cursor is None:
         return []
@@ -118,7 +118,7 @@ def _values(where: Where, schema: SchemaCheck) -> Iterator[CompletionOffer]:
         yield from _by_shape(where, shape)
 
 
-def _by_shape(where: Where, shape: Shape) -> Iterator[CompletionOffer]:
+def _by_shape(where: Where, shape: SchemaShape) -> Iterator[CompletionOffer]:
     cursor, words = where.cursor, shape.description
     for choice in shape.choices:
         yield CompletionOffer(str(choice), choice, "choice", 2, documentation=words)

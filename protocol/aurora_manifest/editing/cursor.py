@@ -58,7 +58,7 @@ class ManifestCursor(Struct, frozen=True):
 
 
 def cursor_at(document: JsonDocument, offset: int) -> ManifestCursor | None:
-    """What is being written at `offset`; None where nothing can be: behind a value, or in a comment.
+    """Cursor at `offset`: what is being written there; None where nothing can be: behind a value, or in a comment.
 
     A string that swallowed what follows it on its line, because its closing quote is not typed yet, is closed at the
     cursor and the text read again.

@@ -17,7 +17,7 @@ from aurora_manifest.json.document import JsonDocument, NodePlace, Object, Scala
 from aurora_manifest.json.value_text import sendable
 from aurora_manifest.model import Capability, Manifest
 from aurora_manifest.schema import manifest_schema
-from aurora_manifest.shape import Shape
+from aurora_manifest.shape import SchemaShape
 from aurora_manifest.violations import SchemaCheck
 
 _RULES = 2
@@ -43,7 +43,7 @@ def hover_at(
     findings: Iterable[Finding] = (),
     documentation: Callable[[str], str | None] = lambda rule: None,
 ) -> Hover | None:
-    """What is known of the place; None where nothing is.
+    """Hover for the place; None where nothing is known of it.
 
     `schema` is that of manifests unless another is given. `findings` are what was found in this very text, and
     `documentation` gives a rule's Markdown.
@@ -71,7 +71,7 @@ def example_text(example: Example) -> str:
 
 
 def _about(manifest: Manifest, place: NodePlace, offset: int) -> list[str]:
-    """What the manifest itself tells: the capability or parameter named here, and the request."""
+    """Sections from the manifest itself: the capability or parameter named here, and the request."""
     sections: list[str] = []
     named = named_at(manifest, offset)
     told: Capability | None = None
@@ -131,7 +131,7 @@ def _schema_in_words(schema: Object) -> str:
 
 
 def _by_schema(document: JsonDocument, place: NodePlace, schema: SchemaCheck) -> str:
-    """What the schema says of a member, where it names it."""
+    """Section from the schema about a member, where it names it."""
     path = place.path
     shape = schema.shapes.along(path)
     if shape is None or not shape.description:
@@ -144,7 +144,7 @@ def _by_schema(document: JsonDocument, place: NodePlace, schema: SchemaCheck) ->
     return "\n\n".join([f"**{_plain(str(last))}** — {_kind(shape, around, str(last))}", shape.description])
 
 
-def _kind(shape: Shape, around: Shape | None, name: str) -> str:
+def _kind(shape: SchemaShape, around: SchemaShape | None, name: str) -> str:
     words = " or ".join(shape.kinds) or "any value"
     if shape.choices:
         words = ", ".join(_code(str(each)) for each in shape.choices)

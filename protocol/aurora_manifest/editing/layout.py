@@ -117,7 +117,7 @@ def _edits(document: JsonDocument, style: LayoutStyle) -> Iterator[Edit]:
 
 
 def _gap(before: _LayoutToken, token: _LayoutToken, indented: str, newline: str, *, flat: bool) -> str | None:
-    """What stands between two tokens; None leaves it as it is."""
+    """Gap between two tokens; None leaves it as it is."""
     empty_line = newline if token.breaks > 1 and not before.opens and not token.closes else ""
     if before.ends_line:
         return empty_line + indented

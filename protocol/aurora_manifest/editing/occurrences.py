@@ -32,7 +32,7 @@ from aurora_manifest.model import Capability, Manifest, Resource, members, strin
 from aurora_manifest.templates import Template, is_variable
 
 Role = Literal["capability", "id", "use", "property", "required", "mapping", "pointer", "location", "variable"]
-"""What a place does with the name. `capability` and `property` define it."""
+"""Role of a name at a place. `capability` and `property` define it."""
 
 _DEFINING = ("capability", "property", "mapping", "id")
 MAX_NAME = 200
@@ -51,7 +51,7 @@ class Occurrence(Struct, frozen=True, order=True):
 
 
 class Named(Struct, frozen=True):
-    """What stands at a cursor: a name, the mention it is in, and all mentions in the order of the text.
+    """Name at a cursor, the mention it is in, and all mentions in the order of the text.
 
     `around` is where the capability begins and ends whose parameter it is; None where it is no single one's.
     """

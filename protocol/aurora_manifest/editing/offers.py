@@ -33,7 +33,7 @@ from aurora_manifest.model import Capability, Manifest, Resource, members
 from aurora_manifest.schema import SCHEMA_ADDRESS, manifest_schema
 
 Kind = Literal["member", "value", "choice", "reference", "variable", "snippet"]
-"""What an offer is, for its icon."""
+"""Kind of an offer, for its icon."""
 
 NEW = ("new_capability", "new_resource")
 """Names that stand for one the user has to give."""

@@ -102,7 +102,7 @@ def pointed_at(capability: Capability, pointer: str) -> Path | None:
 
 
 def request_names(capability: Capability) -> list[str]:
-    """What the request calls its parameters: in the template, the mapping and the locations, each once."""
+    """Names the request has for its parameters: in the template, the mapping and the locations, each once."""
     names = [variable.name for variable in capability.template.variables] if capability.template else []
     names += (each.name for each in members(capability.mapping))
     names += (each.name for each in members(capability.location))

@@ -28,7 +28,7 @@ def folds(document: JsonDocument, lines: LineIndex) -> list[Fold]:
 
 
 def selections(document: JsonDocument, offset: int) -> list[tuple[int, int]]:
-    """What to select around `offset`, the smallest first, each within the next, up to the whole text."""
+    """Stretches to select around `offset`, the smallest first, each within the next, up to the whole text."""
     text = document.text
     spans: list[tuple[int, int]] = [(0, len(text))]
     node = document.root

@@ -107,7 +107,7 @@ Node = Object | Array | Scalar | Broken
 
 
 class NodePlace(Struct, frozen=True):
-    """What is at an offset: the way down to it, the innermost node, and the member it belongs to, if any.
+    """Place of an offset: the way down to it, the innermost node, and the member it belongs to, if any.
 
     `in_name` tells that the offset is in the member's name and not in its value.
     """
@@ -141,7 +141,7 @@ class JsonDocument:
         return LineIndex(self.text)
 
     def place(self, offset: int, *, touching: bool = True) -> NodePlace | None:
-        """What is at `offset`; None outside the root value.
+        """Place of `offset`; None outside the root value.
 
         A cursor right behind a value is at that value (`touching`); the character there is not.
         """

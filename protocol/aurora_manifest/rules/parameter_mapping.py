@@ -247,7 +247,7 @@ def _renamed_key(capability: Capability, old: str, new: str) -> Fix:
 
 
 def _as_pointer(text: str) -> str:
-    """What was probably meant: a fragment's pointer, a JSONPath's, or a bare name's."""
+    """Pointer that was probably meant: a fragment's, a JSONPath's, or a bare name's."""
     if text.startswith("#/"):
         text = text[1:]
     elif _JSON_PATH.fullmatch(text):

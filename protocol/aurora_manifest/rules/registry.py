@@ -26,7 +26,7 @@ _PARTS = re.compile(r"\nBad:(?P<bad>.*?)\nGood:(?P<good>.*)\Z", re.DOTALL)
 
 
 class RuleMatch(Struct, frozen=True, gc=False):
-    """What a rule function yields: a sentence, where, perhaps how to mend it, and the severity where it is unusual."""
+    """Match of a rule: a sentence, where, perhaps how to mend it, and the severity where it is unusual."""
 
     message: str
     path: Path | str
@@ -61,13 +61,13 @@ class Rule(Struct, frozen=True):
     absent: Absent | None = None
 
     def finding(self, found: RuleMatch) -> Finding:
-        """What the function found, as a finding of this rule."""
+        """Finding of this rule, from what its function found."""
         severity = found.severity or self.info.severity
         return finding(self.info.id, found.message, found.path, found.start, found.end, severity, found.fix)
 
 
 def ask(rules: list[Rule], *subject: Any) -> list[Finding]:
-    """What some rules find in one subject. Most find nothing most of the time: that costs little."""
+    """Findings of some rules in one subject. Most find nothing most of the time: that costs little."""
     findings: list[Finding] = []
     for rule in rules:
         most = len(findings) + MAX_FINDINGS

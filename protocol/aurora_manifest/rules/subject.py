@@ -53,7 +53,7 @@ class Subject:
 
     @cached_property
     def against_schema(self) -> list[Finding]:
-        """What makes the document invalid by its schema."""
+        """Findings that make the document invalid by its schema."""
         told = frozenset(each.explains for each in self.misspelt if each.explains and self._names_may_explain)
         return list(manifest_schema().findings(self.document, told, self.sound))
 

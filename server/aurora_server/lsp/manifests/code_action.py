@@ -26,7 +26,7 @@ def register(server: AuroraServer) -> None:
 
 
 async def code_actions(ls: AuroraServer, params: types.CodeActionParams) -> list[types.CodeAction] | None:
-    """What can be done about the findings in a range; None in documents that are not ours."""
+    """Code actions for the findings in a range; None in documents that are not ours."""
     found = await checked(ls, params.text_document.uri)
     if found is None:
         return None

@@ -66,7 +66,7 @@ def register(server: AuroraServer) -> None:
 
 
 async def completion(ls: AuroraServer, params: types.CompletionParams) -> CompletionList | None:
-    """What can be written at the cursor; None in documents that are not ours."""
+    """Completion items for the cursor; None in documents that are not ours."""
     snapshot = await snapshot_of(ls, params.text_document.uri)
     if snapshot is None:
         return None

@@ -37,7 +37,7 @@ _FIRST_USED = (
     "uritemplate",
     "jsonschema",
 )
-"""What the first hover, completion and finding by the schema would otherwise wait for: some 50 ms each."""
+"""Imports that the first hover, completion and finding by the schema would otherwise wait for: some 50 ms each."""
 
 
 class Snapshot:
@@ -60,7 +60,7 @@ class Snapshot:
         return self.index.text
 
     def fingerprint(self) -> str:
-        """What tells the text from others. Takes milliseconds per MB."""
+        """Fingerprint of the text. Takes milliseconds per MB."""
         return hashlib.blake2b(self.text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
 
     @property
@@ -113,7 +113,7 @@ class DocumentReader:
         return Checker(self._severities)
 
     def known(self, text: str) -> Snapshot | None:
-        """What was read last, if that was this very text."""
+        """Snapshot that was read last, if that was of this very text."""
         last = self._last
         return last if last is not None and last.text is text else None
 
@@ -142,7 +142,7 @@ class DocumentReader:
 
 
 def checked_kind(ls: AuroraServer, uri: str) -> DocumentKind | None:
-    """What kind of document a URI names; None for those that are not checked, and for what is no file."""
+    """Kind of document that a URI names; None for those that are not checked, and for what is no file."""
     path = path_of(uri)
     return kind_of(path.as_posix(), ls.core.settings.home.as_posix()) if path is not None else None
 
@@ -177,7 +177,7 @@ async def checked(ls: AuroraServer, uri: str) -> tuple[Snapshot, list[Finding]] 
 
 
 async def check_in_thread(reader: DocumentReader, snapshot: Snapshot) -> list[Finding]:
-    """What is wrong with it, found in a thread, which stops when nobody waits for it any more."""
+    """Findings in it, looked for in a thread, which stops when nobody waits for it any more."""
     stopped = threading.Event()
     try:
         return await asyncio.to_thread(reader.check, snapshot, stopped.is_set)
