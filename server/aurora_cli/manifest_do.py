@@ -22,7 +22,7 @@ from aurora_cli.shared_options import cache_of, flags_of, model_options, policy_
 from aurora_cli.site_call import document_given, jar_of, pairs_given, patience, sending_options, warn_of_errors
 from aurora_cli.site_view import print_document
 from aurora_manifest.client.fetch import fetch as fetch_manifest
-from aurora_manifest.client.transport import Policy
+from aurora_manifest.client.transport import RequestPolicy
 from aurora_orchestration.guardrails.audit import guard_noted
 from aurora_orchestration.guardrails.budget import Budget
 from aurora_orchestration.guardrails.cost_estimate import estimate, tokens_of
@@ -112,7 +112,7 @@ def do(
         plan,
         published,
         given,
-        Policy(timeout=timeout, insecure_http=insecure_http, whole=True),
+        RequestPolicy(timeout=timeout, insecure_http=insecure_http, whole=True),
         jar_of(settings, published.origin, cookie_jar, no_cookies),
         token,
         yes=yes,

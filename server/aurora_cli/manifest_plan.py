@@ -27,8 +27,8 @@ from aurora_cli.site_view import body_value
 from aurora_manifest.client.consent import MASK, destructive, secret
 from aurora_manifest.client.cookies import Jar
 from aurora_manifest.client.fetch import Published
-from aurora_manifest.client.request import Call
-from aurora_manifest.client.transport import Policy
+from aurora_manifest.client.request import CapabilityCall
+from aurora_manifest.client.transport import RequestPolicy
 from aurora_manifest.model import Capability, Manifest
 from aurora_orchestration.sites.plan import SitePlan, Step, arguments_of, described, waits
 from aurora_protocol import CallBlocked, SiteError
@@ -78,7 +78,7 @@ class PlanRun:
         plan: SitePlan,
         published: Published,
         given: GivenValues,
-        policy: Policy,
+        policy: RequestPolicy,
         jar: Jar | None,
         token: str | None,
         *,
@@ -138,7 +138,7 @@ class PlanRun:
         except (KeyboardInterrupt, click.Abort):
             return INTERRUPTED, "interrupted; the site may have done it" if sent else "interrupted before it was sent"
 
-    def _send(self, number: int, planned: Call, step: Step) -> tuple[int, str]:
+    def _send(self, number: int, planned: CapabilityCall, step: Step) -> tuple[int, str]:
         reply = asyncio.run(send_call(planned, self._policy, self._jar))
         self._answers.append(body_value(reply))
         self.documents.append(reply_document(planned, reply))
@@ -148,7 +148,7 @@ class PlanRun:
         hint_after(reply)
         return (FINE, "") if reply.fine else (NO, f"the site answered {reply.status} {plain(reply.reason)}".strip())
 
-    def _call(self, step: Step) -> Call:
+    def _call(self, step: Step) -> CapabilityCall:
         capability = self._capability(step)
         arguments = arguments_of(step, self._given.for_step(step, capability), self._answers)
         return call_with(capability, self._published.origin, arguments, self._token)

@@ -43,7 +43,7 @@ from aurora_manifest.client.fetch import Published
 from aurora_manifest.client.fetch import fetch as fetch_manifest
 from aurora_manifest.client.request import find_capability
 from aurora_manifest.client.state import MAX_HEADER, read_state
-from aurora_manifest.client.transport import Policy, preview
+from aurora_manifest.client.transport import RequestPolicy, preview
 from aurora_protocol import ProtocolError
 from aurora_protocol.human_text import plain_lines
 
@@ -178,7 +178,7 @@ def call(
     arguments = arguments_given(chosen, document, pairs)
     planned = call_with(chosen, published.origin, arguments, token)
     jar = jar_of(settings, published.origin, cookie_jar, no_cookies)
-    own = Policy(timeout=timeout, insecure_http=insecure_http, whole=False)
+    own = RequestPolicy(timeout=timeout, insecure_http=insecure_http, whole=False)
     style = style_of(sys.stdout, os.environ, no_color=settings.no_color)
     if dry_run:
         shown = asyncio.run(preview(planned.request, own, cookies=jar.load() if jar else None))
@@ -236,7 +236,7 @@ def serve(settings: GlobalOptions, port: int, rate_limit: int) -> int:
     Everything is kept in memory. Each call is logged on standard error, with its request id.
     """
     from aurora_server.demo_site.people import DEMO_EMAIL, DEMO_PASSWORD
-    from aurora_server.demo_site.server import HOST, listen, serve_site
+    from aurora_server.demo_site.site import HOST, listen, serve_site
 
     stay()
     logging.basicConfig(stream=sys.stderr, level=logging.INFO, format="%(asctime)s %(message)s")

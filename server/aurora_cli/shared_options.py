@@ -13,7 +13,7 @@ from aurora_cli.command_types import Finite
 if TYPE_CHECKING:
     from aurora_cli.global_options import GlobalOptions
     from aurora_manifest.client.cache import ManifestCache
-    from aurora_manifest.client.transport import Policy
+    from aurora_manifest.client.transport import RequestPolicy
 
 MAX_READ = 1_000_000
 """Characters that are read from standard input; the guardrails allow far less (`guardrails.max_query_length`)."""
@@ -68,11 +68,11 @@ def site_options(command: Command) -> Command:
     return command
 
 
-def policy_of(timeout: float, insecure_http: bool, allow_cross_origin: bool) -> Policy:
+def policy_of(timeout: float, insecure_http: bool, allow_cross_origin: bool) -> RequestPolicy:
     """What those options allow on the way to a manifest."""
-    from aurora_manifest.client.transport import Policy
+    from aurora_manifest.client.transport import RequestPolicy
 
-    return Policy(timeout=timeout, insecure_http=insecure_http, cross_origin=allow_cross_origin)
+    return RequestPolicy(timeout=timeout, insecure_http=insecure_http, cross_origin=allow_cross_origin)
 
 
 def cache_of(settings: GlobalOptions, no_cache: bool) -> ManifestCache | None:

@@ -26,8 +26,8 @@ from aurora_manifest.client.consent import MASK, destructive
 from aurora_manifest.client.cookies import Jar
 from aurora_manifest.client.fetch import Published
 from aurora_manifest.client.origins import Origin, origin_of, parse_url
-from aurora_manifest.client.request import Call, build_call
-from aurora_manifest.client.transport import Policy, Reply, Request, send
+from aurora_manifest.client.request import CapabilityCall, build_call
+from aurora_manifest.client.transport import Request, RequestPolicy, SiteReply, send
 from aurora_manifest.model import Capability
 from aurora_protocol import CallBlocked, SiteError
 from aurora_protocol.human_text import plain, plain_lines
@@ -64,14 +64,14 @@ def jar_of(settings: GlobalOptions, origin: Origin, file: Path | None, no_cookie
     return Jar(file.absolute()) if file else Jar.of(settings.address.home, origin)
 
 
-def call_with(capability: Capability, origin: Origin, arguments: dict[str, Any], token: str | None) -> Call:
+def call_with(capability: Capability, origin: Origin, arguments: dict[str, Any], token: str | None) -> CapabilityCall:
     """The checked request that calls a capability. Raises SiteError or CallBlocked where there can be none."""
     check_arguments(capability, arguments)
     planned = build_call(capability, origin, arguments)
     return with_token(planned, token) if token else planned
 
 
-async def send_call(planned: Call, policy: Policy, jar: Jar | None) -> Reply:
+async def send_call(planned: CapabilityCall, policy: RequestPolicy, jar: Jar | None) -> SiteReply:
     """Send one call; cookies come from the jar and go back into it."""
     reply = await send(planned.request, policy, cookies=jar.load() if jar else None)
     if jar is not None:
@@ -79,7 +79,7 @@ async def send_call(planned: Call, policy: Policy, jar: Jar | None) -> Reply:
     return reply
 
 
-def with_token(planned: Call, token: str) -> Call:
+def with_token(planned: CapabilityCall, token: str) -> CapabilityCall:
     """The call with a bearer token. Raises SiteError for what is no token."""
     if not token.isprintable() or not token.isascii() or " " in token:
         raise SiteError("the token must be printable ASCII without spaces")
@@ -165,7 +165,7 @@ def warn_of_errors(published: Published) -> None:
         print(f"aurora: the manifest has {told}; see: aurora manifest fetch {plain(published.url)}", file=sys.stderr)
 
 
-def confirm_call(capability: Capability, planned: Call) -> None:
+def confirm_call(capability: Capability, planned: CapabilityCall) -> None:
     """Raise CallBlocked unless nothing can be destroyed, or a person at the terminal agrees."""
     reason = destructive(capability)
     if reason is None:
@@ -183,7 +183,7 @@ def can_ask() -> bool:
     return sys.stdin.isatty() and sys.stderr.isatty()
 
 
-def hint_after(reply: Reply) -> None:
+def hint_after(reply: SiteReply) -> None:
     """Say on standard error what to do when the site wants to know who asks."""
     if reply.status == 401:
         print(
@@ -191,7 +191,7 @@ def hint_after(reply: Reply) -> None:
         )
 
 
-def preview_document(planned: Call, request: Request, capability: Capability) -> dict[str, Any]:
+def preview_document(planned: CapabilityCall, request: Request, capability: Capability) -> dict[str, Any]:
     """What `call --dry-run --json` prints."""
     return {
         "capability": planned.capability,
@@ -204,7 +204,7 @@ def preview_document(planned: Call, request: Request, capability: Capability) ->
     }
 
 
-def preview_lines(planned: Call, request: Request) -> list[str]:
+def preview_lines(planned: CapabilityCall, request: Request) -> list[str]:
     """The request as HTTP writes it."""
     lines = [f"{request.method} {plain(planned.shown_url)}"]
     lines += [f"{plain(name)}: {plain(value)}" for name, value in _headers(planned, request)]
@@ -213,7 +213,7 @@ def preview_lines(planned: Call, request: Request) -> list[str]:
     return lines
 
 
-def reply_document(planned: Call, reply: Reply) -> dict[str, Any]:
+def reply_document(planned: CapabilityCall, reply: SiteReply) -> dict[str, Any]:
     """What `--json` prints of a call that was sent."""
     state, problem = state_of(reply.header("aura-state"))
     return {
@@ -232,13 +232,13 @@ def reply_document(planned: Call, reply: Reply) -> dict[str, Any]:
     }
 
 
-def answer_lines(planned: Call, reply: Reply, style: TerminalStyle) -> list[str]:
+def answer_lines(planned: CapabilityCall, reply: SiteReply, style: TerminalStyle) -> list[str]:
     """The site's answer to a call, for people."""
     shown = msgspec.structs.replace(reply, url=shown_url(planned, reply.url))
     return reply_lines(shown, style)
 
 
-def shown_url(planned: Call, url: str) -> str:
+def shown_url(planned: CapabilityCall, url: str) -> str:
     """The URL a call goes to, or was answered from, without the secrets among its arguments.
 
     Where a redirect led elsewhere, the secrets are looked for: the site may have sent them along.
@@ -253,7 +253,7 @@ def shown_url(planned: Call, url: str) -> str:
     return head + rest
 
 
-def _headers(planned: Call, request: Request) -> list[tuple[str, str]]:
+def _headers(planned: CapabilityCall, request: Request) -> list[tuple[str, str]]:
     return [(name, _hide(name, value, planned.secret_headers)) for name, value in request.headers]
 
 

@@ -25,7 +25,7 @@ from aurora_cli.output import TerminalStyle, style_of
 from aurora_cli.query import run_view
 from aurora_cli.recall_view import recall_lines
 from aurora_cli.site_view import finding_lines, reply_lines
-from aurora_manifest.client.transport import Reply
+from aurora_manifest.client.transport import SiteReply
 from aurora_protocol.address import Address
 from aurora_protocol.client import ConnectionLost
 from aurora_protocol.connection import NobodyThere
@@ -286,7 +286,7 @@ def test_errors_of_a_site_come_first_and_twenty_are_shown() -> None:
 
 def test_a_long_answer_of_a_site_is_cut_at_four_hundred_lines() -> None:
     def answer(lines: int) -> list[str]:
-        reply = Reply(
+        reply = SiteReply(
             method="GET",
             url="https://a.example/",
             status=200,
