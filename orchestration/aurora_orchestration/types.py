@@ -169,19 +169,17 @@ class Plan(Struct, frozen=True, kw_only=True):
     escalations: tuple[str, ...] = ()
 
 
-AgentType = Literal["mcp", "executable", "http", "builtin"]
-
-
 class Agent(Struct, frozen=True, kw_only=True):
     """An agent that can be given a subgoal (§7.2). `origin` is the file that named it, `trusted` whether it may run.
 
+    `type` is `mcp`, `executable`, `http`, `builtin`, or one that a plug-in runs (`agents.executors.plugin_executors`).
     `command` and `arguments` start an `mcp` or `executable` agent; `tool` is the MCP tool that is called; `prompt` is
     an instruction the agent's file holds (Claude Code and others keep agents as Markdown), which llm-executor follows.
     An `interactive` executable asks its questions while it runs, a line each (`agents.executors.executable`).
     """
 
     id: Annotated[str, Meta(min_length=1, max_length=200)]
-    type: AgentType
+    type: str
     capabilities: tuple[str, ...] = ()
     domains: tuple[str, ...] = ()
     description: str = ""

@@ -20,6 +20,7 @@ from aurora_orchestration.agents.cache import Cache, Kept, Offer, Tally
 from aurora_orchestration.agents.capability_words import capabilities_of, domains_of
 from aurora_orchestration.agents.discovery import Discovered, Places, discover
 from aurora_orchestration.agents.executors.builtin import GENERIC, LLM_EXECUTOR
+from aurora_orchestration.agents.executors.plugin_executors import plugged
 from aurora_orchestration.agents.mcp_tools import ask_servers
 from aurora_orchestration.agents.sources import look
 from aurora_orchestration.settings import AgentSettings
@@ -72,7 +73,9 @@ class Registry:
         self._trusted = trusted
         self._environ = environ
         self._cache = Cache(home, workspace)
-        self._asked = hashlib.sha256(msgspec.json.encode((settings, str(self._places.user)))).hexdigest()[:16]
+        self._asked = hashlib.sha256(
+            msgspec.json.encode((settings, str(self._places.user), *sorted(plugged())))
+        ).hexdigest()[:16]
         self._fresh: Discovered | None = None
         self._started = False
         self._busy = asyncio.Lock()

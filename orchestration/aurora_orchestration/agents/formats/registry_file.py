@@ -9,8 +9,9 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta, Struct, field
 
+from aurora_orchestration.agents.executors.plugin_executors import plugged, type_of
 from aurora_orchestration.agents.sources import MAX_AGENTS, Found, Source, read_text
-from aurora_orchestration.types import Agent, AgentType, Share
+from aurora_orchestration.types import Agent, Share
 from aurora_protocol import typed
 
 Word = Annotated[str, Meta(min_length=1, max_length=200)]
@@ -52,15 +53,6 @@ class _File(Struct, frozen=True):
     agents: list[Any] | None = None
 
 
-_TYPES: dict[str, AgentType] = {
-    "mcp": "mcp",
-    "executable": "executable",
-    "http": "http",
-    "builtin": "builtin",
-    "built_in": "builtin",
-}
-
-
 def read_registry(source: Source) -> Found:
     """The agents of a registry file. What is wrong is a notice that names file and member; the rest holds."""
     text, trouble = read_text(source)
@@ -96,9 +88,10 @@ def _entries(text: str) -> list[Any]:
 
 
 def _agent(entry: _Entry, source: Source) -> Agent:
-    kind = _TYPES.get(entry.type)
+    kind = type_of(entry.type)
     if kind is None:
-        raise ValueError(f"type {entry.type[:40]!r} is none of mcp, executable, http, builtin")
+        more = "".join(f", {each}" for each in sorted(plugged()))
+        raise ValueError(f"type {entry.type[:40]!r} is none of mcp, executable, http, builtin{more}")
     if kind == "http" and not entry.endpoint:
         raise ValueError("an http agent needs an endpoint")
     if kind in ("mcp", "executable") and not (entry.path or entry.command):
