@@ -1,84 +1,12 @@
 """A plug-in that is really installed beside AURORA, in an environment of its own: daemon and workers use it."""
 
-import json
 import os
-import shutil
 import subprocess
 import sys
-import sysconfig
-import time
-import venv
-from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
-
 from tests.e2e.product import Product
-
-SITE = Path(__file__).parent / "site"
-LUA = "-- Puts the oldest entry out of the cache.\nfunction cache.evict(limit)\n  if limit then drop(limit) end\nend\n"
-MINUTES = "== Release date\nWe ship the parser in May.\n\n== Budget\nTwelve crowns for cake.\n"
-
-
-@pytest.fixture(scope="module")
-def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The interpreter of an environment that has AURORA, and room for plug-ins."""
-    folder = tmp_path_factory.mktemp("environment")
-    venv.EnvBuilder(symlinks=True, with_pip=False).create(folder)
-    own = Path(sysconfig.get_path("purelib", vars={"base": str(folder)}))
-    ours = sysconfig.get_path("purelib")
-    (own / "aurora.pth").write_text(f"import site; site.addsitedir({ours!r})\n")
-    return folder / "bin" / "python"
-
-
-@pytest.fixture
-def product(tmp_path: Path) -> Iterator[Product]:
-    product = Product(tmp_path / "home")
-    yield product
-    product.close()
-
-
-@pytest.fixture
-def shop(tmp_path: Path) -> Path:
-    root = tmp_path / "shop"
-    root.mkdir()
-    (root / "cache.lua").write_text(LUA)
-    (root / "may.minutes").write_text(MINUTES)
-    (root / "app.py").write_text("def run():\n    return 1\n")
-    return root
-
-
-def install(python: Path, *, broken: bool = False) -> None:
-    own = Path(sysconfig.get_path("purelib", vars={"base": str(python.parents[1])}))
-    for folder in SITE.iterdir():
-        shutil.copytree(folder, own / folder.name, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))
-    if broken:
-        (own / "aurora_example" / "__init__.py").write_text("raise RuntimeError('no luck')\n")
-
-
-def uninstall(python: Path) -> None:
-    own = Path(sysconfig.get_path("purelib", vars={"base": str(python.parents[1])}))
-    for folder in own.glob("aurora_example*"):
-        shutil.rmtree(folder)
-
-
-def ask(product: Product, python: Path, root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [python, "-P", "-m", "aurora_cli", *arguments, "--json"],
-        cwd=root,
-        env=product.environment,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-
-
-def aurora(product: Product, python: Path, root: Path, *arguments: str) -> dict[str, object]:
-    done = ask(product, python, root, *arguments)
-    assert done.returncode == 0, done.stdout + done.stderr
-    found: dict[str, object] = json.loads(done.stdout)
-    return found
+from tests.plugins.environment import aurora, install, uninstall
 
 
 def names(product: Product, python: Path, root: Path, query: str) -> list[tuple[str, str, str]]:
@@ -142,63 +70,3 @@ def test_without_plugins_a_start_does_not_pay_for_them(shop: Path) -> None:
     )
     done = subprocess.run([sys.executable, "-P", "-c", code, shop], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "['app.py'] False False"
-
-
-@pytest.fixture
-def asked(product: Product, python: Path, shop: Path) -> Iterator[Path]:
-    """The shop, indexed by a daemon that has the plug-in, with its provider as the model and an agent of its kind."""
-    install(python)
-    home = Path(product.environment["AURORA_HOME"])
-    home.mkdir(parents=True, exist_ok=True)
-    model = {"provider": "parrot", "model": "grey"}
-    (home / "config.json").write_text(json.dumps({"llm": {"reasoning_llm": model}}))
-    agent = {"id": "echoing", "type": "example:echo", "capabilities": ["echoes"]}
-    (home / "agents.json").write_text(json.dumps([agent, {**agent, "id": "other", "type": "example:gone"}]))
-    (shop / "changes").mkdir()
-    (shop / "changes" / "add-search.todo").write_text("x write it\ntest it\n")
-    aurora(product, python, shop, "index")
-    yield shop
-    aurora(product, python, shop, "daemon", "stop")
-    uninstall(python)
-
-
-def test_its_provider_answers_its_executor_is_an_agent_and_its_specs_are_deliverables(
-    product: Product, python: Path, asked: Path
-) -> None:
-    *_, answered = ask(product, python, asked, "query", "what is the cache").stdout.splitlines()
-    assert json.loads(answered)["answer"] == "You asked: what is the cache"
-    listed = aurora(product, python, asked, "agents", "list")
-    assert isinstance(listed["agents"], list) and isinstance(listed["notices"], list)
-    assert ("echoing", "example:echo") in [(each["id"], each["type"]) for each in listed["agents"]]
-    assert any(
-        "'example:gone' is none of mcp, executable, http, builtin, example:echo" in each for each in listed["notices"]
-    )
-    until = time.monotonic() + 120
-    while "add-search" not in changes(product, python, asked):
-        assert time.monotonic() < until
-        time.sleep(0.1)
-
-
-def changes(product: Product, python: Path, root: Path) -> list[str]:
-    found = aurora(product, python, root, "deliverable", "list")["deliverables"]
-    assert isinstance(found, list)
-    return [each["change_id"] for each in found]
-
-
-def test_a_workspace_brings_no_plugin(product: Product, python: Path, shop: Path) -> None:
-    for folder in SITE.iterdir():
-        shutil.copytree(folder, shop / folder.name, ignore=shutil.ignore_patterns("__pycache__"))
-    (shop / "aurora_example" / "__init__.py").write_text(f"open({str(shop / 'ran')!r}, 'w').close()\n")
-    (shop / ".aurora").mkdir()
-    model = {"provider": "parrot", "model": "grey"}
-    (shop / ".aurora" / "config.json").write_text(json.dumps({"llm": {"reasoning_llm": model}}))
-    aurora(product, python, shop, "index")
-    aurora(product, python, shop, "agents", "list")
-    assert ("python", "run", "app.py") in names(product, python, shop, "run")
-    assert not any(language == "lua" for language, _, _ in names(product, python, shop, "evict cache"))
-    for trust in ([], ["trust"]):
-        if trust:
-            aurora(product, python, shop, *trust)
-        done = ask(product, python, shop, "query", "what is the cache")
-        assert done.returncode != 0 and "You asked" not in done.stdout
-    assert not (shop / "ran").exists()

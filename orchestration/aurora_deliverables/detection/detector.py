@@ -19,6 +19,7 @@ from msgspec.structs import replace
 
 from aurora_deliverables.detection.observation import Observation
 from aurora_protocol import plugins
+from aurora_protocol.plugins import Plugin
 
 logger = logging.getLogger(__name__)
 
@@ -46,9 +47,9 @@ class GuardedDetector:
     """A plug-in's detector as it is asked: one that raises, or gives what it should not, is told of once and not asked
     again in this process."""
 
-    def __init__(self, detector: Detector, distribution: str) -> None:
-        self._detector = detector
-        self._distribution = distribution
+    def __init__(self, plugin: Plugin[Detector]) -> None:
+        self._plugin = plugin
+        self._detector = plugin.value
         self._broken = False
 
     def key_of(self, path: str) -> str | None:
@@ -74,10 +75,8 @@ class GuardedDetector:
                 raise TypeError(f"gave a {type(found).__name__}, not {kind.__name__}")
         except Exception as error:  # a stranger's code: detection goes on without it
             self._broken = True
-            said = " ".join(f"{type(error).__name__}: {error}".split())[:300]
-            source = self._detector.source
             logger.debug("a plug-in's detector failed", exc_info=True)
-            logger.warning("detector %s of %s is not asked again: %s", source, self._distribution, said)
+            plugins.leave_out(GROUP, self._plugin, f"{type(error).__name__}: {error}")
             return None
         return found
 
@@ -89,7 +88,8 @@ def plugged(taken: frozenset[str]) -> Mapping[str, GuardedDetector]:
     for plugin in plugins.load(GROUP, Detector):
         source = plugin.value.source
         if not source or source in taken or source in found:
-            logger.warning("detector %s of %s is left out: there is one of that name", source, plugin.distribution)
+            why = f"there is a source {source} already" if source else "it has no source"
+            plugins.leave_out(GROUP, plugin, why)
         else:
-            found[source] = GuardedDetector(plugin.value, plugin.distribution)
+            found[source] = GuardedDetector(plugin)
     return found

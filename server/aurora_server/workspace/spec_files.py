@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from aurora_deliverables.detection import checklists, files, openspec, speckit
-from aurora_deliverables.detection.detector import plugged
+from aurora_deliverables.detection import detector as detectors
 from aurora_deliverables.detection.observation import Observation
 from aurora_server.configuration.settings import DetectSettings
 
@@ -16,13 +16,18 @@ MAX_SPECS = 2000
 OPENSPEC, SPECKIT, MARKDOWN = openspec.SOURCE, speckit.SOURCE, checklists.SOURCE
 
 
+def plugged_detectors() -> Mapping[str, detectors.GuardedDetector]:
+    """Detectors of plug-ins by source, those with the name of a built-in one aside."""
+    return detectors.plugged(frozenset((OPENSPEC, SPECKIT, MARKDOWN)))
+
+
 class Specs:
     """Knows specs by source and key: a change's or feature's id, or the path of a document. Reading blocks."""
 
     def __init__(self, root: Path, settings: DetectSettings) -> None:
         self._root = root
         wanted = {OPENSPEC: settings.openspec, SPECKIT: settings.speckit, MARKDOWN: settings.markdown}
-        self._plugged = plugged(frozenset(wanted)) if settings.plugins else {}
+        self._plugged = plugged_detectors() if settings.plugins else {}
         self.sources = frozenset((*(name for name, on in wanted.items() if on), *self._plugged))
         named = (settings.markdown_files or "").split(",")
         self._patterns = tuple(each for part in named if (each := part.strip())) or checklists.PATTERNS
@@ -70,7 +75,7 @@ class Specs:
         return found
 
     def see(self, source: str, key: str) -> Observation | None:
-        """What is seen of a spec now; None where it is not there, or shows nothing yet."""
+        """Observation of a spec as it is now; None where it is not there, or shows nothing yet."""
         if source in self._plugged:
             return self._plugged[source].see(self._root, key)
         if source == OPENSPEC:
@@ -83,7 +88,7 @@ class Specs:
         return checklists.sighting(file) if file is not None else None
 
     def change_id(self, source: str, key: str) -> str:
-        """What the deliverable of a spec is called."""
+        """Name of the deliverable of a spec."""
         return checklists.change_of(key) if source == MARKDOWN else key
 
     def key_of(self, source: str, change_id: str, spec_id: str | None) -> str:

@@ -36,6 +36,7 @@ def offered(monkeypatch: pytest.MonkeyPatch) -> Iterator[Offered]:
     def offer(*kinds: tuple[str, Callable[..., Any]]) -> None:
         found = [Plugin(name, ExecutorKind(type=name, run=run), f"dist-{n}") for n, (name, run) in enumerate(kinds)]
         monkeypatch.setattr(plugins, "load", lambda group, kind: found if group == "aurora.executors" else [])
+        monkeypatch.setattr(plugins, "_left_out", {})
         plugin_executors.plugged.cache_clear()
 
     offer()
@@ -120,10 +121,10 @@ async def _unused(*_: object) -> str:
 @pytest.mark.parametrize(
     ("name", "why"),
     [
-        ("mcp", "its type is not of the form vendor:name"),
-        ("echo", "its type is not of the form vendor:name"),
-        ("a:b:c", "its type is not of the form vendor:name"),
-        ("example:echo", "there is one of that type"),
+        ("mcp", "'mcp' is not vendor:name"),
+        ("echo", "'echo' is not vendor:name"),
+        ("a:b:c", "'a:b:c' is not vendor:name"),
+        ("example:echo", "there is an executor of type example:echo already"),
     ],
 )
 def test_what_is_no_type_of_its_own_is_left_out_with_a_line(
@@ -132,7 +133,9 @@ def test_what_is_no_type_of_its_own_is_left_out_with_a_line(
     offered(("example:echo", _unused), (name, _unused))
     with caplog.at_level(logging.WARNING):
         assert [*plugin_executors.plugged()] == ["example:echo"]
-    assert [record.getMessage() for record in caplog.records] == [f"executor {name} of dist-1 is left out: {why}"]
+    assert [record.getMessage() for record in caplog.records] == [
+        f"plug-in {name} of dist-1 (aurora.executors) is left out: {why}"
+    ]
 
 
 @pytest.mark.parametrize(

@@ -26,11 +26,16 @@ TODO = Detector(
 
 
 def test_what_it_sees_is_told_under_its_own_name(tmp_path: Path) -> None:
-    guarded = GuardedDetector(TODO, "dist")
+    guarded = GuardedDetector(Plugin("todo", TODO, "dist"))
     assert (guarded.key_of("x.todo"), guarded.key_of("x.py")) == ("x", None)
     assert guarded.keys(tmp_path, 3) == ["a", "b", "c"]
     assert guarded.see(tmp_path, "a") == replace(SEEN, source="todo", change_id="a")
     assert guarded.see(tmp_path, "b") is None
+
+
+@pytest.fixture(autouse=True)
+def nothing_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(plugins, "_left_out", {})
 
 
 def _raises(*_: object) -> Iterable[str]:
@@ -51,14 +56,14 @@ def _raises(*_: object) -> Iterable[str]:
 def test_a_broken_one_costs_one_line_and_is_not_asked_again(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, broken: Detector, said: str
 ) -> None:
-    guarded = GuardedDetector(broken, "dist")
+    guarded = GuardedDetector(Plugin("todo", broken, "dist"))
     with caplog.at_level(logging.WARNING):
         for _ in range(2):
             guarded.key_of("x.todo")
             guarded.keys(tmp_path, 3)
             guarded.see(tmp_path, "a")
     (record,) = caplog.records
-    assert record.getMessage().startswith(f"detector todo of dist is not asked again: {said}")
+    assert record.getMessage().startswith(f"plug-in todo of dist (aurora.detectors) is left out: {said}")
     assert "\n" not in record.getMessage()
     assert (guarded.key_of("x.todo"), guarded.keys(tmp_path, 3), guarded.see(tmp_path, "a")) == (None, [], None)
 
@@ -72,6 +77,6 @@ def test_sources_that_are_taken_are_left_out(
     detector.plugged.cache_clear()
     assert list(detector.plugged(frozenset({"openspec"}))) == ["todo"]
     detector.plugged.cache_clear()
-    assert [record.getMessage() for record in caplog.records] == [
-        f"detector {source} of dist-1 is left out: there is one of that name"
-    ]
+    why = f"there is a source {source} already" if source else "it has no source"
+    told = f"plug-in other of dist-1 (aurora.detectors) is left out: {why}"
+    assert [record.getMessage() for record in caplog.records] == [told]

@@ -48,6 +48,7 @@ def offered(monkeypatch: pytest.MonkeyPatch) -> Iterator[Offered]:
     def offer(*kinds: ProviderKind) -> None:
         found = [Plugin(kind.name, kind, f"dist-{number}") for number, kind in enumerate(kinds)]
         monkeypatch.setattr(plugins, "load", lambda group, kind: found if group == "aurora.providers" else [])
+        monkeypatch.setattr(plugins, "_left_out", {})
         plugin_provider.plugged.cache_clear()
 
     yield offer
@@ -92,9 +93,9 @@ def test_names_that_are_taken_are_left_out_with_a_line(
     with caplog.at_level(logging.WARNING):
         assert opened().reasoning is not None
     assert other.connections == [] and mine.connections
-    assert [record.getMessage() for record in caplog.records] == [
-        f"provider {name} of dist-1 is left out: there is one of that name"
-    ]
+    why = f"there is a provider {name} already" if name else "it has no name"
+    told = f"plug-in {name} of dist-1 (aurora.providers) is left out: {why}"
+    assert [record.getMessage() for record in caplog.records] == [told]
 
 
 def test_one_that_cannot_be_opened_says_so_in_a_line(offered: Offered) -> None:

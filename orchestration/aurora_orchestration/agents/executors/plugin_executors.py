@@ -8,7 +8,6 @@ not trusted do not run, their time is bounded, and whatever they give is brought
 
 from __future__ import annotations
 
-import logging
 import re
 from collections.abc import Awaitable, Callable, Mapping
 from functools import cache
@@ -22,8 +21,6 @@ from aurora_orchestration.agents.user_questions import Dialogue
 from aurora_orchestration.llm.completion import Llm
 from aurora_orchestration.types import Agent
 from aurora_protocol import plugins
-
-logger = logging.getLogger(__name__)
 
 GROUP = "aurora.executors"
 
@@ -72,8 +69,8 @@ def plugged() -> dict[str, ExecutorKind]:
     for plugin in plugins.load(GROUP, ExecutorKind):
         name = plugin.value.type
         if _TYPE.fullmatch(name) is None or name in found:
-            why = "there is one of that type" if name in found else "its type is not of the form vendor:name"
-            logger.warning("executor %s of %s is left out: %s", name, plugin.distribution, why)
+            why = f"there is an executor of type {name} already" if name in found else f"{name!r} is not vendor:name"
+            plugins.leave_out(GROUP, plugin, why)
         else:
             found[name] = plugin.value
     return found

@@ -104,7 +104,7 @@ def plugged(taken: tuple[str, ...]) -> dict[str, ProviderKind]:
     for plugin in plugins.load(GROUP, ProviderKind):
         name = plugin.value.name
         if not name or name in taken or name in found:
-            logger.warning("provider %s of %s is left out: there is one of that name", name, plugin.distribution)
+            plugins.leave_out(GROUP, plugin, f"there is a provider {name} already" if name else "it has no name")
         else:
             found[name] = plugin.value
     return found
