@@ -15,7 +15,6 @@ from aurora_orchestration.types import Check, Verdict, Verification
 
 By = Literal["deterministic", "option_a", "option_b", "option_c"]
 Weights = DecompositionWeights | OutputWeights | SynthesisWeights
-Outcome = Literal["accept", "retry", "partial", "reject"]
 _TOLERANCE = 0.02
 """How far a stated overall score may be from the computed one before it is told of."""
 
@@ -68,15 +67,6 @@ def verdict(score: float, settings: ScoringSettings) -> Verdict:
     if score >= settings.pass_threshold:
         return "pass"
     return "retry" if score >= settings.retry_threshold else "fail"
-
-
-def outcome(verification: Verification, attempt: int, settings: ScoringSettings) -> Outcome:
-    """What becomes of an agent's output (App. D); `attempt` counts from 0, after the last "retry" is "partial"."""
-    if verification.verdict == "pass":
-        return "accept"
-    if verification.verdict == "fail":
-        return "reject"
-    return "retry" if attempt < settings.max_retries else "partial"
 
 
 def judge(judged: Judged, weights: Weights, settings: ScoringSettings, *, by: By) -> Verification:
