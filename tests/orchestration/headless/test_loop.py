@@ -14,9 +14,18 @@ from typing import Any
 import msgspec
 import pytest
 
-from aurora_orchestration.headless.branches import WrongBranch, allow, current_branch
 from aurora_orchestration.headless.goals import BadPrompt, experiment_of, read_experiment
-from aurora_orchestration.headless.loop import MAX_QUERY, Headless, Iteration, Outcome, pursue, query_of
+from aurora_orchestration.headless.loop import (
+    MAX_QUERY,
+    Headless,
+    Iteration,
+    Outcome,
+    WrongBranch,
+    allow,
+    current_branch,
+    pursue,
+    query_of,
+)
 from aurora_orchestration.headless.scratchpad import BadScratchpad, Scratchpad, progress_of, signalled
 from aurora_orchestration.llm.completion import Llm
 from aurora_orchestration.llm.models import open_models
