@@ -10,9 +10,9 @@ from msgspec import Struct
 from aurora_memory.learning import Learned
 from aurora_orchestration.types import (
     Assessment,
-    Call,
     Complexity,
     ContextBundle,
+    ModelCall,
     Plan,
     RoutingPlan,
     SubgoalResult,
@@ -92,7 +92,7 @@ class RunRecord(Struct, frozen=True, kw_only=True):
     synthesis: Synthesis | None = None
     learned: Learned | None = None
     phases: tuple[PhaseRecord, ...] = ()
-    calls: tuple[Call, ...] = ()
+    calls: tuple[ModelCall, ...] = ()
     notices: tuple[str, ...] = ()
     error: str | None = None
     log: str | None = None

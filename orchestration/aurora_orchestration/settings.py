@@ -448,7 +448,7 @@ class ConversationSettings(Struct, frozen=True, kw_only=True):
     """Whether times, tokens and costs are logged."""
 
 
-class Report(Struct, frozen=True, kw_only=True):
+class ReportSettings(Struct, frozen=True, kw_only=True):
     """One report: whether it is written, and where."""
 
     enabled: bool = True
@@ -460,11 +460,11 @@ class Report(Struct, frozen=True, kw_only=True):
 class ReportingSettings(Struct, frozen=True, kw_only=True):
     """Reports on what was done and what it cost (AURORA §9.4)."""
 
-    daily: Report = Report(output_path="~/.aurora/reports/daily/")
+    daily: ReportSettings = ReportSettings(output_path="~/.aurora/reports/daily/")
     """The daily report."""
-    cumulative: Report = Report(output_path="~/.aurora/reports/cumulative/")
+    cumulative: ReportSettings = ReportSettings(output_path="~/.aurora/reports/cumulative/")
     """The cumulative report."""
-    monthly: Report = Report(output_path="~/.aurora/reports/monthly/")
+    monthly: ReportSettings = ReportSettings(output_path="~/.aurora/reports/monthly/")
     """The monthly report."""
 
 

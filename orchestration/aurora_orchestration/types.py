@@ -345,7 +345,7 @@ class Usage(Struct, frozen=True, kw_only=True):
         return self.input_tokens + self.output_tokens + self.cache_read_tokens + self.cache_write_tokens
 
 
-class Call(Struct, frozen=True, kw_only=True):
+class ModelCall(Struct, frozen=True, kw_only=True):
     """One paid (or replayed) call to a model. `cost_usd` is None where the price is not known; `role` is who asked.
 
     `key` names it in the run's journal, the same after an interruption.

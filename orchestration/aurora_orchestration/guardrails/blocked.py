@@ -9,7 +9,7 @@ from aurora_orchestration import OrchestrationError
 Reason = Literal["pii", "secret", "length", "encoding", "control", "empty", "budget", "storage"]
 
 
-class Blocked(OrchestrationError):
+class QuestionBlocked(OrchestrationError):
     """A guardrail holds a question back. `reason` is for machines; the message is one line with the next step."""
 
     def __init__(self, message: str, reason: Reason) -> None:
@@ -17,14 +17,14 @@ class Blocked(OrchestrationError):
         self.reason: Reason = reason
 
 
-class OverBudget(Blocked):
+class OverBudget(QuestionBlocked):
     """The budget's hard limit would be passed (AURORA §9.4.2)."""
 
     def __init__(self, message: str) -> None:
         super().__init__(message, "budget")
 
 
-class Unrecorded(Blocked):
+class Unrecorded(QuestionBlocked):
     """What must be written down (spending, the audit trail) cannot be: then nothing is spent."""
 
     def __init__(self, message: str) -> None:

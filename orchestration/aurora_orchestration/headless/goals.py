@@ -12,7 +12,7 @@ from msgspec import Meta, Struct
 from aurora_indexer.files.safe_read import NotARegularFile, read_prefix
 from aurora_orchestration import OrchestrationError
 from aurora_orchestration.guardrails.redaction import redact
-from aurora_orchestration.llm.completion import Ask, Llm, Reply
+from aurora_orchestration.llm.completion import Ask, Llm, ModelReply
 from aurora_orchestration.llm.structured import ask_for
 
 _MAX_NOTES, _MAX_ANSWER = 8_000, 12_000
@@ -45,7 +45,7 @@ class Counting:
         """The model's name."""
         return self._llm.model
 
-    async def ask(self, ask: Ask) -> Reply:
+    async def ask(self, ask: Ask) -> ModelReply:
         """Ask the model. Raises what it raises."""
         reply = await self._llm.ask(ask)
         if not reply.replayed:

@@ -122,7 +122,7 @@ class Iteration(Struct, frozen=True, kw_only=True):
     next_step: str = ""
 
 
-class Outcome(Struct, frozen=True, kw_only=True):
+class ExperimentOutcome(Struct, frozen=True, kw_only=True):
     """How it ended. `iterations` and `cost_usd` are those of the whole experiment, earlier invocations too."""
 
     ending: Ending
@@ -146,24 +146,26 @@ class _Stop(Exception):
 
 async def pursue(
     headless: Headless, run: Run, llm: Llm | None, *, watch: Callable[[Iteration], None] = lambda _: None
-) -> Outcome:
+) -> ExperimentOutcome:
     """Run until the goal is met, or a limit is reached. `llm` judges what runs claim; without one no claim counts.
 
     Raises `BadPrompt` and `BadScratchpad`; a wrong branch is an outcome.
     """
     if not headless.settings.enabled:
-        return Outcome(ending="disabled", reason="headless mode is off; set headless.enabled to true to use it")
+        return ExperimentOutcome(
+            ending="disabled", reason="headless mode is off; set headless.enabled to true to use it"
+        )
     try:
         await allow(headless.root, headless.settings)
     except WrongBranch as error:
-        return Outcome(ending="branch", reason=str(error))
+        return ExperimentOutcome(ending="branch", reason=str(error))
     experiment = await asyncio.to_thread(read_experiment, headless.prompt)
     headless.lock.parent.mkdir(parents=True, exist_ok=True)
     lock = FileLock(headless.lock, timeout=0, thread_local=False)
     try:
         lock.acquire()
     except Timeout:
-        return Outcome(
+        return ExperimentOutcome(
             ending="blocked", reason=f"{headless.scratchpad} is in use by another headless run; stop it first"
         )
     try:
@@ -191,7 +193,7 @@ class _Loop:
         self._number = 0
         self._cost = 0.0
 
-    async def pursue(self) -> Outcome:
+    async def pursue(self) -> ExperimentOutcome:
         pad = self._pad
         progress = await asyncio.to_thread(pad.begin, self._experiment.title, self._limit, self._budget, self._now())
         self._number, self._cost = progress.iterations, progress.cost_usd
@@ -288,8 +290,8 @@ class _Loop:
     async def _note(self, lines: tuple[tuple[str, str], ...]) -> None:
         await asyncio.to_thread(self._pad.end_iteration, lines, self._number, self._limit, self._cost, self._budget)
 
-    def _outcome(self, ending: Ending, reason: str) -> Outcome:
-        return Outcome(ending=ending, reason=reason, iterations=self._number, cost_usd=self._cost)
+    def _outcome(self, ending: Ending, reason: str) -> ExperimentOutcome:
+        return ExperimentOutcome(ending=ending, reason=reason, iterations=self._number, cost_usd=self._cost)
 
     def _now(self) -> datetime:
         return self._headless.now()

@@ -11,14 +11,14 @@ import msgspec
 from aurora_orchestration.llm import USUAL_MODELS
 from aurora_orchestration.llm.completion import LlmError, Models, NotConfigured
 from aurora_orchestration.llm.journal import Journal
-from aurora_orchestration.llm.metered_model import Budget, MeteredLlm, Spending
+from aurora_orchestration.llm.metered_model import BudgetPort, MeteredLlm, RunSpending
 from aurora_orchestration.llm.prices import Prices, load_prices
 from aurora_orchestration.llm.providers.editor import EditorModel, EditorProvider
 from aurora_orchestration.llm.providers.endpoints import EDITOR, address_of, names
 from aurora_orchestration.llm.providers.plugin_provider import Connection, PluginProvider, ProviderKind
 from aurora_orchestration.llm.providers.provider import Provider
 from aurora_orchestration.settings import LlmSettings, ModelSettings, PreferenceRouting
-from aurora_orchestration.types import Call, Complexity
+from aurora_orchestration.types import Complexity, ModelCall
 
 _NONE = (
     "no model is configured; set llm.reasoning_llm, for instance: "
@@ -32,11 +32,11 @@ def open_models(
     complexity: Complexity | None,
     *,
     run: str,
-    budget: Budget | None,
+    budget: BudgetPort | None,
     journal: Journal | None,
-    heard: Callable[[Call], None],
+    heard: Callable[[ModelCall], None],
     editor: EditorModel | None = None,
-    spending: Spending | None = None,
+    spending: RunSpending | None = None,
     force: bool = False,
     now: Callable[[], float] = time.time,
 ) -> Models:
@@ -53,7 +53,7 @@ def open_models(
     except LlmError as error:
         notices.append(f"{error}; the built-in prices are used")
         prices = load_prices()
-    spending = spending or Spending(settings.caps, journal)
+    spending = spending or RunSpending(settings.caps, journal)
     opened: dict[str, MeteredLlm] = {}
     why = ""
     for role, chosen in _by_role(settings, complexity):

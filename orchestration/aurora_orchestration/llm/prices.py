@@ -49,7 +49,7 @@ class LongPrice(Price, frozen=True, kw_only=True):
     tokens: int
 
 
-class Row(Price, frozen=True, kw_only=True):
+class PriceRow(Price, frozen=True, kw_only=True):
     """A model: its provider's name for it, names people use, and the day its prices were checked, or `unknown`."""
 
     name: str
@@ -62,16 +62,16 @@ class Row(Price, frozen=True, kw_only=True):
         return self.above if self.above and tokens > self.above.tokens else self
 
 
-class _Table(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class _PriceTable(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     unknown: Price | None = None
     free: tuple[str, ...] | None = None
-    models: tuple[Row, ...] = ()
+    models: tuple[PriceRow, ...] = ()
 
 
 class Prices:
     """The table. What it does not know costs None; for limits it is counted at `unknown`."""
 
-    def __init__(self, rows: tuple[Row, ...], unknown: Price, free: tuple[str, ...]) -> None:
+    def __init__(self, rows: tuple[PriceRow, ...], unknown: Price, free: tuple[str, ...]) -> None:
         self.unknown = unknown
         self._free = frozenset(name.casefold() for name in free)
         self._rows = {_key(row.name): row for row in rows}
@@ -127,17 +127,17 @@ def load_prices(overlay: str | None = None) -> Prices:
 
 
 @cache
-def _built_in() -> _Table:
+def _built_in() -> _PriceTable:
     return _table(Path(__file__).with_name("prices.yaml").read_bytes(), "prices.yaml")
 
 
-def _table(data: bytes, where: str) -> _Table:
+def _table(data: bytes, where: str) -> _PriceTable:
     import yaml
 
     try:
         # a base loader: every scalar stays text, so that dates do, and no tag makes an object
         loader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
-        return typed.convert(yaml.load(data, loader), _Table, strict=False)
+        return typed.convert(yaml.load(data, loader), _PriceTable, strict=False)
     except (yaml.YAMLError, ValidationError, RecursionError, UnicodeDecodeError) as error:
         line = " ".join(str(error).split())[:300]
         raise LlmError(f"{where} is no table of prices: {line}; mend llm.prices_file") from error

@@ -50,7 +50,7 @@ from aurora_deliverables.projection import Tracking
 from aurora_memory import StoreError
 from aurora_orchestration.run_record import RunRecord
 from aurora_orchestration.soar.claims import usable
-from aurora_orchestration.types import AgentTry, Call, SubgoalResult, Usage
+from aurora_orchestration.types import AgentTry, ModelCall, SubgoalResult, Usage
 from aurora_orchestration.types import Complexity as Level
 
 logger = logging.getLogger(__name__)
@@ -131,7 +131,7 @@ class RunDeliverable:
         if not self._joined:
             self._say(at, TasksCounted(total=total, completed=0))
 
-    def called(self, call: Call) -> None:
+    def called(self, call: ModelCall) -> None:
         """A model was asked. What was paid before an interruption was told then."""
         if call.replayed or not self._begun:
             return

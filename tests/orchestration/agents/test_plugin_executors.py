@@ -16,7 +16,7 @@ from aurora_orchestration.agents.executors.dispatch import Executors
 from aurora_orchestration.agents.executors.plugin_executors import ExecutorKind, Surroundings, type_of
 from aurora_orchestration.agents.executors.processes import AgentError
 from aurora_orchestration.agents.formats.registry_file import read_registry
-from aurora_orchestration.agents.sources import Source
+from aurora_orchestration.agents.sources import AgentSource
 from aurora_orchestration.agents.task import Task
 from aurora_orchestration.agents.user_questions import Dialogue
 from aurora_orchestration.settings import AgentSettings
@@ -149,6 +149,6 @@ def test_a_registry_names_types_of_ours_and_of_plugins(
     assert type_of(spelled) == meant
     path = tmp_path / "agents.json"
     path.write_text(json.dumps([{"id": "one", "type": spelled, "command": "x"}]))
-    found = read_registry(Source(path, "agents.json", tmp_path, False, True))
+    found = read_registry(AgentSource(path, "agents.json", tmp_path, False, True))
     assert [each.type for each in found.agents] == ([meant] if meant else [])
     assert bool(found.notices) == (meant is None)

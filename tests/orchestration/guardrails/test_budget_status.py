@@ -10,7 +10,7 @@ import pytest
 
 from aurora_orchestration.guardrails.budget_periods import period_at
 from aurora_orchestration.guardrails.budget_status import BudgetStatus, money, status_of, too_much, warning
-from aurora_orchestration.guardrails.ledger import Event, EventKind, Tracker, apply, begin
+from aurora_orchestration.guardrails.ledger import EventKind, LedgerEvent, Tracker, apply, begin
 from aurora_orchestration.settings import BudgetSettings
 
 SETTINGS = BudgetSettings(soft_limit_usd=10.0, hard_limit_usd=20.0)
@@ -22,7 +22,7 @@ def tracker(*, spent: float = 0.0, reserved: float = 0.0, uncertain: float = 0.0
     happened += [("query", 0.0)] * questions
     for kind, usd in happened:
         if usd or kind == "query":
-            kept = apply(kept, Event(at="2025-12-20T14:30:00Z", kind=kind, key=kind, run="r", usd=usd))
+            kept = apply(kept, LedgerEvent(at="2025-12-20T14:30:00Z", kind=kind, key=kind, run="r", usd=usd))
     return kept
 
 

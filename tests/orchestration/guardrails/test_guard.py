@@ -11,7 +11,7 @@ import pytest
 from msgspec.structs import replace
 
 from aurora_orchestration.guardrails.audit import Audit
-from aurora_orchestration.guardrails.blocked import Blocked
+from aurora_orchestration.guardrails.blocked import QuestionBlocked
 from aurora_orchestration.guardrails.guard import Held, guard
 from aurora_orchestration.settings import GuardrailSettings
 
@@ -57,7 +57,7 @@ def test_settings_say_whether_it_is_redacted_rejected_or_left() -> None:
     ],
 )
 def test_what_is_no_question_is_refused_with_the_reason(query: str, reason: str, said: str) -> None:
-    with pytest.raises(Blocked) as raised:
+    with pytest.raises(QuestionBlocked) as raised:
         guard(query, USUAL)
     assert said in str(raised.value) and raised.value.reason == reason and "\n" not in str(raised.value)
 
@@ -74,7 +74,7 @@ def test_what_is_no_question_is_refused_with_the_reason(query: str, reason: str,
 )
 def test_of_several_reasons_the_first_is_told(query: str, reason: str) -> None:
     limit = 10 if reason == "length" else 100
-    with pytest.raises(Blocked) as raised:
+    with pytest.raises(QuestionBlocked) as raised:
         guard(query, GuardrailSettings(max_query_length=limit, pii="reject", secrets="reject"))
     assert raised.value.reason == reason
 
@@ -107,7 +107,7 @@ def test_a_question_is_held_back_for_what_the_setting_is_about(pii: str, secrets
 )
 def test_what_is_no_character_is_refused_even_where_guardrails_are_off(bad: str) -> None:
     for settings in (USUAL, GuardrailSettings(enabled=False)):
-        with pytest.raises(Blocked, match="not valid Unicode"):
+        with pytest.raises(QuestionBlocked, match="not valid Unicode"):
             guard(f"a{bad}", settings)
 
 
@@ -133,7 +133,7 @@ def test_the_trail_has_kinds_and_counts_and_no_values(tmp_path: Path) -> None:
     audit.passed("run-1", guard(f"{MAIL}, jane@example.com, {KEY}", USUAL))
     audit.passed("run-2", guard("where is login", USUAL))
     for settings in (GuardrailSettings(pii="reject"), GuardrailSettings(max_query_length=3)):
-        with pytest.raises(Blocked) as raised:
+        with pytest.raises(QuestionBlocked) as raised:
             guard(MAIL, settings)
         audit.blocked("run-3", raised.value)
     first, second, third = map(json.loads, audit.path.read_text().splitlines())
@@ -152,10 +152,10 @@ def test_two_processes_write_one_trail(tmp_path: Path) -> None:
     code = (
         "import sys, time; from pathlib import Path\n"
         "from aurora_orchestration.guardrails import audit\n"
-        "from aurora_orchestration.guardrails.blocked import Blocked\n"
+        "from aurora_orchestration.guardrails.blocked import QuestionBlocked\n"
         "audit.ROTATE_BYTES = 4000\n"
         "trail = audit.Audit(Path(sys.argv[1]), time.time)\n"
-        "for n in range(60): trail.blocked(f'{sys.argv[2]}-{n}', Blocked('', 'empty'))\n"
+        "for n in range(60): trail.blocked(f'{sys.argv[2]}-{n}', QuestionBlocked('', 'empty'))\n"
     )
     started = [subprocess.Popen([sys.executable, "-c", code, str(tmp_path), name]) for name in "ab"]
     assert [each.wait(60) for each in started] == [0, 0]
@@ -168,5 +168,5 @@ def test_a_trail_keeps_its_last_files(tmp_path: Path, monkeypatch: pytest.Monkey
     monkeypatch.setattr("aurora_orchestration.guardrails.audit.ROTATE_BYTES", 1)
     audit = Audit(tmp_path, lambda: 0.0)
     for number in range(10):
-        audit.blocked(f"run-{number}", Blocked("", "empty"))
+        audit.blocked(f"run-{number}", QuestionBlocked("", "empty"))
     assert [each.run for each in audit.entries()] == [f"run-{number}" for number in range(4, 10)]

@@ -12,14 +12,14 @@ from aurora_orchestration.llm.completion import Ask, LlmError, Models, Rejected,
 from aurora_orchestration.llm.models import open_models
 from aurora_orchestration.llm.providers import plugin_provider
 from aurora_orchestration.llm.providers.plugin_provider import Connection, ProviderKind
-from aurora_orchestration.llm.providers.provider import Answer, Passing, Wanted
+from aurora_orchestration.llm.providers.provider import Completion, Passing, Wanted
 from aurora_orchestration.settings import LlmSettings, ModelSettings
 from aurora_orchestration.types import Usage
 from aurora_protocol import plugins
 from aurora_protocol.plugins import Plugin
 
 ASK = Ask(phase="assess", purpose="assess", system="You judge.", prompt="{}", max_tokens=100)
-GOOD = Answer(text="{}", model="grey", usage=Usage(input_tokens=1, output_tokens=1))
+GOOD = Completion(text="{}", model="grey", usage=Usage(input_tokens=1, output_tokens=1))
 Offered = Callable[..., None]
 
 

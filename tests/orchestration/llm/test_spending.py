@@ -6,7 +6,7 @@ import pytest
 
 from aurora_memory.token_cost import estimated_tokens
 from aurora_orchestration.llm.completion import Ask, CapReached
-from aurora_orchestration.llm.metered_model import Spending
+from aurora_orchestration.llm.metered_model import RunSpending
 from aurora_orchestration.llm.prices import load_prices
 from aurora_orchestration.settings import Caps
 from tests.orchestration.llm.conftest import Opened
@@ -29,7 +29,7 @@ from tests.orchestration.llm.loopback import LoopbackProvider
     ],
 )
 def test_the_next_call_of_a_phase(caps: Caps, calls: list[tuple[str, float]], usd: float, cap: str | None) -> None:
-    spending = Spending(caps)
+    spending = RunSpending(caps)
     for phase, spent in calls:
         spending.set_aside(phase, spent)
     before = spending.usd, spending.calls
@@ -44,7 +44,7 @@ def test_the_next_call_of_a_phase(caps: Caps, calls: list[tuple[str, float]], us
 
 
 def test_what_is_left_is_told_and_is_never_less_than_nothing() -> None:
-    spending = Spending(Caps(run_usd=1.0))
+    spending = RunSpending(Caps(run_usd=1.0))
     spending.set_aside("assess", 0.75)
     with pytest.raises(CapReached, match=r"could cost \$0\.5000; this run has \$0\.2500 left of .* \$1\.00"):
         spending.set_aside("assess", 0.5)
@@ -54,7 +54,7 @@ def test_what_is_left_is_told_and_is_never_less_than_nothing() -> None:
 
 
 def test_what_was_set_aside_becomes_what_it_cost_or_nothing() -> None:
-    spending = Spending(Caps())
+    spending = RunSpending(Caps())
     for phase in ("assess", "collect"):
         spending.set_aside(phase, 0.5)
     spending.correct("assess", 0.5, 0.125)
@@ -64,7 +64,7 @@ def test_what_was_set_aside_becomes_what_it_cost_or_nothing() -> None:
 
 
 def test_the_same_question_again_is_another_call_with_a_name_of_its_own() -> None:
-    spending = Spending(Caps())
+    spending = RunSpending(Caps())
     names = [spending.key("run", digest) for digest in ("a" * 30, "a" * 30, "b" * 30, "a" * 30)]
     assert names == [f"run:{'a' * 24}:0", f"run:{'a' * 24}:1", f"run:{'b' * 24}:0", f"run:{'a' * 24}:2"]
 

@@ -18,7 +18,7 @@ EDITOR = "editor"
 """The provider that is no endpoint: the connected editor."""
 
 
-class Endpoint(Struct, frozen=True):
+class ProviderEndpoint(Struct, frozen=True):
     """A provider's wire format, its address, and the variable of its key (None: it wants none).
 
     Of a plug-in's provider the wire format is the plug-in.
@@ -30,20 +30,20 @@ class Endpoint(Struct, frozen=True):
 
 
 PROVIDERS = {
-    "anthropic": Endpoint("anthropic", "https://api.anthropic.com", "ANTHROPIC_API_KEY"),
-    "openai": Endpoint("openai", "https://api.openai.com/v1", "OPENAI_API_KEY"),
-    "ollama": Endpoint("openai", "http://127.0.0.1:11434/v1"),
-    "vllm": Endpoint("openai", "http://127.0.0.1:8000/v1"),
-    "llama.cpp": Endpoint("openai", "http://127.0.0.1:8080/v1"),
-    "lmstudio": Endpoint("openai", "http://127.0.0.1:1234/v1"),
-    "openrouter": Endpoint("openai", "https://openrouter.ai/api/v1", "OPENROUTER_API_KEY"),
-    "mistral": Endpoint("openai", "https://api.mistral.ai/v1", "MISTRAL_API_KEY"),
-    "deepseek": Endpoint("openai", "https://api.deepseek.com/v1", "DEEPSEEK_API_KEY"),
-    "groq": Endpoint("openai", "https://api.groq.com/openai/v1", "GROQ_API_KEY"),
+    "anthropic": ProviderEndpoint("anthropic", "https://api.anthropic.com", "ANTHROPIC_API_KEY"),
+    "openai": ProviderEndpoint("openai", "https://api.openai.com/v1", "OPENAI_API_KEY"),
+    "ollama": ProviderEndpoint("openai", "http://127.0.0.1:11434/v1"),
+    "vllm": ProviderEndpoint("openai", "http://127.0.0.1:8000/v1"),
+    "llama.cpp": ProviderEndpoint("openai", "http://127.0.0.1:8080/v1"),
+    "lmstudio": ProviderEndpoint("openai", "http://127.0.0.1:1234/v1"),
+    "openrouter": ProviderEndpoint("openai", "https://openrouter.ai/api/v1", "OPENROUTER_API_KEY"),
+    "mistral": ProviderEndpoint("openai", "https://api.mistral.ai/v1", "MISTRAL_API_KEY"),
+    "deepseek": ProviderEndpoint("openai", "https://api.deepseek.com/v1", "DEEPSEEK_API_KEY"),
+    "groq": ProviderEndpoint("openai", "https://api.groq.com/openai/v1", "GROQ_API_KEY"),
 }
 
 
-def address_of(settings: ModelSettings) -> Endpoint | None:
+def address_of(settings: ModelSettings) -> ProviderEndpoint | None:
     """Where a model is asked and with which variable's key; None for an unknown provider without `base_url`.
 
     A provider's usual key is meant for its usual host: another `base_url` gets the key of `api_key_env` alone.
@@ -55,7 +55,7 @@ def address_of(settings: ModelSettings) -> Endpoint | None:
     variable = settings.api_key_env
     if variable is None and known and urlsplit(base_url).netloc == urlsplit(known.base_url).netloc:
         variable = known.key_variable
-    return Endpoint(known.wire if known else "openai", base_url, variable)
+    return ProviderEndpoint(known.wire if known else "openai", base_url, variable)
 
 
 def names() -> tuple[str, ...]:
@@ -64,6 +64,6 @@ def names() -> tuple[str, ...]:
     return (*ours, *plugged(ours))
 
 
-def _of_plugin(name: str) -> Endpoint | None:
+def _of_plugin(name: str) -> ProviderEndpoint | None:
     kind = plugged((*PROVIDERS, EDITOR)).get(name)
-    return None if kind is None else Endpoint(kind, kind.base_url, kind.key_variable)
+    return None if kind is None else ProviderEndpoint(kind, kind.base_url, kind.key_variable)

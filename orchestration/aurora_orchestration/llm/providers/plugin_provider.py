@@ -15,7 +15,7 @@ from typing import Protocol
 from msgspec import Struct
 
 from aurora_orchestration.llm.completion import LlmError, NotConfigured, Unavailable
-from aurora_orchestration.llm.providers.provider import Answer, Wanted
+from aurora_orchestration.llm.providers.provider import Completion, Wanted
 from aurora_orchestration.llm.providers.retry import retried
 from aurora_protocol import plugins
 
@@ -40,7 +40,7 @@ class Connection(Struct, frozen=True, kw_only=True):
 class Completes(Protocol):
     """What a plug-in opens: one model."""
 
-    async def complete(self, wanted: Wanted) -> Answer:
+    async def complete(self, wanted: Wanted) -> Completion:
         """Ask it. Raises an `LlmError`: `Passing` for what may be over soon, and is tried again."""
 
 
@@ -74,7 +74,7 @@ class PluginProvider:
         except Exception as error:  # a stranger's code: the run goes on without this model
             raise NotConfigured(f"provider {self.name}: {_said(error)}; it is a plug-in's") from error
 
-    async def complete(self, wanted: Wanted) -> Answer:
+    async def complete(self, wanted: Wanted) -> Completion:
         """Ask it, again where it fails in passing. Raises an `LlmError`; when cancelled, so is the plug-in."""
         return await retried(
             lambda: self._attempt(wanted),
@@ -84,7 +84,7 @@ class PluginProvider:
             retry_seconds=self._retry_seconds,
         )
 
-    async def _attempt(self, wanted: Wanted) -> Answer:
+    async def _attempt(self, wanted: Wanted) -> Completion:
         try:
             answer = await self._inner.complete(wanted)
         except LlmError:
@@ -92,7 +92,7 @@ class PluginProvider:
         except Exception as error:
             logger.warning("provider %s failed: %s", self.name, _said(error))
             raise Unavailable(f"{self.name} failed ({_said(error)}); it is a plug-in's") from error
-        if not isinstance(answer, Answer):
+        if not isinstance(answer, Completion):
             raise Unavailable(f"{self.name} answered a {type(answer).__name__}, which is no Answer; it is a plug-in's")
         return answer
 

@@ -40,7 +40,7 @@ class Wanted(Struct, frozen=True, kw_only=True):
         return f"{self.system}\n\nAnswer with one JSON object and nothing else. Its JSON Schema: {shape}"
 
 
-class Answer(Struct, frozen=True, kw_only=True):
+class Completion(Struct, frozen=True, kw_only=True):
     """What a provider answered, as it said it: its counts are not to be trusted yet."""
 
     text: str
@@ -60,7 +60,7 @@ class Provider(Protocol):
     def model(self) -> str:
         """The model, as the provider spells it."""
 
-    async def complete(self, wanted: Wanted) -> Answer:
+    async def complete(self, wanted: Wanted) -> Completion:
         """Ask it. Raises an `LlmError`; when cancelled, the request is dropped."""
 
 
@@ -72,7 +72,7 @@ class Passing(Unavailable):
         self.wait = wait
 
 
-class Declined(Rejected):
+class BadRequest(Rejected):
     """A request that was not taken, with the status and the provider's words."""
 
     def __init__(self, message: str, status: int, detail: str) -> None:

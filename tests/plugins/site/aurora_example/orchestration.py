@@ -15,7 +15,7 @@ from aurora_orchestration.agents.executors.plugin_executors import ExecutorKind,
 from aurora_orchestration.agents.task import Task
 from aurora_orchestration.agents.user_questions import Dialogue
 from aurora_orchestration.llm.providers.plugin_provider import Connection, ProviderKind
-from aurora_orchestration.llm.providers.provider import Answer, Wanted
+from aurora_orchestration.llm.providers.provider import Completion, Wanted
 from aurora_orchestration.types import Agent, Usage
 
 
@@ -25,11 +25,11 @@ class Parrot:
     def __init__(self, connection: Connection) -> None:
         self._model = connection.model
 
-    async def complete(self, wanted: Wanted) -> Answer:
+    async def complete(self, wanted: Wanted) -> Completion:
         """Say it back."""
         asked = json.loads(wanted.prompt).get("question", "nothing")
         text = json.dumps({"answer": f"You asked: {asked}", "confidence": 0.9})
-        return Answer(text=text, model=self._model, usage=Usage(input_tokens=10, output_tokens=10))
+        return Completion(text=text, model=self._model, usage=Usage(input_tokens=10, output_tokens=10))
 
 
 async def echo(agent: Agent, task: Task, dialogue: Dialogue, surroundings: Surroundings) -> dict[str, Any]:
