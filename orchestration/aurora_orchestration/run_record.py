@@ -53,7 +53,7 @@ class RunRequest(Struct, frozen=True, kw_only=True):
 
 
 class PhaseRecord(Struct, frozen=True, kw_only=True):
-    """What one phase was given and gave, as the conversation log shows it (§9.7). Plain JSON, secrets redacted.
+    """Record of one phase: input and output as the conversation log shows them (§9.7). Plain JSON, secrets redacted.
 
     `phase` is `guard`, one of the nine, or `verify_output`, `verify_synthesis`. `at` in Unix seconds.
     """
@@ -105,7 +105,7 @@ class RunRecord(Struct, frozen=True, kw_only=True):
 
     @property
     def cost_usd(self) -> float:
-        """What was paid for, replayed calls and unknown prices left out."""
+        """Dollars paid, replayed calls and unknown prices left out."""
         return sum(call.cost_usd or 0.0 for call in self.calls if not call.replayed)
 
     @property

@@ -177,7 +177,7 @@ def _span(at: float, milliseconds: float) -> Span:
 
 
 def _within(spans: Iterable[Span], bounds: Span) -> list[Span]:
-    """What of each span lies within bounds."""
+    """Parts of spans that lie within bounds."""
     cut = ((max(start, bounds[0]), min(end, bounds[1])) for start, end in spans)
     return [(start, end) for start, end in cut if end > start]
 

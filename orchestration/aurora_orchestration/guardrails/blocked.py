@@ -25,7 +25,7 @@ class OverBudget(QuestionBlocked):
 
 
 class Unrecorded(QuestionBlocked):
-    """What must be written down (spending, the audit trail) cannot be: then nothing is spent."""
+    """Refusal to spend what cannot be written down (spending, the audit trail)."""
 
     def __init__(self, message: str) -> None:
         super().__init__(message, "storage")

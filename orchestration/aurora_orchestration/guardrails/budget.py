@@ -63,7 +63,7 @@ class Budget:
         self._mutex = Lock()
 
     def status(self) -> BudgetStatus:
-        """Where the budget is. Writes nothing, and works where nothing can be written. Raises Unrecorded."""
+        """State of the budget now. Writes nothing, and works where nothing can be written. Raises Unrecorded."""
         with self._told_of_errors("read"):
             tracker = self._current(read_only=True)
         return status_of(tracker, self.settings, self.path, tuple(self._notices))
@@ -140,7 +140,7 @@ class Budget:
         return self.status()
 
     def history(self, month: str | None = None) -> History:
-        """What was spent in `month` (`2025-12`, in UTC), or ever. Raises Unrecorded, ValueError for no month."""
+        """History of `month` (`2025-12`, in UTC), or ever. Raises Unrecorded, ValueError for no month."""
         with self._told_of_errors("read"):
             kept = files.all_histories(self._history)
             return history_of((event for path in kept for event, _ in files.events_from(path)), month)

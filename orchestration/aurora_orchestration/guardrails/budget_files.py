@@ -35,7 +35,7 @@ def history_path(tracking: Path) -> Path:
 
 
 def read_tracker(path: Path) -> Tracker | None:
-    """What the tracking file says; None where there is none. Raises Corrupt, OSError."""
+    """Tracker as the tracking file has it; None where there is none. Raises Corrupt, OSError."""
     try:
         with path.open("rb") as file:
             content = file.read(MAX_TRACKER_BYTES + 1)
@@ -84,7 +84,7 @@ def history_size(path: Path) -> int:
 
 
 def known_by(path: Path) -> tuple[int, int, int]:
-    """What tells a file from another and from what it was: inode, time of change, size; zeros where there is none."""
+    """Fingerprint of a file, which changes with it: inode, time of change, size; zeros where there is none."""
     try:
         about = path.stat()
     except FileNotFoundError:

@@ -45,7 +45,7 @@ class Day(Struct, frozen=True, kw_only=True):
 
 
 class History(Struct, frozen=True, kw_only=True):
-    """What was spent in a month, or ever: by day, and every call, oldest first."""
+    """Spending of a month, or of all time: by day, and every call, oldest first."""
 
     month: str | None
     total_usd: float

@@ -86,12 +86,12 @@ class Tracker(Struct, frozen=True, kw_only=True):
 
     @property
     def held(self) -> float:
-        """What is reserved."""
+        """Dollars that are reserved."""
         return dollars(sum(each.usd for each in self.reservations.values()))
 
     @property
     def used(self) -> float:
-        """What is spent or reserved: what limits are compared with."""
+        """Dollars that are spent or reserved: what limits are compared with."""
         return dollars(self.consumed_usd + self.held)
 
 
@@ -143,7 +143,7 @@ def since(events: Iterable[LedgerEvent], tracker: Tracker) -> Tracker:
 
 
 def moment(event: LedgerEvent) -> float:
-    """When it happened, Unix seconds; 0 where its time cannot be read."""
+    """Time of an event, Unix seconds; 0 where its time cannot be read."""
     try:
         return seconds_of(event.at)
     except ValueError:

@@ -40,7 +40,7 @@ class Redaction(Struct, frozen=True):
 
 
 class Redacted(Struct, frozen=True):
-    """What may be sent and logged of a text, and what was taken out of it."""
+    """Text without what may not be sent or logged, and what was taken out of it."""
 
     text: str
     found: tuple[Redaction, ...] = ()

@@ -26,7 +26,7 @@ _SYSTEM = (
 
 
 class Judgement(Struct, frozen=True, kw_only=True):
-    """Whether the goal is met, why, and what to do next where it is not."""
+    """Verdict on a goal: met or not, why, and what to do next where it is not."""
 
     achieved: bool
     reason: Annotated[str, Meta(min_length=1, max_length=2000)]

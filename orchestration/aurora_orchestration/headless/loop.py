@@ -113,7 +113,7 @@ class Headless(Struct, frozen=True, kw_only=True):
 
 
 class Iteration(Struct, frozen=True, kw_only=True):
-    """What one iteration came to, for whoever watches."""
+    """Result of one iteration, for whoever watches."""
 
     number: int
     limit: int
@@ -123,7 +123,7 @@ class Iteration(Struct, frozen=True, kw_only=True):
 
 
 class ExperimentOutcome(Struct, frozen=True, kw_only=True):
-    """How it ended. `iterations` and `cost_usd` are those of the whole experiment, earlier invocations too."""
+    """End of an experiment. `iterations` and `cost_usd` are those of the whole experiment, earlier invocations too."""
 
     ending: Ending
     reason: str

@@ -66,7 +66,7 @@ class Ask(Struct, frozen=True, kw_only=True):
 
 
 class ModelReply(Struct, frozen=True, kw_only=True):
-    """What a model answered. `cost_usd` is None where the price is not known; `replayed` replies were paid earlier."""
+    """Reply of a model. `cost_usd` is None where the price is not known; `replayed` replies were paid earlier."""
 
     text: str
     model: str

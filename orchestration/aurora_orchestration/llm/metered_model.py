@@ -30,7 +30,7 @@ _WRAPPING_TOKENS = 1000
 
 
 class BudgetPort(Protocol):
-    """What may be spent over many runs (`guardrails.budget`). Called in threads; idempotent by key."""
+    """Budget over many runs, as a model needs it (`guardrails.budget`). Called in threads; idempotent by key."""
 
     def reserve(self, key: str, run: str, usd: float, *, force: bool = False) -> object:
         """Set aside what a call may cost. Raises an `OrchestrationError` when the budget would be passed."""
@@ -43,7 +43,7 @@ class BudgetPort(Protocol):
 
 
 class RunSpending:
-    """What one run has spent and is about to spend, by phase; shared by all models of the run.
+    """Ledger of one run: spent and set aside, by phase; shared by all models of the run.
 
     Not for threads: looked at and changed between two awaits, so that calls at once cannot pass a cap together.
     """

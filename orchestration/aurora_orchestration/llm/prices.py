@@ -27,7 +27,7 @@ class Price(Struct, frozen=True, kw_only=True):
     cache_write: Amount | None = None
 
     def of(self, usage: Usage) -> float:
-        """What so many tokens cost."""
+        """Cost of so many tokens."""
         read = self.input if self.cache_read is None else self.cache_read
         write = self.input if self.cache_write is None else self.cache_write
         return (
@@ -38,7 +38,7 @@ class Price(Struct, frozen=True, kw_only=True):
         ) / _MILLION
 
     def at_most(self, input_tokens: int, output_tokens: int) -> float:
-        """What a call can cost, whatever the cache does."""
+        """Upper bound of a call's cost, whatever the cache does."""
         dearest = max(self.input, self.cache_read or 0.0, self.cache_write or 0.0)
         return (input_tokens * dearest + output_tokens * self.output) / _MILLION
 
@@ -92,17 +92,17 @@ class Prices:
         return row.for_prompt(prompt_tokens) if row else None
 
     def cost_of(self, usage: Usage, model: str, provider: str) -> float | None:
-        """What a call cost, None where the price is not known."""
+        """Cost of a call, None where the price is not known."""
         price = self.price(model, provider, usage.total - usage.output_tokens)
         return None if price is None else price.of(usage)
 
     def assumed_cost(self, usage: Usage, model: str, provider: str) -> float:
-        """What a call is counted at against limits: its cost, or that of an unknown model."""
+        """Cost that a call counts with against limits: its own, or that of an unknown model."""
         cost = self.cost_of(usage, model, provider)
         return self.unknown.of(usage) if cost is None else cost
 
     def at_most(self, model: str, provider: str, input_tokens: int, output_tokens: int) -> float:
-        """What a call can cost, counted at `unknown` where the price is not known."""
+        """Upper bound of a call's cost, counted at `unknown` where the price is not known."""
         return (self.price(model, provider, input_tokens) or self.unknown).at_most(input_tokens, output_tokens)
 
 

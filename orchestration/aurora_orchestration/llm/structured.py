@@ -34,7 +34,7 @@ _REPAIR = (
 
 
 class Unusable(Exception):
-    """Why an answer cannot be used."""
+    """Answer that cannot be used, and why."""
 
 
 async def ask_for(llm: Llm, ask: Ask, kind: type[T], *, check: Callable[[T], str | None] | None = None) -> T:

@@ -54,7 +54,7 @@ _SCHEMA = {
 
 
 class AssessmentReply(Struct, frozen=True, kw_only=True):
-    """What the model answers (§8.2)."""
+    """Assessment as the model gives it (§8.2)."""
 
     complexity: Complexity
     confidence: Annotated[float, Meta(ge=0, le=1)]
@@ -66,7 +66,7 @@ class AssessmentReply(Struct, frozen=True, kw_only=True):
 async def assess(
     query: str, settings: ComplexitySettings, llm: Llm | None, *, tell: Tell, ask_model: bool = False
 ) -> Assessment:
-    """How hard `query` is. Words decide first; a model is asked where they do not, or where `ask_model` wants it.
+    """Assessment of `query`. Words decide first; a model is asked where they do not, or where `ask_model` wants it.
 
     A model that fails leaves it at the keywords' verdict, with a notice. What keywords were certain is critical, no
     model makes less of. Raises nothing of its own.

@@ -111,7 +111,7 @@ class Sentence(Struct, frozen=True):
 
 
 class QueryReading(Struct, frozen=True):
-    """What a question consists of. `code_lines` are lines of code blocks and stack traces, `steps` numbered or listed
+    """Parts of a question. `code_lines` are lines of code blocks and stack traces, `steps` numbered or listed
     items, `identifiers` distinct names of code; `words` are all the words of its prose."""
 
     sentences: tuple[Sentence, ...]

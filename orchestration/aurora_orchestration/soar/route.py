@@ -109,7 +109,7 @@ def best_for(subgoal: Subgoal, agents: Sequence[Agent]) -> tuple[Agent, str] | N
 
 
 def _fit(agent: Agent, words: set[str], area: str) -> _Fit:
-    """How well an agent's words fit those of a subgoal, in [0, 1]; capabilities count most, its description least."""
+    """Fit of an agent's words to those of a subgoal, in [0, 1]; capabilities count most, its description least."""
     score = 0.0
     matched: dict[str, None] = {}
     for texts, weight in ((agent.capabilities, 0.15), (agent.domains, 0.1), ((agent.id,), 0.1)):

@@ -119,7 +119,7 @@ class Run:
         self.record = replace(self.record, **changes)
 
     def checkpoint(self) -> Checkpoint:
-        """What it takes to resume this run from here."""
+        """Checkpoint to resume this run from here."""
         run = self.record
         return replace(
             self._begun,

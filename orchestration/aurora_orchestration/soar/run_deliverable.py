@@ -231,7 +231,7 @@ class RunDeliverable:
 
 
 def tokens_used(usage: Usage, usd: float | None, model: str, provider: str, took_ms: float) -> TokensUsed:
-    """What one call to a model used."""
+    """Tokens of one call, as an event."""
     return TokensUsed(
         input_tokens=usage.input_tokens + usage.cache_read_tokens + usage.cache_write_tokens,
         output_tokens=usage.output_tokens,
@@ -249,7 +249,7 @@ def paid_as(change: str, key: str) -> str:
 
 
 def failure_of(run: RunRecord) -> FailureType:
-    """Which kind of failure it was (AURA-M §4), as far as a run tells."""
+    """Kind of a failure (AURA-M §4), as far as a run tells."""
     if any(not usable(each) for each in run.results) or run.state in ("cancelled", "interrupted"):
         return "incomplete"
     synthesis = run.synthesis

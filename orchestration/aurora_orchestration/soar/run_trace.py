@@ -131,7 +131,7 @@ class RunTrace:
 
     @property
     def cost(self) -> float:
-        """What this run has paid so far, in dollars."""
+        """Dollars paid by this run so far."""
         return sum(call.cost_usd or 0.0 for call in self.calls if not call.replayed)
 
     def spent(self, part: str) -> tuple[float | None, float]:

@@ -24,7 +24,7 @@ class ScoringError(OrchestrationError):
 
 
 class Judged(Struct, frozen=True, kw_only=True):
-    """What a judge found, before anything is computed of it; `stated_*` are the judge's own conclusions."""
+    """Scores and remarks of a judge, before anything is computed; `stated_*` are the judge's own conclusions."""
 
     scores: Mapping[str, float]
     details: Mapping[str, str] = {}
@@ -46,7 +46,7 @@ def shares(weights: Weights) -> dict[str, float]:
 
 
 def notices(settings: ScoringSettings) -> tuple[str, ...]:
-    """What is odd about the settings yet can be worked with: weights whose sum is not 1 are scaled."""
+    """Notices on settings that are odd yet can be worked with: weights whose sum is not 1 are scaled."""
     weighted = settings.weighted_scoring
     told = []
     for name, weights in (

@@ -81,7 +81,7 @@ async def verify_output(
 
 
 def precheck(subgoal: Subgoal, response: AgentResponse, settings: ScoringSettings) -> Verification:
-    """What can be told of an output without asking anybody."""
+    """Verification of an output by rules alone."""
     scores = dict.fromkeys(CHECKS, 1.0)
     issues: dict[str, list[str]] = {name: [] for name in CHECKS}
     critical: list[str] = []

@@ -13,7 +13,7 @@ from aurora_orchestration.types import Usage
 
 
 class EditorReply(Struct, frozen=True, kw_only=True):
-    """What an editor's model answered. Editors that do not count tokens give None."""
+    """Reply of an editor's model. Editors that do not count tokens give None."""
 
     text: str
     model: str

@@ -25,7 +25,7 @@ GROUP = "aurora.providers"
 
 
 class Connection(Struct, frozen=True, kw_only=True):
-    """How a model is reached, as settings and variables say it. `key` is None where none is wanted.
+    """Address, key and limits of a model, as settings and variables have them. `key` is None where none is wanted.
 
     `timeout` is how many seconds the provider may be silent for; `headers` are further ones of every request.
     """
@@ -38,7 +38,7 @@ class Connection(Struct, frozen=True, kw_only=True):
 
 
 class Completes(Protocol):
-    """What a plug-in opens: one model."""
+    """Model that a plug-in opens."""
 
     async def complete(self, wanted: Wanted) -> Completion:
         """Ask it. Raises an `LlmError`: `Passing` for what may be over soon, and is tried again."""

@@ -41,7 +41,7 @@ class Wanted(Struct, frozen=True, kw_only=True):
 
 
 class Completion(Struct, frozen=True, kw_only=True):
-    """What a provider answered, as it said it: its counts are not to be trusted yet."""
+    """Answer of a provider, as it said it: its counts are not to be trusted yet."""
 
     text: str
     model: str
@@ -65,7 +65,7 @@ class Provider(Protocol):
 
 
 class Passing(Unavailable):
-    """What may be over soon; `wait` is how many seconds the provider asks to stay away for."""
+    """Failure that may be over soon; `wait` is how many seconds the provider asks to stay away for."""
 
     def __init__(self, message: str, wait: float | None = None) -> None:
         super().__init__(message)

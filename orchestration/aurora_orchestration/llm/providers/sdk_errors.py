@@ -16,7 +16,7 @@ _SPENT = ("insufficient_quota", "billing_hard_limit_reached")
 
 
 def failures(sdk: ModuleType) -> tuple[type[Exception], ...]:
-    """What a call through an SDK may raise, answers that are no such answers included."""
+    """Exceptions that a call through an SDK may raise, answers that are no such answers included."""
     import httpx2
 
     return (sdk.APIError, httpx2.HTTPError, ValueError, TypeError, AttributeError, RuntimeError, LookupError)
