@@ -20,7 +20,7 @@ from aurora_protocol.address import home
 
 if TYPE_CHECKING:
     # Imported only when headless mode begins: every other command starts without the orchestrator.
-    from aurora_orchestration.headless.loop import Iteration, Outcome, Run
+    from aurora_orchestration.headless.loop import ExperimentOutcome, Iteration, Run
     from aurora_orchestration.llm.completion import Llm
     from aurora_orchestration.settings import HeadlessSettings
 
@@ -154,7 +154,7 @@ def iteration_document(iteration: Iteration) -> dict[str, Any]:
     }
 
 
-def outcome_document(outcome: Outcome) -> dict[str, Any]:
+def outcome_document(outcome: ExperimentOutcome) -> dict[str, Any]:
     """How it ended, as the last line of `--json`."""
     return {
         "event": "end",
@@ -177,7 +177,7 @@ def iteration_line(iteration: Iteration, style: Style) -> str:
     return line if len(line) <= room else f"{line[: room - 1]}…"
 
 
-def outcome_line(outcome: Outcome, style: Style) -> str:
+def outcome_line(outcome: ExperimentOutcome, style: Style) -> str:
     """How it ended in a line."""
     spent = f"{outcome.iterations} iterations, ${outcome.cost_usd:.2f}"
     if outcome.ending == "goal":

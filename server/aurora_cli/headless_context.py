@@ -20,7 +20,7 @@ from aurora_orchestration.guardrails.blocked import Unrecorded
 from aurora_orchestration.guardrails.budget import Budget
 from aurora_orchestration.llm.models import open_models
 from aurora_orchestration.run_record import Mode, RunCancelled, RunRecord
-from aurora_orchestration.types import AgentResponse, Call, Subgoal, SubgoalResult, Usage
+from aurora_orchestration.types import AgentResponse, ModelCall, Subgoal, SubgoalResult, Usage
 from aurora_protocol.address import in_home
 from aurora_protocol.query_methods import QUERY
 from aurora_server.configuration.layers import settings_for
@@ -33,7 +33,7 @@ async def opening(settings: Settings) -> AsyncIterator[Wired]:
     root, home = settings.workspace, settings.address.home
     trusted = Trust(home).is_trusted(root)
     soar, _ = settings_for(root, trusted, os.environ, settings.config)
-    calls: list[Call] = []
+    calls: list[ModelCall] = []
     budget = Budget(Path(in_home(soar.cost_budgets.tracking_file, home)), soar.cost_budgets, time.time)
     models = open_models(
         soar.llm, os.environ, None, run=f"headless-{os.getpid()}", budget=budget, journal=None, heard=calls.append
@@ -79,7 +79,7 @@ def cancelled_record(stage: Mapping[str, Any], query: str, usd: float, workspace
 def record_of(result: dict[str, Any], workspace: str, mode: Mode) -> RunRecord:
     """A run as the wire tells it, its cost in one sum."""
     now = time.time()
-    paid = Call(
+    paid = ModelCall(
         phase="respond", purpose="run", role="reasoning", provider="", model="", usage=Usage(),
         cost_usd=result["cost_usd"], started_at=now, took_ms=result["took_ms"],
     )  # fmt: skip

@@ -13,7 +13,7 @@ from aurora_protocol.human_text import count, plain, plain_lines, shorten, took
 
 if TYPE_CHECKING:
     from aurora_orchestration.conversations.log_reader import Conversation
-    from aurora_orchestration.conversations.log_search import Found
+    from aurora_orchestration.conversations.log_search import FoundSection
 
 _COLORS = {"complete": "green", "partial": "yellow", "failed": "red", "interrupted": "yellow", "unfinished": "yellow"}
 _BLOCK = re.compile(r"^```json\n(.*?)^```$", re.M | re.S)
@@ -62,7 +62,7 @@ def list_lines(found: Sequence[Conversation], style: Style) -> list[str]:
     return [*lines, style.dim(f"{count(len(found), 'conversation')}{spent}")]
 
 
-def found_lines(found: Sequence[Found], words: Sequence[str], style: Style) -> list[str]:
+def found_lines(found: Sequence[FoundSection], words: Sequence[str], style: Style) -> list[str]:
     """Each log with its lines, numbered as in the log."""
     lines: list[str] = []
     for each in found:

@@ -14,14 +14,14 @@ import click
 from aurora_cli.errors import SaysNo
 from aurora_cli.settings import Settings
 from aurora_orchestration.guardrails.audit import guard_noted
-from aurora_orchestration.guardrails.blocked import Blocked as HeldBack
+from aurora_orchestration.guardrails.blocked import QuestionBlocked
 from aurora_orchestration.guardrails.budget import Budget
 from aurora_orchestration.guardrails.cost_estimate import estimate, tokens_of
 from aurora_orchestration.guardrails.guard import Guarded
 from aurora_orchestration.llm.completion import CapReached, Llm, LlmError
 from aurora_orchestration.llm.models import open_models
 from aurora_orchestration.settings import SoarSettings
-from aurora_orchestration.types import Call
+from aurora_orchestration.types import ModelCall
 from aurora_protocol import Blocked
 from aurora_server.configuration.budget import budget_of
 from aurora_server.configuration.config_file import SettingsError
@@ -32,7 +32,9 @@ from aurora_server.configuration.trust import Trust
 class Asking:
     """The model a command asks, opened by `asking`. `llm` meters, reserves and settles every call."""
 
-    def __init__(self, soar: SoarSettings, home: Path, run: str, budget: Budget, llm: Llm, calls: list[Call]) -> None:
+    def __init__(
+        self, soar: SoarSettings, home: Path, run: str, budget: Budget, llm: Llm, calls: list[ModelCall]
+    ) -> None:
         self.llm = llm
         self.notices: list[str] = []
         self._soar = soar
@@ -49,7 +51,7 @@ class Asking:
     def guarded(self, text: str, *, force: bool = False) -> Guarded:
         """`text` as it may be sent; what is to be said of it joins `notices`.
 
-        Raises the orchestration's Blocked where a guardrail or the budget holds it back.
+        Raises QuestionBlocked where a guardrail or the budget holds it back.
         """
         guarded, notices = guard_noted(text, self._soar.guardrails, self._home, self._run, time.time)
         self.notices += notices
@@ -71,7 +73,7 @@ def asking(settings: Settings, flags: Mapping[str, str], *, force: bool = False)
         soar, found = settings_for(root, Trust(home).is_trusted(root), os.environ, settings.config, flags)
     except SettingsError as error:
         raise click.ClickException(str(error)) from error
-    calls: list[Call] = []
+    calls: list[ModelCall] = []
     run = f"command-{secrets.token_hex(6)}"
     budget = budget_of(soar.cost_budgets)
     models = open_models(
@@ -87,7 +89,7 @@ def asking(settings: Settings, flags: Mapping[str, str], *, force: bool = False)
         finally:
             if calls:
                 budget.end_run(run)
-    except (CapReached, HeldBack) as error:
+    except (CapReached, QuestionBlocked) as error:
         raise Blocked(str(error)) from error
     except LlmError as error:
         raise SaysNo(f"the model gave no answer that can be used: {error}") from error

@@ -9,7 +9,7 @@ import msgspec
 from aurora_cli.output import Style
 from aurora_manifest.client.consent import MASK, destructive, secret
 from aurora_manifest.model import Manifest
-from aurora_orchestration.sites.plan import SitePlan, Step, described
+from aurora_orchestration.sites.plan import CallStep, SitePlan, described
 from aurora_protocol.human_text import count, plain, shorten
 
 _WIDE = 200
@@ -54,7 +54,7 @@ def plan_lines(plan: SitePlan, manifest: Manifest, model: str, cost_usd: float, 
     return lines
 
 
-def _masked(step: Step) -> Step:
+def _masked(step: CallStep) -> CallStep:
     """The step without what a model should not have put into it."""
     hidden = [
         msgspec.structs.replace(each, value=MASK) if each.value is not None and secret(each.name) else each

@@ -16,7 +16,7 @@ from aurora_protocol.human_text import count, plain, took
 
 if TYPE_CHECKING:
     from aurora_cli.settings import Settings
-    from aurora_orchestration.settings import ConversationSettings, Report, SoarSettings
+    from aurora_orchestration.settings import ConversationSettings, ReportSettings, SoarSettings
 
 _MOST_WORKSPACES = 10
 
@@ -84,7 +84,7 @@ def runs_blocks(runs: Mapping[str, Any]) -> list[str]:
     return blocks
 
 
-def keep_report(where: Report, name: str, text: str) -> None:
+def keep_report(where: ReportSettings, name: str, text: str) -> None:
     """Write a report into its folder, in place of the last one of that name; a line on standard error if that fails."""
     if not where.enabled or not where.output_path:
         return
