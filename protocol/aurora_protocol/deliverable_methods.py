@@ -13,6 +13,9 @@ from msgspec import Meta
 from aurora_protocol.methods import Wire
 
 DELIVERABLE = "aurora/deliverable"
+"""One `action`, and what it takes; without `change_id` the only open deliverable is meant. What happens (`start` to
+`fail`) answers with the deliverable's state, as `show` does.
+"""
 METRICS = "aurora/metrics"
 REPORT = "aurora/report"
 CHANGED = "aurora/deliverableChanged"
