@@ -35,7 +35,7 @@ from aurora_deliverables.events import (
     TokensUsed,
     ToolCalled,
 )
-from aurora_deliverables.rfc3339 import seconds_of
+from aurora_deliverables.timestamps import seconds_of
 from aurora_deliverables.transitions import status_in
 
 STATE = "deliverable-state"

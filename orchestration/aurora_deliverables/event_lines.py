@@ -15,12 +15,11 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from aurora_deliverables.detection.timestamps import seconds
 from aurora_deliverables.document_import import InvalidDocument, read_published
 from aurora_deliverables.documents import PUBLISHED, published_event
 from aurora_deliverables.event_validation import MAX_BYTES, InvalidEvent, read
 from aurora_deliverables.events import Event
-from aurora_deliverables.rfc3339 import timestamp
+from aurora_deliverables.timestamps import seconds, timestamp
 from aurora_protocol import typed
 
 SOURCE = "jsonl"

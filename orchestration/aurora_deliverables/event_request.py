@@ -19,7 +19,6 @@ from msgspec import Meta, Struct
 
 from aurora_deliverables import InvalidRequest
 from aurora_deliverables.choices import EventAction, Status
-from aurora_deliverables.detection.evidence import redact
 from aurora_deliverables.events import (
     Agent,
     Conformed,
@@ -40,6 +39,7 @@ from aurora_deliverables.events import (
     TokensUsed,
     ToolCalled,
 )
+from aurora_deliverables.evidence import redact
 from aurora_protocol import typed
 
 MAX_INGEST_LINES = 5000

@@ -26,7 +26,7 @@ from aurora_deliverables.events import (
 )
 from aurora_deliverables.metrics import measure
 from aurora_deliverables.reducer import Reducer, fold
-from aurora_deliverables.rfc3339 import seconds_of, timestamp
+from aurora_deliverables.timestamps import seconds_of, timestamp
 from tests.documents import documents
 from tests.orchestration.logs import NINE, begin, end, log, logs
 

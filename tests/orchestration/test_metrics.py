@@ -16,10 +16,9 @@ from aurora_deliverables.events import (
     TokensUsed,
     ToolCalled,
 )
-from aurora_deliverables.metrics import DAY, Metrics, history, measure
+from aurora_deliverables.metrics import DAY, MetricName, Metrics, history, measure, tier
 from aurora_deliverables.reducer import fold
 from aurora_deliverables.secondary_metrics import Supporting
-from aurora_deliverables.tiers import MetricName, tier
 from tests.orchestration.logs import NINE, begin, log
 
 NOW = NINE + 100 * DAY

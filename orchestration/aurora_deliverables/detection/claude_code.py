@@ -13,8 +13,8 @@ import msgspec
 from msgspec import Struct
 
 from aurora_deliverables.detection import test_runs
-from aurora_deliverables.detection.evidence import event_id, shown
 from aurora_deliverables.events import Agent, Event, EventBody, HumanIntervened, SessionJoined, TestsRan, ToolCalled
+from aurora_deliverables.evidence import event_id, shown
 from aurora_protocol import typed
 
 SOURCE = "claude-code-hook"

@@ -13,9 +13,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from aurora_deliverables.detection import change_title
-from aurora_deliverables.detection.evidence import event_id, shown
 from aurora_deliverables.detection.recorded_state import RecordedState, heard, kind_of
 from aurora_deliverables.events import Agent, Event, EventBody, PhaseStarted, SpecSource, Started
+from aurora_deliverables.evidence import event_id, shown
 
 SOURCE = "git"
 MAX_COMMITS = 200

@@ -9,7 +9,7 @@ from typing import Any
 from aurora_deliverables.detection import change_title
 from aurora_deliverables.detection.markdown import outline
 from aurora_deliverables.detection.tickets import Ticket
-from aurora_deliverables.detection.timestamps import opening, told
+from aurora_deliverables.timestamps import opening, told
 
 SOURCE = "github-issue"
 MAX_BODY = 1 << 20

@@ -11,8 +11,8 @@ from typing import Any
 from msgspec import Struct
 
 from aurora_deliverables.detection import github, jira, jira_xml, tickets
-from aurora_deliverables.detection.timestamps import UnreadableTime
 from aurora_deliverables.events import Event
+from aurora_deliverables.timestamps import UnreadableTime
 
 MAX_BYTES = 32 << 20
 MAX_ISSUES = 10_000

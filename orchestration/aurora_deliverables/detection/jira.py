@@ -14,7 +14,7 @@ from msgspec import Struct
 from aurora_deliverables.choices import Phase
 from aurora_deliverables.detection import change_title
 from aurora_deliverables.detection.tickets import Step, Ticket
-from aurora_deliverables.detection.timestamps import opening, seconds, told
+from aurora_deliverables.timestamps import opening, seconds, told
 
 SOURCE = "jira"
 MAX_TEXT = 1 << 20

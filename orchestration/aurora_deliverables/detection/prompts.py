@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from aurora_deliverables.detection import change_title
-from aurora_deliverables.detection.evidence import event_id
 from aurora_deliverables.events import Agent, Event, PhaseStarted, SpecSource, Started
+from aurora_deliverables.evidence import event_id
 
 SOURCE = "prompt"
 

@@ -6,9 +6,9 @@ from msgspec import Struct
 
 from aurora_deliverables.choices import Phase
 from aurora_deliverables.deliverable import Deliverable
-from aurora_deliverables.detection.evidence import event_id, shown
 from aurora_deliverables.events import Conformed, Ended, Event, EventBody, PhaseStarted, SpecSource, Started
-from aurora_deliverables.rfc3339 import timestamp
+from aurora_deliverables.evidence import event_id, shown
+from aurora_deliverables.timestamps import timestamp
 from aurora_deliverables.transitions import AFTER_THE_END
 
 

@@ -15,9 +15,9 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from aurora_deliverables.detection.evidence import event_id
-from aurora_deliverables.detection.timestamps import seconds
 from aurora_deliverables.events import Agent, Event, TokensUsed
+from aurora_deliverables.evidence import event_id
+from aurora_deliverables.timestamps import seconds
 from aurora_protocol import typed
 
 MAX_BYTES = 64 << 20

@@ -28,7 +28,6 @@ from collections.abc import Sequence
 
 from aurora_deliverables.choices import Complexity, FailureType, Phase
 from aurora_deliverables.detection import change_title
-from aurora_deliverables.detection.evidence import event_id, shown
 from aurora_deliverables.detection.prompts import SOURCE
 from aurora_deliverables.events import (
     Agent,
@@ -46,6 +45,7 @@ from aurora_deliverables.events import (
     TokensUsed,
     ToolCalled,
 )
+from aurora_deliverables.evidence import event_id, shown
 from aurora_deliverables.projection import Tracking
 from aurora_memory import StoreError
 from aurora_orchestration.run_record import RunRecord

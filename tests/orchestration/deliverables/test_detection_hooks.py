@@ -10,9 +10,9 @@ import pytest
 
 from aurora_deliverables.detection import attribution, claude_code, commits, test_runs, transcripts
 from aurora_deliverables.detection.attribution import Open, attribute
-from aurora_deliverables.detection.evidence import redact, shown
 from aurora_deliverables.detection.recorded_state import told
 from aurora_deliverables.events import Agent, HumanIntervened, SessionJoined, TokensUsed, ToolCalled
+from aurora_deliverables.evidence import redact, shown
 
 
 def hook(name: str, **fields: Any) -> claude_code.Hook:
