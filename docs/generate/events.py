@@ -27,7 +27,7 @@ LUA = "editor-clients/neovim/lua/aurora/deliverable_choices.lua"
 
 Schema = dict[str, Any]
 
-ENVELOPES = (DeliverableRequest, EventRequest)
+ENVELOPES: tuple[type[DeliverableRequest], ...] = (DeliverableRequest, EventRequest)
 CHOICES: Mapping[str, Any] = {
     "Phase": choices.Phase,
     "Status": choices.Status,
@@ -151,7 +151,8 @@ def _typescript() -> Iterator[str]:
         yield f"\nexport const {_PLURAL[name]} = {json.dumps(get_args(kind))} as const;"
         yield f"export type {name} = (typeof {_PLURAL[name]})[number];"
     known = schema()["$defs"]
-    for kind in (*ENVELOPES, *request_types().values()):
+    shown: list[type[DeliverableRequest]] = [*ENVELOPES, *request_types().values()]
+    for kind in shown:
         above = next((each for each in kind.__mro__[1:] if each in ENVELOPES), None)
         yield f"\n/** {known[kind.__name__]['description']} */"
         yield f"export interface {kind.__name__}{f' extends {above.__name__}' if above else ''} {{"

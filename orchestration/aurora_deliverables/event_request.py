@@ -20,7 +20,7 @@ from msgspec import Meta, Struct
 from aurora_deliverables import InvalidRequest
 from aurora_deliverables.choices import EventAction, Status
 from aurora_deliverables.events import (
-    Agent,
+    AgentIdentity,
     Conformed,
     Ended,
     Event,
@@ -157,15 +157,15 @@ ACTIONS: Mapping[EventAction, ActionSpec] = {
 }
 
 SPELLED: Mapping[tuple[type[Struct], str], str] = {
-    (Agent, "name"): "agent",
-    (Agent, "framework"): "agent_framework",
+    (AgentIdentity, "name"): "agent",
+    (AgentIdentity, "framework"): "agent_framework",
     (Conformed, "completed_requirements"): "completed",
     (Conformed, "total_requirements"): "total",
 }
 """Fields that requests call otherwise than the log does."""
 
 
-class Member(Struct, frozen=True):
+class RequestMember(Struct, frozen=True):
     """A member of a request that belongs to its event: its name on the wire, its type, what it is where not given.
 
     `required` where the event needs it: absent, it is None here, and refused in a sentence.
@@ -178,13 +178,13 @@ class Member(Struct, frozen=True):
 
 
 @cache
-def members(action: EventAction) -> tuple[Member, ...]:
+def members(action: EventAction) -> tuple[RequestMember, ...]:
     """What an action takes beside the envelope: the fields of its event, those of structs within it among them."""
     spec = ACTIONS[action]
     found = [each for each in _flat(spec.body) if each.name not in spec.fixed]
     if spec.ending is not None:
         said = Meta(description="It ends, and none begins yet.")
-        found.append(Member("end", Annotated[bool, said], False, False))
+        found.append(RequestMember("end", Annotated[bool, said], False, False))
     return tuple(found)
 
 
@@ -239,7 +239,7 @@ def event_of(request: EventRequest, change_id: str, *, new_id: str, now: float, 
         at=now if request.at is None else moment(request.at, "at"),
         what=body,
         session=None if isinstance(body, SessionJoined) else request.session,
-        agent=_or_none(_built(Agent, told)),
+        agent=_or_none(_built(AgentIdentity, told)),
         source=source,
         evidence=told["evidence"],
     )
@@ -299,7 +299,7 @@ def choices_of(annotation: Any) -> tuple[str, ...]:
     return next((found for each in inner if not isinstance(each, Meta | str) and (found := choices_of(each))), ())
 
 
-def _missing(member: Member) -> str:
+def _missing(member: RequestMember) -> str:
     said, choices = description_of(member.annotation), choices_of(member.annotation)
     listed = f"; it is one of {', '.join(choices)}" if choices else ""
     return f"`{member.name}` is missing: {said[0].lower()}{said[1:].rstrip('.')}{listed}"
@@ -312,7 +312,7 @@ def _told(request: EventRequest) -> dict[str, Any]:
     return {name: redact(value) if value and _is_text(fields[name]) else value for name, value in told.items()}
 
 
-def _flat(kind: type[Struct]) -> Iterator[Member]:
+def _flat(kind: type[Struct]) -> Iterator[RequestMember]:
     for field in msgspec.structs.fields(kind):
         inner = _struct_in(field.type)
         if inner is not None:
@@ -320,7 +320,7 @@ def _flat(kind: type[Struct]) -> Iterator[Member]:
             continue
         default: Any = None if field.required else field.default
         annotation: Any = field.type | None if field.required else field.type
-        yield Member(SPELLED.get((kind, field.name), field.name), annotation, default, field.required)
+        yield RequestMember(SPELLED.get((kind, field.name), field.name), annotation, default, field.required)
 
 
 def _built(kind: Any, told: Mapping[str, Any]) -> Any:

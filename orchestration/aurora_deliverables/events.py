@@ -39,7 +39,7 @@ class SpecSource(Struct, frozen=True, omit_defaults=True):
     requirements_count: Annotated[Count | None, Meta(description="How many requirements the spec has.")] = None
 
 
-class Agent(Struct, frozen=True, omit_defaults=True):
+class AgentIdentity(Struct, frozen=True, omit_defaults=True):
     """Who does the work."""
 
     name: Annotated[Name | None, Meta(description="Who did it.")] = None
@@ -56,7 +56,7 @@ class Started(Struct, frozen=True, omit_defaults=True, tag="deliverable_start", 
     ] = None
     complexity: Annotated[Complexity | None, Meta(description="How hard it looks.")] = None
     spec_source: Annotated[SpecSource | None, Meta(description="Where the spec came from.")] = None
-    agent: Annotated[Agent | None, Meta(description="Who will do the work.")] = None
+    agent: Annotated[AgentIdentity | None, Meta(description="Who will do the work.")] = None
 
 
 class PhaseStarted(Struct, frozen=True, omit_defaults=True, tag="phase_start", tag_field="event"):
@@ -218,7 +218,7 @@ class Event(Struct, frozen=True, omit_defaults=True):
     at: Annotated[Moment, Meta(description="When it happened.")]
     what: Annotated[EventBody, Meta(description="What happened.")]
     session: Annotated[Name | None, Meta(description="The session it happened in.")] = None
-    agent: Annotated[Agent | None, Meta(description="Who did it.")] = None
+    agent: Annotated[AgentIdentity | None, Meta(description="Who did it.")] = None
     source: Annotated[Name, Meta(description="Who noticed: cli, lsp, openspec, git, claude-code-hook, jsonl, …")] = (
         "cli"
     )

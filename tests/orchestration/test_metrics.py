@@ -7,7 +7,7 @@ import pytest
 
 from aurora_deliverables.deliverable import Conformance, Deliverable, PhaseSpan, TokenUsage
 from aurora_deliverables.events import (
-    Agent,
+    AgentIdentity,
     Conformed,
     Ended,
     HumanIntervened,
@@ -244,9 +244,9 @@ def test_windows_before_are_told_each_just_before_the_next() -> None:
 
 def test_groups_are_measured_over_the_same_window() -> None:
     window = [
-        done(1, agent=Agent("claude-code", "sonnet"), type="feature", complexity="complex"),
-        done(2, agent=Agent("claude-code", "opus"), type="feature"),
-        failed(3, agent=Agent("cursor"), type="bugfix", failure_type="infinite_loop"),
+        done(1, agent=AgentIdentity("claude-code", "sonnet"), type="feature", complexity="complex"),
+        done(2, agent=AgentIdentity("claude-code", "opus"), type="feature"),
+        failed(3, agent=AgentIdentity("cursor"), type="bugfix", failure_type="infinite_loop"),
         failed(4),
     ]
     metrics = measure(window, NOW)

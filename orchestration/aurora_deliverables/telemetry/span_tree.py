@@ -102,10 +102,10 @@ _DIMENSIONS = (names.FUNCTIONAL, names.CORRECTNESS, names.CONSTRAINTS)
 
 def tree_of(deliverable: Deliverable, events: Sequence[Event]) -> Span:
     """The span tree of a deliverable that ended, from its `events` in the order in which they count."""
-    return _Tree(deliverable, events).grown()
+    return _SpanTree(deliverable, events).grown()
 
 
-class _Tree:
+class _SpanTree:
     def __init__(self, deliverable: Deliverable, events: Sequence[Event]) -> None:
         self._of = deliverable
         self._start = deliverable.started_at

@@ -30,7 +30,7 @@ from aurora_deliverables.choices import Complexity, FailureType, Phase
 from aurora_deliverables.detection import change_title
 from aurora_deliverables.detection.prompts import SOURCE
 from aurora_deliverables.events import (
-    Agent,
+    AgentIdentity,
     Conformed,
     Ended,
     Event,
@@ -110,7 +110,7 @@ class RunDeliverable:
         if open_one is not None:
             self._change, self._joined = open_one, True
             return
-        agent = Agent("aurora", _named(model), "aurora-soar")
+        agent = AgentIdentity("aurora", _named(model), "aurora-soar")
         spec = SpecSource(SOURCE, self._run, 1)
         started = Started(change_title.summary(query[:2000]), "question", _COMPLEXITY[complexity], spec, agent)
         self._say(started_at, started)

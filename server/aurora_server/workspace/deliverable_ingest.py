@@ -61,7 +61,7 @@ async def _of_document(workspace: Workspace, document: object) -> Brought:
     """What a deliverable's state or final record brings, or several, or issues. Raises InvalidRequest."""
     from aurora_deliverables.detection.issues import UnknownIssue
     from aurora_deliverables.document_diff import beyond
-    from aurora_deliverables.document_import import InvalidDocument, read_document
+    from aurora_deliverables.document_import import UnreadableDocument, read_document
 
     several: list[Any] = document if isinstance(document, list) else [document]
     try:
@@ -73,7 +73,7 @@ async def _of_document(workspace: Workspace, document: object) -> Brought:
             known = await workspace.deliverables.get(told[0].change_id) if told else None
             events += beyond(told, known)
         return Brought(events)
-    except InvalidDocument as error:
+    except UnreadableDocument as error:
         raise InvalidRequest(str(error)) from error
     except UnknownIssue as error:
         raise InvalidRequest(f"{error}; a deliverable's document has change_id, status and started_at") from error

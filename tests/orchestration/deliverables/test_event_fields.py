@@ -15,7 +15,7 @@ from aurora_deliverables.deliverable import Deliverable
 from aurora_deliverables.event_lines import event_document, events_of
 from aurora_deliverables.event_request import SPELLED
 from aurora_deliverables.events import (
-    Agent,
+    AgentIdentity,
     Conformed,
     Ended,
     Event,
@@ -38,7 +38,7 @@ from tests.orchestration.deliverables.event_values import changed, leaves, other
 from tests.orchestration.logs import NINE, begin, log, logs
 
 SAMPLES: list[EventBody] = [
-    Started("Add search", "feature", "simple", SpecSource("jira", "A-1", 8), Agent("bot", "m-1", "cli")),
+    Started("Add search", "feature", "simple", SpecSource("jira", "A-1", 8), AgentIdentity("bot", "m-1", "cli")),
     PhaseStarted("design"),
     PhaseEnded("apply"),
     TasksCounted(8, 4),
@@ -102,7 +102,13 @@ def test_a_field_that_changes_changes_the_state_or_says_why_not(kind: type, fiel
 def _told(kind: type, field: str) -> list[bool]:
     """Whether another value of the field changes what each sample amounts to."""
     if kind is Event:
-        values = {"at": NINE + 15 * 60, "session": "s-1", "agent": Agent("bot"), "source": "git", "evidence": "seen"}
+        values = {
+            "at": NINE + 15 * 60,
+            "session": "s-1",
+            "agent": AgentIdentity("bot"),
+            "source": "git",
+            "evidence": "seen",
+        }
         return [amount(Iterated()) != amount(Iterated(), **{field: values[field]})]
     place = tuple(field.split("."))
     annotation = dict(leaves(kind))[place]

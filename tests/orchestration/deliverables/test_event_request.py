@@ -22,7 +22,7 @@ from aurora_deliverables.event_request import (
     request_types,
 )
 from aurora_deliverables.events import (
-    Agent,
+    AgentIdentity,
     Ended,
     Event,
     EventBody,
@@ -77,14 +77,16 @@ def test_the_envelope_is_told_of_any_event() -> None:
         agent_framework="cli", evidence="seen",
     )  # fmt: skip
     assert (event.id, event.at, event.session) == ("e-1", 1_772_100_000.0, "s-1")
-    assert (event.agent, event.evidence, event.source) == (Agent("bot", "m-1", "cli"), "seen", "test")
+    assert (event.agent, event.evidence, event.source) == (AgentIdentity("bot", "m-1", "cli"), "seen", "test")
     bare = told(action="iterate")
     assert (bare.id, bare.at, bare.session, bare.agent, bare.evidence) == ("new", 5.0, None, None, None)
 
 
 def test_who_begins_a_deliverable_will_do_it_and_a_session_is_told_once() -> None:
     begun = told(agent="bot", framework="jira")
-    assert begun.what == Started(spec_source=SpecSource("jira"), agent=Agent("bot")) and begun.agent == Agent("bot")
+    assert begun.what == Started(
+        spec_source=SpecSource("jira"), agent=AgentIdentity("bot")
+    ) and begun.agent == AgentIdentity("bot")
     assert told().what == Started(), "nothing told is nothing, not an agent without a name"
     joined = told(action="session", session="s-1")
     assert (joined.what, joined.session) == (SessionJoined("s-1"), None)

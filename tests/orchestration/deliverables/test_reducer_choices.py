@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from aurora_deliverables.events import (
-    Agent,
+    AgentIdentity,
     Conformed,
     Ended,
     EventBody,
@@ -255,13 +255,13 @@ KNOWN = [
     ),
     Row(
         "the agent that is said to do the work comes before the model that tokens name",
-        [(0, TokensUsed(1, model="m-1")), (1, Started(agent=Agent("bot", "m-2")))],
-        {"agent": Agent("bot", "m-2")},
+        [(0, TokensUsed(1, model="m-1")), (1, Started(agent=AgentIdentity("bot", "m-2")))],
+        {"agent": AgentIdentity("bot", "m-2")},
     ),
     Row(
         "of models that tokens name the first stays",
         [(0, TokensUsed(1, model="m-1")), (1, TokensUsed(1, model="m-2"))],
-        {"agent": Agent(model="m-1")},
+        {"agent": AgentIdentity(model="m-1")},
     ),
     Row("that nobody had to step in is known", [(0, HumanIntervened(count=0))], {"human_interventions": 0}),
     Row("that nobody said is not", [(0, Started())], {"human_interventions": None, "human_wait_seconds": None}),
