@@ -48,7 +48,7 @@ def _details() -> type[Arguments]:
 if TYPE_CHECKING:
 
     class Details(Arguments, frozen=True, kw_only=True):
-        """What the actions take, by the names of `aurora/deliverable`."""
+        """Details of the actions, by the names of `aurora/deliverable`."""
 
 else:
     Details = _details()
