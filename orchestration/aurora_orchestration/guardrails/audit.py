@@ -12,7 +12,7 @@ import msgspec
 from filelock import FileLock
 from msgspec import Struct
 
-from aurora_deliverables.rfc3339 import timestamp
+from aurora_deliverables.timestamps import timestamp
 from aurora_orchestration.guardrails.blocked import QuestionBlocked, Reason
 from aurora_orchestration.guardrails.guard import Guarded, Held, guard
 from aurora_orchestration.guardrails.redaction import Redaction

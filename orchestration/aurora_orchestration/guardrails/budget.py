@@ -21,7 +21,7 @@ from threading import Lock
 import msgspec
 from filelock import FileLock, Timeout
 
-from aurora_deliverables.rfc3339 import timestamp
+from aurora_deliverables.timestamps import timestamp
 from aurora_orchestration.guardrails import budget_files as files
 from aurora_orchestration.guardrails.blocked import OverBudget, Unrecorded
 from aurora_orchestration.guardrails.budget_history import History, history_of

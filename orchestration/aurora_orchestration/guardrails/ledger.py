@@ -12,7 +12,7 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta, Struct
 
-from aurora_deliverables.rfc3339 import seconds_of
+from aurora_deliverables.timestamps import seconds_of
 from aurora_orchestration.guardrails.budget_periods import Period, period_of
 
 Usd = Annotated[float, Meta(ge=0, le=1e12)]

@@ -9,9 +9,9 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from aurora_deliverables.choices import PHASES
-from aurora_deliverables.detection.evidence import event_id
 from aurora_deliverables.detection.prompts import SOURCE
 from aurora_deliverables.events import Ended, Event, EventBody, PhaseEnded, PhaseStarted, TokensUsed
+from aurora_deliverables.evidence import event_id
 from aurora_orchestration.conversations.log_retention import mark_interrupted
 from aurora_orchestration.llm.journal import JournalEntry
 from aurora_orchestration.soar.checkpoint import RESUMABLE_SECONDS, Checkpoint

@@ -28,10 +28,9 @@ from collections.abc import Sequence
 
 from aurora_deliverables.choices import Complexity, FailureType, Phase
 from aurora_deliverables.detection import change_title
-from aurora_deliverables.detection.evidence import event_id, shown
 from aurora_deliverables.detection.prompts import SOURCE
 from aurora_deliverables.events import (
-    Agent,
+    AgentIdentity,
     Conformed,
     Ended,
     Event,
@@ -46,6 +45,7 @@ from aurora_deliverables.events import (
     TokensUsed,
     ToolCalled,
 )
+from aurora_deliverables.evidence import event_id, shown
 from aurora_deliverables.projection import Tracking
 from aurora_memory import StoreError
 from aurora_orchestration.run_record import RunRecord
@@ -110,7 +110,7 @@ class RunDeliverable:
         if open_one is not None:
             self._change, self._joined = open_one, True
             return
-        agent = Agent("aurora", _named(model), "aurora-soar")
+        agent = AgentIdentity("aurora", _named(model), "aurora-soar")
         spec = SpecSource(SOURCE, self._run, 1)
         started = Started(change_title.summary(query[:2000]), "question", _COMPLEXITY[complexity], spec, agent)
         self._say(started_at, started)

@@ -10,6 +10,7 @@ from cattrs.errors import BaseValidationError
 from lsprotocol.types import ErrorCodes, LSPErrorCodes
 from pygls.exceptions import JsonRpcException
 
+from aurora_deliverables import InvalidRequest
 from aurora_indexer import IndexerError
 from aurora_memory import StoreError
 from aurora_orchestration import OrchestrationError
@@ -45,7 +46,7 @@ def as_request_error(error: BaseException) -> RequestError | None:
     match error:
         case RequestError():
             return error
-        case msgspec.ValidationError():
+        case msgspec.ValidationError() | InvalidRequest():
             return RequestError(INVALID_PARAMS, f"invalid params: {error}")
         case JsonRpcException():
             return RequestError(error.code, error.message)
