@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from aurora_cli.deliverable_command import DELIVERABLE
+from aurora_cli.deliverable_record import DELIVERABLE
 from aurora_cli.errors import FINE, NO, one_line
 from aurora_cli.global_options import GlobalOptions
 from aurora_cli.output import print_json

@@ -8,13 +8,14 @@ from typing import Any
 
 import click
 
-from aurora_cli.deliverable_command import DELIVERABLE
+from aurora_cli.deliverable_record import DELIVERABLE
 from aurora_cli.deliverable_view import ended_lines, event_line, list_lines, show_lines
 from aurora_cli.global_options import GlobalOptions
 from aurora_cli.output import json_text, print_json, style_of_output
 from aurora_cli.session import open_session
+from aurora_deliverables.choices import STATUSES
 
-STATUSES = ("open", "planning", "executing", "verifying", "completed", "failed")
+SHOWN = ("open", *STATUSES)
 MOST = 100_000
 
 
@@ -38,7 +39,7 @@ def show(settings: GlobalOptions, change: str | None) -> None:
 
 
 @click.command("list")
-@click.option("--status", type=click.Choice(STATUSES), help="Only these; open is what has not ended.")
+@click.option("--status", type=click.Choice(SHOWN), help="Only these; open is what has not ended.")
 @click.option("--limit", type=click.IntRange(1, MOST), default=50, show_default=True, help="At most so many.")
 @click.pass_obj
 def list_(settings: GlobalOptions, status: str | None, limit: int) -> None:

@@ -22,12 +22,12 @@ from aurora_cli.output import TerminalStyle, style_of_output
 from aurora_cli.session import open_session
 from aurora_orchestration.guardrails.blocked import Unrecorded
 from aurora_orchestration.guardrails.budget import Budget
-from aurora_orchestration.headless.loop import Headless, Iteration, Outcome, Run, pursue
+from aurora_orchestration.headless.loop import ExperimentOutcome, Headless, Iteration, Run, pursue
 from aurora_orchestration.llm.completion import Llm
 from aurora_orchestration.llm.models import open_models
 from aurora_orchestration.run_record import Mode, RunCancelled, RunRecord
 from aurora_orchestration.settings import HeadlessSettings
-from aurora_orchestration.types import AgentResponse, Call, Subgoal, SubgoalResult, Usage
+from aurora_orchestration.types import AgentResponse, ModelCall, Subgoal, SubgoalResult, Usage
 from aurora_protocol.address import home, in_home
 from aurora_protocol.query_methods import QUERY
 from aurora_server.configuration.layers import settings_for
@@ -107,7 +107,7 @@ def iteration_document(iteration: Iteration) -> dict[str, Any]:
     }
 
 
-def outcome_document(outcome: Outcome) -> dict[str, Any]:
+def outcome_document(outcome: ExperimentOutcome) -> dict[str, Any]:
     """How it ended, as the last line of `--json`."""
     return {
         "event": "end",
@@ -130,7 +130,7 @@ def iteration_line(iteration: Iteration, style: TerminalStyle) -> str:
     return line if len(line) <= room else f"{line[: room - 1]}…"
 
 
-def outcome_line(outcome: Outcome, style: TerminalStyle) -> str:
+def outcome_line(outcome: ExperimentOutcome, style: TerminalStyle) -> str:
     """How it ended in a line."""
     spent = f"{outcome.iterations} iterations, ${outcome.cost_usd:.2f}"
     if outcome.ending == "goal":
@@ -144,7 +144,7 @@ async def opening(settings: GlobalOptions) -> AsyncIterator[HeadlessContext]:
     root, home = settings.workspace, settings.address.home
     trusted = Trust(home).is_trusted(root)
     soar, _ = settings_for(root, trusted, os.environ, settings.config)
-    calls: list[Call] = []
+    calls: list[ModelCall] = []
     budget = Budget(Path(in_home(soar.cost_budgets.tracking_file, home)), soar.cost_budgets, time.time)
     models = open_models(
         soar.llm, os.environ, None, run=f"headless-{os.getpid()}", budget=budget, journal=None, heard=calls.append
@@ -190,7 +190,7 @@ def cancelled_record(stage: Mapping[str, Any], query: str, usd: float, workspace
 def record_of(result: dict[str, Any], workspace: str, mode: Mode) -> RunRecord:
     """A run as the wire tells it, its cost in one sum."""
     now = time.time()
-    paid = Call(
+    paid = ModelCall(
         phase="respond", purpose="run", role="reasoning", provider="", model="", usage=Usage(),
         cost_usd=result["cost_usd"], started_at=now, took_ms=result["took_ms"],
     )  # fmt: skip

@@ -19,7 +19,7 @@ from aurora_protocol.human_text import count, plain, plain_lines, shorten, took
 
 if TYPE_CHECKING:
     from aurora_orchestration.conversations.log_reader import Conversation
-    from aurora_orchestration.conversations.log_search import Found
+    from aurora_orchestration.conversations.log_search import FoundSection
 
 FIRST, LAST = "0000-00-00", "9999-99-99"
 _DATES = (
@@ -259,7 +259,7 @@ def list_lines(found: Sequence[Conversation], style: TerminalStyle) -> list[str]
     return [*lines, style.dim(f"{count(len(found), 'conversation')}{spent}")]
 
 
-def found_lines(found: Sequence[Found], words: Sequence[str], style: TerminalStyle) -> list[str]:
+def found_lines(found: Sequence[FoundSection], words: Sequence[str], style: TerminalStyle) -> list[str]:
     """Each log with its lines, numbered as in the log."""
     lines: list[str] = []
     for each in found:

@@ -31,7 +31,7 @@ from aurora_orchestration.llm.completion import CapReached, Llm, LlmError, NotCo
 from aurora_orchestration.llm.models import open_models
 from aurora_orchestration.settings import SoarSettings
 from aurora_orchestration.sites.planner import Planned, plan_calls
-from aurora_orchestration.types import Call
+from aurora_orchestration.types import ModelCall
 from aurora_protocol import SiteError
 from aurora_protocol.human_text import plain
 from aurora_server.configuration.budget import budget_of
@@ -165,7 +165,9 @@ def _waiting(settings: GlobalOptions, asked: ModelSession) -> AbstractContextMan
 class ModelSession:
     """The model a command asks, opened by `open_model`. `llm` meters, reserves and settles every call."""
 
-    def __init__(self, soar: SoarSettings, home: Path, run: str, budget: Budget, llm: Llm, calls: list[Call]) -> None:
+    def __init__(
+        self, soar: SoarSettings, home: Path, run: str, budget: Budget, llm: Llm, calls: list[ModelCall]
+    ) -> None:
         self.llm = llm
         self.notices: list[str] = []
         self._soar = soar
@@ -182,7 +184,7 @@ class ModelSession:
     def guarded(self, text: str, *, force: bool = False) -> Guarded:
         """`text` as it may be sent; what is to be said of it joins `notices`.
 
-        Raises Blocked where a guardrail or the budget holds it back.
+        Raises QuestionBlocked where a guardrail or the budget holds it back.
         """
         guarded, notices = guard_noted(text, self._soar.guardrails, self._home, self._run, time.time)
         self.notices += notices
@@ -201,7 +203,7 @@ def open_model(settings: GlobalOptions, flags: Mapping[str, str], *, force: bool
     """
     root, home = settings.workspace, settings.address.home
     soar, found = settings_for(root, Trust(home).is_trusted(root), os.environ, settings.config, flags)
-    calls: list[Call] = []
+    calls: list[ModelCall] = []
     run = f"command-{secrets.token_hex(6)}"
     budget = budget_of(soar.cost_budgets)
     models = open_models(

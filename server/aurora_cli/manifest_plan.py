@@ -30,7 +30,7 @@ from aurora_manifest.client.fetch import Published
 from aurora_manifest.client.request import CapabilityCall
 from aurora_manifest.client.transport import RequestPolicy
 from aurora_manifest.model import Capability, Manifest
-from aurora_orchestration.sites.plan import SitePlan, Step, arguments_of, described, waits
+from aurora_orchestration.sites.plan import CallStep, SitePlan, arguments_of, described, waits
 from aurora_protocol import CallBlocked, SiteError
 from aurora_protocol.human_text import count, plain, shorten
 
@@ -49,7 +49,7 @@ class GivenValues:
         """What a model is told of them."""
         return [*dict.fromkeys([*self._values, *self._words])]
 
-    def for_step(self, step: Step, capability: Capability) -> dict[str, Any]:
+    def for_step(self, step: CallStep, capability: Capability) -> dict[str, Any]:
         """Those a step uses, by their names, for the parameters they go to. Raises BadParameter."""
         found = {}
         for each in step.arguments:
@@ -122,7 +122,7 @@ class PlanRun:
                 return code
         return FINE
 
-    def _attempt(self, number: int, step: Step) -> tuple[int, str]:
+    def _attempt(self, number: int, step: CallStep) -> tuple[int, str]:
         """One step: the exit code it would end with, and why."""
         sent = False
         try:
@@ -138,7 +138,7 @@ class PlanRun:
         except (KeyboardInterrupt, click.Abort):
             return INTERRUPTED, "interrupted; the site may have done it" if sent else "interrupted before it was sent"
 
-    def _send(self, number: int, planned: CapabilityCall, step: Step) -> tuple[int, str]:
+    def _send(self, number: int, planned: CapabilityCall, step: CallStep) -> tuple[int, str]:
         reply = asyncio.run(send_call(planned, self._policy, self._jar))
         self._answers.append(body_value(reply))
         self.documents.append(reply_document(planned, reply))
@@ -148,12 +148,12 @@ class PlanRun:
         hint_after(reply)
         return (FINE, "") if reply.fine else (NO, f"the site answered {reply.status} {plain(reply.reason)}".strip())
 
-    def _call(self, step: Step) -> CapabilityCall:
+    def _call(self, step: CallStep) -> CapabilityCall:
         capability = self._capability(step)
         arguments = arguments_of(step, self._given.for_step(step, capability), self._answers)
         return call_with(capability, self._published.origin, arguments, self._token)
 
-    def _capability(self, step: Step) -> Capability:
+    def _capability(self, step: CallStep) -> Capability:
         return self._published.manifest.capabilities[step.capability]
 
     def _tell(self, number: int, why: str) -> None:
@@ -165,7 +165,7 @@ class PlanRun:
         print(f"aurora: step {number} of {total}, {name}: {why}{before}{after}", file=sys.stderr)
 
 
-def _told(step: Step, error: Exception) -> str:
+def _told(step: CallStep, error: Exception) -> str:
     """What went wrong with a step, without its name: that is said already."""
     said = error.format_message() if isinstance(error, click.ClickException) else str(error)
     return plain(said).removeprefix(f"{plain(step.capability)}: ")
@@ -210,7 +210,7 @@ def plan_lines(plan: SitePlan, manifest: Manifest, model: str, cost_usd: float, 
     return lines
 
 
-def _masked(step: Step) -> Step:
+def _masked(step: CallStep) -> CallStep:
     """The step without what a model should not have put into it."""
     hidden = [
         msgspec.structs.replace(each, value=MASK) if each.value is not None and secret(each.name) else each

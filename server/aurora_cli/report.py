@@ -22,7 +22,7 @@ from aurora_deliverables.metric_text import METRIC_NAMES, value_words
 from aurora_protocol.human_text import count, lasting, plain, took
 
 if TYPE_CHECKING:
-    from aurora_orchestration.settings import ConversationSettings, Report, SoarSettings
+    from aurora_orchestration.settings import ConversationSettings, ReportSettings, SoarSettings
 
 REPORT = "aurora/report"
 _FIRST, _END = date(2, 1, 1), date(9999, 1, 1)
@@ -254,7 +254,7 @@ def runs_blocks(runs: Mapping[str, Any]) -> list[str]:
     return blocks
 
 
-def keep_report(where: Report, name: str, text: str) -> None:
+def keep_report(where: ReportSettings, name: str, text: str) -> None:
     """Write a report into its folder, in place of the last one of that name; a line on standard error if that fails."""
     if not where.enabled or not where.output_path:
         return

@@ -73,6 +73,20 @@ def test_mem_imports_only_what_it_needs(daemon: FakeDaemon, tmp_path: Path) -> N
     assert foreign == {"aurora_cli", "aurora_protocol", "click"}
 
 
+def test_a_hook_of_an_agent_does_not_wait_for_the_structs_of_events(tmp_path: Path) -> None:
+    replies = {"aurora/deliverable": lambda session, params: {"accepted": 1, "change_ids": ["one"]}}
+    words = MODULES.replace("['mem', 'x']", "['deliverable', 'ingest', '--claude-code-hook', '--json']")
+    with FakeDaemon(Address.of(tmp_path / "h"), replies):
+        done = subprocess.run(
+            [sys.executable, "-P", "-c", words],
+            cwd=tmp_path, env=environ(tmp_path), input="{}", capture_output=True, text=True,
+        )  # fmt: skip
+    assert done.returncode == 0 and '"accepted": 1' in done.stderr, done.stderr
+    loaded = set(done.stdout.splitlines()[-1].split())
+    assert "aurora_cli.deliverable_ingest" in loaded
+    assert {"msgspec", "asyncio", "rich", "numpy", "aurora_deliverables.events"} & loaded == set()
+
+
 @pytest.mark.parametrize("folder", [".", "sub"])
 @pytest.mark.parametrize("pythonpath", [".", "{root}", "{root}:{root}/sub"])
 def test_a_workspaces_modules_are_never_imported(

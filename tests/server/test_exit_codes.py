@@ -19,10 +19,11 @@ import aurora_protocol
 import aurora_server
 from aurora_cli.errors import exit_code, one_line, report
 from aurora_cli.manifest_files import FileChanged, UnreadableManifest
+from aurora_deliverables import InvalidRequest
 from aurora_indexer import IndexerError
 from aurora_memory import StoreError, UnknownChunk
 from aurora_orchestration import OrchestrationError
-from aurora_orchestration.guardrails.blocked import Blocked, OverBudget, Unrecorded
+from aurora_orchestration.guardrails.blocked import OverBudget, QuestionBlocked, Unrecorded
 from aurora_orchestration.headless.goals import BadPrompt
 from aurora_orchestration.llm.completion import CapReached, LlmError, NotConfigured, Unavailable
 from aurora_protocol import AuroraError, CallBlocked, DaemonUnreachable, FrameError, RequestFailed, SiteError
@@ -60,6 +61,7 @@ PACKAGES = (
         (SiteError("the site sent no JSON"), 2),
         (SettingsError("recall.limit must be a number"), 2),
         (WorkspaceError("/ is no workspace"), 2),
+        (InvalidRequest("`start` must be before `end`"), 2),
         (BadPrompt("there is no goal"), 2),
         (OrchestrationError("cannot begin"), 2),
         (UnreadableManifest("aura.json: there is no such file"), 2),
@@ -74,7 +76,7 @@ PACKAGES = (
         (ValueError("a bug"), 3),
         # 4: blocked
         (CallBlocked("give --yes to do it"), 4),
-        (Blocked("the question has a secret in it", "secret"), 4),
+        (QuestionBlocked("the question has a secret in it", "secret"), 4),
         (OverBudget("the budget is used up"), 4),
         (Unrecorded("the budget cannot be written"), 4),
         (CapReached("the run's cap is reached"), 4),
@@ -138,5 +140,5 @@ def test_each_package_has_one_base_of_its_errors() -> None:
     bases = {error.__name__ for error in AuroraError.__subclasses__() if error.__module__.startswith("aurora_")}
     assert bases == {
         "ProtocolError", "StoreError", "IndexerError", "OrchestrationError", "SettingsError", "WorkspaceError",
-        "CommandError",
+        "CommandError", "InvalidRequest",
     }  # fmt: skip

@@ -27,7 +27,7 @@ class CapReached(LlmError):
     exit_code = BLOCKED
 
 
-class Refused(LlmError):
+class ModelRefused(LlmError):
     """The model declined to answer."""
 
 
@@ -70,8 +70,8 @@ class Ask(Struct, frozen=True, kw_only=True):
     temperature: float | None = None
 
 
-class Reply(Struct, frozen=True, kw_only=True):
-    """What a model answered. `cost_usd` is None where the price is not known; `replayed` replies were paid earlier."""
+class ModelReply(Struct, frozen=True, kw_only=True):
+    """Reply of a model. `cost_usd` is None where the price is not known; `replayed` replies were paid earlier."""
 
     text: str
     model: str
@@ -90,7 +90,7 @@ class Llm(Protocol):
     def model(self) -> str:
         """The model's name, as its provider spells it."""
 
-    async def ask(self, ask: Ask) -> Reply:
+    async def ask(self, ask: Ask) -> ModelReply:
         """Put one question. Raises an `LlmError`; when cancelled, the request is dropped."""
 
 

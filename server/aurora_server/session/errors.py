@@ -10,6 +10,7 @@ from cattrs.errors import BaseValidationError
 from lsprotocol.types import ErrorCodes, LSPErrorCodes
 from pygls.exceptions import JsonRpcException
 
+from aurora_deliverables import InvalidRequest
 from aurora_protocol import AuroraError
 
 PARSE_ERROR = ErrorCodes.ParseError.value
@@ -37,7 +38,7 @@ def as_request_error(error: BaseException) -> RequestError | None:
     match error:
         case RequestError():
             return error
-        case msgspec.ValidationError():
+        case msgspec.ValidationError() | InvalidRequest():
             return RequestError(INVALID_PARAMS, f"invalid params: {error}")
         case JsonRpcException():
             return RequestError(error.code, error.message)

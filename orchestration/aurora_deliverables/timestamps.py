@@ -1,9 +1,29 @@
-"""Moments as others write them: ISO 8601 and RFC 3339, RFC 2822, and what Jira's exports say."""
+"""Timestamps: as our documents have them (RFC 3339, in UTC), and as others write them (ISO 8601, RFC 2822, Jira's
+exports).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import UTC, datetime
+
+
+def timestamp(seconds: float) -> str:
+    """Unix seconds as `2026-02-26T10:00:00Z`, with a fraction (to the microsecond) only where there is one."""
+    moment = datetime.fromtimestamp(round(seconds, 6), UTC)
+    return moment.replace(tzinfo=None).isoformat() + "Z"
+
+
+def seconds_of(text: str) -> float:
+    """Unix seconds of an RFC 3339 time; without an offset it is taken for UTC. Raises ValueError."""
+    moment = datetime.fromisoformat(text)
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=UTC)
+    try:
+        return moment.timestamp()
+    except OverflowError as error:
+        raise ValueError(f"{text} is out of range") from error
+
 
 _FORMATS = ("%d/%b/%y %I:%M %p", "%d/%b/%Y %I:%M %p", "%d/%b/%y %H:%M", "%Y-%m-%d %H:%M", "%d/%b/%y")
 
