@@ -27,6 +27,8 @@ run: $(VENV)/.run
 	@$(BIN)/aurora --workspace "$(WORKSPACE)" index
 	@$(BIN)/aur --workspace "$(WORKSPACE)" mem "$(QUERY)"
 
+# Bytecode is kept: the tests start some thousand programs, each of which would compile what it imports.
+test: export PYTHONDONTWRITEBYTECODE =
 test: $(VENV)/.dev
 	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile
 

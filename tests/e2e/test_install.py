@@ -44,6 +44,17 @@ def program(name: str) -> str:
     return found
 
 
+@pytest.fixture(scope="module")
+def uv() -> str:
+    """As wide as the wheels, and named before them: without it they are not built."""
+    return program("uv")
+
+
+@pytest.fixture(scope="module")
+def pipx() -> str:
+    return program("pipx")
+
+
 def run(*command: str | Path, cwd: Path, environment: dict[str, str], code: int = 0) -> str:
     done = subprocess.run(
         list(map(str, command)), cwd=cwd, env=environment, capture_output=True, text=True, timeout=400, check=False
@@ -155,8 +166,9 @@ def on_terminal(command: list[str | Path], cwd: Path, environment: dict[str, str
     return said.decode()
 
 
-def test_uv_first_run_upgrade_under_a_running_daemon_and_uninstall(wheel: Path, newer: Path, place: Path) -> None:
-    uv = program("uv")
+def test_uv_first_run_upgrade_under_a_running_daemon_and_uninstall(
+    uv: str, wheel: Path, newer: Path, place: Path
+) -> None:
     environment = environment_in(place)
     root = large(place / "work", 60)
     run(uv, "tool", "install", wheel, cwd=place, environment=environment)
@@ -243,9 +255,8 @@ class Editor:
 
 
 def test_an_editor_that_is_open_during_an_upgrade_is_told_and_starts_the_new_one(
-    wheel: Path, newer: Path, place: Path
+    uv: str, wheel: Path, newer: Path, place: Path
 ) -> None:
-    uv = program("uv")
     environment = environment_in(place)
     root = large(place / "work", 20)
     run(uv, "tool", "install", wheel, cwd=place, environment=environment)
@@ -311,8 +322,7 @@ def left(place: Path, root: Path) -> set[str]:
     }
 
 
-def test_pipx_brings_programs_and_manual_and_takes_them_away(wheel: Path, place: Path) -> None:
-    pipx = program("pipx")
+def test_pipx_brings_programs_and_manual_and_takes_them_away(pipx: str, wheel: Path, place: Path) -> None:
     environment = environment_in(place)
     run(pipx, "install", wheel, cwd=place, environment=environment)
     for name in ("aurora", "aur"):

@@ -66,9 +66,11 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def programs(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of `aurora` and `aur` in a fresh environment."""
     environment = tmp_path_factory.mktemp("fresh") / "venv"
-    run(sys.executable, "-m", "venv", environment, cwd=environment.parent)
-    pip = (environment / "bin" / "python", "-m", "pip")
-    run(*pip, "install", "--quiet", "--disable-pip-version-check", wheel, cwd=environment.parent)
+    run(sys.executable, "-m", "venv", "--without-pip", environment, cwd=environment.parent)
+    python = environment / "bin" / "python"
+    pip = (sys.executable, "-m", "pip", "--python", python)
+    # Not compiled: most of what is installed is never imported here, and what is gets compiled then.
+    run(*pip, "install", "--quiet", "--disable-pip-version-check", "--no-compile", wheel, cwd=environment.parent)
     return environment / "bin"
 
 
