@@ -11,6 +11,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from tests.patience import HANG
+
 CLIENT = Path(__file__).resolve().parents[2] / "editor-clients" / "neovim"
 README = CLIENT / "README.md"
 
@@ -48,7 +50,7 @@ def programs() -> list[str]:
 
 def version(program: str) -> tuple[int, int]:
     """Major and minor."""
-    said = subprocess.run([program, "--version"], capture_output=True, text=True, timeout=20, check=True).stdout
+    said = subprocess.run([program, "--version"], capture_output=True, text=True, timeout=HANG, check=True).stdout
     found = re.match(r"NVIM v(\d+)\.(\d+)", said)
     assert found, said
     return int(found[1]), int(found[2])
@@ -90,7 +92,7 @@ def run(
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        timeout=90,
+        timeout=HANG,
         check=False,
     )
     assert (folder / "out.json").exists(), done.stdout + done.stderr

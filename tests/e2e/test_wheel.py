@@ -15,6 +15,7 @@ import pytest
 
 from tests.e2e.product import Product, eventually
 from tests.e2e.repositories import large
+from tests.patience import INSTALL_HANG
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 TRAPS = (
@@ -35,7 +36,7 @@ TRAPS = (
 """Not `sitecustomize` and `aurora_server`: with `PYTHONPATH=.` the interpreter takes those before our code runs."""
 FILES = 60
 
-pytestmark = pytest.mark.timeout(240)
+pytestmark = pytest.mark.timeout(2 * INSTALL_HANG)
 
 
 def run(*command: str | Path, cwd: Path, **variables: str) -> subprocess.CompletedProcess[str]:
@@ -47,7 +48,7 @@ def run(*command: str | Path, cwd: Path, **variables: str) -> subprocess.Complet
         env=plain | variables,
         capture_output=True,
         text=True,
-        timeout=200,
+        timeout=INSTALL_HANG,
         check=False,
     )
     assert done.returncode == 0, f"{command}: {done.stdout[-2000:]}{done.stderr[-2000:]}"
@@ -92,7 +93,7 @@ def home(tmp_path: Path, programs: Path) -> Iterator[Path]:
     home = tmp_path / "home"
     yield home
     run(programs / "aurora", "daemon", "stop", cwd=Path("/"), AURORA_HOME=str(home))
-    eventually(lambda: not Product(home).processes(), "everything ends", 15)
+    eventually(lambda: not Product(home).processes(), "everything ends")
 
 
 def test_the_wheel_carries_queries_schemas_and_nothing_of_the_tests(wheel: Path) -> None:

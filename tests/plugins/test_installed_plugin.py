@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.product import Product
+from tests.patience import HANG
 
 SITE = Path(__file__).parent / "site"
 LUA = "-- Puts the oldest entry out of the cache.\nfunction cache.evict(limit)\n  if limit then drop(limit) end\nend\n"
@@ -68,7 +69,7 @@ def aurora(product: Product, python: Path, root: Path, *arguments: str) -> dict[
         env=product.environment,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=HANG,
         check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
@@ -122,7 +123,7 @@ asyncio.run(main())
 def test_a_worker_process_parses_with_it(python: Path, shop: Path, tmp_path: Path) -> None:
     install(python)
     done = subprocess.run(
-        [python, "-P", "-c", WORKER, tmp_path, shop], capture_output=True, text=True, timeout=120, env=os.environ
+        [python, "-P", "-c", WORKER, tmp_path, shop], capture_output=True, text=True, timeout=HANG, env=os.environ
     )
     assert done.returncode == 0, done.stderr
     assert sorted(done.stdout.splitlines()) == ["lua cache.evict:1-4", "minutes Release_date:1-2 Budget:4-5"]

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.patience import HANG
+
 BASH = """
 eval "$(aurora completion bash)"
 ask() {
@@ -58,7 +60,7 @@ def environment(tmp_path: Path) -> dict[str, str]:
 
 def said(command: list[str], environment: dict[str, str]) -> set[str]:
     done = subprocess.run(
-        command, env=environment, capture_output=True, text=True, timeout=60, stdin=subprocess.DEVNULL
+        command, env=environment, capture_output=True, text=True, timeout=HANG, stdin=subprocess.DEVNULL
     )
     assert done.stderr == "", done.stderr
     words = {line.split("\t")[0].split(":")[0] for line in done.stdout.splitlines()}

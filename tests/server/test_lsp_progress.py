@@ -12,6 +12,7 @@ import pytest
 from aurora_indexer.index_runs import IndexProgress
 from aurora_protocol.frames import encode
 from aurora_server.lsp.progress import INTERVAL, Reporter, words
+from tests.patience import HANG
 from tests.server.daemons import Daemon
 
 FILES = 600
@@ -97,7 +98,7 @@ def test_a_daemon_that_stops_answers_what_is_under_way(tmp_path: Path, large: Pa
         wire.result("aurora/status")
         daemon.process.terminate()
         assert wire.answer(request)["error"]["code"] == -32800
-        assert daemon.process.wait(30) == 0
+        assert daemon.process.wait(HANG) == 0
 
 
 def test_too_many_requests_at_once_are_refused_not_queued(daemon: Daemon, tmp_path: Path) -> None:

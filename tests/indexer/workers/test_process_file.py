@@ -7,6 +7,8 @@ import sys
 
 import pytest
 
+from tests.patience import HANG
+
 READY = """
 import sys
 from aurora_indexer import languages
@@ -26,5 +28,5 @@ if {used!r}.get("go"):
 )
 def test_the_commonest_language_is_ready_before_the_first_save(used: dict[str, int], said: list[str]) -> None:
     command = [sys.executable, "-c", READY.format(used=used)]
-    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120)
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=HANG)
     assert done.stdout.split() == said
