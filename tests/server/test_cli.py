@@ -8,7 +8,7 @@ import pty
 import signal
 import subprocess
 import sys
-import time
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -462,8 +462,10 @@ def test_doctor_without_a_daemon_says_why(run: Run, environ: dict[str, str], tmp
 
 
 def test_ctrl_c_ends_quietly_and_cancels(daemon: FakeDaemon, workspace: Path, environ: dict[str, str]) -> None:
+    over = threading.Event()
+
     def slow(session: Session, params: dict[str, Any]) -> Any:
-        time.sleep(3)
+        over.wait(HANG)
         return INDEXED
 
     daemon.handlers["aurora/index"] = slow
@@ -473,6 +475,7 @@ def test_ctrl_c_ends_quietly_and_cancels(daemon: FakeDaemon, workspace: Path, en
     process.send_signal(signal.SIGINT)
     _, complaint = process.communicate(timeout=HANG)
     assert (process.returncode, complaint) == (130, "aurora: interrupted\n")
+    over.set()
     daemon.wait_for("$/cancelRequest")
 
 

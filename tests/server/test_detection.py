@@ -93,6 +93,9 @@ def write(path: Path, text: str) -> None:
     path.write_text(text)
 
 
+EXPORTED = {"action": "export", "change_id": "add-search"}
+
+
 def seen(home: Path, change_id: str, phase: str) -> Deliverable:
     """Wait for a phase to be noticed."""
     until(lambda: (d := deliverable_in(home, change_id)) is not None and d.current_phase == phase, phase)
@@ -206,8 +209,9 @@ def test_a_change_with_tests_that_fail_first_has_one_recovery_and_a_valid_record
         archive = root / "openspec" / "changes" / "archive" / "2026-11-22-add-search"
         archive.parent.mkdir()
         change.rename(archive)
-        until(lambda: (d := deliverable_in(home, "add-search")) is not None and d.status == "completed")
-        record = client.request("aurora/deliverable", {"action": "export", "change_id": "add-search"})
+        # Asked of the daemon: what it has written it may not have taken in yet.
+        until(lambda: client.request("aurora/deliverable", EXPORTED)["status"] == "completed", "it is completed")
+        record = client.request("aurora/deliverable", EXPORTED)
     final = deliverable_in(home, "add-search")
     assert final is not None
     phases = ["propose", "specs", "tasks", "apply", "verify", "apply", "verify", "archive"]

@@ -8,7 +8,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -49,10 +48,12 @@ async def test_the_clients_model_answers_by_sampling_and_is_told_of_a_cancellati
     home.mkdir()
     (home / "config.json").write_text(json.dumps({"llm": {"reasoning_llm": {"provider": "editor", "model": "own"}}}))
     hanging = asyncio.Event()
+    asked_again = asyncio.Event()
     left = asyncio.Event()
 
     async def sample(_: Any, params: types.CreateMessageRequestParams) -> types.CreateMessageResult:
         if hanging.is_set():
+            asked_again.set()
             try:
                 await asyncio.sleep(2 * HANG)
             finally:
@@ -73,7 +74,7 @@ async def test_the_clients_model_answers_by_sampling_and_is_told_of_a_cancellati
             assert mind.asked.count("work") == 2
             hanging.set()
             call = asyncio.create_task(client.call_tool("aurora_decompose", {"query": MEDIUM}))
-            await asyncio.sleep(1.5)
+            await asyncio.wait_for(asked_again.wait(), HANG)
             call.cancel()
             await asyncio.wait_for(left.wait(), HANG)
         async with agent(home, root, mode=mode) as client:
@@ -158,7 +159,7 @@ def _daemon_of(home: Path) -> int:
 
 LAUNCHER = (
     "import os, subprocess, sys, time\n"
-    "p = subprocess.Popen(sys.argv[1:], stdin=int(os.environ['HELD']), stdout=subprocess.DEVNULL)\n"
+    "p = subprocess.Popen(sys.argv[1:], stdin=int(os.environ['HELD']), stdout=open(os.environ['SAID'], 'wb'))\n"
     "print(p.pid, flush=True)\n"
     "time.sleep(600)\n"
 )
@@ -167,7 +168,8 @@ LAUNCHER = (
 def test_it_ends_with_its_parent_even_where_standard_input_stays_open(tmp_path: Path) -> None:
     root, home = workspace(tmp_path / "ws"), tmp_path / "home"
     reading, writing = os.pipe()
-    variables = {**environment(home, {}), "HELD": str(reading)}
+    answers = tmp_path / "said"
+    variables = {**environment(home, {}), "HELD": str(reading), "SAID": str(answers)}
     command = [*COMMAND, "--workspace", str(root), "mcp"]
     parent = subprocess.Popen(
         [sys.executable, "-c", LAUNCHER, *command],
@@ -176,7 +178,8 @@ def test_it_ends_with_its_parent_even_where_standard_input_stays_open(tmp_path: 
     try:
         assert parent.stdout is not None
         pid = int(parent.stdout.readline())
-        time.sleep(2.5)  # it has begun to serve
+        os.write(writing, b'{"jsonrpc": "2.0", "id": 1, "method": "ping"}\n')
+        until(lambda: answers.exists() and b"result" in answers.read_bytes(), "it has begun to serve")
         assert lives(pid)
         parent.kill()
         parent.wait(HANG)
