@@ -6,6 +6,7 @@ So starting one too many does no harm, and nothing here needs the lock.
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import re
@@ -21,6 +22,7 @@ from aurora_protocol import DaemonUnreachable
 from aurora_protocol.address import Address, read_info
 from aurora_protocol.client import Client
 from aurora_protocol.connection import NobodyThere, open_connection, open_socket, peer_process
+from aurora_protocol.strict_modes import OWN_FILE
 
 if TYPE_CHECKING:
     from subprocess import Popen
@@ -146,7 +148,13 @@ def listening(address: Address) -> bool:
 def _spawn(address: Address, command: tuple[str, ...], environ: Mapping[str, str]) -> Popen[bytes]:
     import subprocess  # not needed, and not paid for, while a daemon runs
 
-    descriptor = os.open(address.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    try:
+        descriptor = os.open(address.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND | OWN_FILE, 0o600)
+    except OSError as error:
+        reason = "it is a link" if error.errno == errno.ELOOP else error.strerror
+        raise DaemonUnreachable(
+            f"cannot write {address.log}: {reason}; remove it, or set another AURORA_HOME"
+        ) from error
     try:
         process = subprocess.Popen(
             command,

@@ -19,7 +19,7 @@ README = CLIENT / "README.md"
 PRELUDE = """
 local out = {}
 local function wait(what, probe)
-  if not vim.wait(20000, probe, 20) then error('not in time: ' .. what) end
+  if not vim.wait(180000, probe, 20) then error('not in time: ' .. what) end
 end
 local function clients()
   return vim.lsp.get_clients and vim.lsp.get_clients({ bufnr = 0 }) or vim.lsp.buf_get_clients(0)

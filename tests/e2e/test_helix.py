@@ -74,7 +74,7 @@ def test_it_hovers_and_tells_what_is_wrong(tmp_path: Path) -> None:
             "PATH": f"{tmp_path / 'bin'}{os.pathsep}{os.environ['PATH']}",
         }
         health = subprocess.run(
-            [str(HELIX), "--health", "python"], env=environment, capture_output=True, text=True, timeout=30
+            [str(HELIX), "--health", "python"], env=environment, capture_output=True, text=True, timeout=HANG
         )
         assert str(aurora) in health.stdout
         screen = Screen([str(HELIX), "src/basket.py:20:6"], root, environment)

@@ -76,7 +76,7 @@ def environment_in(folder: Path) -> dict[str, str]:
     home = folder / "user"
     home.mkdir(parents=True)
     index = subprocess.run(
-        [sys.executable, "-m", "pip", "config", "get", "global.index-url"], capture_output=True, text=True, timeout=60
+        [sys.executable, "-m", "pip", "config", "get", "global.index-url"], capture_output=True, text=True, timeout=HANG
     ).stdout.strip()
     plain |= {"UV_DEFAULT_INDEX": index} if index else {}
     return plain | {

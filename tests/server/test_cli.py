@@ -346,7 +346,7 @@ def test_wrong_usage_is_one_line_and_2(run: Run, arguments: tuple[str, ...], com
 def test_a_closed_stream_is_no_error(daemon: FakeDaemon, workspace: Path, environ: dict[str, str], closed: str) -> None:
     script = f'"$0" -P -m aurora_cli mem login --json {closed}'
     done = subprocess.run(
-        ["sh", "-c", script, sys.executable], cwd=workspace, env=environ, capture_output=True, text=True, timeout=60
+        ["sh", "-c", script, sys.executable], cwd=workspace, env=environ, capture_output=True, text=True, timeout=HANG
     )
     assert (done.returncode, done.stderr) == (0, "")
     assert ">&-" in closed.replace("2>&-", "") or json.loads(done.stdout)["results"]

@@ -87,7 +87,11 @@ def test_a_shell_completes_commands_options_and_choices(
 
 def test_a_wrong_request_is_one_line(environment: dict[str, str]) -> None:
     done = subprocess.run(
-        ["aurora"], env={**environment, "_AURORA_COMPLETE": "tcsh_complete"}, capture_output=True, text=True, timeout=60
+        ["aurora"],
+        env={**environment, "_AURORA_COMPLETE": "tcsh_complete"},
+        capture_output=True,
+        text=True,
+        timeout=HANG,
     )
     assert done.returncode == 2 and done.stdout == ""
     assert len(done.stderr.splitlines()) == 1 and "aurora completion" in done.stderr

@@ -59,7 +59,7 @@ def test_a_session_over_pipes(tmp_path: Path, conversation: bytes) -> None:
             answers.update({json.loads(body).get("id"): json.loads(body)})
     assert answers[2]["result"]["files"] == 1
     rest, complaints = process.communicate(
-        frame("aurora/recall", {"query": "lighthouse"}, 3) + frame("shutdown", None, 4) + frame("exit"), timeout=20
+        frame("aurora/recall", {"query": "lighthouse"}, 3) + frame("shutdown", None, 4) + frame("exit"), timeout=HANG
     )
     assert process.returncode == 0
     found = {message["id"]: message for message in messages(rest)}

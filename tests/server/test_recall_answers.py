@@ -239,7 +239,7 @@ def test_the_command_line_shows_code_with_line_numbers(daemon: Daemon, root: Pat
     assert "    303      quarantine = [row for row in rows if row.broken]" in done.stdout
     assert "excerpt" in done.stdout
     done = subprocess.run(
-        [*program, *arguments, "--json"], cwd=root, env=environment, capture_output=True, text=True, timeout=60
+        [*program, *arguments, "--json"], cwd=root, env=environment, capture_output=True, text=True, timeout=HANG
     )
     (one,) = json.loads(done.stdout)["results"]
     assert one["excerpt"] is True and one["content_lines"][0] == 1

@@ -8,14 +8,19 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from aurora_indexer import IndexerError
+from aurora_protocol.strict_modes import complaint
 
 
 class NotARegularFile(IndexerError):
-    """A pipe, socket, device or folder stands where a file was expected."""
+    """Error of a pipe, socket, device or folder where a file was expected."""
+
+
+class NotOurs(IndexerError):
+    """Another user made the file, or may write it."""
 
 
 class TooLarge(IndexerError):
-    """The file holds more bytes than the limit."""
+    """Error of a file that holds more bytes than the limit."""
 
     def __init__(self, message: str, size: int) -> None:
         super().__init__(message)
@@ -23,18 +28,23 @@ class TooLarge(IndexerError):
 
 
 class Changing(IndexerError):
-    """The file was written to while it was read, every time."""
+    """Error of a file that was written to while it was read, every time."""
 
 
 _FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 _NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
 
 
-def read_prefix(path: str, at_most: int, *, follow: bool = False) -> bytes:
+def read_prefix(path: str, at_most: int, *, follow: bool = False, owner: int | None = None) -> bytes:
     """The first `at_most` bytes of a regular file. Raises OSError (also for symbolic links, unless `follow`),
     `NotARegularFile`.
+
+    With `owner` what is read is to be obeyed: it may belong to that user, to ours or to root, and nobody else may write
+    it. Raises `NotOurs` otherwise.
     """
-    with _opened(path, follow) as (descriptor, _):
+    with _opened(path, follow) as (descriptor, status):
+        if owner is not None and (problem := complaint(path, status, owner)):
+            raise NotOurs(problem)
         return _read(descriptor, at_most)
 
 

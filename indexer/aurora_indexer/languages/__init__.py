@@ -31,7 +31,6 @@ that waits for a child anywhere in a block is kept for every block that is open.
 
 from __future__ import annotations
 
-import logging
 import re
 from collections.abc import Iterable
 from functools import cache
@@ -51,7 +50,6 @@ if TYPE_CHECKING:
 
 __all__ = ["LANGUAGES", "Language", "UnsupportedLanguage", "all_languages", "compiled", "for_path", "for_source"]
 
-logger = logging.getLogger(__name__)
 
 GROUP = "aurora.languages"
 
@@ -69,7 +67,7 @@ class Compiled(Struct, frozen=True):
     query: Query
 
 
-class _Table:
+class _LanguageTable:
     """Rows of languages, to be found by what they take."""
 
     def __init__(self, languages: Iterable[Language]) -> None:
@@ -82,22 +80,22 @@ class _Table:
         return self.by_file_name.get(name) or self.by_suffix.get(suffix.lower())
 
 
-_built_in = _Table(LANGUAGES)
+_built_in = _LanguageTable(LANGUAGES)
 
 
 @cache
-def _plugged() -> _Table:
+def _plugged() -> _LanguageTable:
     """The languages of plug-ins, looked for when the first file comes that is in none of ours."""
     found: dict[str, Language] = {}
     for plugin in plugins.load(GROUP, Language):
         name = plugin.value.name
         if name in _built_in.by_name or name in found:
-            logger.warning("language %s of %s is left out: there is one of that name", name, plugin.distribution)
+            plugins.leave_out(GROUP, plugin, f"there is a language {name} already")
         elif plugin.value.query is None:
-            logger.warning("language %s of %s is left out: it names no query file", name, plugin.distribution)
+            plugins.leave_out(GROUP, plugin, f"its language {name} names no query file")
         else:
             found[name] = plugin.value
-    return _Table(found.values())
+    return _LanguageTable(found.values())
 
 
 def all_languages() -> tuple[Language, ...]:

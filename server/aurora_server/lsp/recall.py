@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 
 from lsprotocol.types import ErrorCodes
 
-from aurora_memory.recall.budget import Offer, choose
+from aurora_memory.recall.token_budget import KnapsackItem, fill_token_budget
 from aurora_protocol import methods
 from aurora_protocol.methods import EditorContext, Freshness, Recalled, RecallParams, RecallResult
 from aurora_server.lsp.location import place_of
 from aurora_server.lsp.server import params_as
 from aurora_server.session.errors import RequestError
 from aurora_server.session.folders import owner_of
-from aurora_server.workspace.focus import Cursor
+from aurora_server.workspace.focus import EditorCursor
 
 if TYPE_CHECKING:
     from aurora_server.lsp.server import AuroraServer
@@ -77,7 +77,9 @@ def merged(params: RecallParams, answers: list[tuple[Workspace, RecallResult]], 
         results = found[: params.limit]
     else:
         # Each folder has chosen the form that suits its answer; here only what is delivered can be left out.
-        plan = choose([Offer(one.score, one.tokens) for one in found], params.budget_tokens, params.limit)
+        plan = fill_token_budget(
+            [KnapsackItem(one.score, one.tokens) for one in found], params.budget_tokens, params.limit
+        )
         results = [found[place] for place in sorted(plan)]
     hint = None if results else next((answer.hint for _, answer in answers if answer.hint), None)
     return RecallResult(
@@ -116,13 +118,13 @@ def freshness(parts: list[Freshness]) -> Freshness:
     )
 
 
-async def _cursor(ls: AuroraServer, context: EditorContext | None) -> tuple[Workspace | None, Cursor | None]:
+async def _cursor(ls: AuroraServer, context: EditorContext | None) -> tuple[Workspace | None, EditorCursor | None]:
     """Where the user is, and the workspace that is in; None for files outside the session's folders."""
     place = await place_of(ls, context.uri) if context is not None else None
     if context is None or place is None:
         return None, None
     line = None if context.position is None else context.position.line
-    return place.workspace, Cursor(place.path, line, place.text)
+    return place.workspace, EditorCursor(place.path, line, place.text)
 
 
 async def _asked(ls: AuroraServer, *, everywhere: bool) -> list[Workspace]:

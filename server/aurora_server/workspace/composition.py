@@ -5,7 +5,6 @@ share.
 from __future__ import annotations
 
 import asyncio
-import importlib
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -21,14 +20,13 @@ if TYPE_CHECKING:
     from aurora_deliverables.telemetry.sender import Sender
     from aurora_indexer.embedding.model_process import ModelProcess
     from aurora_indexer.workers.pool import WorkerPool
-    from aurora_protocol.methods import Finding
-    from aurora_server.workspace.log_retention import LogRetention
+    from aurora_protocol.methods import DoctorFinding
     from aurora_server.workspace.workspace import Workspace
 
 MOST_WORKERS = 4
 """Worker processes unless told otherwise: more would be felt in the editor."""
-SETTLED_AFTER = 60.0
-"""Seconds until the daemon looks after what can wait."""
+LOGS_KEPT_AFTER = 60.0
+"""Seconds after the first workspace was opened until conversation logs are looked through: nobody waits for it."""
 
 
 class WorkspaceOpener:
@@ -70,7 +68,7 @@ class WorkspaceOpener:
             self._keeping_logs = asyncio.create_task(self._keep_logs(), name="keep conversation logs")
         return workspace
 
-    async def repair(self, folder: Path) -> list[Finding]:
+    async def repair(self, folder: Path) -> list[DoctorFinding]:
         """Set the damaged memory of a workspace that cannot be opened aside; says what was done."""
         from aurora_server.workspace.repair import mend_unopened
 
@@ -97,10 +95,10 @@ class WorkspaceOpener:
 
     async def _keep_logs(self) -> None:
         """Look after the conversation logs, once nobody waits for a start any more."""
-        await asyncio.sleep(SETTLED_AFTER)
-        module = await asyncio.to_thread(importlib.import_module, "aurora_server.workspace.log_retention")
-        upkeep: LogRetention = module.LogRetention(lambda: self._source.current().soar.conversations, self._forget_logs)
-        await upkeep.go_on()
+        await asyncio.sleep(LOGS_KEPT_AFTER)
+        from aurora_server.workspace.maintenance import LogRetention  # a workspace is open: it is imported already
+
+        await LogRetention(lambda: self._source.current().soar.conversations, self._forget_logs).go_on()
 
     async def _forget_logs(self, files: Sequence[str]) -> None:
         for workspace in list(self._opened):

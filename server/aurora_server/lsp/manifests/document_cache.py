@@ -16,7 +16,7 @@ from lsprotocol import types
 from aurora_manifest.json.scan_state import MAX_BYTES
 from aurora_manifest.kinds import MANIFEST, DocumentKind, kind_of
 from aurora_protocol.positions import Encoding, LineIndex
-from aurora_server.lsp.documents import Document, path_of
+from aurora_server.lsp.documents import OpenDocument, path_of
 from aurora_server.lsp.ranges import offset_of, range_of
 
 if TYPE_CHECKING:
@@ -187,7 +187,7 @@ async def _read(ls: AuroraServer, uri: str) -> tuple[Reader, Snapshot] | None:
     return reader, await asyncio.to_thread(lambda: reader.read(uri, version, document.index_of(text), encoding))
 
 
-def _reader(document: Document, kind: DocumentKind, ls: AuroraServer) -> Reader:
+def _reader(document: OpenDocument, kind: DocumentKind, ls: AuroraServer) -> Reader:
     if document.reader is None or document.reader.kind is not kind:
         document.reader = Reader(kind, ls.core.settings.manifest.severities)
     return document.reader
