@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from aurora_server.mcp.recall_reply import hits_reply
+from aurora_server.mcp.memory_tools import hits_reply
 from aurora_server.mcp.replies import (
     MAX_LINKS,
     ToolReply,
