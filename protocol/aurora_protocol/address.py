@@ -104,7 +104,7 @@ class Address:
 
 @dataclass(frozen=True)
 class Info:
-    """What a running daemon says of itself in its info file. `started` is seconds since the epoch."""
+    """Self-description of a running daemon in its info file. `started` is seconds since the epoch."""
 
     pid: int
     version: str
@@ -119,7 +119,7 @@ def write_info(address: Address, info: Info) -> None:
 
 
 def read_info(address: Address) -> Info | None:
-    """What the last daemon of this home said of itself; None when there is nothing usable. It may be long gone."""
+    """Self-description of the last daemon of this home; None when there is nothing usable. It may be long gone."""
     document = _read_object(address.info)
     try:
         return Info(

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from subprocess import Popen
 
 DAEMON = ("-P", "-m", "aurora_cli", "daemon", "run", "--detached")
-"""What the interpreter is asked to run. `-P` keeps the working folder off the import path."""
+"""Arguments of the interpreter. `-P` keeps the working folder off the import path."""
 
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.01, 0.05
 _RESTART_AFTER = 0.5
@@ -212,7 +212,7 @@ def _size(log: Path) -> int:
 
 
 def _complaint(log: Path, since: int) -> str:
-    """What the daemon wrote last, after byte `since` of its log, and where to read more."""
+    """End of the daemon's log, after byte `since` of its log, and where to read more."""
     try:
         with log.open("rb") as file:
             size = os.fstat(file.fileno()).st_size

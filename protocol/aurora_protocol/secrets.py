@@ -91,7 +91,7 @@ def is_placeholder(value: str) -> bool:
 
 
 def tokens_in(text: str) -> Iterator[Secret]:
-    """What has the form of a provider's key, a token or a private key. None overlaps another; not in text order."""
+    """Keys and tokens by the forms of their providers, and private keys. None overlaps another; not in text order."""
     taken: list[tuple[int, int]] = []
     random = _random_runs(text)
     for shape in SHAPES:

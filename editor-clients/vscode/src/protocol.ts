@@ -1,4 +1,5 @@
 // What the daemon says and takes, as far as this extension uses it. Lines are 1-based, as on the command line.
+import type { Phase, Status as DeliverableStatus } from "./deliverableEvents";
 
 export const Recall = "aurora/recall";
 export const Index = "aurora/index";
@@ -11,7 +12,7 @@ export const DeliverableChanged = "aurora/deliverableChanged";
 export const AskUser = "aurora/askUser";
 export const LanguageModel = "aurora/languageModel";
 
-export interface Activation {
+export interface ActivationTerms {
   total: number;
   base_level: number;
   spreading: number;
@@ -31,7 +32,7 @@ export interface Recalled {
   language: string;
   signature: string;
   score: number;
-  activation: Activation;
+  activation: ActivationTerms;
   last_used: string | null;
   last_modified: string | null;
   summary: string;
@@ -74,7 +75,7 @@ export interface StatusResult {
   workspaces: WorkspaceStatus[];
 }
 
-export interface Link {
+export interface RelatedChunk {
   relation: string;
   id: string;
   name: string;
@@ -87,7 +88,7 @@ export interface ExplainResult {
   docstring: string;
   accesses: string[];
   commits: string[];
-  relations: Link[];
+  relations: RelatedChunk[];
   patterns: { id: string; query: string; score: number; uses: number }[];
 }
 
@@ -135,14 +136,11 @@ export interface BudgetResult {
   model: string | null;
 }
 
-export const PHASES = ["propose", "specs", "design", "tasks", "apply", "verify", "archive"] as const;
-export type Phase = (typeof PHASES)[number];
-
 /** The state document of AURA-M §5.1: only what is shown here. */
 export interface DeliverableState {
   change_id: string;
   description?: string | null;
-  status: "planning" | "executing" | "verifying" | "completed" | "failed";
+  status: DeliverableStatus;
   current_phase?: Phase | null;
   tasks_total?: number | null;
   tasks_completed?: number | null;

@@ -148,6 +148,12 @@ async def keep_outbox(db: aiosqlite.Connection) -> None:
     )
 
 
+async def mark_files(db: aiosqlite.Connection) -> None:
+    """Database migration 4: the rest of a file's stat. Every file is read once more, as none is known by it yet."""
+    for table in ("files", "skips"):
+        await db.execute(f"ALTER TABLE {table} ADD COLUMN mark INTEGER NOT NULL DEFAULT 0")
+
+
 _COPIES = itertools.count()
 """Numbers of copies: two stores of one process may make one each at the same time."""
 
@@ -155,6 +161,7 @@ MIGRATIONS: tuple[Callable[[aiosqlite.Connection], Awaitable[None]], ...] = (
     create_tables,
     create_deliverable_log,
     keep_outbox,
+    mark_files,
 )
 """Append only. The database's `user_version` is how many of these it has had."""
 

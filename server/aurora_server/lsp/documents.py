@@ -19,7 +19,7 @@ from aurora_server.session.errors import INVALID_PARAMS, RequestError
 
 if TYPE_CHECKING:
     from aurora_protocol.methods import Position
-    from aurora_server.lsp.manifests.document_cache import Reader
+    from aurora_server.lsp.manifests.document_cache import DocumentReader
 
 MAX_PARSED = 1024 * 1024
 """Characters; larger buffers are kept but not parsed."""
@@ -28,7 +28,7 @@ MAX_PARSED = 1024 * 1024
 class OpenDocument(TextDocument):
     """One open document. `reader` reads it as JSON, where it is a manifest or the like."""
 
-    reader: Reader | None = None
+    reader: DocumentReader | None = None
     _index: LineIndex | None = None
 
     def apply_change(self, change: types.TextDocumentContentChangeEvent) -> None:
