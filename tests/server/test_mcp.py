@@ -18,7 +18,7 @@ from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
 from tests.orchestration.llm.loopback import KEY, LoopbackProvider
 from tests.orchestration.soar.minds import Mind
-from tests.server.agents import COMMAND, agent, environment, links, price, raw, said
+from tests.server.agents import COMMAND, Raw, agent, environment, links, price, raw, said
 from tests.server.client_requests import FILES, MEDIUM, TWO, asked, workspace
 from tests.server.daemons import Daemon
 
@@ -126,6 +126,15 @@ async def test_tools_describe_themselves_in_one_piece(place: Place) -> None:
     assert len(json.dumps([tool.model_dump(mode="json", by_alias=True) for tool in tools])) < 24_000
 
 
+@pytest.fixture(scope="module")
+def spoken(place: Place) -> Iterator[Raw]:
+    """One session for many questions: starting `aurora mcp` takes a second of CPU time."""
+    home, root, variables = place
+    with raw(home, root, **variables) as client:
+        client.initialize()
+        yield client
+
+
 @pytest.mark.parametrize(
     ("tool", "arguments", "told"),
     [
@@ -160,13 +169,10 @@ async def test_tools_describe_themselves_in_one_piece(place: Place) -> None:
         ("aurora_validate_manifest", {"file": "a\0b"}, "cannot be read"),
     ],
 )
-async def test_wrong_arguments_are_an_answer_that_helps(
-    place: Place, tool: str, arguments: dict[str, Any], told: str
+def test_wrong_arguments_are_an_answer_that_helps(
+    spoken: Raw, tool: str, arguments: dict[str, Any], told: str, request: pytest.FixtureRequest
 ) -> None:
-    home, root, variables = place
-    with raw(home, root, **variables) as client:
-        client.initialize()
-        result = client.ask(1, "tools/call", name=tool, arguments=arguments)["result"]
+    result = spoken.ask(request.node.name, "tools/call", name=tool, arguments=arguments)["result"]
     text = result["content"][0]["text"]
     assert result["isError"] and told in text and tool in text and len(text) < 1_000
     assert "structuredContent" not in result
