@@ -16,6 +16,7 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.shared.exceptions import MCPError
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
+from aurora_server.mcp.replies import chunk_uri
 from tests.orchestration.llm.loopback import KEY, LoopbackProvider
 from tests.orchestration.soar.minds import Mind
 from tests.server.agents import COMMAND, Raw, agent, environment, links, price, raw, said
@@ -65,10 +66,11 @@ async def test_every_older_revision_is_spoken_as_it_was(place: Place, version: s
         tools = client.ask(1, "tools/list")["result"]["tools"]
         assert {tool["name"] for tool in tools} == NAMES
         found = client.ask(2, "tools/call", name="aurora_recall", arguments={"query": "expand template"})["result"]
-        kinds = {each["type"] for each in found["content"]}
-        text = json.dumps(found["content"])
-        assert "src/template.py" in text and "aurora://chunk/" in text
-        assert ("resource_link" in kinds) == (version >= "2025-06-18")
+        assert [each["type"] for each in found["content"]] == ["text"] and "src/template.py" in json.dumps(found)
+        context = {"query": "collect rows of the table", "budget": 100}
+        whole = client.ask(4, "tools/call", name="aurora_retrieve_context", arguments=context)["result"]
+        kinds = {each["type"] for each in whole["content"]}
+        assert "aurora://chunk/" in json.dumps(whole) and ("resource_link" in kinds) == (version >= "2025-06-18")
         assert client.ask(3, "ping")["result"] == {}
 
 
@@ -78,16 +80,14 @@ async def test_the_sdks_client_finds_reads_and_explains(place: Place, mode: str,
     async with agent(home, root, variables, mode=mode) as client:
         assert client.session.protocol_version == version
         found = await client.call_tool("aurora_recall", {"query": "expand template", "limit": 3})
-        assert not found.is_error and "src/template.py:1-3" in said(found)
-        assert found.structured_content is not None
-        best = found.structured_content["results"][0]
-        assert (best["name"], best["file"], best["line_start"]) == ("expand", "src/template.py", 1)
-        read = await client.read_resource(links(found)[0])
+        assert not found.is_error and said(found).startswith("1. expand src/template.py:1-3")
+        assert found.structured_content is None and links(found) == []
+        read = await client.read_resource(chunk_uri("code:src/template.py:expand"))
         assert isinstance(read.contents[0], types.TextResourceContents)
         assert read.contents[0].text == FILES["src/template.py"].rstrip()
         whole = await client.call_tool("aurora_retrieve_context", {"query": "expand template"})
         assert "return fill(template, values)" in said(whole)
-        explained = await client.call_tool("aurora_explain", {"id": best["id"]})
+        explained = await client.call_tool("aurora_explain", {"id": "code:src/template.py:expand"})
         assert "called by request" in said(explained)
 
 
@@ -183,7 +183,7 @@ async def test_arguments_are_taken_as_models_send_them(place: Place) -> None:
     async with agent(home, root, variables) as client:
         loose = {"query": "expand", "limit": "1", "types": '["code"]', "max_tokens": "500"}
         found = await client.call_tool("aurora_recall", loose)
-        assert found.structured_content is not None and len(found.structured_content["results"]) == 1
+        assert said(found).startswith("1. ") and "\n2. " not in said(found)
         begun = {"action": "start", "change_id": "loose", "details": '{"description": "as text"}'}
         assert json.loads(said(await client.call_tool("aurora_deliverable", begun)))["description"] == "as text"
 
@@ -205,9 +205,8 @@ async def test_answers_cost_no_more_than_was_allowed(place: Place, tokens: int) 
             result = await client.call_tool(name, arguments)
             assert said(result), name
             assert price(result) <= arguments.get("max_tokens", tokens), name
-        more = await client.call_tool("aurora_recall", {"query": query, "limit": 100, "max_tokens": tokens})
-        assert more.structured_content is not None
-        assert more.structured_content["omitted"] > 0 and links(more)
+        more = await client.call_tool("aurora_retrieve_context", {"query": query, "budget": 100})
+        assert "more did not fit" in said(more) and links(more)
 
 
 async def test_steps_of_the_phases_give_what_their_schemas_say(place: Place) -> None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from aurora_server.mcp.memory_tools import hits_reply
+from aurora_server.mcp.memory_tools import hits_reply, places_reply
 from aurora_server.mcp.replies import (
     MAX_LINKS,
     ToolReply,
@@ -164,7 +165,7 @@ def test_where_not_even_a_link_fits_the_rest_is_counted() -> None:
 def test_there_are_fifty_links_at_most() -> None:
     reply = hits_reply(found(80, lines=4_000), 20_000)
     assert blocks(reply) == [] and MAX_LINKS == len(reply.links) == 50
-    assert len(hits_reply(found(80), 50_000, structured=True).links) == 50
+    assert len(hits_reply(found(80), 50_000).links) == 50
 
 
 def test_a_result_without_its_text_has_its_link_beside_it() -> None:
@@ -175,14 +176,32 @@ def test_a_result_without_its_text_has_its_link_beside_it() -> None:
     assert [link.name for link in hits_reply(given, 4_000).links] == ["collect_1"]
 
 
-def test_structured_content_is_paid_for_from_the_same_tokens() -> None:
-    plain, structured = hits_reply(found(50), 1_500), hits_reply(found(50), 1_500, structured=True)
-    assert structured.data is not None
-    assert len(structured.data["results"]) == len(blocks(structured)) < len(blocks(plain))
-    assert structured.data["omitted"] == 50 - len(blocks(structured))
-    assert price(structured) <= 1_500 and price(plain) <= 1_500
+def test_ten_places_are_told_once_in_four_hundred_tokens() -> None:
+    given = found(10)
+    for each in given["results"]:
+        each |= {"summary": "Collects the rows of a table, those that are hidden too, and gives them back. " * 3}
+    given["results"][3]["also"] = [{"name": "collect_all", "line_start": 40}]
+    given["results"][4] |= {"file": "", "id": "reas:rotate:v1", "signature": "rotate the login key"}
+    reply = places_reply(given, 4_000)
+    assert (reply.links, reply.data) == ((), None) and cost(reply.text) <= 400
+    lines = reply.text.splitlines()
+    assert lines[0] == "1. collect_0 src/rows.py:0-0", "a summary that does not fit is left out whole"
+    assert lines[3] == "4. collect_3 src/rows.py:3-3 — also collect_all :40"
+    assert lines[4] == "5. reas:rotate:v1 rotate the login key"
 
 
+def test_a_place_says_what_it_is_for_where_there_is_room() -> None:
+    given = found(1)
+    given["results"][0]["summary"] = "Collects the rows."
+    assert places_reply(given, 100).text == "1. collect_0 src/rows.py:0-0 — Collects the rows."
+
+
+def test_places_that_do_not_fit_are_counted() -> None:
+    reply = places_reply(found(60), 300)
+    assert cost(reply.text) <= 300 and reply.text.endswith(f"({60 - len(blocks(reply))} more did not fit; {HINT})")
+
+
+@pytest.mark.parametrize("tell", [hits_reply, places_reply])
 @pytest.mark.parametrize(
     ("given", "last"),
     [
@@ -192,8 +211,10 @@ def test_structured_content_is_paid_for_from_the_same_tokens() -> None:
         (found(0, pending=3, indexed=False), "(memory of this workspace is still being built; ask again in a minute)"),
     ],
 )
-def test_what_is_behind_is_said_last(given: dict[str, Any], last: str) -> None:
-    assert hits_reply(given, 500).text.splitlines()[-1] == last
+def test_what_is_behind_is_said_last(
+    tell: Callable[[dict[str, Any], int], ToolReply], given: dict[str, Any], last: str
+) -> None:
+    assert tell(given, 500).text.splitlines()[-1] == last
 
 
 @pytest.mark.parametrize("chunk", ["code:src/a b.py:f", "reas:why?#1", "know:docs/ä%20.md:Part 2"])
