@@ -10,7 +10,7 @@ State = Literal["scanning", "indexing", "ready", "error"]
 
 
 class IndexProgress(Struct, frozen=True):
-    """How far a run is: files done of files to do, chunks in memory, and what is being done in a word."""
+    """Progress of a run: files done of files to do, chunks in memory, and what is being done in a word."""
 
     done: int
     total: int
@@ -19,7 +19,7 @@ class IndexProgress(Struct, frozen=True):
 
 
 class IndexSummary(Struct, frozen=True):
-    """What one run did with files."""
+    """Outcome of one run: what it did with files."""
 
     parsed: int = 0
     unchanged: int = 0

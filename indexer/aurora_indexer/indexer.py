@@ -51,7 +51,7 @@ MANY_FILES = 100
 """From so many parsed files on, a run was a bulk write."""
 
 LOOK_SECONDS = 2.0
-"""How often the root itself is looked at: no event tells that it was removed and made again."""
+"""Seconds between looks at the root itself: no event tells that it was removed and made again."""
 
 
 class IndexerSettings(Struct, frozen=True):
@@ -66,7 +66,7 @@ _Waiter = tuple["asyncio.Future[IndexSummary]", Callable[[IndexProgress], None] 
 
 
 class _Wanted(Struct):
-    """What has to be looked at next. `everything` outranks `paths`; `edited` is false for checkouts."""
+    """Queue of what has to be looked at next. `everything` outranks `paths`; `edited` is false for checkouts."""
 
     paths: set[str]
     everything: bool = False
@@ -105,12 +105,12 @@ class Indexer:
 
     @property
     def watching(self) -> str:
-        """How changes are noticed: `inotify`, `fsevents`, `polling`, or `off` until the watch is up."""
+        """Way in which changes are noticed: `inotify`, `fsevents`, `polling`, or `off` until the watch is up."""
         return self._watched.mode
 
     @property
     def warning(self) -> str | None:
-        """What the watcher could not do, if anything."""
+        """Warning of the watcher: what it could not do, if anything."""
         return self._watched.warning
 
     def start(self) -> None:

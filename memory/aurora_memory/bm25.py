@@ -30,7 +30,7 @@ FIELD_WEIGHTS: dict[Field, float] = {
     "calls": 1.0,
     "body": 1.0,
 }
-"""How much a term counts by where it stands: what a chunk is called says more than what it mentions."""
+"""Weight of a term by the field it stands in: what a chunk is called says more than what it mentions."""
 
 SATURATION = 1.2
 LENGTH_SHARE = 0.5

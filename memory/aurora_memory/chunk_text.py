@@ -95,7 +95,7 @@ def joined(lines: Sequence[Line]) -> str:
 
 
 def cost(text: str) -> int:
-    """What a text costs a language model, in tokens."""
+    """Token cost of a text."""
     return estimated_tokens(text.encode("utf-8", "replace"))
 
 

@@ -1,4 +1,4 @@
-"""Reading chunk documents from outside: bounded, checked against their JSON Schema, then typed.
+"""Validation of chunk documents from outside: bounded, checked against their JSON Schema, then typed.
 
 The schema gives the errors people read (each names its place); the structs of `documents` give the types, and refuse
 the little that a schema cannot express.
@@ -29,33 +29,33 @@ _SCHEMAS = {"code": "code-chunk", "reasoning": "reasoning-chunk", "knowledge": "
 AnyDocument = TypeVar("AnyDocument", CodeDocument, ReasoningDocument, KnowledgeDocument)
 
 
-class InvalidDocument(StoreError):
-    """A chunk document breaks its schema; the message names the places."""
+class InvalidChunkDocument(StoreError):
+    """Error of a chunk document that breaks its schema; the message names the places."""
 
 
 def read_document(raw: bytes | str) -> Document:
-    """Read one chunk document of any type from JSON. Raises InvalidDocument; at most 1 MiB is looked at."""
+    """Read one chunk document of any type from JSON. Raises InvalidChunkDocument; at most 1 MiB is looked at."""
     size = len(raw) if isinstance(raw, bytes) else len(raw.encode("utf-8", "surrogatepass"))
     if size > MAX_BYTES:
-        raise InvalidDocument(f"a chunk document of {size} bytes is too large: {MAX_BYTES} are the most; split it")
+        raise InvalidChunkDocument(f"a chunk document of {size} bytes is too large: {MAX_BYTES} are the most; split it")
     try:
         decoded = typed.decode(raw)
     except (msgspec.DecodeError, UnicodeError) as error:
-        raise InvalidDocument(f"a chunk document is not JSON: {error}; mend it and send it again") from error
+        raise InvalidChunkDocument(f"a chunk document is not JSON: {error}; mend it and send it again") from error
     except RecursionError as error:
-        raise InvalidDocument("a chunk document is nested too deep; flatten it and send it again") from error
+        raise InvalidChunkDocument("a chunk document is nested too deep; flatten it and send it again") from error
     problems = document_problems(decoded)
     if problems:
-        raise InvalidDocument(f"a chunk document is not valid: {'; '.join(problems)}")
+        raise InvalidChunkDocument(f"a chunk document is not valid: {'; '.join(problems)}")
     try:
         document: Document = typed.decode(raw, Document)
     except msgspec.ValidationError as error:
-        raise InvalidDocument(f"a chunk document is not valid: {error}") from error
+        raise InvalidChunkDocument(f"a chunk document is not valid: {error}") from error
     return document
 
 
 def document_problems(decoded: Any) -> list[str]:
-    """What a decoded document breaks of its type's schema, in words with places; empty when it holds. At most five."""
+    """Violations of its type's schema by a decoded document, in words with places; at most five."""
     kind = decoded.get("type") if isinstance(decoded, dict) else None
     if not isinstance(kind, str) or kind not in _SCHEMAS:
         return [f"type: one of {', '.join(_SCHEMAS)} is needed"]
@@ -69,26 +69,26 @@ def document_problems(decoded: Any) -> list[str]:
 
 
 def checked(document: AnyDocument) -> AnyDocument:
-    """The document itself, its types and limits held to be those of its schema. Raises InvalidDocument.
+    """The document itself, its types and limits held to be those of its schema. Raises InvalidChunkDocument.
 
     Microseconds, without jsonschema: for documents built here of what memory already holds.
     """
     try:
         return typed.convert(msgspec.to_builtins(document), type(document))
     except (msgspec.ValidationError, TypeError) as error:
-        raise InvalidDocument(f"{document.id}: {error}") from error
+        raise InvalidChunkDocument(f"{document.id}: {error}") from error
 
 
 def fully_checked(document: AnyDocument) -> AnyDocument:
-    """As `checked`, and against the JSON Schema itself: for what is about to be kept. Raises InvalidDocument."""
+    """As `checked`, and against the JSON Schema itself: for what is about to be kept. Raises InvalidChunkDocument."""
     problems = document_problems(plain(checked(document)))
     if problems:
-        raise InvalidDocument(f"{document.id}: {'; '.join(problems)}")
+        raise InvalidChunkDocument(f"{document.id}: {'; '.join(problems)}")
     return document
 
 
 def plain(document: Document) -> dict[str, Any]:
-    """A document as JSON has it: objects, lists and scalars."""
+    """Document as JSON has it: objects, lists and scalars."""
     found: dict[str, Any] = typed.decode(msgspec.json.encode(document))
     return found
 

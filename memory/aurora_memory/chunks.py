@@ -28,8 +28,10 @@ ChunkKind = Literal[
     "table",
     "view",
 ]
-"""What a chunk defines. `module` is what is left of a source file between its definitions; from `section` on it is
-knowledge: a passage of a document, a data type, something an API or a database can be asked to do, a table, a view.
+"""Kind of a chunk, by what it defines.
+
+`module` is what is left of a source file between its definitions; from `section` on it is knowledge: a passage of a
+document, a data type, something an API or a database can be asked to do, a table, a view.
 """
 
 ChunkType = Literal["code", "know", "reas"]
@@ -50,8 +52,8 @@ MODULE_NAME = "<module>"
 """The qualified name of a file's module-level remainder."""
 
 
-class AstSummary(Struct, frozen=True, array_like=True, gc=False):
-    """How intricate a definition is: branch and loop counts, and what they amount to."""
+class ComplexityCounts(Struct, frozen=True, array_like=True, gc=False):
+    """Complexity of a definition: its branch and loop counts, and what they amount to."""
 
     complexity: Literal["low", "medium", "high"]
     branches: int
@@ -59,7 +61,7 @@ class AstSummary(Struct, frozen=True, array_like=True, gc=False):
 
 
 class Reference(Struct, frozen=True, array_like=True, gc=False):
-    """A name a chunk uses, as written: `self.db.get_user(…)` is name `get_user`, qualifier `self.db`."""
+    """Reference: a name a chunk uses, as written: `self.db.get_user(…)` is name `get_user`, qualifier `self.db`."""
 
     kind: ReferenceKind
     name: str
@@ -67,7 +69,7 @@ class Reference(Struct, frozen=True, array_like=True, gc=False):
 
 
 class Import(Struct, frozen=True, array_like=True, gc=False):
-    """One imported name of a file.
+    """Import: one imported name of a file.
 
     `from a.b import c as d` is module `a.b`, name `c`, alias `d`; `import a.b as x` is module `a.b`, no name,
     alias `x`. Relative modules keep their dots or slashes (`.auth`, `./auth`). Where nothing is named, the last segment
@@ -79,8 +81,8 @@ class Import(Struct, frozen=True, array_like=True, gc=False):
     alias: str = ""
 
 
-class Part(Struct, frozen=True, array_like=True, gc=False):
-    """A stretch of a chunk that is searched as one: the whole of it, or a piece cut on syntax borders (cAST).
+class ChunkPart(Struct, frozen=True, array_like=True, gc=False):
+    """Part of a chunk, searched as one: the whole of it, or a piece cut on syntax borders (cAST).
 
     `occurrences` has, for each term, its counts by field (`aurora_memory.term_counts`); `length` and `name_length` are
     how many terms the part, and its chunk's name, have.
@@ -94,7 +96,9 @@ class Part(Struct, frozen=True, array_like=True, gc=False):
 
 
 class CodeChunk(Struct, frozen=True, array_like=True, gc=False):
-    """A definition, the module-level remainder of a file, or a piece of a document. Lines are 1-based and inclusive.
+    """Chunk: a definition, the module-level remainder of a file, or a piece of a document.
+
+    Lines are 1-based and inclusive.
 
     `name` is qualified within the file with dots in every language (`AuthService.login`). `ordinal` counts earlier
     definitions of the same qualified name in the file (overloads, `if`/`else` variants). `parent` is the qualified name
@@ -113,12 +117,12 @@ class CodeChunk(Struct, frozen=True, array_like=True, gc=False):
     docstring: str
     parent: str | None
     references: tuple[Reference, ...]
-    ast_summary: AstSummary
+    ast_summary: ComplexityCounts
     keywords: tuple[str, ...]
     body_hash: bytes
     shape_hash: bytes
     tokens: int
-    parts: tuple[Part, ...]
+    parts: tuple[ChunkPart, ...]
     ordinal: int = 0
 
     @property
@@ -139,7 +143,7 @@ class ParsedFile(Struct, frozen=True, array_like=True, gc=False):
 
 
 def type_of(kind: str) -> ChunkType:
-    """Whether a chunk of this kind is code, knowledge or reasoning."""
+    """Type of chunks of a kind: code, knowledge or reasoning."""
     if kind == REASONING:
         return "reas"
     return "know" if kind in KNOWLEDGE_KINDS else "code"

@@ -46,8 +46,11 @@ _EVERY_LOG = frozenset(
 """Stems that every log has, whatever it is about."""
 
 
-class LogSection(Struct, frozen=True):
-    """One section of a log, ready to be found. Lines are 1-based, inclusive; `phase` is None outside of phases."""
+class IndexedLogSection(Struct, frozen=True):
+    """Section of a conversation log as the index has it.
+
+    Lines are 1-based, inclusive; `phase` is None outside of phases.
+    """
 
     title: str
     line_start: int
@@ -60,7 +63,10 @@ class LogSection(Struct, frozen=True):
 
 
 class LogReference(Struct, frozen=True):
-    """Where a log tells of what was asked. `file` is its path below the folder of logs; a higher `score` is better."""
+    """Reference to a section of a conversation log that tells of what was asked.
+
+    `file` is its path below the folder of logs; a higher `score` is better.
+    """
 
     file: str
     section: str
@@ -73,7 +79,7 @@ class LogReference(Struct, frozen=True):
     score: float
 
 
-def index_of(file: str, text: str, query_id: str = "", topic: str = "") -> list[LogSection]:
+def index_of(file: str, text: str, query_id: str = "", topic: str = "") -> list[IndexedLogSection]:
     """Cut a log into its sections and choose each one's five to seven keywords; sections without any are left out.
 
     `query_id` holds where no heading above names one; `topic` is what a model called the run, else the log's domain,
@@ -85,7 +91,7 @@ def index_of(file: str, text: str, query_id: str = "", topic: str = "") -> list[
     if not topic:
         domain = domain_of(((" ".join(whole), 2.0), (_prose(file), 2.0)))
         topic = domain if domain != GENERAL else next(iter(whole), GENERAL)
-    found: list[LogSection] = []
+    found: list[IndexedLogSection] = []
     current = query_id
     for title, start, end in _sections(lines):
         if named := _QUERY_ID.search(title):
@@ -95,7 +101,7 @@ def index_of(file: str, text: str, query_id: str = "", topic: str = "") -> list[
             continue
         phase = _PHASE.search(title)
         found.append(
-            LogSection(
+            IndexedLogSection(
                 title=title[:MAX_SECTION_TITLE],
                 line_start=start,
                 line_end=end,
@@ -131,7 +137,7 @@ def _sections(lines: Sequence[str]) -> Iterator[tuple[str, int, int]]:
 
 
 def _sought(word: str) -> list[str]:
-    """What a keyword is looked for by: `oauth2` by itself and by `oauth`."""
+    """Terms that a keyword is looked for by: `oauth2` by itself and by `oauth`."""
     return [term for term in stem_word(word) if len(term) > 1 and not term.isdigit()]
 
 

@@ -47,7 +47,7 @@ def code_document(
     """The document of a code chunk, as the store's reader tells of it.
 
     `references` are (kind, name, qualifier), `imports` module names, `last_modified` and `accesses` (oldest first)
-    Unix seconds. Raises InvalidDocument where the store holds what no document can.
+    Unix seconds. Raises InvalidChunkDocument where the store holds what no document can.
     """
     calls = [f"{qualifier}.{name}" if qualifier else name for kind, name, qualifier in references if kind == "calls"]
     tags = code_tags(chunk.name, chunk.kind, chunk.path, chunk.docstring, chunk.keywords.split(), calls)
@@ -102,7 +102,7 @@ def reasoning_document(
 ) -> ReasoningDocument:
     """The document of what a run that ended at `at` (Unix seconds) teaches; `flagged`: with its confidence.
 
-    Raises InvalidDocument.
+    Raises InvalidChunkDocument.
     """
     mark = "high-confidence-pattern" if is_pattern else "partial-success"
     rules = (
@@ -144,7 +144,10 @@ def knowledge_document(
     tags: Tags | None = None,
     log: ConversationLogReference | None = None,
 ) -> KnowledgeDocument:
-    """The document of facts on a topic. `confidence` in [0, 1], `acquired` in Unix seconds. Raises InvalidDocument."""
+    """Knowledge document: facts on a topic. `confidence` in [0, 1], `acquired` in Unix seconds.
+
+    Raises InvalidChunkDocument.
+    """
     told = tags or knowledge_tags(topic, (summary, *statements))
     rules = (
         _rule("confidence >= 0.8", "retain_for_180_days"),

@@ -36,12 +36,12 @@ Complexity = Literal["simple", "medium", "complex", "critical"]
 VerificationOption = Literal["option_a", "option_b", "option_c"]
 
 
-class Part(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What every piece of a document is: frozen, and without members that nobody knows."""
+class DocumentPart(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Part of a chunk document: frozen, and without members that nobody knows."""
 
 
-class RetentionRule(Part, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One condition on a chunk and what then happens to it: `access_count > 10`, `escalation_candidate`."""
+class RetentionRule(DocumentPart, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Retention rule: a condition on a chunk and what then happens: `access_count > 10`, `escalation_candidate`."""
 
     when: Annotated[str, Meta(min_length=1, max_length=500)] = field(name="if")
     then: Annotated[
@@ -53,16 +53,16 @@ class RetentionRule(Part, frozen=True, kw_only=True, forbid_unknown_fields=True)
     ]
 
 
-class Governance(Part, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """How long a chunk is kept, and what it must comply with (AURORA §6.3.6)."""
+class Governance(DocumentPart, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Governance of a chunk: how long it is kept, and what it must comply with (AURORA §6.3.6)."""
 
     compliance_tags: Annotated[tuple[Text, ...], Meta(max_length=50)]
     lifespan_policy: Literal["conditional", "time-based", "indefinite"]
     retention_rules: Annotated[tuple[RetentionRule, ...], Meta(max_length=50)]
 
 
-class ConversationLogReference(Part, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Where in the conversation logs a chunk comes from. Lines are 1-based, inclusive."""
+class ConversationLogReference(DocumentPart, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Place in the conversation logs that a chunk comes from. Lines are 1-based, inclusive."""
 
     date: Annotated[str, Meta(pattern="^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])$")]
     file: Annotated[str, Meta(min_length=1, max_length=1000)]
@@ -73,16 +73,16 @@ class ConversationLogReference(Part, frozen=True, kw_only=True, forbid_unknown_f
         _in_order(*self.line_range)
 
 
-class AstSummary(Part, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """How intricate a definition is."""
+class AstSummary(DocumentPart, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Complexity of a definition, as its document says it."""
 
     complexity: Literal["low", "medium", "high"]
     branches: Count
     loops: Count
 
 
-class CodeContent(Part, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What a code chunk is. `dependencies` are ids of chunks, `calls` names as written."""
+class CodeContent(DocumentPart, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Content of a code chunk. `dependencies` are ids of chunks, `calls` names as written."""
 
     file: Text
     function: Text
@@ -98,8 +98,8 @@ class CodeContent(Part, frozen=True, kw_only=True, forbid_unknown_fields=True):
         _in_order(self.line_start, self.line_end)
 
 
-class CodeMetadata(Part, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """How code is found, and when it last changed (None where nobody knows)."""
+class CodeMetadata(DocumentPart, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Metadata of a code chunk: how it is found, and when it last changed (None where nobody knows)."""
 
     language: Text
     last_modified: Time | None
@@ -109,29 +109,29 @@ class CodeMetadata(Part, frozen=True, kw_only=True, forbid_unknown_fields=True):
     domain: Domain
 
 
-class Subgoal(Part, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One step of a decomposition."""
+class PatternSubgoal(DocumentPart, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Subgoal of a reasoning pattern: one step of a decomposition."""
 
     id: Short
     description: Annotated[str, Meta(min_length=1, max_length=4000)]
     agent: Named
 
 
-class ToolUse(Part, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The tools one step used, in the order of their first use."""
+class ToolUse(DocumentPart, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Tools that one step used, in the order of their first use."""
 
     subgoal: Short
     agent: Named
     tools: Annotated[tuple[Named, ...], Meta(max_length=100)]
 
 
-class ReasoningContent(Part, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What was asked and how it was done; `success_score` is the verification score of the answer."""
+class ReasoningContent(DocumentPart, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Content of a reasoning chunk: question and decomposition; `success_score` is the answer's verification score."""
 
     pattern: Named
     original_query: Annotated[str, Meta(min_length=1, max_length=20_000)]
     complexity: Complexity
-    subgoals: Annotated[tuple[Subgoal, ...], Meta(min_length=1, max_length=100)]
+    subgoals: Annotated[tuple[PatternSubgoal, ...], Meta(min_length=1, max_length=100)]
     tools_used: Annotated[tuple[ToolUse, ...], Meta(max_length=200)]
     tool_sequence: Annotated[tuple[Named, ...], Meta(max_length=1000)]
     success_score: Share
@@ -141,8 +141,8 @@ class ReasoningContent(Part, frozen=True, kw_only=True, forbid_unknown_fields=Tr
         _finite(self.success_score)
 
 
-class ReasoningMetadata(Part, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What a run took, and how it is found."""
+class ReasoningMetadata(DocumentPart, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Metadata of a reasoning chunk: what its run took, and how it is found."""
 
     timestamp: Time
     execution_time_ms: Amount
@@ -155,15 +155,15 @@ class ReasoningMetadata(Part, frozen=True, kw_only=True, forbid_unknown_fields=T
         _finite(self.execution_time_ms, self.total_cost_usd)
 
 
-class Fact(Part, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One thing that is the case."""
+class Fact(DocumentPart, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Fact: one statement; `id` is `F1`, `F2`, … in the order of the text."""
 
     id: Short
     statement: Annotated[str, Meta(min_length=1, max_length=10_000)]
 
 
-class KnowledgeContent(Part, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What is known of a topic, where from, and how surely."""
+class KnowledgeContent(DocumentPart, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Content of a knowledge chunk: what is known of a topic, where from, and how surely."""
 
     topic: Annotated[str, Meta(min_length=1, max_length=1000)]
     summary: Annotated[str, Meta(min_length=1, max_length=10_000)]
@@ -175,8 +175,8 @@ class KnowledgeContent(Part, frozen=True, kw_only=True, forbid_unknown_fields=Tr
         _finite(self.confidence)
 
 
-class KnowledgeMetadata(Part, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """When facts were taken in, and how they are found."""
+class KnowledgeMetadata(DocumentPart, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Metadata of a knowledge chunk: when its facts were taken in, and how they are found."""
 
     acquired: Time
     validated: bool
@@ -185,8 +185,8 @@ class KnowledgeMetadata(Part, frozen=True, kw_only=True, forbid_unknown_fields=T
     domain: Domain
 
 
-class _Chunk(Part, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True, tag_field="type"):
-    """What every document has beside its content. Times are ISO 8601; `access_count` counts runs it was of use to."""
+class _Chunk(DocumentPart, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True, tag_field="type"):
+    """Members of every document beside its content. Times are ISO 8601; `access_count` counts runs it was of use to."""
 
     governance: Governance
     conversation_log_reference: ConversationLogReference | None = None

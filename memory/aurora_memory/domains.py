@@ -99,7 +99,7 @@ AGENT_NOUNS: dict[str, str] = {
     "indexer": "index",
     "solver": "solve integrate differentiate simplify expand factor",
 }
-"""What a chunk is called that does such a thing. The verb is the first word of its name."""
+"""Agent nouns: what a chunk is called that does such a thing. The verb is the first word of its name."""
 
 WHOLE_ROLES: dict[str, str] = {
     "authentication-handler": "login logout signin signout authenticate auth logon signup",
@@ -133,7 +133,7 @@ KIND_ROLES: dict[str, str] = {
     "macro": "macro",
     "module": "module",
 }
-"""What a chunk is where its name has no verb: `User`, a class, is a `user-model`."""
+"""Roles by kind, where a chunk's name has no verb: `User`, a class, is a `user-model`."""
 
 ACTIONS: dict[str, str] = {
     "implementation": "implement build add create make write develop introduce integrate",
@@ -148,4 +148,4 @@ ACTIONS: dict[str, str] = {
     "removal": "remove delete drop deprecate",
     "configuration": "configure setup set install",
 }
-"""What a question wants done, and the words that say so."""
+"""Actions that a question may want done, and the words that say so."""

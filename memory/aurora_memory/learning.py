@@ -23,9 +23,9 @@ from aurora_memory.document_builder import reasoning_document
 from aurora_memory.documents import (
     Complexity,
     ConversationLogReference,
+    PatternSubgoal,
     ReasoningContent,
     ReasoningDocument,
-    Subgoal,
     ToolUse,
     VerificationOption,
 )
@@ -39,11 +39,14 @@ MAX_QUERY = 20_000
 
 
 class InvalidRun(StoreError):
-    """A finished run says what no run can; the message names it."""
+    """Error of a finished run that says what no run can; the message names it."""
 
 
-class Policy(Struct, frozen=True):
-    """The numbers of §6.7 and Appendix D. Scores in [0, 1]; boosts are added to activation, at most `limit` in sum."""
+class LearningPolicy(Struct, frozen=True):
+    """Learning policy: the numbers of §6.7 and Appendix D.
+
+    Scores in [0, 1]; boosts are added to activation, at most `limit` in sum.
+    """
 
     pattern_score: float = 0.8
     kept_score: float = 0.5
@@ -59,18 +62,18 @@ class Policy(Struct, frozen=True):
     """Whether what is kept says how sure it was (`include_confidence_flag`)."""
 
 
-POLICY = Policy()
+POLICY = LearningPolicy()
 
 
 class Retrieved(Struct, frozen=True):
-    """A chunk the run was given, by its row id (`Hit.chunk.id`), and whether it helped (None: nobody said)."""
+    """Retrieved chunk, by its row id (`Hit.chunk.id`), and whether it helped the run (None: nobody said)."""
 
     id: int
     helpful: bool | None = None
 
 
 class FinishedRun(Struct, frozen=True, kw_only=True):
-    """A run of the orchestrator, as far as memory learns from it. `at` in Unix seconds, `score` in [0, 1].
+    """Finished run of the orchestrator, as far as memory learns from it. `at` in Unix seconds, `score` in [0, 1].
 
     `id` is the query id; a run reported twice teaches once. `pattern` and `tags` are those a language model gave
     (§6.3.7); without them they are told from the words. `subgoals` are empty where nothing was decomposed.
@@ -82,7 +85,7 @@ class FinishedRun(Struct, frozen=True, kw_only=True):
     at: float
     complexity: Complexity = "complex"
     verification_option: VerificationOption | None = None
-    subgoals: tuple[Subgoal, ...] = ()
+    subgoals: tuple[PatternSubgoal, ...] = ()
     tools_used: tuple[ToolUse, ...] = ()
     tool_sequence: tuple[str, ...] = ()
     retrieved: tuple[Retrieved, ...] = ()
@@ -94,7 +97,9 @@ class FinishedRun(Struct, frozen=True, kw_only=True):
 
 
 class Lesson(Struct, frozen=True):
-    """What is to be written down of a run. `document` has the id without version; None where nothing is kept.
+    """Lesson of a run: what is to be written down of it.
+
+    `document` has the id without version; None where nothing is kept.
 
     `of_use` are the ids that count as accessed, `used` those the answer was made with and how surely, in (0, 1].
     """
@@ -111,8 +116,8 @@ class Lesson(Struct, frozen=True):
 Judged = Literal["praised", "insufficient", "incorrect"]
 
 
-class Judgement(Struct, frozen=True, kw_only=True):
-    """What its user said of an answer afterwards (Appendix E): of which run, whose pattern, and when (Unix seconds).
+class Feedback(Struct, frozen=True, kw_only=True):
+    """Feedback of a user on an answer (Appendix E): on which run, whose pattern, and when (Unix seconds).
 
     `query` is what was asked. A run is judged in one way once.
     """
@@ -125,7 +130,9 @@ class Judgement(Struct, frozen=True, kw_only=True):
 
 
 class Learned(Struct, frozen=True):
-    """What a run changed. `reasoning_id` as people see it; `repeated` says that the run had been learned before.
+    """Changes that a run brought.
+
+    `reasoning_id` as people see it; `repeated` says that the run had been learned before.
 
     `unknown` are retrieved ids no chunk answers to any more.
     """
@@ -140,7 +147,7 @@ class Learned(Struct, frozen=True):
 
 
 class Boost(Struct, frozen=True):
-    """What one finished run, by its query id, added to a chunk's activation, and when (Unix seconds)."""
+    """Boost of a chunk's activation by one finished run (its query id), and when (Unix seconds)."""
 
     run: str
     amount: float
@@ -157,14 +164,14 @@ class Difficulty(Struct, frozen=True):
     last_at: float
 
 
-def outcome(score: float, policy: Policy = POLICY) -> Outcome:
+def outcome(score: float, policy: LearningPolicy = POLICY) -> Outcome:
     """From 0.8 a success, from 0.5 a partial one, below a failure."""
     if score >= policy.pattern_score:
         return "success"
     return "partial" if score >= policy.kept_score else "failure"
 
 
-def boost(result: Outcome, helpful: bool | None, reasoning: bool, policy: Policy = POLICY) -> float:
+def boost(result: Outcome, helpful: bool | None, reasoning: bool, policy: LearningPolicy = POLICY) -> float:
     """By how much a retrieved chunk's activation changes; `reasoning` says that it is a reasoning chunk.
 
     Success: +0.2 to all. Partial: +0.05 to what helped, −0.05 to what did not, nothing (`neutral`) where nobody said.
@@ -179,7 +186,7 @@ def boost(result: Outcome, helpful: bool | None, reasoning: bool, policy: Policy
     return policy.helpful if helpful else policy.unhelpful
 
 
-def judged(verdict: Judged, policy: Policy = POLICY) -> float:
+def judged(verdict: Judged, policy: LearningPolicy = POLICY) -> float:
     """By how much a pattern's activation changes when its user judges the answer.
 
     Praise: +0.1 (App. E). Incorrect: as a failure it led to. Insufficient: as a partial success it did not help.
@@ -187,7 +194,7 @@ def judged(verdict: Judged, policy: Policy = POLICY) -> float:
     return {"praised": policy.praised, "insufficient": policy.unhelpful, "incorrect": policy.misleading}[verdict]
 
 
-def bounded(total: float, policy: Policy = POLICY) -> float:
+def bounded(total: float, policy: LearningPolicy = POLICY) -> float:
     """The sum of a chunk's boosts, held in ±1.0: the term L that activation adds, `A = B + S + C − D + L`.
 
     As much as 2.7 times the uses, or uses 7.4 times as recent: enough to matter, too little to drown the history it
@@ -196,8 +203,8 @@ def bounded(total: float, policy: Policy = POLICY) -> float:
     return min(policy.limit, max(-policy.limit, total))
 
 
-def lesson_of(run: FinishedRun, policy: Policy = POLICY) -> Lesson:
-    """What a run teaches. Raises InvalidRun, and InvalidDocument where its decomposition can't be kept."""
+def lesson_of(run: FinishedRun, policy: LearningPolicy = POLICY) -> Lesson:
+    """Lesson that a run teaches. Raises InvalidRun, and InvalidChunkDocument where its decomposition can't be kept."""
     _check(run)
     result = outcome(run.score, policy)
     retrieved = _each_once(run.retrieved)
@@ -222,20 +229,20 @@ def signature(query: str) -> str:
     return " ".join(sorted(stems_of(query))) or " ".join(query.lower().split())[:200]
 
 
-def similar(one: str, other: str, policy: Policy = POLICY) -> bool:
+def similar(one: str, other: str, policy: LearningPolicy = POLICY) -> bool:
     """Whether two signatures mean one kind of question: they share most of their terms (Jaccard ≥ 0.6)."""
     mine, theirs = set(one.split()), set(other.split())
     union = len(mine | theirs)
     return union > 0 and len(mine & theirs) / union >= policy.similar
 
 
-def similar_difficulties(query: str, known: Iterable[Difficulty], policy: Policy = POLICY) -> list[Difficulty]:
+def similar_difficulties(query: str, known: Iterable[Difficulty], policy: LearningPolicy = POLICY) -> list[Difficulty]:
     """The kinds of question that failed and that this one is like."""
     asked = signature(query)
     return [each for each in known if similar(asked, each.signature, policy)]
 
 
-def fingerprint(subgoals: Sequence[Subgoal]) -> bytes:
+def fingerprint(subgoals: Sequence[PatternSubgoal]) -> bytes:
     """Tells decompositions apart: who does what in which order, whatever the steps are called."""
     digest = hashlib.blake2b(digest_size=16)
     for subgoal in subgoals:

@@ -1,4 +1,4 @@
-"""Reference resolution: from names to chunks: which definition a call, base class or import most likely means.
+"""Reference resolution, from names to chunks: which definition a call, base class or import most likely means.
 
 Nothing here runs the code or a type checker; the evidence is scope (same class, same file), the file's imports, and
 how rare the name is. Each relation carries a weight in (0, 1]: how sure that evidence makes us (AURORA §6.5).
@@ -27,8 +27,8 @@ FAMILIES = {"typescript": "ecmascript", "tsx": "ecmascript", "javascript": "ecma
 """Languages whose files call one another."""
 
 
-class Definition(Struct, frozen=True, array_like=True, gc=False):
-    """A chunk as something to be referred to."""
+class ReferenceTarget(Struct, frozen=True, array_like=True, gc=False):
+    """Target of references: a chunk as something that a name may mean."""
 
     id: int
     path: str
@@ -40,7 +40,7 @@ class Definition(Struct, frozen=True, array_like=True, gc=False):
 
 
 class Relation(Struct, frozen=True, array_like=True, gc=False):
-    """A directed edge between two chunks."""
+    """Relation: a directed edge between two chunks."""
 
     from_id: int
     kind: RelationKind
@@ -49,21 +49,21 @@ class Relation(Struct, frozen=True, array_like=True, gc=False):
 
 
 class Catalogue:
-    """Definitions, ready to be asked: by name within a family of languages, by name and file, files by module."""
+    """Catalogue of definitions: by name within a family of languages, by name and file, files by module."""
 
-    def __init__(self, definitions: Iterable[Definition]) -> None:
-        self._named: dict[str, dict[str, list[Definition]]] = {}
-        self._placed: dict[tuple[str, str], list[Definition]] = {}
+    def __init__(self, definitions: Iterable[ReferenceTarget]) -> None:
+        self._named: dict[str, dict[str, list[ReferenceTarget]]] = {}
+        self._placed: dict[tuple[str, str], list[ReferenceTarget]] = {}
         self._files: dict[str, set[str]] = {}
         self._stems: dict[str, list[str]] = {}
         self._folders: dict[str, list[str]] = {}
-        self._known_imports: dict[tuple[str, str, str, str], list[Definition]] = {}
+        self._known_imports: dict[tuple[str, str, str, str], list[ReferenceTarget]] = {}
         self._known_modules: dict[tuple[str, str], list[str]] = {}
         self._known_endings: dict[tuple[str, str, bool], set[str]] = {}
         self._places: dict[str, tuple[str, str, str]] = {}
-        self._headings: dict[str, dict[str, Definition]] = {}
-        self._by_path: dict[str, list[Definition]] = {}
-        self._by_id: dict[int, Definition] = {}
+        self._headings: dict[str, dict[str, ReferenceTarget]] = {}
+        self._by_path: dict[str, list[ReferenceTarget]] = {}
+        self._by_id: dict[int, ReferenceTarget] = {}
         self._families: list[str] = []
         for definition in definitions:
             path, leaf = definition.path, definition.leaf
@@ -82,30 +82,30 @@ class Catalogue:
         self._stems.setdefault(stem, []).append(path)
         self._folders.setdefault(path.rpartition("/")[0], []).append(path)
 
-    def names(self, language: str) -> Mapping[str, Sequence[Definition]]:
+    def names(self, language: str) -> Mapping[str, Sequence[ReferenceTarget]]:
         """Every definition in the language's family, by simple name."""
         return self._named.get(family(language), {})
 
-    def anywhere(self, name: str) -> list[Definition]:
+    def anywhere(self, name: str) -> list[ReferenceTarget]:
         """Every definition of that simple name, whatever its language."""
         return [found for known in self._families for found in self._named[known].get(name, ())]
 
-    def with_ids(self, ids: Iterable[int]) -> list[Definition]:
+    def with_ids(self, ids: Iterable[int]) -> list[ReferenceTarget]:
         """The definitions of these chunks, as far as they are known here."""
         known = self._by_id
         if not known:
             known.update({each.id: each for mates in self._by_path.values() for each in mates})
         return [known[each] for each in ids if each in known]
 
-    def of_file(self, path: str) -> Sequence[Definition]:
+    def of_file(self, path: str) -> Sequence[ReferenceTarget]:
         """The definitions of one file, as far as they are known here, in the order they were given."""
         return self._by_path.get(path, ())
 
-    def in_file(self, path: str, name: str) -> Sequence[Definition]:
+    def in_file(self, path: str, name: str) -> Sequence[ReferenceTarget]:
         """The definitions of that simple name in one file."""
         return self._placed.get((path, name), ())
 
-    def headed(self, path: str, fragment: str) -> Definition | None:
+    def headed(self, path: str, fragment: str) -> ReferenceTarget | None:
         """The first definition of a file with that heading, else what stands for the file; None for an unknown file."""
         here = self._headings.get(path)
         if here is None:
@@ -113,7 +113,7 @@ class Catalogue:
         wanted = _letters(fragment)
         return (here.get(wanted) if wanted else None) or stands_for_file(self.of_file(path))
 
-    def imported(self, module: str, importer: str, name: str, language: str) -> list[Definition]:
+    def imported(self, module: str, importer: str, name: str, language: str) -> list[ReferenceTarget]:
         """The definitions of `name` in the files that `module`, as written in `importer`, can be."""
         folder = importer.rpartition("/")[0] if module.startswith(".") else ""
         wanted = FAMILIES.get(language, language)
@@ -170,9 +170,9 @@ class Scope:
         self._bindings = {bound_name(entry): entry for entry in imports}
         self._names = catalogue.names(language)
         self._has_submodules = family(language) != "ecmascript"
-        self._known: dict[tuple[str, str], list[Definition]] = {}
+        self._known: dict[tuple[str, str], list[ReferenceTarget]] = {}
 
-    def resolve(self, source: Definition, references: Iterable[Reference]) -> list[Relation]:
+    def resolve(self, source: ReferenceTarget, references: Iterable[Reference]) -> list[Relation]:
         """Resolve the references of one chunk of the file."""
         strongest: dict[tuple[RelationKind, int], float] = {}
         names, bindings = self._names, self._bindings
@@ -192,7 +192,7 @@ class Scope:
                         strongest[key] = weight
         return [Relation(source.id, kind, to_id, weight) for (kind, to_id), weight in strongest.items()]
 
-    def resolve_imports(self, source: Definition) -> list[Relation]:
+    def resolve_imports(self, source: ReferenceTarget) -> list[Relation]:
         """The chunks that the file imports by name, as relations of `source`, the chunk that stands for it."""
         found = {
             target.id
@@ -203,7 +203,7 @@ class Scope:
         }
         return [Relation(source.id, "imports", to_id, 1.0) for to_id in sorted(found)]
 
-    def _targets(self, source: Definition, reference: Reference) -> list[tuple[Definition, float]]:
+    def _targets(self, source: ReferenceTarget, reference: Reference) -> list[tuple[ReferenceTarget, float]]:
         head = reference.qualifier
         if head:
             head = head.partition(".")[0].partition("::")[0]
@@ -242,8 +242,8 @@ class Scope:
             return [(found, 0.3 / len(here)) for found in here] if 0 < len(here) <= AMBIGUITY_LIMIT else []
         return [(found, 0.6 / len(candidates)) for found in candidates]
 
-    def _imported(self, entry: Import, name: str) -> list[Definition]:
-        """What an imported name can mean: in the submodule it names, else in the module, else in the class it names."""
+    def _imported(self, entry: Import, name: str) -> list[ReferenceTarget]:
+        """Targets of an imported name: in the submodule it names, else in the module, else in the class it names."""
         imported = self._catalogue.imported
         if entry.name and self._has_submodules:
             module = _join(entry.module, entry.name)
@@ -256,7 +256,7 @@ class Scope:
         return [found for found in self._names.get(name, ()) if found.parent == entry.name]
 
 
-def _mentioned(source: Definition, reference: Reference, catalogue: Catalogue) -> Definition | None:
+def _mentioned(source: ReferenceTarget, reference: Reference, catalogue: Catalogue) -> ReferenceTarget | None:
     """The one definition that a document's name or link can mean: in its own file, in code, in other documents."""
     if reference.kind == "links":
         return catalogue.headed(reference.qualifier, reference.name)
@@ -276,11 +276,11 @@ def _mentioned(source: Definition, reference: Reference, catalogue: Catalogue) -
 
 
 def _letters(text: str) -> str:
-    """What is left of a heading, and of the link to it, when spelling rules are put aside."""
+    """Anchor: what is left of a heading, and of the link to it, when spelling rules are put aside."""
     return "".join(filter(str.isalnum, text.lower()))
 
 
-def _visible(found: Definition, source: Definition) -> bool:
+def _visible(found: ReferenceTarget, source: ReferenceTarget) -> bool:
     """Whether a bare name in `source` can mean `found`: module level, a sibling in the same scope, or nested inside."""
     if found.parent is None:
         return True
@@ -310,7 +310,7 @@ def _segments(module: str) -> list[str]:
 
 
 def _places_of(path: str) -> tuple[str, str, str]:
-    """What a file can be imported as: itself, its folder, and the package that it is the front of."""
+    """Module names of a file: itself, its folder, and the package that it is the front of."""
     stem = _without_suffix(path)
     folder = path.rpartition("/")[0]
     return stem, folder, stem.removesuffix("/__init__").removesuffix("/index").removesuffix("/mod")
@@ -345,6 +345,6 @@ def _without_suffix(path: str) -> str:
     return f"{head}/{stem}" if head else stem
 
 
-def stands_for_file(chunks: Sequence[Definition]) -> Definition | None:
+def stands_for_file(chunks: Sequence[ReferenceTarget]) -> ReferenceTarget | None:
     """The chunk that speaks for a whole file: its module remainder, else its first definition."""
     return next((chunk for chunk in chunks if chunk.name == MODULE_NAME), chunks[0] if chunks else None)

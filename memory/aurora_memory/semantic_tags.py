@@ -34,7 +34,7 @@ _KNOWLEDGE_ROLE = "knowledge"
 
 
 class Tags(Struct, frozen=True):
-    """What a chunk is for (`token-validator`), its area of work, and the words that tell it best, best first."""
+    """Semantic tags of a chunk: role (`token-validator`), domain, and the words that tell it best, best first."""
 
     semantic_role: str
     domain: str
@@ -111,7 +111,7 @@ def domain_of(weighted: Iterable[tuple[str, float]]) -> str:
 
 
 def pattern_name(query: str) -> str:
-    """What to call the way of answering a question: `oauth2-authentication-implementation`. Never empty."""
+    """Name for the way of answering a question: `oauth2-authentication-implementation`. Never empty."""
     return _spelled((*topic_of(query)[:3], _asked(query)[1])) or "query"
 
 
@@ -134,7 +134,7 @@ def stems_of(text: str) -> set[str]:
 
 
 def _asked(query: str) -> tuple[str, str]:
-    """What a question wants done: the stem of the first word that says so, and the action's name; else empty."""
+    """Action that a question wants done: the stem of the first word that says so, and the action's name; else empty."""
     actions = _stemmed(_ACTIONS)
     return next(((term, actions[term][0]) for term in terms(query[:MAX_TEXT]) if term in actions), ("", ""))
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable
+
 _EVERYDAY = (
     "about above after again all also although always among and another any anything are around because been"
     " before being below between both but calls came can cannot case change come could default did does doing done"
@@ -20,7 +22,7 @@ _EVERYDAY = (
 )
 
 STOP_WORDS = frozenset(_EVERYDAY.split())
-"""Words of everyday English, and of every code base, that tell nothing about a chunk."""
+"""Stop words of everyday English, and of every code base: they tell nothing about a chunk."""
 
 QUESTION_WORDS = frozenset(
     """
@@ -40,4 +42,9 @@ ERRANDS = frozenset(
     updated updates wip
     """.split()
 )
-"""What a question wants done, rather than what it is about."""
+"""Stop words of a task: what is wanted done, rather than what it is about."""
+
+
+def without_stop_words(words: Iterable[str], stop_words: Collection[str] = STOP_WORDS) -> list[str]:
+    """Words that are no stop words, as written; case makes no difference."""
+    return [word for word in words if word.lower() not in stop_words]

@@ -58,7 +58,7 @@ class RecallParams(Wire, frozen=True, kw_only=True):
 
 
 class Freshness(Wire, frozen=True, kw_only=True):
-    """How far the index is behind the files when an answer is given."""
+    """Freshness of the index: how far it is behind the files when an answer is given."""
 
     indexed_at: str | None
     pending_files: int
@@ -68,8 +68,8 @@ class Freshness(Wire, frozen=True, kw_only=True):
     state: str
 
 
-class Activation(Wire, frozen=True, kw_only=True):
-    """`total = base_level + spreading + context_boost − decay + learned` (AURORA §6.3, §6.7)."""
+class ActivationTerms(Wire, frozen=True, kw_only=True):
+    """Terms of activation: `total = base_level + spreading + context_boost − decay + learned` (AURORA §6.3, §6.7)."""
 
     total: float
     base_level: float
@@ -97,16 +97,16 @@ class Reach(Wire, frozen=True, kw_only=True):
     amount: float
 
 
-class Lesson(Wire, frozen=True, kw_only=True):
-    """What a finished run added to a chunk's activation."""
+class LearnedBoost(Wire, frozen=True, kw_only=True):
+    """Boost that a finished run added to a chunk's activation."""
 
     run: str
     amount: float
     at: str
 
 
-class Remembered(Wire, frozen=True, kw_only=True):
-    """A commit whose message resembles the query and that changed the chunk, and how much activation it brought."""
+class PrimingCommit(Wire, frozen=True, kw_only=True):
+    """Commit that primes a chunk: it changed it and resembles the query; `amount` is the activation it brought."""
 
     commit: str
     subject: str
@@ -114,14 +114,14 @@ class Remembered(Wire, frozen=True, kw_only=True):
 
 
 class Similarity(Wire, frozen=True, kw_only=True):
-    """Where an embedding ranks a chunk for the query (1 is best), and its cosine with it."""
+    """Similarity to the query by embedding: the chunk's rank (1 is best), and its cosine."""
 
     rank: int
     similarity: float
 
 
-class Signal(Wire, frozen=True, kw_only=True):
-    """What speaks for a chunk's rank: `contribution` is `weight` times `value`, in log odds."""
+class SignalContribution(Wire, frozen=True, kw_only=True):
+    """Contribution of a ranking signal to a chunk's rank: `contribution` is `weight` times `value`, in log odds."""
 
     name: str
     value: float
@@ -151,9 +151,9 @@ class Evidence(Wire, frozen=True, kw_only=True):
     accesses_from: str
     days_since_access: float | None
     reached: list[Reach]
-    episodes: list[Remembered]
-    learned: list[Lesson]
-    signals: list[Signal]
+    episodes: list[PrimingCommit]
+    learned: list[LearnedBoost]
+    signals: list[SignalContribution]
     focus: Lines
     semantic: Similarity | UnsetType = UNSET
 
@@ -176,7 +176,7 @@ class Recalled(Wire, frozen=True, kw_only=True):
     language: str
     signature: str
     score: float
-    activation: Activation
+    activation: ActivationTerms
     last_used: str | None
     last_modified: str | None
     tokens: int
@@ -270,8 +270,8 @@ class StatusResult(Wire, frozen=True, kw_only=True):
     workspaces: list[WorkspaceStatus]
 
 
-class Link(Wire, frozen=True, kw_only=True):
-    """A related chunk and how it is related (`calls`, `called by`, `contains`, `inherits`, …)."""
+class RelatedChunk(Wire, frozen=True, kw_only=True):
+    """Related chunk, and how it is related (`calls`, `called by`, `contains`, `inherits`, …)."""
 
     relation: str
     id: str
@@ -309,21 +309,21 @@ class ExplainResult(Wire, frozen=True, kw_only=True):
     metadata: dict[str, Any]
     accesses: list[str]
     commits: list[str]
-    relations: list[Link]
+    relations: list[RelatedChunk]
     document: dict[str, Any]
     patterns: list[PatternUse] = []
 
 
 class Skipped(Wire, frozen=True, kw_only=True):
-    """A file or folder that is not indexed, and why."""
+    """Skipped file or folder: one that is not indexed, and why."""
 
     path: str
     reason: str
     detail: str
 
 
-class Finding(Wire, frozen=True, kw_only=True):
-    """One line of `aurora doctor`: `level` is `ok`, `warning` or `error`; `fix` is the next step, if there is one."""
+class DoctorFinding(Wire, frozen=True, kw_only=True):
+    """Finding of `aurora doctor`: `level` is `ok`, `warning` or `error`; `fix` is the next step, if there is one."""
 
     level: str
     what: str
@@ -337,6 +337,6 @@ class DoctorResult(Wire, frozen=True, kw_only=True):
     what it did followed by what doctor says then.
     """
 
-    findings: list[Finding]
+    findings: list[DoctorFinding]
     skipped: dict[str, int]
     examples: list[Skipped]

@@ -20,7 +20,7 @@ import psutil
 
 from aurora_indexer.parse.chunk_parser import parse_file
 from aurora_memory.activation import ages_in_days, base_levels
-from aurora_memory.chunks import CodeChunk, ParsedFile, Part
+from aurora_memory.chunks import ChunkPart, CodeChunk, ParsedFile
 from aurora_memory.recall import parse_question, recall
 from aurora_memory.store import FileStat, IndexedFile, Store
 from tests.benchmarks import measures
@@ -50,7 +50,7 @@ def copy_of(file: ParsedFile, number: int) -> ParsedFile:
     return msgspec.structs.replace(file, path=path, chunks=changed)
 
 
-def _parts(chunk: CodeChunk, number: int) -> tuple[Part, ...]:
+def _parts(chunk: CodeChunk, number: int) -> tuple[ChunkPart, ...]:
     return tuple(
         msgspec.structs.replace(
             part,

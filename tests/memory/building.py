@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 
-from aurora_memory.chunks import AstSummary, ChunkKind, CodeChunk, Import, ParsedFile, Part, Reference
+from aurora_memory.chunks import ChunkKind, ChunkPart, CodeChunk, ComplexityCounts, Import, ParsedFile, Reference
 from aurora_memory.store import FileStat, IndexedFile
 from aurora_memory.term_counts import Field, packed, together
 from aurora_memory.tokens import terms
@@ -47,12 +47,12 @@ def chunk(
         docstring=doc,
         parent=parent,
         references=tuple(references),
-        ast_summary=AstSummary("low", 0, 0),
+        ast_summary=ComplexityCounts("low", 0, 0),
         keywords=tuple(terms(name)),
         body_hash=digest(name + body),
         shape_hash=digest(body),
         tokens=50,
-        parts=tuple(Part(line, line + 4, words, length, len(set(terms(name)))) for _ in range(parts)),
+        parts=tuple(ChunkPart(line, line + 4, words, length, len(set(terms(name)))) for _ in range(parts)),
         ordinal=ordinal,
     )
 

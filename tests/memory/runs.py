@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from aurora_memory.documents import Subgoal, ToolUse
+from aurora_memory.documents import PatternSubgoal, ToolUse
 from aurora_memory.learning import FinishedRun, Retrieved
 
 NOON = 1_765_540_800.0
@@ -13,8 +13,8 @@ NOON = 1_765_540_800.0
 DAY = 86_400.0
 
 STEPS = (
-    Subgoal(id="SG1", description="Research OAuth2 providers", agent="researcher"),
-    Subgoal(id="SG2", description="Implement token validation", agent="coder"),
+    PatternSubgoal(id="SG1", description="Research OAuth2 providers", agent="researcher"),
+    PatternSubgoal(id="SG2", description="Implement token validation", agent="coder"),
 )
 
 

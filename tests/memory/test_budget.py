@@ -7,37 +7,37 @@ from itertools import product
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aurora_memory.recall.budget import EXCERPT_WORTH, Form, Offer, Plan, choose
+from aurora_memory.recall.token_budget import EXCERPT_WORTH, Form, KnapsackItem, Plan, fill_token_budget
 
 
 @st.composite
-def offered(draw: st.DrawFn, most: int = 30) -> list[Offer]:
+def offered(draw: st.DrawFn, most: int = 30) -> list[KnapsackItem]:
     scores = sorted(draw(st.lists(st.floats(0.01, 1.0), min_size=1, max_size=most)), reverse=True)
     offers = []
     for score in scores:
         whole = draw(st.integers(1, 400))
         short = draw(st.none() | st.integers(1, whole))
-        offers.append(Offer(score, whole, None if short in (None, whole) else short))
+        offers.append(KnapsackItem(score, whole, None if short in (None, whole) else short))
     return offers
 
 
-def tokens(offers: list[Offer], plan: Plan) -> int:
+def tokens(offers: list[KnapsackItem], plan: Plan) -> int:
     return sum(offers[place].tokens(form) for place, form in plan.items())
 
 
-def worth(offers: list[Offer], plan: Plan) -> float:
+def worth(offers: list[KnapsackItem], plan: Plan) -> float:
     return sum(offers[place].worth(form) for place, form in plan.items())
 
 
-def smallest(offer: Offer) -> int:
+def smallest(offer: KnapsackItem) -> int:
     return offer.whole if offer.excerpt is None else offer.excerpt
 
 
 @given(offered(), st.integers(0, 3000), st.none() | st.integers(0, 10))
 def test_the_budget_and_the_limit_hold_and_the_best_that_fits_is_there(
-    offers: list[Offer], budget: int, limit: int | None
+    offers: list[KnapsackItem], budget: int, limit: int | None
 ) -> None:
-    plan = choose(offers, budget, limit)
+    plan = fill_token_budget(offers, budget, limit)
     assert tokens(offers, plan) <= budget
     assert limit is None or len(plan) <= limit
     assert all(form == "whole" or offers[place].excerpt is not None for place, form in plan.items())
@@ -49,18 +49,20 @@ def test_the_budget_and_the_limit_hold_and_the_best_that_fits_is_there(
 
 
 @given(offered(), st.integers(0, 3000), st.integers(1, 10))
-def test_no_worse_than_taking_the_best_whole_while_they_fit(offers: list[Offer], budget: int, limit: int) -> None:
+def test_no_worse_than_taking_the_best_whole_while_they_fit(
+    offers: list[KnapsackItem], budget: int, limit: int
+) -> None:
     left, plain = budget, 0.0
     for offer in offers[:limit]:
         if offer.whole <= left:
             left, plain = left - offer.whole, plain + offer.score
     # What the rule that the best is always there may cost: nothing, where it fits whole.
     if offers[0].whole <= budget:
-        assert worth(offers, choose(offers, budget, limit)) >= plain - 1e-9
+        assert worth(offers, fill_token_budget(offers, budget, limit)) >= plain - 1e-9
 
 
 @given(offered(most=6), st.integers(1, 900))
-def test_at_least_half_of_the_best_there_is(offers: list[Offer], budget: int) -> None:
+def test_at_least_half_of_the_best_there_is(offers: list[KnapsackItem], budget: int) -> None:
     first = next((place for place, offer in enumerate(offers) if smallest(offer) <= budget), None)
     best = 0.0
     forms: tuple[Form | None, ...] = (None, "excerpt", "whole")
@@ -69,29 +71,33 @@ def test_at_least_half_of_the_best_there_is(offers: list[Offer], budget: int) ->
         exists = all(form == "whole" or offers[place].excerpt for place, form in plan.items())
         if exists and first in plan and tokens(offers, plan) <= budget:
             best = max(best, worth(offers, plan))
-    assert worth(offers, choose(offers, budget)) >= best / 2 - 1e-9
+    assert worth(offers, fill_token_budget(offers, budget)) >= best / 2 - 1e-9
 
 
 def test_a_long_best_hit_is_cut_so_that_others_find_room() -> None:
-    offers = [Offer(0.9, 900, 100), Offer(0.8, 300, 120), Offer(0.7, 250, None)]
-    assert choose(offers, 1000) == {0: "excerpt", 1: "whole", 2: "whole"}
-    assert choose(offers, 5000) == dict.fromkeys(range(3), "whole")
-    assert choose(offers, 99) == {}
-    assert choose(offers, 110) == {0: "excerpt"}
+    offers = [KnapsackItem(0.9, 900, 100), KnapsackItem(0.8, 300, 120), KnapsackItem(0.7, 250, None)]
+    assert fill_token_budget(offers, 1000) == {0: "excerpt", 1: "whole", 2: "whole"}
+    assert fill_token_budget(offers, 5000) == dict.fromkeys(range(3), "whole")
+    assert fill_token_budget(offers, 99) == {}
+    assert fill_token_budget(offers, 110) == {0: "excerpt"}
 
 
 def test_many_small_ones_do_not_crowd_out_a_good_large_one() -> None:
-    offers = [Offer(0.9, 10, None), Offer(0.9, 900, None), *(Offer(0.05, 20, None) for _ in range(9))]
-    assert 1 in choose(offers, 910)
+    offers = [
+        KnapsackItem(0.9, 10, None),
+        KnapsackItem(0.9, 900, None),
+        *(KnapsackItem(0.05, 20, None) for _ in range(9)),
+    ]
+    assert 1 in fill_token_budget(offers, 910)
 
 
 def test_what_an_excerpt_is_worth() -> None:
-    assert Offer(0.5, 100, 10).worth("excerpt") == 0.5 * EXCERPT_WORTH
+    assert KnapsackItem(0.5, 100, 10).worth("excerpt") == 0.5 * EXCERPT_WORTH
 
 
 def test_a_budget_is_used_to_its_last_token() -> None:
-    offers = [Offer(0.9, 100, 40), Offer(0.8, 100, 40), Offer(0.7, 100, 40)]
-    assert choose(offers, 120) == dict.fromkeys(range(3), "excerpt")
-    assert choose(offers, 119).keys() == {0, 1}
-    assert choose(offers, 300) == dict.fromkeys(range(3), "whole")
-    assert list(choose(offers, 299).values()).count("whole") == 2
+    offers = [KnapsackItem(0.9, 100, 40), KnapsackItem(0.8, 100, 40), KnapsackItem(0.7, 100, 40)]
+    assert fill_token_budget(offers, 120) == dict.fromkeys(range(3), "excerpt")
+    assert fill_token_budget(offers, 119).keys() == {0, 1}
+    assert fill_token_budget(offers, 300) == dict.fromkeys(range(3), "whole")
+    assert list(fill_token_budget(offers, 299).values()).count("whole") == 2

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from aurora_indexer.parse.chunk_parser import parse_file
-from aurora_memory.chunk_validation import InvalidDocument, document_problems, plain
+from aurora_memory.chunk_validation import InvalidChunkDocument, document_problems, plain
 from aurora_memory.chunks import chunk_id
 from aurora_memory.document_builder import code_document, knowledge_document
 from aurora_memory.documents import CodeDocument
@@ -93,11 +93,11 @@ def test_history_and_commits_are_told() -> None:
 
 def test_what_no_document_can_hold_is_refused_when_it_is_made() -> None:
     for changes in ({"line_start": 0}, {"complexity": "enormous"}, {"path": ""}, {"branches": -1}):
-        with pytest.raises(InvalidDocument, match="code:"):
+        with pytest.raises(InvalidChunkDocument, match="code:"):
             code_document(view(**changes))
     with pytest.raises(ValueError, match="comes after"):
         code_document(view(line_start=79))
-    with pytest.raises(InvalidDocument, match="confidence"):
+    with pytest.raises(InvalidChunkDocument, match="confidence"):
         knowledge_document("x", "Topic", "Summary.", [], [], 1.5, NOON)
 
 

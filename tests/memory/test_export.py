@@ -12,9 +12,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from aurora_memory import StoreError
-from aurora_memory.export_format import MAX_LINE, InvalidExport, line_reader, read_header
 from aurora_memory.recall import parse_question, recall
 from aurora_memory.store import IndexedFile, LoggedEvent, Store, chunk_reader
+from aurora_memory.store.export_format import MAX_LINE, InvalidExport, line_reader, read_header
 from aurora_memory.store.lifespans import archive, escalate
 from aurora_memory.store.tables import carried
 from tests.memory.building import chunk, file

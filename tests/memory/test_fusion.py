@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from aurora_memory.recall import signals
 from aurora_memory.recall.fusion import K, fuse, reciprocal_ranks
 from aurora_memory.recall.ranking import Nearness, Rank
-from aurora_memory.recall.signals import Signal, Signals
+from aurora_memory.recall.signals import RankingSignal, Signals
 
 
-def rank(number: int, strength: float, *speaking: Signal) -> Rank:
+def rank(number: int, strength: float, *speaking: RankingSignal) -> Rank:
     return Rank(0, number, strength, Signals.of(dict.fromkeys(speaking, 1.0)))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import aiosqlite
 import pytest
 
-from aurora_memory.store.bulk_insert import insert_rows
+from aurora_memory.store.statements import insert_rows
 
 
 @pytest.mark.parametrize("count", [0, 1, 299, 300, 301, 600, 1000])

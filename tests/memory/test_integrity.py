@@ -11,7 +11,7 @@ import pytest
 from aurora_memory import StoreError
 from aurora_memory.recall import parse_question, recall
 from aurora_memory.recall.patterns import recall_reasoning
-from aurora_memory.store import LoggedEvent, Store, connection, deliverable_log
+from aurora_memory.store import LoggedEvent, Store, deliverable_log, migrations
 from aurora_memory.store.integrity import Fault
 from aurora_memory.store.maintenance import salvage_file
 from aurora_memory.store.memory_files import memory_file
@@ -256,7 +256,7 @@ async def test_an_older_file_gets_the_log_of_deliverables_and_keeps_what_it_has(
 ) -> None:
     path = tmp_path / "memory.db"
     with monkeypatch.context() as older:
-        older.setattr(connection, "MIGRATIONS", (create_tables,))
+        older.setattr(migrations, "MIGRATIONS", (create_tables,))
         store = await Store.open(path)
         await store.write(FILES, first_time=True)
         await store.learn(run(1, retrieved=retrieved(1, 2, 3, helpful=True)))
@@ -296,7 +296,7 @@ async def add_a_table(db: aiosqlite.Connection) -> None:
 async def test_a_migration_is_preceded_by_a_backup(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     await store.close()
     before = dump(store.path, *LEARNED, "chunks")
-    monkeypatch.setattr(connection, "MIGRATIONS", (*MIGRATIONS, add_a_table))
+    monkeypatch.setattr(migrations, "MIGRATIONS", (*MIGRATIONS, add_a_table))
     await (await Store.open(store.path)).close()
     backup = store.path.with_name(f"memory.db.v{TODAY}.bak")
     assert backup.stat().st_mode & 0o777 == 0o600
@@ -304,7 +304,7 @@ async def test_a_migration_is_preceded_by_a_backup(store: Store, monkeypatch: py
     with closing(sqlite3.connect(backup)) as db:
         assert db.execute("PRAGMA user_version").fetchone() == (TODAY,)
     for more in (1, 2):
-        monkeypatch.setattr(connection, "MIGRATIONS", (*MIGRATIONS, add_a_table, *[_nothing] * more))
+        monkeypatch.setattr(migrations, "MIGRATIONS", (*MIGRATIONS, add_a_table, *[_nothing] * more))
         await (await Store.open(store.path)).close()
     assert sorted(each.name for each in store.path.parent.glob("*.bak*")) == [
         f"memory.db.v{TODAY + more}.bak" for more in (1, 2)
@@ -316,8 +316,8 @@ async def _nothing(_: aiosqlite.Connection) -> None: ...
 
 async def test_without_room_for_the_backup_nothing_is_migrated(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     await store.close()
-    monkeypatch.setattr(connection, "MIGRATIONS", (*MIGRATIONS, add_a_table))
-    monkeypatch.setattr(connection, "_SPARE_BYTES", 1 << 60)
+    monkeypatch.setattr(migrations, "MIGRATIONS", (*MIGRATIONS, add_a_table))
+    monkeypatch.setattr(migrations, "_SPARE_BYTES", 1 << 60)
     with pytest.raises(StoreError, match="free some disk space"):
         await Store.open(store.path)
     with closing(sqlite3.connect(store.path)) as db:

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from aurora_indexer.parse.chunk_parser import parse_file
-from aurora_memory.chunk_validation import InvalidDocument, document_problems, plain
-from aurora_memory.documents import Subgoal
-from aurora_memory.learning import Judged, Judgement, Learned, Policy, Retrieved
+from aurora_memory.chunk_validation import InvalidChunkDocument, document_problems, plain
+from aurora_memory.documents import PatternSubgoal
+from aurora_memory.learning import Feedback, Judged, Learned, LearningPolicy, Retrieved
 from aurora_memory.recall import parse_question, recall
 from aurora_memory.recall.patterns import recall_reasoning
 from aurora_memory.store import FileStat, IndexedFile, Store, chunk_reader, learned_reader, relation_reader
@@ -84,7 +84,7 @@ async def test_a_success_boosts_all_and_keeps_a_pattern(store: Store) -> None:
 
 
 async def test_a_memory_learns_by_the_numbers_it_was_opened_with(tmp_path: Path) -> None:
-    policy = Policy(pattern_score=0.95, success=0.3, helpful=0.1, unhelpful=-0.1, neutral=0.02)
+    policy = LearningPolicy(pattern_score=0.95, success=0.3, helpful=0.1, unhelpful=-0.1, neutral=0.02)
     store = await Store.open(tmp_path / "other.db", policy=policy)
     try:
         login, row = await two(store)
@@ -161,7 +161,7 @@ async def test_two_processes_may_learn_at_once(store: Store, tmp_path: Path) -> 
 
 
 async def test_another_decomposition_is_another_version(store: Store) -> None:
-    shorter = (Subgoal(id="SG1", description="Use the library", agent="coder"),)
+    shorter = (PatternSubgoal(id="SG1", description="Use the library", agent="coder"),)
     ids = [
         (await store.learn(each)).reasoning_id
         for each in (run(1), run(2, subgoals=shorter), run(3), run(4, subgoals=STEPS[:1]), run(5, subgoals=shorter))
@@ -283,7 +283,7 @@ async def test_what_is_learned_after_a_first_question_is_found_by_the_next(store
 
 async def test_reasoning_is_found_by_its_words(store: Store) -> None:
     await store.learn(run(1))
-    steps = (Subgoal(id="SG1", description="Profile the slow query", agent="tuner"),)
+    steps = (PatternSubgoal(id="SG1", description="Profile the slow query", agent="tuner"),)
     await store.learn(
         run(2, query="Optimize the database query", subgoals=steps, tools_used=(), tool_sequence=("psql",))
     )
@@ -312,8 +312,8 @@ async def test_boosts_are_part_of_a_patterns_activation(store: Store) -> None:
 
 async def test_a_run_that_cannot_be_kept_changes_nothing(store: Store) -> None:
     before = dump(store.path)
-    endless = (Subgoal(id="SG1", description="x" * 5000, agent="coder"),)
-    with pytest.raises(InvalidDocument, match="description"):
+    endless = (PatternSubgoal(id="SG1", description="x" * 5000, agent="coder"),)
+    with pytest.raises(InvalidChunkDocument, match="description"):
         await store.learn(run(subgoals=endless))
     assert dump(store.path) == before
 
@@ -335,8 +335,8 @@ async def test_a_user_who_judges_an_answer_moves_its_pattern_once(store: Store) 
     assert row is not None
     before = (await store.read(learned_reader.boosts, [row])).get(row, 0.0)
 
-    def said(verdict: Judged, name: str = learned.reasoning_id or "") -> Judgement:
-        return Judgement(run="r-judged", reasoning_id=name, verdict=verdict, query="how is this judged", at=NOON)
+    def said(verdict: Judged, name: str = learned.reasoning_id or "") -> Feedback:
+        return Feedback(run="r-judged", reasoning_id=name, verdict=verdict, query="how is this judged", at=NOON)
 
     assert await store.judge(said("praised")) and not await store.judge(said("praised"))
     assert (await store.read(learned_reader.boosts, [row]))[row] == pytest.approx(before + 0.1)

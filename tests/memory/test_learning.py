@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aurora_memory.documents import Subgoal
+from aurora_memory.documents import PatternSubgoal
 from aurora_memory.learning import (
     POLICY,
     InvalidRun,
-    Policy,
+    LearningPolicy,
     Retrieved,
     boost,
     bounded,
@@ -70,7 +70,7 @@ def test_caching_policy() -> None:
         if document is not None:
             assert document.is_pattern == is_pattern
             assert document.confidence == ("high" if is_pattern else "partial")
-            plain = lesson_of(run(score=score), Policy(flagged=False)).document
+            plain = lesson_of(run(score=score), LearningPolicy(flagged=False)).document
             assert plain is not None and b'"confidence"' not in msgspec.json.encode(plain)
 
 
@@ -153,14 +153,16 @@ def test_similarity_is_symmetric_and_a_question_is_like_itself(one: str, other: 
 
 
 def test_decompositions_are_told_apart() -> None:
-    renamed = tuple(Subgoal(id=f"X{n}", description=step.description, agent=step.agent) for n, step in enumerate(STEPS))
+    renamed = tuple(
+        PatternSubgoal(id=f"X{n}", description=step.description, agent=step.agent) for n, step in enumerate(STEPS)
+    )
     assert fingerprint(STEPS) == fingerprint(renamed)
     assert fingerprint(STEPS) != fingerprint(STEPS[::-1])
     assert fingerprint(STEPS) != fingerprint(STEPS[:1])
 
 
 def test_other_numbers_are_followed() -> None:
-    policy = Policy(pattern_score=0.9, kept_score=0.7, success=0.3, helpful=0.1, unhelpful=-0.1, neutral=0.02)
+    policy = LearningPolicy(pattern_score=0.9, kept_score=0.7, success=0.3, helpful=0.1, unhelpful=-0.1, neutral=0.02)
     assert [outcome(score, policy) for score in (0.9, 0.85, 0.6)] == ["success", "partial", "failure"]
     assert boost("success", None, False, policy) == 0.3
     assert [boost("partial", helpful, False, policy) for helpful in (True, False, None)] == [0.1, -0.1, 0.02]

@@ -9,8 +9,16 @@ from hypothesis import strategies as st
 from aurora_memory.lifespans import PolicyError
 from aurora_memory.lifespans.conditions import spelled
 from aurora_memory.lifespans.lifespan import Lifespan
-from aurora_memory.lifespans.policies import BUILT_IN, Layer, Merged, Policies, merged, policy, section_of
-from aurora_memory.lifespans.retention import retention_rules
+from aurora_memory.lifespans.policies import (
+    BUILT_IN,
+    Layer,
+    Merged,
+    Policies,
+    merged,
+    policy,
+    retention_rules,
+    section_of,
+)
 
 USUAL = {"condition": "score >= 0.5", "lifespan": "90_days"}
 

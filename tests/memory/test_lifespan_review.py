@@ -9,18 +9,18 @@ import msgspec
 import pytest
 
 from aurora_memory import UnknownChunk
-from aurora_memory.documents import Subgoal
+from aurora_memory.documents import PatternSubgoal
 from aurora_memory.lifespans.policies import BUILT_IN
 from aurora_memory.recall import parse_question
 from aurora_memory.recall.patterns import recall_reasoning
-from aurora_memory.store import Store, file_reader, lifespan_facts
-from aurora_memory.store.lifespan_facts import ChunkStatus
+from aurora_memory.store import Store, file_reader, lifespans
+from aurora_memory.store.lifespans import ChunkStatus
 from tests.memory.building import chunk, file
 from tests.memory.runs import DAY, NOON, retrieved, run
 
 NAME = "reas:oauth2-authentication-api-implementation"
 QUERY = "oauth2 authentication"
-OTHER = (Subgoal(id="SG1", description="Draw the login form", agent="coder"),)
+OTHER = (PatternSubgoal(id="SG1", description="Draw the login form", agent="coder"),)
 
 
 @pytest.fixture
@@ -44,7 +44,7 @@ async def test_what_is_past_its_lifespan_is_archived_and_comes_back(store: Store
     late = NOON + 400 * DAY
     assert (await store.review_lifespans(BUILT_IN, late)).archived == 1
     assert await names(store, late) == []
-    assert await store.read(lifespan_facts.in_archive) == [ChunkStatus(NAME, "archived", late)]
+    assert await store.read(lifespans.in_archive) == [ChunkStatus(NAME, "archived", late)]
     assert await store.read(file_reader.fact, "reviewed_at") == str(late)
     assert (await store.review_lifespans(BUILT_IN, late)).archived == 0
     with closing(sqlite3.connect(store.path)) as db:
@@ -52,7 +52,7 @@ async def test_what_is_past_its_lifespan_is_archived_and_comes_back(store: Store
         assert db.execute("SELECT count(*) FROM chunks WHERE archived_at IS NOT NULL").fetchone() == (1,)
 
     assert await store.restore(NAME, late)
-    assert await names(store, late) == [NAME] and await store.read(lifespan_facts.in_archive) == []
+    assert await names(store, late) == [NAME] and await store.read(lifespans.in_archive) == []
     assert (await store.review_lifespans(BUILT_IN, late + DAY)).archived == 0
     assert not await store.restore(NAME, late)
     with pytest.raises(UnknownChunk, match="reas:nothing"):
@@ -71,8 +71,8 @@ async def test_code_that_is_used_often_is_flagged_and_never_archived(store: Stor
         await store.record_accesses([1], "success", NOON + at)
     done = await store.review_lifespans(BUILT_IN, NOON + 5000 * DAY)
     assert done.flagged == 1
-    assert [each.shown for each in await store.read(lifespan_facts.in_archive)] == [NAME]
-    (flagged,) = await store.read(lifespan_facts.escalated)
+    assert [each.shown for each in await store.read(lifespans.in_archive)] == [NAME]
+    (flagged,) = await store.read(lifespans.escalated)
     assert (flagged.shown, flagged.what) == ("code:a.py:f1:10-14", "candidate_for_fine_tuning")
 
 

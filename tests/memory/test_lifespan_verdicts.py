@@ -10,12 +10,10 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from aurora_memory.activation import decay_penalty
-from aurora_memory.lifespans.evaluate import Verdict, decay_term, judge, ranking_factor
+from aurora_memory.lifespans.evaluate import Verdict, decay_term, judge, ranking_factor, review
 from aurora_memory.lifespans.facts import ChunkFacts, ChunkType
-from aurora_memory.lifespans.maintenance import review
-from aurora_memory.lifespans.policies import BUILT_IN, Layer, Policies, merged
+from aurora_memory.lifespans.policies import BUILT_IN, Layer, Policies, merged, retention_rules
 from aurora_memory.lifespans.predicates import DAY
-from aurora_memory.lifespans.retention import retention_rules
 
 NOW = 1_800_000_000.0
 FLAG = ("candidate_for_fine_tuning",)

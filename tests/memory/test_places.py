@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from aurora_memory.recall import parse_question, recall
-from aurora_memory.recall.places import Place, below, places_in
+from aurora_memory.recall.places import QueryPlace, below, places_in
 from aurora_memory.store import Store
 from tests.memory.building import chunk, file
 
@@ -21,25 +21,25 @@ NOW = 1_800_000_000.0
 @pytest.mark.parametrize(
     ("query", "places", "rest"),
     [
-        ("auth.py", [Place("auth.py")], "auth.py"),
-        ("AuthService.login", [Place("AuthService.login")], "AuthService.login"),
-        ("src/auth.py", [Place("src/auth.py")], ""),
-        ("./src/auth.py:login", [Place("src/auth.py", "login")], ""),
-        ("where is `src/auth.py:45`?", [Place("src/auth.py", None, 45)], "where is"),
-        ("src/auth.py:45-78", [Place("src/auth.py", None, 45)], ""),
-        ("src/auth.py:45:7", [Place("src/auth.py", None, 45)], ""),
-        ("src/auth.py:45:", [Place("src/auth.py", None, 45)], ""),
-        ("why src/auth.ts(45,7):", [Place("src/auth.ts", None, 45)], "why"),
-        ("app/(shop)/page.tsx(45)", [Place("app/(shop)/page.tsx", None, 45)], ""),
-        ("src/auth.ts#L45", [Place("src/auth.ts", None, 45)], ""),
-        ("src/auth.ts#L45-L78", [Place("src/auth.ts", None, 45)], ""),
-        ("src/auth.ts#L45C2-L78C9", [Place("src/auth.ts", None, 45)], ""),
-        ('File "src/my auth.py", line 45, in login', [Place("src/my auth.py", None, 45)], ""),
-        ("Math.max(2,3)", [Place("Math.max", None, 2, may_be_call=True)], "Math.max(2,3)"),
-        ("code:src/auth.py:login", [Place("src/auth.py", "login", None, True)], ""),
-        ("code:src/auth.py:A.login:45-78", [Place("src/auth.py", "A.login", 45, True)], ""),
-        ("know:README.md:Shop.All the prices", [Place("README.md", "Shop.All the prices", None, True)], ""),
-        ("read/write lock", [Place("read/write")], "read/write lock"),
+        ("auth.py", [QueryPlace("auth.py")], "auth.py"),
+        ("AuthService.login", [QueryPlace("AuthService.login")], "AuthService.login"),
+        ("src/auth.py", [QueryPlace("src/auth.py")], ""),
+        ("./src/auth.py:login", [QueryPlace("src/auth.py", "login")], ""),
+        ("where is `src/auth.py:45`?", [QueryPlace("src/auth.py", None, 45)], "where is"),
+        ("src/auth.py:45-78", [QueryPlace("src/auth.py", None, 45)], ""),
+        ("src/auth.py:45:7", [QueryPlace("src/auth.py", None, 45)], ""),
+        ("src/auth.py:45:", [QueryPlace("src/auth.py", None, 45)], ""),
+        ("why src/auth.ts(45,7):", [QueryPlace("src/auth.ts", None, 45)], "why"),
+        ("app/(shop)/page.tsx(45)", [QueryPlace("app/(shop)/page.tsx", None, 45)], ""),
+        ("src/auth.ts#L45", [QueryPlace("src/auth.ts", None, 45)], ""),
+        ("src/auth.ts#L45-L78", [QueryPlace("src/auth.ts", None, 45)], ""),
+        ("src/auth.ts#L45C2-L78C9", [QueryPlace("src/auth.ts", None, 45)], ""),
+        ('File "src/my auth.py", line 45, in login', [QueryPlace("src/my auth.py", None, 45)], ""),
+        ("Math.max(2,3)", [QueryPlace("Math.max", None, 2, may_be_call=True)], "Math.max(2,3)"),
+        ("code:src/auth.py:login", [QueryPlace("src/auth.py", "login", None, True)], ""),
+        ("code:src/auth.py:A.login:45-78", [QueryPlace("src/auth.py", "A.login", 45, True)], ""),
+        ("know:README.md:Shop.All the prices", [QueryPlace("README.md", "Shop.All the prices", None, True)], ""),
+        ("read/write lock", [QueryPlace("read/write")], "read/write lock"),
         ("std::vector push_back", [], "std::vector push_back"),
         ("a.b::c", [], "a.b::c"),
         ("https://example.org/a.py", [], "https://example.org/a.py"),
@@ -47,7 +47,7 @@ NOW = 1_800_000_000.0
         ("e.g. 3.14", [], "e.g. 3.14"),
     ],
 )
-def test_places_are_told_from_words(query: str, places: list[Place], rest: str) -> None:
+def test_places_are_told_from_words(query: str, places: list[QueryPlace], rest: str) -> None:
     assert places_in(query) == (tuple(places), rest)
 
 

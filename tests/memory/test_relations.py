@@ -3,15 +3,17 @@
 import pytest
 
 from aurora_memory.chunks import Import, Reference
-from aurora_memory.relations import Catalogue, Definition, Relation, Scope
+from aurora_memory.relations import Catalogue, ReferenceTarget, Relation, Scope
 
 
-def definition(number: int, path: str, name: str, kind: str = "function", language: str = "python") -> Definition:
+def definition(number: int, path: str, name: str, kind: str = "function", language: str = "python") -> ReferenceTarget:
     parent, _, leaf = name.rpartition(".")
-    return Definition(number, path, name, leaf, parent or None, kind, language)
+    return ReferenceTarget(number, path, name, leaf, parent or None, kind, language)
 
 
-def targets(source: Definition, reference: Reference, imports: list[Import], *others: Definition) -> list[int]:
+def targets(
+    source: ReferenceTarget, reference: Reference, imports: list[Import], *others: ReferenceTarget
+) -> list[int]:
     scope = Scope(source.path, source.language, imports, Catalogue([source, *others]))
     return sorted(edge.to_id for edge in scope.resolve(source, [reference]))
 
@@ -92,7 +94,7 @@ def test_and_not_others(module: str, importer: str, path: str) -> None:
     assert not named_by(module, importer, path)
 
 
-def named_by(module: str, importer: str, path: str) -> list[Definition]:
+def named_by(module: str, importer: str, path: str) -> list[ReferenceTarget]:
     """What `module` names of a workspace with one function in the file `path`."""
     return Catalogue([definition(1, path, "found")]).imported(module, importer, "found", "python")
 
@@ -114,14 +116,14 @@ def test_a_name_bound_to_another_is_looked_up_as_that() -> None:
 
 
 MENTIONS = [
-    Definition(1, "src/auth.py", "AuthService", "AuthService", None, "class", "python"),
-    Definition(2, "src/auth.py", "AuthService.login", "login", "AuthService", "method", "python"),
-    Definition(3, "web/form.ts", "login", "login", None, "function", "typescript"),
-    Definition(4, "api.yaml", "AuthService", "AuthService", None, "schema", "openapi"),
-    Definition(5, "docs/a.md", "Guide", "Guide", None, "section", "markdown"),
-    Definition(6, "docs/a.md", "Guide.Log in!", "Log in!", "Guide", "section", "markdown"),
-    Definition(7, "other.yaml", "AuthService", "AuthService", None, "schema", "openapi"),
-    Definition(8, "other.yaml", "list", "list", None, "operation", "openapi"),
+    ReferenceTarget(1, "src/auth.py", "AuthService", "AuthService", None, "class", "python"),
+    ReferenceTarget(2, "src/auth.py", "AuthService.login", "login", "AuthService", "method", "python"),
+    ReferenceTarget(3, "web/form.ts", "login", "login", None, "function", "typescript"),
+    ReferenceTarget(4, "api.yaml", "AuthService", "AuthService", None, "schema", "openapi"),
+    ReferenceTarget(5, "docs/a.md", "Guide", "Guide", None, "section", "markdown"),
+    ReferenceTarget(6, "docs/a.md", "Guide.Log in!", "Log in!", "Guide", "section", "markdown"),
+    ReferenceTarget(7, "other.yaml", "AuthService", "AuthService", None, "schema", "openapi"),
+    ReferenceTarget(8, "other.yaml", "list", "list", None, "operation", "openapi"),
 ]
 
 

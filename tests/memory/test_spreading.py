@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from aurora_memory.activation import MAX_SPREAD_HOPS as MAX_HOPS
 from aurora_memory.activation import SPREAD_FACTOR as PER_HOP
 from aurora_memory.activation import Weighing
-from aurora_memory.recall.dedupe import fold
+from aurora_memory.recall.dedupe import fold_near_duplicates
 from aurora_memory.recall.similar_commits import prime, telling
 from aurora_memory.recall.spreading_activation import WEIGHTS, Spread
 from aurora_memory.views import Arc, SimilarCommit
@@ -78,7 +78,7 @@ def test_near_duplicates_fold_under_the_first() -> None:
     words = [f"w{n}" for n in range(20)]
     one, twin, other = frozenset(words), frozenset([*words[:19], "else"]), frozenset(f"x{n}" for n in range(20))
     small = frozenset(words[:3])
-    folded = fold([one, other, twin, small, small], enough=4)
+    folded = fold_near_duplicates([one, other, twin, small, small], enough=4)
     assert (folded.kept, folded.similar) == ([0, 1, 3, 4], {0: [2]})
 
 

@@ -11,10 +11,10 @@ import aiosqlite
 import msgspec
 import pytest
 
-from aurora_memory.export_format import ChunkKey, ExportLine, Moment, Name
-from aurora_memory.store import Store, chunk_reader, connection, integrity, rebuild, salvage, tables
+from aurora_memory.store import Store, chunk_reader, integrity, migrations, rebuild, salvage, tables
+from aurora_memory.store.export_format import ChunkKey, ExportLine, Moment, Name
 from aurora_memory.store.migrations import MIGRATIONS
-from aurora_memory.store.tables import TABLES, Carried, Reference, Table
+from aurora_memory.store.tables import TABLES, Carried, ChunkColumn, Table
 from tests.memory.building import chunk, file
 from tests.memory.runs import NOON
 from tests.memory.test_export import CACHE, FILES, learned, taught
@@ -146,7 +146,7 @@ NOTES = Table(
     key="chunk_id",
     columns=("chunk_id", "text", "at"),
     nature="learned",
-    references=(Reference("chunk_id", holds=True),),
+    references=(ChunkColumn("chunk_id", holds=True),),
     carried=Carried(NoteLine, ("chunk_id", "text"), {"chunk": "chunk_id"}),
 )
 
@@ -162,7 +162,7 @@ async def test_a_new_learned_table_is_a_migration_and_a_row(tmp_path: Path, monk
     """It is exported, imported, salvaged, rebuilt and checked, holds its chunk and moves with it."""
     for module in (tables, salvage, rebuild, integrity):
         monkeypatch.setattr(module, "TABLES", (*TABLES, NOTES))
-    monkeypatch.setattr(connection, "MIGRATIONS", (*MIGRATIONS, add_notes))
+    monkeypatch.setattr(migrations, "MIGRATIONS", (*MIGRATIONS, add_notes))
     store = await Store.open(tmp_path / "memory.db")
     await store.write(FILES, first_time=True)
     (evict,) = await store.read(chunk_reader.by_name, "src/cache.py", "evict")

@@ -1,4 +1,4 @@
-"""Vectors: the nearest are those that plain arithmetic finds, however they came in; what is kept is what is current."""
+"""Vector index: the nearest are those that plain arithmetic finds, however they came in; what is kept is current."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aurora_memory import vectors as module
+from aurora_indexer.embedding import vector_index as module
+from aurora_indexer.embedding.vector_index import VectorIndex
 from aurora_memory.store import Store, chunk_reader, embeddings
-from aurora_memory.vectors import Vectors
 from tests.memory.building import chunk, digest, file
 
 
@@ -25,7 +25,7 @@ def test_the_nearest_are_those_of_plain_arithmetic(monkeypatch: pytest.MonkeyPat
     chance = np.random.default_rng(1)
     table = chance.standard_normal((500, 8))
     table = (table / np.linalg.norm(table, axis=1, keepdims=True)).astype("<f2")
-    found = Vectors(8)
+    found = VectorIndex(8)
     found.put((1000 + n, (-table[n]).tobytes()) for n in range(0, 500, 3))  # replaced below
     found.put((1000 + n, table[n].tobytes()) for n in chance.permutation(500).tolist())
     assert len(found) == 500
@@ -40,7 +40,7 @@ def test_the_nearest_are_those_of_plain_arithmetic(monkeypatch: pytest.MonkeyPat
 
 @given(st.floats(-1, 1, width=16), st.floats(-1, 1, width=16))
 def test_products_are_exact_down_to_the_smallest_numbers(one: float, other: float) -> None:
-    found = Vectors(1)
+    found = VectorIndex(1)
     found.put([(1, row(one)), (2, row(-one))])
     product = float(np.float32(one) * np.float32(other))
     expected = [(1, product)] if product > 0 else [(2, -product)] if product < 0 else []
@@ -48,7 +48,7 @@ def test_products_are_exact_down_to_the_smallest_numbers(one: float, other: floa
 
 
 def test_what_has_nothing_in_common_is_not_near_and_other_sizes_are_not_taken() -> None:
-    found = Vectors(2)
+    found = VectorIndex(2)
     assert found.nearest(row(1, 0), 5) == []
     found.put([(1, row(1, 0)), (2, row(0, 1)), (3, row(-1, 0)), (4, row(1, 0, 0)), (5, b"")])
     assert found.nearest(row(1, 0), 5) == [(1, 1.0)]
@@ -56,7 +56,7 @@ def test_what_has_nothing_in_common_is_not_near_and_other_sizes_are_not_taken() 
 
 
 def test_memory_is_bounded() -> None:
-    found = Vectors(2, most_bytes=12)
+    found = VectorIndex(2, most_bytes=12)
     found.put((number, row(1, 0)) for number in range(5))
     assert (len(found), found.left_out) == (3, 2)
     found.put([(0, row(0, 1))])

@@ -16,7 +16,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 import aurora_schemas
-from aurora_memory.chunk_validation import InvalidDocument, document_problems, plain, read_document
+from aurora_memory.chunk_validation import InvalidChunkDocument, document_problems, plain, read_document
 from aurora_memory.document_builder import knowledge_document
 from aurora_memory.documents import Document
 from aurora_memory.learning import lesson_of
@@ -193,7 +193,7 @@ def test_what_is_wrong_is_named_with_its_place(place: tuple[Any, ...], value: An
     for step in place[:-1]:
         holder = holder[step]
     holder[place[-1]] = value
-    with pytest.raises(InvalidDocument, match=re.escape(named)):
+    with pytest.raises(InvalidChunkDocument, match=re.escape(named)):
         read_document(json.dumps(document))
 
 
@@ -201,7 +201,7 @@ def test_what_is_wrong_is_named_with_its_place(place: tuple[Any, ...], value: An
 def test_scores_stay_between_nothing_and_one(score: str) -> None:
     document = documents()[1]
     document["content"]["success_score"] = "SCORE"
-    with pytest.raises(InvalidDocument):
+    with pytest.raises(InvalidChunkDocument):
         read_document(json.dumps(document).replace('"SCORE"', score))
 
 
@@ -209,12 +209,12 @@ def test_scores_stay_between_nothing_and_one(score: str) -> None:
     "text", ["", "[", "null", "[]", "7", '{"type": []}', "[" * 200_000, '{"a":' * 100_000, "\ud800"]
 )
 def test_hostile_documents_are_refused_in_words(text: str) -> None:
-    with pytest.raises(InvalidDocument):
+    with pytest.raises(InvalidChunkDocument):
         read_document(text)
 
 
 def test_a_document_too_large_is_refused_before_it_is_read() -> None:
-    with pytest.raises(InvalidDocument, match="too large"):
+    with pytest.raises(InvalidChunkDocument, match="too large"):
         read_document(json.dumps(CODE | {"id": "code:a:" + "x" * (1 << 20)}))
 
 

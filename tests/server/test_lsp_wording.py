@@ -12,15 +12,15 @@ from lsprotocol import types
 
 from aurora_indexer.parse.chunk_parser import parse_file
 from aurora_protocol.methods import (
-    Activation,
+    ActivationTerms,
     ExplainResult,
     Freshness,
     IndexResult,
-    Link,
     PatternUse,
     Recalled,
     RecallParams,
     RecallResult,
+    RelatedChunk,
 )
 from aurora_protocol.positions import LineIndex
 from aurora_server.lsp.code_lens import summary
@@ -46,7 +46,7 @@ def recalled(name: str, **changes: Any) -> Recalled:
         language="python",
         signature=f"def {name}()",
         score=0.5,
-        activation=Activation(total=total, base_level=total, spreading=0.0, context_boost=0.0, decay=0.0),
+        activation=ActivationTerms(total=total, base_level=total, spreading=0.0, context_boost=0.0, decay=0.0),
         last_used=None,
         last_modified=None,
         tokens=10,
@@ -57,7 +57,7 @@ def recalled(name: str, **changes: Any) -> Recalled:
     return msgspec.structs.replace(one, **changes)
 
 
-def explained(chunk: Recalled, links: list[Link] = [], **times: list[str]) -> ExplainResult:  # noqa: B006 - read only
+def explained(chunk: Recalled, links: list[RelatedChunk] = [], **times: list[str]) -> ExplainResult:  # noqa: B006 - read only
     return ExplainResult(
         chunk=chunk,
         docstring="",
@@ -70,8 +70,8 @@ def explained(chunk: Recalled, links: list[Link] = [], **times: list[str]) -> Ex
     )
 
 
-def link(relation: str, name: str, file: str = "a.py", line: int = 7) -> Link:
-    return Link(relation=relation, id=f"code:{file}:{name}:7-9", name=name, file=file, line=line)
+def link(relation: str, name: str, file: str = "a.py", line: int = 7) -> RelatedChunk:
+    return RelatedChunk(relation=relation, id=f"code:{file}:{name}:7-9", name=name, file=file, line=line)
 
 
 def iso(**back: float) -> str:

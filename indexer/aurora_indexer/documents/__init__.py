@@ -32,7 +32,10 @@ class DocumentFormat(Struct, frozen=True):
     suffixes: tuple[str, ...]
     data: bool = False
     add: Callable[[Builder, str, str], None] | None = None
-    """What adds the chunks of a document, given its path and text. A plug-in's only: ours are in `document_parser`."""
+    """Reader that adds the chunks of a document, given its path and text.
+
+    A plug-in's only: ours are in `document_parser`.
+    """
 
 
 FORMATS = (
@@ -106,7 +109,7 @@ def may_hold_a_schema(source: bytes) -> bool:
 
 
 def tags_of(path: str) -> tuple[str, ...]:
-    """What a document's place says of its purpose: `adr` and `decision`, `convention`, `changelog`."""
+    """Purpose of a document, as its place tells: `adr` and `decision`, `convention`, `changelog`."""
     *folders, name = path.lower().split("/")
     found: list[str] = []
     if _DECISION_FOLDERS.intersection(folders) or _DECISION_FILE.match(name):

@@ -7,10 +7,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from msgspec import Struct
-
 from aurora_indexer.documents.inline_markup import plain, references, web_links
 from aurora_indexer.documents.knowledge_chunk import shortened
+from aurora_memory.documents import Fact, KnowledgeContent
 
 MAX_FACTS = 20
 MAX_SUMMARY = 300
@@ -29,23 +28,6 @@ _BULLET = re.compile(r"[ \t]{0,12}(?:[-*+]|\d{1,3}[.)])[ \t]+(?:\[[ xX]\][ \t]+)
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z0-9`\"'(])")
 _FENCE = re.compile(r"[ \t>]{0,12}(?:`{3,}|~{3,})")
 _NO_SENTENCE = re.compile(r"[ \t]{0,3}(?:#{1,6}[ \t]|[|=~+-]{2,}|\.\.[ \t]|:\w+:|<!--|---)")
-
-
-class Fact(Struct, frozen=True):
-    """One statement; `id` is `F1`, `F2`, … in the order of the text."""
-
-    id: str
-    statement: str
-
-
-class KnowledgeContent(Struct, frozen=True):
-    """The `content` of a KnowledgeChunk. `sources` are web addresses and files; `confidence` is in [0, 1]."""
-
-    topic: str
-    summary: str
-    facts: tuple[Fact, ...]
-    sources: tuple[str, ...]
-    confidence: float
 
 
 def knowledge_content(
@@ -67,14 +49,14 @@ def knowledge_content(
     return KnowledgeContent(
         topic=topic or name,
         summary=shortened(first.strip() or signature or name, MAX_SUMMARY),
-        facts=tuple(Fact(f"F{number}", each) for number, each in enumerate(list(facts)[:MAX_FACTS], 1)),
+        facts=tuple(Fact(id=f"F{number}", statement=each) for number, each in enumerate(list(facts)[:MAX_FACTS], 1)),
         sources=tuple(dict.fromkeys([path, *web_links(text), *_files(text, path)])),
         confidence=confidence_of(language, keywords),
     )
 
 
 def confidence_of(language: str, tags: tuple[str, ...]) -> float:
-    """How far a document is believed, by what it is: nothing is measured.
+    """Confidence in a document, by what it is: nothing is measured.
 
     1.0 for schemas, APIs and SQL definitions; 0.9 for conventions, which are kept; 0.85 for decisions, which are dated;
     0.6 for changelogs, which tell of the past; 0.7 for other prose.

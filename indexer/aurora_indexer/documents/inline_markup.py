@@ -47,7 +47,7 @@ def plain(text: str) -> str:
 
 
 def references(text: str, path: str) -> Iterator[Reference]:
-    """What a passage of the document at `path` refers to: identifiers in code marks, files of the workspace."""
+    """References of a passage of the document at `path`: identifiers in code marks, files of the workspace."""
     for match in _CODE.finditer(text) if "`" in text else ():
         code = match[2].strip()
         if name := _NAME.fullmatch(code):

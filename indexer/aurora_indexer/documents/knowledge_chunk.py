@@ -16,7 +16,7 @@ from aurora_indexer.parse.fingerprint import body_hash, shape_hash
 from aurora_indexer.parse.parts import first_part, later_part, packed_name, packed_path
 from aurora_indexer.parse.signature import MAX_DOCSTRING, MAX_SIGNATURE
 from aurora_indexer.parse.split import is_long, split_at
-from aurora_memory.chunks import ChunkKind, CodeChunk, Part, Reference
+from aurora_memory.chunks import ChunkKind, ChunkPart, CodeChunk, Reference
 
 Span = tuple[int, int]
 
@@ -111,14 +111,14 @@ class Builder:
 
     def _parts(
         self, piece: DocumentPiece, body: str, lines: Span, heading: str, doc: str, mentioned: Sequence[str]
-    ) -> tuple[Part, ...]:
+    ) -> tuple[ChunkPart, ...]:
         names = packed_name(piece.name)
         source = body.encode("utf-8", "replace")
         texts = [body]
         if is_long(source):
             borders = _in_bytes(body, [border - piece.start for border in piece.borders])
             texts = [source[start:end].decode("utf-8", "replace") for start, end in split_at(borders, source)]
-        parts: list[Part] = []
+        parts: list[ChunkPart] = []
         at = piece.start
         for number, text in enumerate(texts):
             bare = text.strip()

@@ -106,7 +106,7 @@ class _Reader:
 
 
 def _front_matter(lines: list[str]) -> tuple[str, str, int]:
-    """What the front matter calls the document and says of it, and how many lines it takes."""
+    """Front matter: the document's title, what is said of it, and the number of lines it takes."""
     mark = lines[0].strip()
     if mark not in ("---", "+++"):
         return "", "", 0

@@ -37,7 +37,7 @@ def documentation(node: Node | None, *names: str) -> str:
 
 
 def line_start(text: str, position: int) -> int:
-    """Where the line begins, if nothing but indentation stands between; else the position itself."""
+    """Start of the line, if nothing but indentation stands between; else the position itself."""
     start = text.rfind("\n", max(0, position - _WIDEST_INDENT), position) + 1
     return start if text[start:position].isspace() and position - start <= _WIDEST_INDENT else position
 

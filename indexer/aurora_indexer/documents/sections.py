@@ -34,7 +34,7 @@ class Block(Struct, frozen=True):
 
 
 class DocumentOutline(Struct, frozen=True):
-    """What a format found in a text, in order. `title` and `about` are what its front matter says of it."""
+    """Sections that a format found in a text, in order. `title` and `about` are what its front matter says of it."""
 
     headings: Sequence[SectionHeading]
     blocks: Sequence[Block]

@@ -24,7 +24,7 @@ _MAX_UNCLOSED = 20
 """Dollar quotes without an end; each costs a look through the rest of the text."""
 
 _NOT_OPENED = frozenset({"IF", "LOOP", "WHILE", "REPEAT", "FOR"})
-"""What `END` may close that is not counted when it opens."""
+"""Words that `END` may close and that are not counted when they open."""
 
 
 class Token(NamedTuple):
@@ -155,7 +155,7 @@ def add_sql(builder: Builder, path: str, text: str) -> None:
 
 
 def _piece(text: str, statement: Sequence[Token]) -> DocumentPiece | None:
-    """What a `CREATE` of a kind we know defines."""
+    """Definition of a `CREATE` of a kind we know."""
     code = [token for token in statement if token.kind != "comment"]
     if not code or code[0].text != "CREATE" or code[0].kind != "word":
         return None
@@ -218,7 +218,7 @@ def _header(text: str, statement: Sequence[Token]) -> list[Token]:
 
 
 def _said(text: str, comments: Sequence[Token]) -> str:
-    """What comments say, without their marks."""
+    """Text of comments, without their marks."""
     written = [_DASHES.sub("//", text[token.start : token.end]) for token in comments]
     return docstring_of_comments([comment.encode("utf-8", "replace") for comment in written])
 

@@ -12,9 +12,9 @@ from aurora_indexer.embedding import ModelError
 from aurora_indexer.embedding.embedding_text import chunk_text
 from aurora_indexer.embedding.messages import Loaded
 from aurora_indexer.embedding.model_process import ModelProcess
+from aurora_indexer.embedding.vector_index import VectorIndex
 from aurora_memory import StoreError
 from aurora_memory.store import Store, embeddings
-from aurora_memory.vectors import Vectors
 from aurora_memory.views import ChunkToEmbed, FileToEmbed
 
 logger = logging.getLogger(__name__)
@@ -35,7 +35,7 @@ RETRY_SECONDS = 5.0
 """After the model's process was lost."""
 
 KEPT_SECONDS = 600.0
-"""How long vectors stay in memory after the last question."""
+"""Seconds that vectors stay in memory after the last question."""
 
 _PAGE = 2048
 _MAX_FILE = 8 << 20
@@ -59,7 +59,7 @@ class Embedder:
         self._wake = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
         self._asked: set[asyncio.Task[list[tuple[int, float]]]] = set()
-        self._vectors: Vectors | None = None
+        self._vectors: VectorIndex | None = None
         self._turn = asyncio.Lock()
         self._release: asyncio.TimerHandle | None = None
         self._told: str | None = None
@@ -185,8 +185,8 @@ class Embedder:
             self._keep_for_a_while()
             return await asyncio.to_thread(vectors.nearest, row, NEAREST)
 
-    async def _read(self, model: Loaded) -> Vectors:
-        vectors = Vectors(model.dimensions)
+    async def _read(self, model: Loaded) -> VectorIndex:
+        vectors = VectorIndex(model.dimensions)
         last = 0
         while page := await self._store.read(embeddings.vectors, model.key, last, _PAGE):
             last = page[-1][0]
@@ -209,7 +209,7 @@ class Embedder:
 
 
 def _texts(root: Path, files: Mapping[str, FileToEmbed], chunks: Sequence[ChunkToEmbed]) -> list[WithText]:
-    """What to embed of chunks; nothing of files that are not what was indexed (any more)."""
+    """Texts of chunks to embed; nothing of files that are not what was indexed (any more)."""
     found: list[WithText] = []
     lines: list[str] | None = None
     path = None

@@ -30,7 +30,10 @@ Way = Literal["static", "onnx", "torch"]
 
 
 class ModelFolder(Struct, frozen=True):
-    """How a model is run, and the files its vectors come from. `way` torch means the package sentence-transformers."""
+    """Model files: how a model is run, and the files its vectors come from.
+
+    `way` torch means the package sentence-transformers.
+    """
 
     path: Path
     way: Way
@@ -45,7 +48,7 @@ class ModelFolder(Struct, frozen=True):
 
     @property
     def name(self) -> str:
-        """What to call it."""
+        """Name for people."""
         return self.path.name
 
 
@@ -77,7 +80,7 @@ def find(model: str) -> Path:
 
 
 def look(folder: Path) -> ModelFolder:
-    """What kind of model a folder has. Raises ModelError, which says what is missing."""
+    """Model folder, looked into for its kind. Raises ModelError, which says what is missing."""
     if (folder / "modules.json").is_file():
         steps = _steps(folder)
         if steps[0][0] == "StaticEmbedding":

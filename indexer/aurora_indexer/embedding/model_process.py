@@ -73,7 +73,7 @@ class ModelProcess:
         return self._process.pid if self._process is not None else None
 
     async def loaded(self) -> Loaded:
-        """What the model is. Raises ModelError, WorkerLost."""
+        """Description of the model. Raises ModelError, WorkerLost."""
         if self._loaded is None:
             async with self._turn:
                 await self._running()

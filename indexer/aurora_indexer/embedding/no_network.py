@@ -13,7 +13,7 @@ OFFLINE = {
     "HF_HUB_DISABLE_IMPLICIT_TOKEN": "1",
     "DO_NOT_TRACK": "1",
 }
-"""What the libraries ask before they try."""
+"""Variables that the libraries ask before they try."""
 
 _LOOKUPS = frozenset({"socket.getaddrinfo", "socket.gethostbyname", "socket.gethostbyaddr", "socket.getnameinfo"})
 _SENDING = frozenset({"socket.connect", "socket.sendto", "socket.sendmsg", "socket.bind"})

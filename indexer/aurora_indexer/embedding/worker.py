@@ -36,7 +36,7 @@ EXTRA = "pip install 'aurora-context[semantic]'"
 
 
 class EmbeddingModel(Protocol):
-    """What all three kinds of models do."""
+    """Embedding model: what all three kinds do."""
 
     batch: int
     dimensions: int

@@ -49,7 +49,7 @@ def find_git_directory(root: Path) -> GitDirectory | None:
 
 
 def read_head(repository: GitDirectory) -> Head | None:
-    """What HEAD points to: loose refs, packed refs, detached, worktrees. None without a readable HEAD."""
+    """Commit that HEAD points to: loose refs, packed refs, detached, worktrees. None without a readable HEAD."""
     name = _read(repository.directory / "HEAD").strip()
     if _HASH.fullmatch(name):
         return Head("", name)

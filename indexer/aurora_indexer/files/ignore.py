@@ -187,7 +187,7 @@ class IgnoreRules:
         return Folder(path, own, git)
 
     def _outer_layers(self) -> tuple[_Layer, ...]:
-        """What comes from above the root and beside it, strongest first."""
+        """Rules from above the root and beside it, strongest first."""
         if self._outer is None:
             layers: list[_Layer] = []
             found = find_git_directory(self.root)

@@ -40,7 +40,7 @@ class FoundFile(Struct, frozen=True, array_like=True):
 
 
 class ScanResult(Struct, frozen=True):
-    """What one walk saw. `other_files` counts files of no known language by suffix (".png"; "" for none).
+    """Files that one walk saw. `other_files` counts files of no known language by suffix (".png"; "" for none).
 
     `ignored` counts entries the rules left out (the first of them are in `ignored_paths`), `folders` those that were
     walked. `truncated` means that `max_files` was reached and the rest not looked at.
@@ -172,7 +172,7 @@ def _result(
 
 
 def find_file(rules: IgnoreRules, path: str, limits: Limits) -> FoundFile | Skip:
-    """What `scan` would say of the one file at `path` (relative, `/`); `gone` where there is none."""
+    """Verdict of `scan` on the one file at `path` (relative, `/`); `gone` where there is none."""
     above, _, name = path.rpartition("/")
     folder = rules.folder(above)
     if folder.closed:

@@ -71,7 +71,7 @@ LOCK_FILES = frozenset(
 )
 
 _COMMENT_STARTS = (b"#", b"//", b"/*", b"*", b"--", b";", b"%", b"<!--", b"(*", b"<?", b"'use ", b'"use ')
-"""How lines of a header begin, with those that may come before it (`<?php`, `"use strict"`)."""
+"""Beginnings of a header's lines, with those that may come before it (`<?php`, `"use strict"`)."""
 
 _BLOCKS = {b"/*": b"*/", b"<!--": b"-->", b"(*": b"*)"}
 _MARKERS = re.compile(
@@ -93,7 +93,7 @@ def unknown(path: str) -> Skip:
 
 
 def by_name(path: str, name: str) -> Skip | None:
-    """What a file's name alone tells: lock files and `.min.` files."""
+    """Skip by a file's name alone: lock files and `.min.` files."""
     if name in LOCK_FILES:
         return Skip(path, "generated", "A lock file, written by a package tool.")
     if ".min." in name:
@@ -109,7 +109,7 @@ def by_size(path: str, size: int, limit: int) -> Skip | None:
 
 
 def by_content(path: str, source: bytes) -> Skip | None:
-    """What a look into the file tells: binary, generated, minified."""
+    """Skip by a look into the file: binary, generated, minified."""
     if b"\0" in source[:BINARY_HEAD]:
         return Skip(path, "binary", f"Holds a NUL byte in its first {BINARY_HEAD // 1024} KiB.")
     if line := _marked_line(source):

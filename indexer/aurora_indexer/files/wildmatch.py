@@ -34,7 +34,7 @@ class MalformedPattern(ValueError):
 
 
 def literal_length(pattern: str) -> int:
-    """How many characters of `pattern` come before its first wildcard or escape."""
+    """Number of characters of `pattern` before its first wildcard or escape."""
     return next((index for index, char in enumerate(pattern) if char in _SPECIAL), len(pattern))
 
 

@@ -62,7 +62,7 @@ def head(root: Path, *, environment: Mapping[str, str] = os.environ) -> str | No
 
 
 class GitOutput:
-    """What a running git says, in pieces; `whole` once it has said everything and succeeded."""
+    """Output of a running git, in pieces; `whole` once it has said everything and succeeded."""
 
     def __init__(self, process: Process, deadline: float) -> None:
         self.whole = False

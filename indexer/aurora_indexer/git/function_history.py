@@ -34,7 +34,7 @@ class WalkedCommit(Struct, frozen=True):
 
 
 class FunctionWalk:
-    """Where the chunks stand in the commit reached. `files` maps paths, as git has them, to the chunks' spans there."""
+    """Spans of the chunks in the commit reached. `files` maps paths, as git has them, to the chunks' spans there."""
 
     def __init__(self, files: Mapping[bytes, Sequence[LineSpan]]) -> None:
         self.files: dict[bytes, list[LineSpan]] = {path: list(spans) for path, spans in files.items() if spans}

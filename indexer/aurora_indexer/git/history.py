@@ -30,7 +30,7 @@ logger = logging.getLogger(__name__)
 
 MAX_COMMITS = 3000
 MAX_SECONDS = 60.0
-"""How much of git's history one walk may look at, newest first."""
+"""Limits of one walk through git's history, newest first: commits, and seconds."""
 
 SAVED_AT_ONCE = 500
 FEW_FILES = 100
@@ -38,7 +38,7 @@ FEW_FILES = 100
 
 
 class Bounds(Struct, frozen=True):
-    """How far one walk goes: first-parent commits, and seconds."""
+    """Limits of one walk: first-parent commits, and seconds."""
 
     commits: int = MAX_COMMITS
     seconds: float = MAX_SECONDS

@@ -17,7 +17,10 @@ _COMPARED = 150
 
 
 def hunks_between(old: bytes, new: bytes) -> list[Hunk]:
-    """What turns `old` into `new`, in line order. Line ends (LF, CRLF) don't count as differences."""
+    """Line diff: the edits that turn `old` into `new`, in line order.
+
+    Line ends (LF, CRLF) don't count as differences.
+    """
     before, after = _lines(old), _lines(new)
     found: list[Hunk] = []
     done = (0, 0)

@@ -14,7 +14,7 @@ from msgspec import Struct
 from aurora_indexer.git.line_moves import Hunk
 
 FORMAT = "%x00%H%x00%ct%x00%P%x00%s%x00%b%x00"
-"""What stands before each commit's diff."""
+"""Header before each commit's diff."""
 
 ARGUMENTS = (
     "log --first-parent -m -p -U0 --inter-hunk-context=0 -M -l400 -D --src-prefix=a/ --dst-prefix=b/ --no-color"

@@ -69,7 +69,7 @@ class Compiled(Struct, frozen=True):
     query: Query
 
 
-class _Table:
+class _LanguageTable:
     """Rows of languages, to be found by what they take."""
 
     def __init__(self, languages: Iterable[Language]) -> None:
@@ -82,11 +82,11 @@ class _Table:
         return self.by_file_name.get(name) or self.by_suffix.get(suffix.lower())
 
 
-_built_in = _Table(LANGUAGES)
+_built_in = _LanguageTable(LANGUAGES)
 
 
 @cache
-def _plugged() -> _Table:
+def _plugged() -> _LanguageTable:
     """The languages of plug-ins, looked for when the first file comes that is in none of ours."""
     found: dict[str, Language] = {}
     for plugin in plugins.load(GROUP, Language):
@@ -97,7 +97,7 @@ def _plugged() -> _Table:
             logger.warning("language %s of %s is left out: it names no query file", name, plugin.distribution)
         else:
             found[name] = plugin.value
-    return _Table(found.values())
+    return _LanguageTable(found.values())
 
 
 def all_languages() -> tuple[Language, ...]:

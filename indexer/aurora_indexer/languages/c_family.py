@@ -25,7 +25,7 @@ _OWN_SIGNS = (
     re.compile(rb"std::\w"),
     re.compile(rb"operator(?:[-+*/%^&|~!=<>]{1,3}|\(\)|\[\])\("),
 )
-"""What C has not; but a header for both languages may have it for C++ only."""
+"""Syntax that C has not; but a header for both languages may have it for C++ only."""
 
 _FOR_BOTH = re.compile(rb"#[ \t]*(?:ifdef[ \t]+__cplusplus|if[ \t]+defined[ \t(]+__cplusplus)")
 

@@ -23,7 +23,7 @@ _VALUES = frozenset(
         *("parenthesized_expression", "as_expression", "satisfies_expression"),
     }
 )
-"""What may be, or have in its brackets, a definition's value."""
+"""Nodes that may be, or have in their brackets, a definition's value."""
 
 _METHODS = _VALUES - {"generator_function", "class", "object"}
 _WRAPPED = _VALUES - {"object"} | {"call_expression"}

@@ -41,10 +41,10 @@ class Language(Struct, frozen=True):
     separator: str = r"\."
     """A regular expression between the segments of a qualified name as written."""
     unqualified: str = r"(?!)"
-    """What to drop from a qualifier: the segments matched say nothing about where a name belongs."""
+    """Segments to drop from a qualifier: the segments matched say nothing about where a name belongs."""
     hidden: Callable[[bytes], bytes] | None = None
     """Makes of a source what its grammar gets to see, byte for byte as long."""
     refine: Callable[[Grammar, bytes, Captures], None] | None = None
     """Makes of captures of a source, in place, what its query leaves to be looked up in them."""
     really: tuple[Callable[[bytes], bool], str] | None = None
-    """What tells a source that is in another language, and that language (C headers in C++)."""
+    """Test for a source that is in another language, and that language (C headers in C++)."""

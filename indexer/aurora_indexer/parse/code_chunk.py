@@ -17,10 +17,10 @@ from aurora_indexer.parse.leading_comments import Span
 from aurora_indexer.parse.parts import first_part, later_part, packed_name, packed_path
 from aurora_indexer.parse.references import Uses
 from aurora_indexer.parse.split import is_long, split
-from aurora_memory.chunks import MODULE_NAME, ChunkKind, CodeChunk, Part
+from aurora_memory.chunks import MODULE_NAME, ChunkKind, ChunkPart, CodeChunk
 
 _NOTHING = WHITE_SPACE + b";,{}()"
-"""What may be left between definitions without being code."""
+"""Characters that may be left between definitions without being code."""
 
 _BLOCK = 512
 """Bytes whose line breaks are counted together."""
@@ -117,7 +117,7 @@ class Chunker:
         rows = references.references(uses.inherited, uses.called)
         called = [row.name for row in rows if row.kind == "calls"]
         names = packed_name(name)
-        parts: list[Part] = []
+        parts: list[ChunkPart] = []
         body = _without(self._source, start, end, excluded)
         spans: list[Span] = [span]
         if is_long(body):
@@ -205,7 +205,7 @@ def _without(text: bytes, start: int, end: int, spans: list[Span]) -> bytes:
 
 
 def _between(spans: Iterable[Span], start: int, end: int) -> list[Span]:
-    """What is left from `start` to `end` without the spans; they are sorted and may overlap."""
+    """Gaps from `start` to `end` between the spans; they are sorted and may overlap."""
     left: list[Span] = []
     for low, high in spans:
         if low > start:

@@ -72,14 +72,14 @@ _RANKS = {f"{kind}{condition}": _DEFINITION for kind in _KINDS for condition in 
     "body": _BODY,
     "doc": _DOC,
 }
-"""What captures are in the outline; of two of the same span and rank the label that is first here counts."""
+"""Labels of captures in the outline; of two of the same span and rank the label that is first here counts."""
 
 _BEFORE_WRAPPED = re.compile(rb"[\s\w*]{0,100}")
 _AFTER_WRAPPED = re.compile(rb"[\s\w;*,]{0,200}")
 
 
 class Docs(Struct, frozen=True):
-    """What makes up a docstring: one string, or comments."""
+    """Docstring's source: one string, or comments."""
 
     spans: tuple[Span, ...] = ()
     are_comments: bool = False
@@ -96,11 +96,11 @@ class Definition(Struct, eq=False):
     start: int
     end: int
     head: int
-    """Where the signature starts: after leading comments, before `export`."""
+    """Start of the signature: after leading comments, before `export`."""
     header_end: int
-    """Where the signature ends: at the body."""
+    """End of the signature: at the body."""
     bracket: Span = (0, 0)
-    """What the signature leaves out: brackets that the value opens with."""
+    """Spans that the signature leaves out: brackets that the value opens with."""
     floor: int = 0
     """What is before this, inside of the definition, does not belong to a definition within."""
     written: bytes = b""
@@ -226,7 +226,7 @@ def _wrapped(wrappers: list[Span], start: int, end: int, bare: bytes) -> Span | 
 
 
 def _events(captures: Captures) -> tuple[list[_Event], dict[Span, Span]]:
-    """What opens, names and ends definitions, in order; and the brackets around values, by what is defined by them."""
+    """Marks that open, name and end definitions, in order; and the brackets around values, by what they define."""
     events: list[_Event] = []
     brackets: dict[Span, Span] = {}
 

@@ -28,7 +28,7 @@ class Leads:
         self._attribute_ends = dict(attributes)
 
     def above(self, start: int, floor: int) -> tuple[int, list[Span]]:
-        """Where the comments and attributes directly above `start` begin, and which of them are comments.
+        """Start of the comments and attributes directly above `start`, and which of them are comments.
 
         Nothing before `floor` is taken, nor a comment that ends a line of code, nor one with a blank line below it. One
         that ends an attribute's line goes with it, and documents nothing.
@@ -72,7 +72,7 @@ class Leads:
         return start
 
     def _attribute_before(self, at: int, comment: int) -> int:
-        """Where the lead of an index starts, if it is an attribute with nothing up to a comment on its line, or -1."""
+        """Start of an index's lead, if it is an attribute with nothing up to a comment on its line, or -1."""
         if at < 0:
             return -1
         start, end, is_comment = self._leads[at]

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from itertools import chain, islice
 
-from aurora_memory.chunks import Part
+from aurora_memory.chunks import ChunkPart
 from aurora_memory.term_counts import Field, add_terms, packed, together
 from aurora_memory.tokens import MAX_WORD, plain_terms, terms
 
@@ -88,7 +88,7 @@ def first_part(
     docstring: bytes,
     calls: Iterable[str],
     body: bytes,
-) -> Part:
+) -> ChunkPart:
     """The part that speaks for its chunk: all fields, and the body or the beginning of it."""
     words = text_terms(body)
     length = sum(words.values())
@@ -107,13 +107,13 @@ def first_part(
     for known in (name, path):
         for term, value in known.items():
             occurrences[term] = get(term, 0) | value
-    return Part(*lines, occurrences, length, len(name))
+    return ChunkPart(*lines, occurrences, length, len(name))
 
 
-def later_part(lines: tuple[int, int], name: Packed, body: bytes) -> Part:
+def later_part(lines: tuple[int, int], name: Packed, body: bytes) -> ChunkPart:
     """A further piece of a long chunk: its own text, under the chunk's name."""
     words = text_terms(body)
-    return Part(*lines, together((packed("body", words), name)), sum(words.values()), len(name))
+    return ChunkPart(*lines, together((packed("body", words), name)), sum(words.values()), len(name))
 
 
 def _encoded(text: str) -> bytes:

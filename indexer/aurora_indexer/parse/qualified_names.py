@@ -32,7 +32,7 @@ def segments(written: bytes, separator: re.Pattern[str]) -> list[str]:
 
 
 def of_macro(node: Node, macro: bytes, source: bytes) -> list[str]:
-    """What a macro defines that stands where a function's name does: `Parser.Fails` for `TEST(Parser, Fails)`.
+    """Name defined by a macro that stands where a function's name does: `Parser.Fails` for `TEST(Parser, Fails)`.
 
     Two words are one segment, for the first holds nothing; of more the first is the name, as in `SYSCALL_DEFINE3(read,
     unsigned int, fd, …)`. Nothing where the function has a type, or no word is the first argument.

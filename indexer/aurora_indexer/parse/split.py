@@ -58,7 +58,7 @@ def split_at(borders: Sequence[int], text: bytes) -> list[Span]:
 
 
 class _Weights(Sequence[int]):
-    """How many bytes other than white space stand before each position. Few of them are asked for: counted then."""
+    """Number of bytes other than white space before each position. Few of them are asked for: counted then."""
 
     def __init__(self, text: bytes) -> None:
         self._text = text
@@ -87,7 +87,7 @@ def _parts(starts: list[int], text: bytes, offset: int, weights: Sequence[int]) 
 
 
 def _unit_starts(node: Node, text: bytes, offset: int, weights: Sequence[int]) -> list[int]:
-    """Where the pieces start that are small enough, or can't be made smaller."""
+    """Starts of the pieces that are small enough, or can't be made smaller."""
     last = len(text)
     starts = [offset]
     entered = 0

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable
 from itertools import chain
 
-from aurora_memory.chunks import AstSummary
+from aurora_memory.chunks import ComplexityCounts
 from aurora_memory.stopwords import STOP_WORDS
 from aurora_memory.token_cost import estimated_tokens as estimated_tokens
 from aurora_memory.tokens import MAX_WORD, split_word
@@ -28,10 +28,10 @@ _MAX_REMEMBERED = 50_000
 _WORD = re.compile(r"[^\W\d]\w*")
 
 
-def ast_summary(branches: int, loops: int) -> AstSummary:
+def ast_summary(branches: int, loops: int) -> ComplexityCounts:
     """Sum up branches and loops: to 3 is low, to 10 medium, above high."""
     total = branches + loops
-    return AstSummary("low" if total < _MEDIUM else "medium" if total < _HIGH else "high", branches, loops)
+    return ComplexityCounts("low" if total < _MEDIUM else "medium" if total < _HIGH else "high", branches, loops)
 
 
 class Keywords:

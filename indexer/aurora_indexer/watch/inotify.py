@@ -60,7 +60,7 @@ class InotifyTree:
 
     @property
     def watches(self) -> int:
-        """How many of the system's inotify watches are in use."""
+        """Number of the system's inotify watches in use."""
         return len(self._paths) + len(self._git)
 
     def start(self) -> None:

@@ -27,12 +27,12 @@ class WatchedRoot:
 
     @property
     def mode(self) -> str:
-        """How changes are noticed: `inotify`, `fsevents`, `polling`, or `off` until the watch is up."""
+        """Way in which changes are noticed: `inotify`, `fsevents`, `polling`, or `off` until the watch is up."""
         return self._watcher.mode if self._watcher else "off"
 
     @property
     def warning(self) -> str | None:
-        """What the watcher could not do, if anything."""
+        """Warning of the watcher: what it could not do, if anything."""
         return self._watcher.warning if self._watcher else None
 
     async def start(self) -> None:
@@ -65,7 +65,7 @@ class WatchedRoot:
 
 
 def _identity(root: Path) -> tuple[int, int] | None:
-    """What tells a folder from one made in its place; watches stay with the old one."""
+    """Identity of a folder, which tells it from one made in its place; watches stay with the old one."""
     try:
         status = root.stat()
     except OSError:

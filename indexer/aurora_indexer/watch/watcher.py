@@ -52,7 +52,7 @@ class Changes(Struct, frozen=True):
     git_head_changed: bool = False
 
 
-class _Tree(Protocol):
+class _WatchBackend(Protocol):
     @property
     def watches(self) -> int: ...
 
@@ -92,13 +92,13 @@ class Watcher:
         self._head: Head | None = None
         self._news = asyncio.Event()
         self._notes = Notes(loop, self._news.set)
-        self._tree: _Tree | None = None
+        self._tree: _WatchBackend | None = None
         self._task: asyncio.Task[None] | None = None
         self._stopped = False
 
     @property
     def watches(self) -> int:
-        """How many of the system's watches are in use."""
+        """Number of the system's watches in use."""
         return self._tree.watches if self._tree else 0
 
     def start(self) -> None:
@@ -142,7 +142,7 @@ class Watcher:
         if self._stopped:  # meanwhile
             self.stop()
 
-    def _native(self) -> tuple[_Tree, Mode]:
+    def _native(self) -> tuple[_WatchBackend, Mode]:
         if sys.platform == "linux":
             from aurora_indexer.watch.inotify import InotifyTree
 

@@ -37,7 +37,7 @@ _KEPT_VARIABLES = frozenset(
 
 
 def clean_environment(environment: Mapping[str, str]) -> dict[str, str]:
-    """What a worker needs of the daemon's environment; nothing that could make it import other code."""
+    """Variables that a worker needs of the daemon's environment; nothing that could make it import other code."""
     return {name: value for name, value in environment.items() if name.upper() in _KEPT_VARIABLES}
 
 

@@ -47,7 +47,7 @@ _SUBJECTS = [*PROPERTIES, *ALIASES, "contains_tag", "inactive_for_90_days"]
 _WANTED = "a property, contains_tag('…'), inactive_for_N_days, NOT or '('"
 
 
-class _Token(Struct, frozen=True):
+class _ConditionToken(Struct, frozen=True):
     kind: Literal["number", "quoted", "operator", "word", "mark", "end"]
     text: str
     column: int
@@ -72,8 +72,8 @@ def parse(text: str) -> Condition:
     return condition
 
 
-def _scanned(text: str) -> list[_Token]:
-    tokens: list[_Token] = []
+def _scanned(text: str) -> list[_ConditionToken]:
+    tokens: list[_ConditionToken] = []
     position = 0
     while not tokens or tokens[-1].kind != "end":
         match = _TOKEN.match(text, position)
@@ -85,7 +85,7 @@ def _scanned(text: str) -> list[_Token]:
             hint = " (equality is ==)" if rest[0] == "=" else ""
             raise ConditionError(column, f"expected {_WANTED}, an operator or a value, not {_quoted(rest[0])}{hint}")
         kind = cast(Literal["number", "quoted", "operator", "word", "mark", "end"], match.lastgroup)
-        tokens.append(_Token(kind, match[kind], match.start(kind) + 1))
+        tokens.append(_ConditionToken(kind, match[kind], match.start(kind) + 1))
         position = match.end()
     return tokens
 
@@ -93,20 +93,20 @@ def _scanned(text: str) -> list[_Token]:
 class _Parser:
     """One reading of one list of tokens. `depth` counts what encloses the place being read."""
 
-    def __init__(self, tokens: list[_Token]) -> None:
+    def __init__(self, tokens: list[_ConditionToken]) -> None:
         self._tokens = tokens
         self._position = 0
 
     @property
-    def next(self) -> _Token:
+    def next(self) -> _ConditionToken:
         return self._tokens[self._position]
 
-    def take(self) -> _Token:
+    def take(self) -> _ConditionToken:
         token = self.next
         self._position += token.kind != "end"
         return token
 
-    def fail(self, expected: str, at: _Token | None = None) -> NoReturn:
+    def fail(self, expected: str, at: _ConditionToken | None = None) -> NoReturn:
         token = at or self.next
         raise ConditionError(token.column, f"expected {expected}, not {token.shown}")
 
@@ -139,7 +139,7 @@ class _Parser:
             self.fail(_WANTED, token)
         return self._named(token)
 
-    def _named(self, subject: _Token) -> Condition:
+    def _named(self, subject: _ConditionToken) -> Condition:
         name = subject.text
         if self.next.text == "(" and self.next.kind == "mark":
             return self._tagged(subject)
@@ -156,7 +156,7 @@ class _Parser:
             self.fail(f"== or != ('{name}' has no order)", operator)
         return Comparison(found.name, cast(Operator, operator.text), self._value(found, name))
 
-    def _tagged(self, subject: _Token) -> Condition:
+    def _tagged(self, subject: _ConditionToken) -> Condition:
         if subject.text != "contains_tag":
             hint = did_you_mean(subject.text, ["contains_tag"]) or "; the only one is contains_tag('…')"
             raise ConditionError(subject.column, f"no function is called {subject.shown}{hint}")
@@ -195,7 +195,7 @@ class _Parser:
         return text
 
 
-def _text_of(token: _Token) -> str:
+def _text_of(token: _ConditionToken) -> str:
     return _ESCAPED.sub(r"\1", token.text[1:-1]) if token.kind == "quoted" else token.text
 
 

@@ -1,10 +1,11 @@
-"""Evaluation of lifespan policies: what the policies say of a chunk: its state, how it fades and until when it stays
-(AURORA §6.7.1).
+"""Evaluation of lifespan policies: verdict on a chunk (state, decay, until when it stays) and review of all (AURORA
+§6.7.1, App. C.2).
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from typing import Literal
 
 from msgspec import Struct
@@ -24,11 +25,11 @@ MOST_HALVINGS = 10.0
 """After so many half-lives (900 days, a thousandth of the strength) only the logarithmic part goes on."""
 
 FACTORS: dict[State, float] = {"kept": 1.0, "decaying": 0.85, "expired": 0.6}
-"""What a chunk's score in recall is multiplied by: fading memories give way to living ones of like relevance."""
+"""Factors of a chunk's score in recall: fading memories give way to living ones of like relevance."""
 
 
 class Verdict(Struct, frozen=True):
-    """What holds for one chunk now.
+    """Verdict on one chunk now.
 
     `policy` is the policy's name, or the action of the chunk's own rule. `expires_at` (Unix seconds) is when its
     lifespan ends or ended if it is not used again; None where nothing ends it. `escalations` are the actions it is a
@@ -86,7 +87,7 @@ def decay_term(days_since_last_access: float, mechanism: Mechanism) -> float:
 
 
 def ranking_factor(verdict: Verdict) -> float:
-    """What a chunk's score in recall is multiplied by, in (0, 1]; see FACTORS (AURORA §6.7.1, "deprioritized")."""
+    """Factor of a chunk's score in recall, in (0, 1]; see FACTORS (AURORA §6.7.1, "deprioritized")."""
     return FACTORS[verdict.state]
 
 
@@ -151,3 +152,37 @@ def _verdict(
         return Verdict(name, "decaying", after, ends, escalations, reason)
     reason = f"{kind} '{name}' kept it {lifespan.days} days after its last use, which are over."
     return Verdict(name, "expired", after, ends, escalations, reason)
+
+
+class JudgedChunk(Struct, frozen=True):
+    """Judged chunk: its row id and the verdict on it."""
+
+    id: int
+    verdict: Verdict
+
+
+class Review(Struct, frozen=True):
+    """Review of lifespans: what one pass found, in the order of the chunks; a chunk may be flagged and fade as well.
+
+    `archive` holds what is past its lifespan: learned chunks only, never code or what else a file still says.
+    """
+
+    archive: tuple[JudgedChunk, ...]
+    escalate: tuple[JudgedChunk, ...]
+    decaying: tuple[JudgedChunk, ...]
+
+
+def review(facts: Iterable[ChunkFacts], policies: Policies, now: float) -> Review:
+    """Judge every chunk. Changes nothing; `aurora_memory.store.lifespans` writes down what follows."""
+    archive: list[JudgedChunk] = []
+    escalate: list[JudgedChunk] = []
+    decaying: list[JudgedChunk] = []
+    for chunk in facts:
+        verdict = judge(chunk, policies, now)
+        if verdict.state == "expired":
+            archive.append(JudgedChunk(chunk.id, verdict))
+        elif verdict.state == "decaying":
+            decaying.append(JudgedChunk(chunk.id, verdict))
+        if verdict.escalations:
+            escalate.append(JudgedChunk(chunk.id, verdict))
+    return Review(tuple(archive), tuple(escalate), tuple(decaying))

@@ -1,4 +1,4 @@
-"""Named lifespan policies: the built-in ones, and reading and merging those of configuration (AURORA App. C.2)."""
+"""Lifespan policies, built in and of configuration (AURORA App. C.2), and the retention rules of a chunk (§6.3.6)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from aurora_memory.lifespans import ConditionError, PolicyError
 from aurora_memory.lifespans.condition_parser import parse
 from aurora_memory.lifespans.conditions import Condition
 from aurora_memory.lifespans.facts import did_you_mean
-from aurora_memory.lifespans.lifespan import FINE_TUNING, MAX_DAYS, Lifespan, Mechanism, lifespan_of
+from aurora_memory.lifespans.lifespan import FINE_TUNING, MAX_DAYS, Lifespan, LifespanRule, Mechanism, lifespan_of
 from aurora_memory.lifespans.predicates import Matcher, matcher
 
 MAX_POLICIES = 64
@@ -27,7 +27,7 @@ _FIELDS = ["condition", "lifespan", "decay_mechanism", "escalation_action", "des
 _KEYS = ["enabled", "default_policy", "policies"]
 
 
-class LifespanPolicy(Struct, frozen=True):
+class NamedPolicy(Struct, frozen=True):
     """Chunks that meet `condition` live for `lifespan`, fading by `decay_mechanism`, and may be flagged."""
 
     name: str
@@ -39,33 +39,33 @@ class LifespanPolicy(Struct, frozen=True):
 
 
 class Policies(Struct, frozen=True, dict=True):
-    """What decides over a workspace's chunks: policies in the order they are asked, and the one for all others.
+    """Lifespan policies of a workspace: those in the order they are asked, and the one for all others.
 
     `fallbacks` are policies that are never asked but may be named by `default_policy`. With `enabled` false nothing
     expires, is flagged or ranks lower; activation keeps its ordinary decay.
     """
 
-    policies: tuple[LifespanPolicy, ...]
-    fallbacks: tuple[LifespanPolicy, ...] = ()
+    policies: tuple[NamedPolicy, ...]
+    fallbacks: tuple[NamedPolicy, ...] = ()
     default_policy: str = "default"
     enabled: bool = True
 
-    def named(self, name: str) -> LifespanPolicy | None:
+    def named(self, name: str) -> NamedPolicy | None:
         """The policy of that name, asked or not."""
         return next((each for each in (*self.policies, *self.fallbacks) if each.name == name), None)
 
     @cached_property
-    def checks(self) -> tuple[tuple[Matcher, LifespanPolicy], ...]:
+    def checks(self) -> tuple[tuple[Matcher, NamedPolicy], ...]:
         """Each policy with its condition as a function, in order."""
         return tuple((matcher(each.condition), each) for each in self.policies)
 
     @cached_property
     def flags(self) -> tuple[tuple[Matcher, str], ...]:
-        """What the policies that flag flag, and when."""
+        """Flags: escalation actions, each with the test of its policy."""
         return tuple((matches, each.escalation_action) for matches, each in self.checks if each.escalation_action)
 
     @cached_property
-    def default(self) -> LifespanPolicy:
+    def default(self) -> NamedPolicy:
         """The policy for chunks that no condition fits. Raises PolicyError where `default_policy` names none."""
         found = self.named(self.default_policy)
         if found is None:
@@ -89,34 +89,34 @@ class Merged(Struct, frozen=True):
 
 BUILT_IN = Policies(
     (
-        LifespanPolicy(
+        NamedPolicy(
             "patterns",
             parse("is_pattern == true AND success_score >= 0.8"),
             Lifespan("indefinite"),
             description="Patterns that proved themselves stay for good and fade slowly",
         ),
-        LifespanPolicy(
+        NamedPolicy(
             "security_critical",
             parse("contains_tag('security') OR domain == 'security'"),
             Lifespan("days", 365),
             "none",
             description="What concerns security stays a year at full activation",
         ),
-        LifespanPolicy(
+        NamedPolicy(
             "high_usage",
             parse("access_count > 10"),
             Lifespan("indefinite"),
             escalation_action=FINE_TUNING,
             description="What is used often stays, and is a candidate for fine-tuning",
         ),
-        LifespanPolicy(
+        NamedPolicy(
             "inactive",
             parse("last_accessed_days > 90 AND access_count <= 2"),
             Lifespan("decay"),
             "exponential",
             description="What is hardly used, and not lately, fades quickly",
         ),
-        LifespanPolicy(
+        NamedPolicy(
             "default",
             parse("score >= 0.5"),
             Lifespan("days", 180),
@@ -125,7 +125,7 @@ BUILT_IN = Policies(
     ),
     fallbacks=(
         # App. C names `usage_based` as its default without defining it; §6.7.1's table says what it means.
-        LifespanPolicy(
+        NamedPolicy(
             "usage_based",
             parse("access_count > 0"),
             Lifespan("while_active"),
@@ -136,7 +136,7 @@ BUILT_IN = Policies(
 """The five policies of App. C.2 in their order."""
 
 
-def policy(name: str, given: object) -> LifespanPolicy:
+def policy(name: str, given: object) -> NamedPolicy:
     """Read one policy object. Raises PolicyError, naming the policy, the field and its value."""
     if not _NAME.match(name):
         raise PolicyError(f"policy {_shown(name)}: a name has 1 to 64 letters, digits, '_', '-' or '.'")
@@ -174,7 +174,7 @@ def policy(name: str, given: object) -> LifespanPolicy:
     description = given.get("description", "")
     if len(description) > MAX_DESCRIPTION:
         raise PolicyError(f"policy '{name}', description: has {len(description)} characters, at most {MAX_DESCRIPTION}")
-    return LifespanPolicy(name, condition, lifespan, cast(Mechanism, mechanism), action, description)
+    return NamedPolicy(name, condition, lifespan, cast(Mechanism, mechanism), action, description)
 
 
 def section_of(document: dict[str, Any]) -> object:
@@ -234,7 +234,7 @@ def _with_policies(below: Policies, place: str, given: object, problems: list[st
     if len(given) > MAX_POLICIES:
         problems.append(f"{place}: has {len(given)} policies, and none is used; at most {MAX_POLICIES} may be given")
         return below
-    read: dict[str, LifespanPolicy] = {}
+    read: dict[str, NamedPolicy] = {}
     for name, entry in given.items():
         try:
             read[name] = policy(name, entry)
@@ -251,3 +251,55 @@ def _with_policies(below: Policies, place: str, given: object, problems: list[st
 def _shown(value: object) -> str:
     text = repr(value) if isinstance(value, str | int | float | bool | None) else f"a {type(value).__name__}"
     return text if len(text) <= 60 else f"{text[:59]}…"
+
+
+MAX_RULES = 32
+
+_RETAIN_FOR = re.compile(r"retain_for_([0-9]+_days?)\Z")
+_ACTIONS = [
+    "retain_indefinitely",
+    "retain_for_365_days",
+    "retain_while_active",
+    "escalation_candidate",
+    "decay_to_inactive",
+]
+
+
+def retention_rules(given: object) -> tuple[LifespanRule, ...]:
+    """Retention rules a chunk carries itself, each `{"if": condition, "then": action}`.
+
+    Raises PolicyError, naming the rule, field and value.
+    """
+    if not isinstance(given, list | tuple):
+        raise PolicyError(f"retention_rules must be a list of rules, not {type(given).__name__}")
+    if len(given) > MAX_RULES:
+        raise PolicyError(f"retention_rules has {len(given)} rules; at most {MAX_RULES} are read")
+    return tuple(_rule(f"retention_rules[{place}]", entry) for place, entry in enumerate(given))
+
+
+def _rule(where: str, given: object) -> LifespanRule:
+    if not isinstance(given, dict) or set(given) != {"if", "then"}:
+        raise PolicyError(f'{where} must be an object with "if" and "then", and nothing else')
+    text, action = given["if"], given["then"]
+    if not isinstance(text, str):
+        raise PolicyError(f'{where}: "if" must be a condition in text, not {type(text).__name__}')
+    try:
+        condition = parse(text)
+    except ConditionError as error:
+        raise PolicyError(f'{where}: "if", {error}') from error
+    lifespan = None
+    if action == "escalation_candidate":
+        return LifespanRule(condition, action, escalation_action=FINE_TUNING)
+    if action == "decay_to_inactive":
+        return LifespanRule(condition, action, Lifespan("decay"), "exponential")
+    if action == "retain_indefinitely":
+        lifespan = Lifespan("indefinite")
+    elif action == "retain_while_active":
+        lifespan = Lifespan("while_active")
+    elif isinstance(action, str) and (counted := _RETAIN_FOR.match(action)):
+        lifespan = lifespan_of(counted[1])
+    if lifespan is None:
+        hint = did_you_mean(action, _ACTIONS) if isinstance(action, str) else ""
+        shown = repr(action)[:60]
+        raise PolicyError(f'{where}: "then" must be {", ".join(_ACTIONS[:-1])} or {_ACTIONS[-1]}, not {shown}{hint}')
+    return LifespanRule(condition, action, lifespan)

@@ -15,7 +15,7 @@ from aurora_memory.lifespans.facts import PROPERTIES, ChunkFacts
 DAY = 86_400.0
 
 Matcher: TypeAlias = Callable[[ChunkFacts, float], bool]
-"""Whether a chunk meets a condition now (Unix seconds)."""
+"""Test of a chunk against a condition, now (Unix seconds)."""
 
 _OPERATORS: dict[Operator, Callable[[Any, Any], bool]] = {
     "==": operator.eq,

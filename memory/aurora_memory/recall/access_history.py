@@ -37,7 +37,7 @@ def histories_of(
 
 
 def modified_at(chunk: ChunkHead, commits: Mapping[int, Commits], mtimes: Mapping[str, float]) -> float | None:
-    """When a chunk last changed: the edit memory saw, else its last commit, else the file's time."""
+    """Time of a chunk's last change: the edit memory saw, else its last commit, else the file's time."""
     known = commits.get(chunk.id)
     committed = float(known.times[0]) if known and known.times else None
     seen = [time for time in (chunk.changed_at, committed) if time is not None]

@@ -115,7 +115,7 @@ def _leaf(name: str) -> str:
 
 @lru_cache(maxsize=64)
 def _declaration(name: str, language: str) -> re.Pattern[str]:
-    """What a line looks like that declares a name."""
+    """Pattern of a line that declares a name."""
     spelled = re.escape(name)
     forms = [
         # `NAME = …`, `NAME: T = …`, `a, NAME = …`, in Go's blocks `NAME T = …`; not an argument of a call: `name=1,`

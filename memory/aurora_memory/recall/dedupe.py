@@ -1,4 +1,4 @@
-"""Near-duplicates: copies, twins for another type, generated siblings. One of them answers for all. Pure."""
+"""Near-duplicate removal: of copies, twins for another type, generated siblings one answers for all. Pure."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ _CONTENT = sum(LIMITS[field] << SHIFTS[field] for field in ("signature", "doc", 
 
 
 class Folded(Struct, frozen=True):
-    """What stays, by place in the list, and which places each of them answers for."""
+    """Results without near-duplicates: places that stay, and the places each of them answers for."""
 
     kept: list[int]
     similar: dict[int, list[int]]
 
 
 def content_terms(occurrences: Mapping[str, int]) -> frozenset[str]:
-    """What a chunk says, apart from its name and path."""
+    """Terms of a chunk's content, apart from its name and path."""
     return frozenset([term for term, value in occurrences.items() if value & _CONTENT])
 
 
-def fold(contents: Sequence[frozenset[str]], enough: int) -> Folded:
-    """Go through ranked chunks, keep `enough` that differ, and put each near-duplicate under the first of its kind."""
+def fold_near_duplicates(contents: Sequence[frozenset[str]], enough: int) -> Folded:
+    """Near-duplicate removal from ranked results: `enough` that differ stay, others go under the first like them."""
     kept: list[int] = []
     similar: dict[int, list[int]] = {}
     for place, terms in enumerate(contents):

@@ -13,10 +13,10 @@ from aurora_memory.recall.ranking import Nearness, Rank
 from aurora_memory.recall.signals import remainder, test
 
 K = 60
-"""How little the first places count more than those behind them."""
+"""Damping of ranks: how little the first places count more than those behind them."""
 
 SHARE = 0.25
-"""How much the embedding's ranking counts beside the other: a weak model at equal share costs more than it brings."""
+"""Share of the embedding's ranking beside the other: a weak model at equal share costs more than it brings."""
 
 Key = TypeVar("Key", bound=Hashable)
 
@@ -24,7 +24,7 @@ Key = TypeVar("Key", bound=Hashable)
 def reciprocal_ranks(
     rankings: Sequence[Sequence[Key]], shares: Sequence[float] | None = None, k: int = K
 ) -> dict[Key, float]:
-    """What each entry of any ranking gets from all of them; an entry that stands twice in one counts once.
+    """Reciprocal ranks of each entry, summed over the rankings; an entry that stands twice in one counts once.
 
     `shares` say how much each ranking counts; all the same where it is None.
     """

@@ -17,12 +17,12 @@ from aurora_memory.recall.access_history import levels_of
 from aurora_memory.recall.question import Question
 from aurora_memory.recall.ranking import Hit, score
 from aurora_memory.recall.signals import Signals
-from aurora_memory.store import chunk_reader, learned_reader, lifespan_facts
+from aurora_memory.store import chunk_reader, learned_reader, lifespans
 from aurora_memory.store.reader import Reader
 
 CANDIDATES = 50
 PARTIAL = -0.5
-"""What went only partly well counts for less than a pattern."""
+"""Weight of what went only partly well, beside a pattern."""
 
 
 FADING = 2.0
@@ -66,7 +66,7 @@ def weigh_reasoning(
     boosts = learned_reader.boosts(reader, ids)
     documents = learned_reader.reasoning(reader, ids)
     indexed = learned_reader.reasoning_terms(reader, ids)
-    facts = lifespan_facts.lifespan_facts(reader, ids)
+    facts = lifespans.lifespan_facts(reader, ids)
     live = [chunk_id for chunk_id in ids if chunk_id in chunks]
     histories = [tuple(accesses.get(chunk_id, ())) for chunk_id in live]
     hits: list[Hit] = []

@@ -21,7 +21,7 @@ _TEST_PATH = re.compile(
 
 MAX_PLACES = 4
 AROUND = 0.1
-"""How exactly a line means what is around the chunk that it stands in."""
+"""Exactness with which a line means what is around the chunk that it stands in."""
 
 MAX_ID = 1000
 MAX_WORD = 300
@@ -36,8 +36,8 @@ _TRACED = re.compile(r'\bFile "([^"\n]{1,300})", line (\d{1,9})(?:, in [\w.<>]+)
 _AROUND_WORDS = "`'\",;()?!"
 
 
-class Place(Struct, frozen=True):
-    """A file by the end of its path, and what is meant in it: a name, a 1-based line, or all of it.
+class QueryPlace(Struct, frozen=True):
+    """Place in a query: a file by the end of its path, and what is meant in it: a name, a 1-based line, or all of it.
 
     `is_id` says that nothing else is meant: it was spelled as an id; `may_be_call` that it can be read as code.
     """
@@ -65,18 +65,18 @@ def below(root: str, query: str) -> str:
     return re.sub(rf"(?<![^\s`'\"(])(?:file://)?{re.escape(root)}/(?=[^\s/])", "", query)
 
 
-def places_in(query: str) -> tuple[tuple[Place, ...], str]:
+def places_in(query: str) -> tuple[tuple[QueryPlace, ...], str]:
     """The places a query may name, and its words without those that are certainly places. Whether they exist, the store
     knows.
     """
     whole = _ID.fullmatch(query.strip()[:MAX_ID])
     if whole is not None:
         line = int(whole[4]) if whole[4] else None
-        return (Place(whole[2], whole[3], line, is_id=True),), ""
-    found: list[Place] = []
+        return (QueryPlace(whole[2], whole[3], line, is_id=True),), ""
+    found: list[QueryPlace] = []
     for traced in _TRACED.finditer(query):
         if len(found) < MAX_PLACES:
-            found.append(Place(traced[1].removeprefix("/"), None, int(traced[2])))
+            found.append(QueryPlace(traced[1].removeprefix("/"), None, int(traced[2])))
             query = query.replace(traced[0], " ", 1)
     words: list[str] = []
     for word in query.split():
@@ -94,29 +94,31 @@ def is_test(path: str) -> bool:
     return _TEST_PATH.search(path) is not None
 
 
-def _place(word: str) -> Place | None:
+def _place(word: str) -> QueryPlace | None:
     otherwise = _OTHERWISE.fullmatch(word.rstrip(":)"))
     if otherwise is not None:
         match = _PLACE.fullmatch(otherwise[1])
         if match is None:
             return None
         path = match[1].removeprefix("/")
-        return Place(path, None, int(otherwise[2] or otherwise[3]), may_be_call=not otherwise[2] and "/" not in path)
+        return QueryPlace(
+            path, None, int(otherwise[2] or otherwise[3]), may_be_call=not otherwise[2] and "/" not in path
+        )
     match = _PLACE.fullmatch(word) or _PLACE.fullmatch(word.rstrip(":"))
     if match is None:
         return None
     path, inner = match[1].removeprefix("/"), match[2]
     lines = _LINES.fullmatch(inner.rstrip(":")) if inner else None
-    return Place(path, None if lines else inner, int(lines[1]) if lines else None)
+    return QueryPlace(path, None if lines else inner, int(lines[1]) if lines else None)
 
 
-def within(place: Place, path: str) -> bool:
+def within(place: QueryPlace, path: str) -> bool:
     """Whether a path is the place's file."""
     return path == place.path or path.endswith(f"/{place.path}")
 
 
-def standing_at(places: Sequence[Place], chunks: Collection[ChunkHead]) -> dict[int, float]:
-    """How exactly chunks (by row id) are what a place means, in (0, 1]; those that none means are left out.
+def standing_at(places: Sequence[QueryPlace], chunks: Collection[ChunkHead]) -> dict[int, float]:
+    """Exactness with which chunks (by row id) are what a place means, in (0, 1]; those that none means are left out.
 
     A line means the smallest chunk that holds it; those around it stand far behind, the larger the farther. A file's
     remainder, whose lines go around its definitions, is only meant where nothing else holds the line.
@@ -133,13 +135,13 @@ def standing_at(places: Sequence[Place], chunks: Collection[ChunkHead]) -> dict[
     return found
 
 
-def meant(places: Sequence[Place], chunks: Collection[ChunkView]) -> list[ChunkView]:
+def meant(places: Sequence[QueryPlace], chunks: Collection[ChunkView]) -> list[ChunkView]:
     """Of the chunks of those files, the ones that a place means."""
     standing = standing_at(places, chunks)
     return [chunk for chunk in chunks if chunk.id in standing]
 
 
-def _is_line(place: Place) -> bool:
+def _is_line(place: QueryPlace) -> bool:
     return place.name is None and place.line is not None
 
 
@@ -151,14 +153,14 @@ def _around(line: int | None, chunks: Iterable[ChunkHead]) -> Iterator[tuple[Chu
         yield chunk, AROUND / farther if farther else 1.0
 
 
-def _called(place: Place, chunks: Iterable[ChunkHead]) -> Iterator[tuple[ChunkHead, float]]:
+def _called(place: QueryPlace, chunks: Iterable[ChunkHead]) -> Iterator[tuple[ChunkHead, float]]:
     for chunk in chunks:
         exactness = _exactness(place, chunk)
         if exactness:
             yield chunk, exactness
 
 
-def _exactness(place: Place, chunk: ChunkHead) -> float:
+def _exactness(place: QueryPlace, chunk: ChunkHead) -> float:
     if place.name is not None:
         if place.name == chunk.name:
             return 1.0 if place.line in (None, chunk.line_start) else 0.9

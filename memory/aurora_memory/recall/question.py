@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import cache
 
 from msgspec import Struct
 
-from aurora_memory.recall.abbreviations import other_forms
-from aurora_memory.recall.places import Place, places_in
-from aurora_memory.stopwords import ERRANDS, QUESTION_WORDS
+from aurora_memory.recall.places import QueryPlace, places_in
+from aurora_memory.stopwords import ERRANDS, QUESTION_WORDS, without_stop_words
 from aurora_memory.tokens import stem_word, terms
 
 MAX_TERMS = 40
 SUGGESTED = 0.5
-"""What a word counts that the question does not say but may mean (`config` for `cfg`)."""
+"""Weight of a word that the question does not say but may mean (`config` for `cfg`)."""
 
 ERRAND = 0.4
-"""What such a word counts: some functions are called so."""
+"""Weight of such a word: some functions are called so."""
 
 _DEFINING = frozenset("class declaration declared defined definition implementation implemented struct type".split())
 
@@ -40,7 +40,7 @@ class Question(Struct, frozen=True):
     identifiers: tuple[str, ...]
     by_name: bool
     about_tests: bool
-    places: tuple[Place, ...] = ()
+    places: tuple[QueryPlace, ...] = ()
 
     @property
     def is_id(self) -> bool:
@@ -55,7 +55,7 @@ class Question(Struct, frozen=True):
 
 
 NO_QUESTION = Question("", (), {}, (), by_name=False, about_tests=True)
-"""What is asked where chunks are weighed that are known by other means."""
+"""Question that asks nothing: for chunks that are known by other means."""
 
 
 def parse_question(query: str) -> Question:
@@ -63,7 +63,7 @@ def parse_question(query: str) -> Question:
 
     Called once, where a query comes in; below, a question goes on as a `Question`.
     """
-    telling = [word for word in _WORD.findall(query) if word.lower() not in QUESTION_WORDS]
+    telling = without_stop_words(_WORD.findall(query), QUESTION_WORDS)
     found = dict.fromkeys(term for word in telling for term in stem_word(word))
     if not found:
         found = dict.fromkeys(terms(query))
@@ -79,7 +79,7 @@ def parse_question(query: str) -> Question:
     places, without_places = places_in(query)
     certain = [place for place in places if place.is_certain]
     spelled = _IDENTIFIER.findall(without_places)
-    rest = [word for word in spelled if word.lower() not in QUESTION_WORDS | _DEFINING]
+    rest = without_stop_words(spelled, QUESTION_WORDS | _DEFINING)
     quoted = {word for piece in _QUOTED.findall(query) for word in _IDENTIFIER.findall(piece)}
     names = [
         word for word in spelled if (len(rest) == 1 and word in rest) or word in quoted or _LOOKS_LIKE_CODE.search(word)
@@ -95,3 +95,57 @@ def parse_question(query: str) -> Question:
         about_tests="test" in found or "spec" in found,
         places=places,
     )
+
+
+_SHORT_FORMS = """
+    addr address | alloc allocate allocation | app application | arg argument | args arguments | arr array |
+    async asynchronous | attr attribute | auth authentication authorization authenticate authorize | avg average |
+    bg background | bin binary | bool boolean | btn button | buf buffer | calc calculate calculation | cb callback |
+    cert certificate | cfg config configuration configure | chk check | char character | clr clear | cls class |
+    cmd command | cmp compare comparison | col column | coll collection | comm communication | concat concatenate |
+    cond condition | conf config configuration | conn connection connect | const constant | coord coordinate |
+    cpy copy | ctl control | ctor constructor | ctrl control controller | ctx context | cur current | curr current |
+    db database | dbg debug | deco decorator | decl declaration declare | def default definition | del delete |
+    dep dependency | deps dependencies | desc description descriptor | dest destination | dev development device |
+    diff difference | dim dimension | dir directory | dirs directories | disp display | doc document documentation |
+    docs documentation documents | dst destination | dtor destructor | dup duplicate | el element | elem element |
+    env environment | eq equal equality | err error | eval evaluate evaluation | evt event | exc exception |
+    exec execute execution | exp expression exponent | expr expression | ext extension | fd descriptor | fn function |
+    fmt format formatting | func function | gen generate generator | hdr header | hist history | idx index |
+    impl implementation implement | inc increment include | info information | init initialize initialization |
+    ins insert | inst instance | int integer | intf interface | iter iterate iterator iteration | len length |
+    lang language | lhs left | lib library | lit literal | loc location | lvl level | max maximum | mem memory |
+    mgr manager | mid middle | min minimum minify | misc miscellaneous | mod module modify | msg message |
+    mul multiply | mut mutable mutate | nav navigation navigate | neg negative | net network | num number |
+    obj object | op operation operator | opt option optimize | opts options | orig original | os operating |
+    param parameter | params parameters | pkg package | pos position | pred predicate | pref preference |
+    prefs preferences | prep prepare | prev previous | priv private | proc process procedure |
+    prod product production | prog program progress | prop property | props properties | proto protocol prototype |
+    ptr pointer | pub public publish | pwd password | qty quantity | ref reference | refs references |
+    reg register registry | regex expression | rel relative relation | repo repository | repr representation |
+    req request | res result response resource | resp response | ret return | rhs right | rm remove | rnd random |
+    rng range random | sec second security | sel select selection | seq sequence | sess session | spec specification |
+    sql database | src source | srv server | stat status statistics | std standard | stmt statement | str string |
+    sub subtract substitute | subst substitute | sum summary | sync synchronize synchronous | sys system | tbl table |
+    temp temporary temperature | tmp temporary | tmpl template | tok token | trans transaction translate transform |
+    tx transaction | txt text | typ type | ui interface | univ universal | upd update | usr user | util utility |
+    utils utilities | val value | var variable | vars variables | vec vector | ver version | vis visible visibility |
+    win window | wrt write
+"""
+"""Abbreviations of code, each with what it may be short for: a question that says one may mean the other."""
+
+
+def other_forms(word: str) -> tuple[str, ...]:
+    """Abbreviations: what a lower-case word may be short for, or be shortened to."""
+    return _forms().get(word, ())
+
+
+@cache
+def _forms() -> dict[str, tuple[str, ...]]:
+    forms: dict[str, dict[str, None]] = {}
+    for entry in _SHORT_FORMS.split("|"):
+        short, *longs = entry.split()
+        for long in longs:
+            forms.setdefault(short, {})[long] = None
+            forms.setdefault(long, {})[short] = None
+    return {word: tuple(others) for word, others in forms.items()}

@@ -11,7 +11,7 @@ from aurora_memory.activation import Activation, Weighing
 from aurora_memory.recall.candidates import Candidates
 from aurora_memory.recall.signals import Signals, Weights, columns_of, weights_of
 from aurora_memory.recall.similar_commits import Episode
-from aurora_memory.recall.spreading_activation import Step
+from aurora_memory.recall.spreading_activation import Hop
 from aurora_memory.views import ChunkView
 
 _MIDDLE = 5.5
@@ -53,7 +53,7 @@ class Hit(Struct, frozen=True):
     focus: tuple[int, int]
     matched: tuple[str, ...]
     history: tuple[float, ...]
-    path: tuple[Step, ...] = ()
+    path: tuple[Hop, ...] = ()
     episodes: tuple[Episode, ...] = ()
     similar: tuple[ChunkView, ...] = ()
     nearness: Nearness | None = None

@@ -12,7 +12,7 @@ from collections.abc import Collection, Sequence
 from aurora_memory.chunks import type_of
 from aurora_memory.recall.access_history import modified_at
 from aurora_memory.recall.candidates import Candidates, gather
-from aurora_memory.recall.dedupe import content_terms, fold
+from aurora_memory.recall.dedupe import content_terms, fold_near_duplicates
 from aurora_memory.recall.fusion import fuse
 from aurora_memory.recall.question import NO_QUESTION, Question
 from aurora_memory.recall.ranking import Hit, Rank, ranked, ranks_of, score
@@ -26,7 +26,7 @@ STORED = frozenset({"code", "know"})
 """The types of chunks that files become."""
 
 FOLDED = 8
-"""How far below the asked number near-duplicates are looked for."""
+"""Ranks below the asked number among which near-duplicates are looked for."""
 
 
 def recall(
@@ -82,7 +82,7 @@ def _best(reader: Reader, candidates: Candidates, findings: Findings, ranks: Seq
         contents = [frozenset[str]()] * len(ranks)
     else:
         contents = [_content(parts.get(rank.id, ())) for rank in ranks]
-    kept = fold(contents, limit)
+    kept = fold_near_duplicates(contents, limit)
     return [
         _hit(
             candidates,

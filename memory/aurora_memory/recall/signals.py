@@ -22,15 +22,15 @@ Weights = tuple[float, ...]
 """One weight for each signal, in the order of `SIGNALS`."""
 
 NAMED = 20.0
-"""What a chunk gets that a query of nothing but names spells: more than any words can bring."""
+"""Weight of a name that a query of nothing but names spells: more than any words can bring."""
 
 MENTIONED = 0.4
-"""What a chunk gets whose name stands in a question among other words."""
+"""Weight of a name that stands in a question among other words."""
 
 _CALLED = frozenset({"function", "method", "macro"})
 
 
-class Signal(Struct, frozen=True):
+class RankingSignal(Struct, frozen=True):
     """Ranking signal: its column among `SIGNALS`, its name, what a value of 1 adds in log odds, and what it means."""
 
     place: int
@@ -40,7 +40,7 @@ class Signal(Struct, frozen=True):
     column: Callable[[Candidates], Column]
 
 
-SIGNALS: list[Signal] = []
+SIGNALS: list[RankingSignal] = []
 """Every signal, in the order in which they are declared."""
 
 
@@ -49,16 +49,16 @@ class Signals(Struct, frozen=True):
 
     values: tuple[float, ...]
 
-    def __getitem__(self, one: Signal) -> float:
+    def __getitem__(self, one: RankingSignal) -> float:
         return self.values[one.place]
 
     @classmethod
-    def of(cls, known: Mapping[Signal, float]) -> Signals:
+    def of(cls, known: Mapping[RankingSignal, float]) -> Signals:
         """From those that are not 0."""
         return cls(tuple(known.get(each, 0.0) for each in SIGNALS))
 
     def strength(self, weights: Weights | None = None) -> float:
-        """What they amount to, as log odds."""
+        """Sum of the weighted signals, as log odds."""
         return float(sum(map(mul, weights_of() if weights is None else weights, self.values)))
 
 
@@ -73,12 +73,12 @@ def columns_of(candidates: Candidates) -> list[Signals]:
     return [Signals(values) for values in zip(*columns, strict=True)]
 
 
-def signal(*, weight: float) -> Callable[[Callable[[Candidates], Column]], Signal]:
+def signal(*, weight: float) -> Callable[[Callable[[Candidates], Column]], RankingSignal]:
     """Declare a function as a ranking signal of that weight."""
 
-    def declare(column: Callable[[Candidates], Column]) -> Signal:
+    def declare(column: Callable[[Candidates], Column]) -> RankingSignal:
         meaning = " ".join((column.__doc__ or "").split())
-        declared = Signal(len(SIGNALS), column.__name__.replace("_", " "), weight, meaning, column)
+        declared = RankingSignal(len(SIGNALS), column.__name__.replace("_", " "), weight, meaning, column)
         SIGNALS.append(declared)
         return declared
 

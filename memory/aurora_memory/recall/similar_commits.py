@@ -22,7 +22,7 @@ SHOWN = 3
 
 
 class Episode(Struct, frozen=True):
-    """A commit that speaks for a chunk, and how much."""
+    """Episode: a commit that speaks for a chunk, and how much."""
 
     hash: str
     subject: str
@@ -30,7 +30,7 @@ class Episode(Struct, frozen=True):
 
 
 class Primed(Struct, frozen=True):
-    """What episodes bring one chunk: the amount in [0, 1], and each commit with what it brought."""
+    """Priming of one chunk by episodes: the amount in [0, 1], and each commit with what it brought."""
 
     amount: float
     commits: Sequence[tuple[float, SimilarCommit]]

@@ -35,11 +35,11 @@ WEIGHTS = {
     "edited with": 0.8,
     "mentions": 0.6,
 }
-"""How much of its activation a relation passes on, whichever way it is followed."""
+"""Weight of relations: the share of activation that each passes on, whichever way it is followed."""
 
 
-class Step(Struct, frozen=True):
-    """How a chunk was reached: from which, over what, and how much came that way in all."""
+class Hop(Struct, frozen=True):
+    """Last hop to a chunk: from which, over what relation, and how much activation came that way in all."""
 
     source: int
     kind: str
@@ -49,7 +49,10 @@ class Step(Struct, frozen=True):
 
 
 class Spread:
-    """Activation on its way. Ask `frontier` for the chunks whose arcs are needed, give them to `follow`, repeat."""
+    """Spreading activation on its way.
+
+    Ask `frontier` for the chunks whose arcs are needed, give them to `follow`, repeat.
+    """
 
     def __init__(self, sources: Mapping[int, float], weighing: Weighing = USUAL) -> None:
         self._per_hop, self._most = weighing.spread_factor, weighing.max_spread_hops
@@ -84,11 +87,11 @@ class Spread:
             self.amounts[chunk] = self.amounts.get(chunk, 0.0) + amount
         self._front = reached
 
-    def path_to(self, chunk: int) -> list[Step]:
+    def path_to(self, chunk: int) -> list[Hop]:
         """The strongest way to a chunk, from its source on; empty where nothing reached it."""
-        steps: list[Step] = []
+        steps: list[Hop] = []
         while (best := self._best.get(chunk)) is not None and len(steps) < self._most:
-            step = Step(*best)
+            step = Hop(*best)
             if steps and step.hops >= steps[-1].hops:
                 break
             steps.append(step)

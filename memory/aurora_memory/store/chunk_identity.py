@@ -17,7 +17,7 @@ RENAME_SIMILARITY = 0.6
 
 
 class StoredChunk(Struct, frozen=True, array_like=True, gc=False):
-    """What the store knows of a chunk, as far as comparing needs it."""
+    """Known chunk: what the store has of it, as far as comparing needs it."""
 
     id: int
     path: str
@@ -82,7 +82,7 @@ class _Namesakes:
         self._taken: set[int] = set()
 
     def pairs(self, terms: Mapping[int, frozenset[str]] | None) -> dict[int, int]:
-        """Which `m` each `n` is, of those that are known again."""
+        """Matches: the `m` that each `n` is, of those that are known again."""
         self._alike(lambda chunk: chunk.body_hash)
         self._alike(lambda chunk: chunk.shape_hash)
         self._between(range(len(self._chunks)), range(len(self._olds)))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from aurora_memory.store.placeholders import as_list
 from aurora_memory.store.postings import decode_occurrences
 from aurora_memory.store.reader import Reader
+from aurora_memory.store.statements import as_list
 from aurora_memory.views import ChunkHead, ChunkView, PartView
 
 COLUMNS = ", ".join(ChunkView.__struct_fields__)

@@ -11,7 +11,6 @@ from msgspec import Struct
 
 from aurora_memory.chunks import CHUNK_TYPES, CodeChunk, type_of
 from aurora_memory.store import learned_writer, postings
-from aurora_memory.store.bulk_insert import insert_rows
 from aurora_memory.store.chunk_diff import FilePlan, claim_orphans, plan_file
 from aurora_memory.store.chunk_identity import StoredChunk
 from aurora_memory.store.commit_writer import forget_chunks
@@ -27,6 +26,7 @@ from aurora_memory.store.rows import (
     leaf,
     prepare,
 )
+from aurora_memory.store.statements import insert_rows
 from aurora_memory.store.tables import held
 from aurora_memory.term_counts import terms_in
 from aurora_protocol import typed
@@ -38,11 +38,11 @@ _STORED = (
 _SET_COLUMNS = ", ".join(f"{column.strip()} = ?" for column in CHUNK_COLUMNS.split(","))
 _Pair = tuple[StoredChunk, CodeChunk]
 _REFERRERS = 2000
-"""How many chunks that mention a new name are looked at again; beyond that the name is too common to mean one thing."""
+"""Most chunks that mention a new name and are looked at again; beyond that the name is too common to mean one thing."""
 
 
 class Written(Struct, frozen=True):
-    """What one write did to the chunks."""
+    """Outcome of one write: what it did to the chunks."""
 
     added: int = 0
     rewritten: int = 0
@@ -62,7 +62,7 @@ async def write(
     edited: bool,
     now: float,
 ) -> Written:
-    """What `Store.write` says, within a transaction."""
+    """Body of `Store.write`, within a transaction."""
     leaving = [*removed, *(entry.path for entry in skipped)]
     paths = [entry.parsed.path for entry in files]
     stored = await _stored_by_path(db, [*paths, *leaving])

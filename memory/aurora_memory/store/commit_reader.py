@@ -6,8 +6,8 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from aurora_memory.store.placeholders import as_list, marks
 from aurora_memory.store.reader import Reader
+from aurora_memory.store.statements import as_list, marks
 from aurora_memory.views import ChunkPlace, Commits, SimilarCommit
 
 MAX_TIMES = 64
@@ -20,11 +20,11 @@ _POSTINGS = 500
 """Messages looked at for one question, the rarest words' first: BM25 costs a microsecond for each."""
 
 _BM25_MOST = 2.2
-"""What BM25 gives a term at most, by its rarity."""
+"""Highest score that BM25 gives a term, by its rarity."""
 
 
 def chunk_commits(reader: Reader, ids: Sequence[int]) -> dict[int, Commits]:
-    """What git knows of those chunks; chunks it knows nothing of are left out."""
+    """Git history of those chunks; chunks it knows nothing of are left out."""
     rows = reader.rows(
         f"""SELECT changes.chunk_id, at, hash, subject, sweeping, changed
             FROM changes JOIN git_commits ON git_commits.id = changes.commit_id

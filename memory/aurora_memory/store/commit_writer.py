@@ -36,7 +36,7 @@ class ChangingCommit(Struct, frozen=True, array_like=True):
 
 
 class HistoryWriter:
-    """What the walk through git's history leaves in memory, part of `Store`."""
+    """Writer of what the walk through git's history finds, part of `Store`."""
 
     def __init__(self, transaction: _Transaction) -> None:
         self._transaction = transaction

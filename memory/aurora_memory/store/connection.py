@@ -1,26 +1,20 @@
-"""Opening a memory file: pragmas, migrations, and the errors people should see instead of SQLite's."""
+"""Connection to a memory file: pragmas, write-ahead log, and the errors people should see instead of SQLite's."""
 
 from __future__ import annotations
 
 import asyncio
-import glob
-import os
-import shutil
 import sqlite3
 import time
 from pathlib import Path
 
 import aiosqlite
 
-from aurora_memory import StoreBusy, StoreCorrupt, StoreError, StoreForeign, StoreTooNew
-from aurora_memory.store.migrations import APPLICATION_ID, MIGRATIONS
+from aurora_memory import StoreBusy, StoreCorrupt, StoreError, StoreForeign
+
+APPLICATION_ID = 0x4155524F
+"""`AURO`: tells our files from other SQLite databases."""
 
 BUSY_SECONDS = 5.0
-
-KEPT_BACKUPS = 2
-_SPARE_BYTES = 16 << 20
-"""What a copy leaves free on the disk, for the migration itself."""
-
 
 _SHARED_PRAGMAS = ("synchronous = NORMAL", "temp_store = MEMORY", "mmap_size = 0")
 _READING_PRAGMAS = (*_SHARED_PRAGMAS, "cache_size = -16000", "query_only = 1")
@@ -105,60 +99,6 @@ def explained(error: sqlite3.Error, path: Path) -> StoreError:
     if "full" in text:
         return StoreError(f"no space left to write {path}; free some disk space, nothing already learned is lost")
     return StoreError(f"cannot use the memory file {path}: {text}; run 'aurora doctor'")
-
-
-async def migrate(db: aiosqlite.Connection, path: Path) -> None:
-    """Bring the file to today's shape; each step commits with the record that it ran."""
-    version = await pragma_int(db, "user_version")
-    if version > len(MIGRATIONS):
-        raise StoreTooNew(f"{path} was written by a newer AURORA (shape {version}); upgrade aurora-context")
-    if 0 < version < len(MIGRATIONS):
-        await back_up(db, path, version)
-    for number, step in enumerate(MIGRATIONS[version:], start=version + 1):
-        await db.execute("BEGIN IMMEDIATE")
-        try:
-            if await pragma_int(db, "user_version") < number:  # a second process may have done it while we waited
-                await step(db)
-                await db.execute(f"PRAGMA user_version = {number}")
-                await db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-        except BaseException:
-            await db.execute("ROLLBACK")
-            raise
-        await db.execute("COMMIT")
-
-
-async def back_up(db: aiosqlite.Connection, path: Path, version: int) -> Path:
-    """Copy the whole file to `<name>.v<version>.bak` beside it before its shape changes; the last two are kept.
-
-    Raises StoreError where there is no room for the copy: nothing is changed then.
-    """
-    target = path.with_name(f"{path.name}.v{version}.bak")
-    unfinished = path.with_name(f"{target.name}.{os.getpid()}")
-    size = await pragma_int(db, "page_count") * await pragma_int(db, "page_size")
-    free = (await asyncio.to_thread(shutil.disk_usage, path.parent)).free
-    if free < size + _SPARE_BYTES:
-        raise StoreError(
-            f"{path} must be copied before it is upgraded, which takes {size >> 20} MiB and only {free >> 20} MiB are "
-            "free; free some disk space"
-        )
-    try:
-        unfinished.touch(mode=0o600)
-        async with aiosqlite.connect(unfinished) as copy:
-            await db.backup(copy)
-        unfinished.replace(target)
-    except (sqlite3.Error, OSError) as error:
-        raise StoreError(f"cannot copy {path} to {target} before its upgrade: {error}; nothing was changed") from error
-    finally:
-        unfinished.unlink(missing_ok=True)
-    older = sorted(path.parent.glob(f"{glob.escape(path.name)}.v*.bak"), key=_version_of_backup)
-    for each in older[:-KEPT_BACKUPS]:
-        each.unlink(missing_ok=True)
-    return target
-
-
-def _version_of_backup(path: Path) -> int:
-    number = path.name.removesuffix(".bak").rpartition(".v")[2]
-    return int(number) if number.isdigit() else 0
 
 
 async def pragma_int(db: aiosqlite.Connection, name: str) -> int:

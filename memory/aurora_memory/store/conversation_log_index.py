@@ -10,9 +10,9 @@ from collections.abc import Sequence
 
 import aiosqlite
 
-from aurora_memory.conversation_logs import LogReference, LogSection
-from aurora_memory.store.placeholders import marks
+from aurora_memory.conversation_logs import IndexedLogSection, LogReference
 from aurora_memory.store.reader import Reader
+from aurora_memory.store.statements import marks
 
 MAX_TERMS = 64
 
@@ -63,7 +63,7 @@ def logs(reader: Reader) -> list[str]:
     return [row[0] for row in reader.rows("SELECT DISTINCT file FROM log_index ORDER BY file")]
 
 
-async def replace(db: aiosqlite.Connection, file: str, sections: Sequence[LogSection]) -> None:
+async def replace(db: aiosqlite.Connection, file: str, sections: Sequence[IndexedLogSection]) -> None:
     """Index a log inside the caller's transaction, in place of what was known of it."""
     await remove(db, [file])
     await db.executemany(

@@ -6,14 +6,15 @@ What an event says is decided above; here it is a line of JSON with an id, the d
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import AbstractAsyncContextManager
 from typing import Any
 
 import aiosqlite
 from msgspec import Struct
 
-from aurora_memory.store.placeholders import marks
 from aurora_memory.store.reader import Reader
+from aurora_memory.store.statements import marks
 
 _COLUMNS = "number, id, change_id, at, received_at, source, body"
 _AT_ONCE = 500
@@ -36,7 +37,7 @@ class LoggedEvent(Struct, frozen=True):
 
 
 class FoldedDeliverable(Struct, frozen=True):
-    """What the events of one deliverable amounted to up to that number; `body` is "" where it was not kept since."""
+    """Fold of one deliverable's events up to that number; `body` is "" where it was not kept since."""
 
     change_id: str
     number: int
@@ -52,7 +53,7 @@ def events_of(reader: Reader, change_id: str) -> list[LoggedEvent]:
 
 
 def events_since(reader: Reader, number: int, limit: int = -1) -> list[LoggedEvent]:
-    """What was told of any deliverable after the event of that number, in the order of arrival."""
+    """Events of any deliverable after that number, in the order of arrival."""
     rows = reader.rows(
         f"SELECT {_COLUMNS} FROM deliverable_events WHERE number > ? ORDER BY number LIMIT ?", (number, limit)
     )
@@ -116,3 +117,30 @@ async def keep_folds(db: aiosqlite.Connection, mark: str, folds: Sequence[Folded
 def _event(row: Sequence[Any]) -> LoggedEvent:
     number, id_, change_id, at, received_at, source, body = row
     return LoggedEvent(id_, change_id, at, received_at, source, body, number)
+
+
+class Outbox:
+    """Telemetry outbox: a row for each change that ended while export was on; it stays, so none is sent twice."""
+
+    def __init__(self, transaction: Callable[[], AbstractAsyncContextManager[aiosqlite.Connection]]) -> None:
+        self._transaction = transaction
+
+    async def put(self, change_id: str, ended_at: float) -> bool:
+        """Take a change in; False where it was sent already."""
+        async with self._transaction() as db:
+            await db.execute("INSERT OR IGNORE INTO outbox VALUES (?, ?, NULL)", (change_id, ended_at))
+            rows = await db.execute_fetchall(
+                "SELECT 1 FROM outbox WHERE change_id = ? AND sent_at IS NULL", (change_id,)
+            )
+            return bool(list(rows))
+
+    async def sent(self, change_id: str, now: float) -> None:
+        """Say that a collector took it."""
+        async with self._transaction() as db:
+            await db.execute("UPDATE outbox SET sent_at = ? WHERE change_id = ?", (now, change_id))
+
+    async def waiting(self) -> list[str]:
+        """The changes that no collector took yet, those that ended first in front."""
+        async with self._transaction() as db:
+            rows = await db.execute_fetchall("SELECT change_id FROM outbox WHERE sent_at IS NULL ORDER BY ended_at")
+            return [str(change_id) for (change_id,) in rows]

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import aiosqlite
 
 from aurora_memory.chunks import REASONING
-from aurora_memory.store.placeholders import marks
 from aurora_memory.store.reader import Reader
+from aurora_memory.store.statements import marks
 from aurora_memory.views import ChunkToEmbed, FileToEmbed
 
 Embedded = tuple[int, bytes, bytes]
@@ -47,7 +47,7 @@ def vectors(reader: Reader, model: str, after: int, limit: int) -> list[tuple[in
 
 
 def embedded(reader: Reader, model: str) -> int:
-    """How many chunks `model` has embedded."""
+    """Number of chunks that `model` has embedded."""
     rows = reader.rows("SELECT count(*) FROM embeddings WHERE model = ?", (model,))
     return int(rows[0][0])
 

@@ -1,4 +1,4 @@
-"""Export of what was learned to a file, line by line, as it stood at one moment (`aurora_memory.export_format`)."""
+"""Export of what was learned to a file, line by line, as it stood at one moment (`export_format`)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from aurora_memory import StoreError
 from aurora_memory.document_builder import iso_time
-from aurora_memory.export_format import FORMAT, VERSION, ChunkKey, ExportHeader, ExportLine, write_line
+from aurora_memory.store.export_format import FORMAT, VERSION, ChunkKey, ExportHeader, ExportLine, write_line
 from aurora_memory.store.tables import Carried, Table, carried
 from aurora_protocol import typed
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from aurora_memory.store.placeholders import as_list
 from aurora_memory.store.reader import Reader
 from aurora_memory.store.rows import FileStat
+from aurora_memory.store.statements import as_list
 
 
 def files(reader: Reader) -> dict[str, FileStat]:

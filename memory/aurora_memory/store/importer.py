@@ -22,12 +22,22 @@ from msgspec import Struct
 from aurora_memory import StoreError
 from aurora_memory.chunks import REASONING
 from aurora_memory.documents import ReasoningDocument
-from aurora_memory.export_format import MAX_LINE, ChunkKey, ExportHeader, ExportLine, invalid, line_reader, read_header
 from aurora_memory.learning import Difficulty, fingerprint, similar_difficulties
 from aurora_memory.store import learned_writer
 from aurora_memory.store.chunk_diff import TELLING_TOKENS
+from aurora_memory.store.export_format import (
+    MAX_LINE,
+    ChunkKey,
+    DifficultLine,
+    ExportHeader,
+    ExportLine,
+    ReasoningLine,
+    invalid,
+    line_reader,
+    read_header,
+)
 from aurora_memory.store.rows import leaf
-from aurora_memory.store.tables import Carried, DifficultLine, ReasoningLine, Table, carried
+from aurora_memory.store.tables import Carried, Table, carried
 from aurora_protocol import typed
 
 _AT_ONCE = 500
@@ -284,7 +294,7 @@ def _key_of(document: ReasoningDocument, mark: bytes) -> ChunkKey:
 
 
 def _statement(table: Table, form: Carried) -> str:
-    """How lines of a type are written, so that what is known already counts as no change."""
+    """Statement that writes lines of a type, so that what is known already counts as no change."""
     if form.write:
         return form.write
     columns = [form.columns.get(field, field) for field in form.line.__struct_fields__]

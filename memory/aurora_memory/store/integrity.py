@@ -14,14 +14,14 @@ import msgspec
 from msgspec import Struct
 
 from aurora_memory.documents import ReasoningDocument
-from aurora_memory.store.connection import pragma_int
-from aurora_memory.store.migrations import APPLICATION_ID, MIGRATIONS
+from aurora_memory.store.connection import APPLICATION_ID, pragma_int
+from aurora_memory.store.migrations import MIGRATIONS
 from aurora_memory.store.postings import BLOCK, BLOCK_BITS, chunks_of_block, decode_occurrences, entries_of
 from aurora_memory.store.tables import TABLES
 from aurora_protocol import typed
 
 Mend = Literal["rebuild", "salvage", "none"]
-"""What mends a fault: deriving anew what can be derived, saving what is readable into a new file, or nothing here."""
+"""Remedy of a fault: deriving anew what can be derived, saving what is readable into a new file, or nothing here."""
 
 SAMPLED_PARTS = 64
 """Parts whose every term is looked up in the word index."""
@@ -164,7 +164,7 @@ async def _chunks_and_files(db: aiosqlite.Connection) -> list[Fault]:
 
 
 async def _words(db: aiosqlite.Connection) -> list[Fault]:
-    """Whether chunks, parts, blocks and postings tell the same."""
+    """Disagreements of chunks, parts, blocks and postings."""
     faults: list[Fault] = []
     dead = await _count(
         db, "SELECT count(*) FROM parts JOIN chunks ON chunks.id = chunk_id WHERE chunks.gone_at IS NOT NULL"

@@ -9,12 +9,12 @@ import msgspec
 from aurora_memory.document_builder import iso_time
 from aurora_memory.documents import ReasoningDocument
 from aurora_memory.learning import Boost, Difficulty, bounded, similar_difficulties
-from aurora_memory.store.placeholders import any_of, marks
 from aurora_memory.store.reader import Reader
+from aurora_memory.store.statements import any_of, marks
 from aurora_protocol import typed
 
 WORD_WEIGHTS = (5.0, 4.0, 2.0, 3.0, 1.0)
-"""How much a term counts in the question, the pattern's name, the subgoals, the keywords, the tools."""
+"""Weights of a term in the question, the pattern's name, the subgoals, the keywords, the tools."""
 
 MAX_TERMS = 64
 
@@ -81,7 +81,7 @@ def has_learned(reader: Reader) -> bool:
 
 
 def boosts(reader: Reader, ids: Sequence[int]) -> dict[int, float]:
-    """What finished runs added to those chunks' activation, in ±1.0; chunks they did not touch are left out."""
+    """Boosts of those chunks' activation by finished runs, in ±1.0; chunks they did not touch are left out."""
     rows = reader.rows(
         f"SELECT chunk_id, total(amount) FROM boosts WHERE chunk_id IN ({marks(ids)}) GROUP BY chunk_id", ids
     )
@@ -89,7 +89,7 @@ def boosts(reader: Reader, ids: Sequence[int]) -> dict[int, float]:
 
 
 def lessons(reader: Reader, ids: Sequence[int]) -> dict[int, list[Boost]]:
-    """What each finished run added to those chunks' activation, latest first."""
+    """Boosts of those chunks' activation, each with its run, latest first."""
     rows = reader.rows(
         f"""SELECT chunk_id, run_id, amount, at FROM boosts WHERE chunk_id IN ({marks(ids)})
             ORDER BY at DESC, run_id""",

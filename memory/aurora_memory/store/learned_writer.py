@@ -18,18 +18,18 @@ from aurora_memory.documents import ReasoningDocument
 from aurora_memory.learning import (
     POLICY,
     Difficulty,
+    Feedback,
     FinishedRun,
-    Judgement,
     Learned,
+    LearningPolicy,
     Lesson,
-    Policy,
     better,
     boost,
     judged,
     signature,
     similar_difficulties,
 )
-from aurora_memory.store.placeholders import marks
+from aurora_memory.store.statements import marks
 from aurora_memory.store.tables import held, holding
 from aurora_memory.tokens import terms
 from aurora_protocol import typed
@@ -49,7 +49,7 @@ _ADD = f"""INSERT INTO chunks (id, path, name, ordinal, leaf, kind, language, li
 """A row of `chunks` with no path, no lines and no simple name: nothing that looks for code finds it."""
 
 
-async def keep(db: aiosqlite.Connection, run: FinishedRun, lesson: Lesson, policy: Policy = POLICY) -> Learned:
+async def keep(db: aiosqlite.Connection, run: FinishedRun, lesson: Lesson, policy: LearningPolicy = POLICY) -> Learned:
     """Write a lesson down, unless its run was learned before."""
     known = await _known_run(db, run.id)
     if known is not None:
@@ -89,7 +89,7 @@ async def keep(db: aiosqlite.Connection, run: FinishedRun, lesson: Lesson, polic
     )
 
 
-async def judge(db: aiosqlite.Connection, judgement: Judgement, policy: Policy) -> bool:
+async def judge(db: aiosqlite.Connection, judgement: Feedback, policy: LearningPolicy) -> bool:
     """Write down what a user said of a pattern's answer; False where it is gone, or this was said before."""
     name = judgement.reasoning_id.removeprefix("reas:")
     rows = await _rows(db, f"SELECT id FROM chunks WHERE path = '' AND name = ? AND kind = '{KIND}'", (name,))

@@ -17,11 +17,12 @@ import aiosqlite
 from msgspec import Struct
 
 from aurora_memory import UnknownChunk
-from aurora_memory.lifespans.maintenance import review
+from aurora_memory.lifespans.evaluate import review
 from aurora_memory.lifespans.policies import Policies
-from aurora_memory.store import file_reader, integrity, lifespan_facts, lifespans, rebuild, salvage
-from aurora_memory.store.connection import connect, explained, migrate
+from aurora_memory.store import file_reader, integrity, lifespans, rebuild, salvage
+from aurora_memory.store.connection import connect, explained
 from aurora_memory.store.integrity import IntegrityReport
+from aurora_memory.store.migrations import migrate
 from aurora_memory.store.reader_thread import ReaderThread
 from aurora_memory.store.rebuild import Rebuilt
 from aurora_memory.store.salvage import Salvaged
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 
 
 class Reviewed(Struct, frozen=True):
-    """What a review of lifespans did: chunks it looked at, put into the archive now, flagged, and left to fade."""
+    """Outcome of a review of lifespans: chunks it looked at, put into the archive now, flagged, and left to fade."""
 
     chunks: int
     archived: int
@@ -130,7 +131,7 @@ class Maintained:
             async def rows(sql: str, values: Sequence[Any]) -> list[Any]:
                 return list(await db.execute_fetchall(sql, values))
 
-            facts = await lifespan_facts.learned_facts(rows)
+            facts = await lifespans.learned_facts(rows)
             found = await asyncio.to_thread(review, facts, policies, now)
             archived = await lifespans.archive(db, [each.id for each in found.archive], now)
             await lifespans.escalate(db, {each.id: each.verdict.escalations for each in found.escalate}, now)

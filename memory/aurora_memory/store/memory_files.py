@@ -8,7 +8,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from aurora_memory.store.migrations import APPLICATION_ID
+from aurora_memory.store.connection import APPLICATION_ID
 
 MAX_FILES = 2000
 _PATIENCE = 0.2
@@ -39,7 +39,7 @@ def memory_files(folder: Path) -> list[MemoryFile]:
 
 
 def memory_file(path: Path) -> MemoryFile | None:
-    """What one file says of itself; None where it is no memory file, or cannot be read now."""
+    """Memory file by what it says of itself; None where it is no memory file, or cannot be read now."""
     try:
         with closing(sqlite3.connect(f"{path.as_uri()}?mode=rw", uri=True, timeout=_PATIENCE)) as db:
             db.execute("PRAGMA query_only = 1")

@@ -1,4 +1,4 @@
-"""Migrations: the database's shape, as a list of steps that only ever grows.
+"""Database migrations: the shape of a memory file, as a list of steps that only ever grows.
 
 Each step runs once, in one transaction with the record that it ran. What each table means, and whether it can be made
 again, says `tables.TABLES`: a step that adds a table or a column comes with a row there.
@@ -6,13 +6,22 @@ again, says `tables.TABLES`: a step that adds a table or a column comes with a r
 
 from __future__ import annotations
 
+import asyncio
+import glob
+import os
+import shutil
+import sqlite3
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 
 import aiosqlite
 
-APPLICATION_ID = 0x4155524F
-"""`AURO`: tells our files from other SQLite databases."""
+from aurora_memory import StoreError, StoreTooNew
+from aurora_memory.store.connection import APPLICATION_ID, pragma_int
 
+KEPT_BACKUPS = 2
+_SPARE_BYTES = 16 << 20
+"""Bytes that a copy leaves free on the disk, for the migration itself."""
 
 LEARNED_TABLES = (
     """CREATE TABLE runs (
@@ -35,7 +44,7 @@ LEARNED_TABLES = (
         PRIMARY KEY (term, file, line_start)) WITHOUT ROWID""",
     "CREATE INDEX log_index_file ON log_index (file)",
 )
-"""What finished runs taught, and where their conversation logs tell of what: nothing here can be made again."""
+"""Tables of what finished runs taught, and of where their logs tell of what: nothing here can be made again."""
 
 EMBEDDING_TABLES = (
     """CREATE TABLE embeddings (
@@ -48,7 +57,7 @@ EMBEDDING_TABLES = (
 
 
 async def create_tables(db: aiosqlite.Connection) -> None:
-    """Files, chunks with their searchable parts, references and relations, the access history, what runs taught."""
+    """Database migration 1: files, chunks with their parts, references and relations, accesses, what runs taught."""
     for statement in (
         """CREATE TABLE files (
             id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, language TEXT NOT NULL, size INTEGER NOT NULL,
@@ -113,7 +122,7 @@ async def create_tables(db: aiosqlite.Connection) -> None:
 
 
 async def create_deliverable_log(db: aiosqlite.Connection) -> None:
-    """What happened to deliverables, in the order in which it was heard of. Rows are only ever added."""
+    """Database migration 2: the log of deliverables, in the order of hearing. Rows are only ever added."""
     for statement in (
         """CREATE TABLE deliverable_events (
             number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, change_id TEXT NOT NULL, at REAL NOT NULL,
@@ -132,7 +141,7 @@ async def create_deliverable_log(db: aiosqlite.Connection) -> None:
 
 
 async def keep_outbox(db: aiosqlite.Connection) -> None:
-    """Remember which ended deliverables were sent on as telemetry."""
+    """Database migration 3: which ended deliverables were sent on as telemetry."""
     await db.execute(
         "CREATE TABLE outbox (change_id TEXT PRIMARY KEY, ended_at REAL NOT NULL, sent_at REAL) WITHOUT ROWID"
     )
@@ -144,3 +153,57 @@ MIGRATIONS: tuple[Callable[[aiosqlite.Connection], Awaitable[None]], ...] = (
     keep_outbox,
 )
 """Append only. The database's `user_version` is how many of these it has had."""
+
+
+async def migrate(db: aiosqlite.Connection, path: Path) -> None:
+    """Database migrations that a file has not had yet, in order; each commits with the record that it ran."""
+    version = await pragma_int(db, "user_version")
+    if version > len(MIGRATIONS):
+        raise StoreTooNew(f"{path} was written by a newer AURORA (shape {version}); upgrade aurora-context")
+    if 0 < version < len(MIGRATIONS):
+        await back_up(db, path, version)
+    for number, step in enumerate(MIGRATIONS[version:], start=version + 1):
+        await db.execute("BEGIN IMMEDIATE")
+        try:
+            if await pragma_int(db, "user_version") < number:  # a second process may have done it while we waited
+                await step(db)
+                await db.execute(f"PRAGMA user_version = {number}")
+                await db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+        except BaseException:
+            await db.execute("ROLLBACK")
+            raise
+        await db.execute("COMMIT")
+
+
+async def back_up(db: aiosqlite.Connection, path: Path, version: int) -> Path:
+    """Copy the whole file to `<name>.v<version>.bak` beside it before its shape changes; the last two are kept.
+
+    Raises StoreError where there is no room for the copy: nothing is changed then.
+    """
+    target = path.with_name(f"{path.name}.v{version}.bak")
+    unfinished = path.with_name(f"{target.name}.{os.getpid()}")
+    size = await pragma_int(db, "page_count") * await pragma_int(db, "page_size")
+    free = (await asyncio.to_thread(shutil.disk_usage, path.parent)).free
+    if free < size + _SPARE_BYTES:
+        raise StoreError(
+            f"{path} must be copied before it is upgraded, which takes {size >> 20} MiB and only {free >> 20} MiB are "
+            "free; free some disk space"
+        )
+    try:
+        unfinished.touch(mode=0o600)
+        async with aiosqlite.connect(unfinished) as copy:
+            await db.backup(copy)
+        unfinished.replace(target)
+    except (sqlite3.Error, OSError) as error:
+        raise StoreError(f"cannot copy {path} to {target} before its upgrade: {error}; nothing was changed") from error
+    finally:
+        unfinished.unlink(missing_ok=True)
+    older = sorted(path.parent.glob(f"{glob.escape(path.name)}.v*.bak"), key=_version_of_backup)
+    for each in older[:-KEPT_BACKUPS]:
+        each.unlink(missing_ok=True)
+    return target
+
+
+def _version_of_backup(path: Path) -> int:
+    number = path.name.removesuffix(".bak").rpartition(".v")[2]
+    return int(number) if number.isdigit() else 0

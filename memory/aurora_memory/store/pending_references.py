@@ -12,9 +12,9 @@ import aiosqlite
 from msgspec.structs import astuple
 
 from aurora_memory.chunks import Import, Reference, ReferenceKind
-from aurora_memory.relations import Catalogue, Definition, Relation, Scope, stands_for_file
-from aurora_memory.store.bulk_insert import insert_rows
+from aurora_memory.relations import Catalogue, ReferenceTarget, Relation, Scope, stands_for_file
 from aurora_memory.store.rows import decode_imports
+from aurora_memory.store.statements import insert_rows
 
 _DEFINITION = (
     "SELECT id, path, name, leaf, parent, kind, language FROM chunks WHERE gone_at IS NULL AND kind != 'reasoning'"
@@ -31,7 +31,7 @@ _IN_ORDER = " ORDER BY path, line_start, id"
 
 
 async def waiting_chunks(db: aiosqlite.Connection) -> int:
-    """How many chunks wait to be resolved."""
+    """Number of chunks that wait to be resolved."""
     rows = await db.execute_fetchall("SELECT count(*) FROM unresolved")
     return int(next(iter(rows))[0])
 
@@ -39,7 +39,7 @@ async def waiting_chunks(db: aiosqlite.Connection) -> int:
 async def whole_catalogue(db: aiosqlite.Connection) -> Catalogue:
     """Every live definition."""
     rows = await db.execute_fetchall(_DEFINITION + _IN_ORDER)
-    return await asyncio.to_thread(lambda: Catalogue(Definition(*row) for row in rows))
+    return await asyncio.to_thread(lambda: Catalogue(ReferenceTarget(*row) for row in rows))
 
 
 async def resolve_some(db: aiosqlite.Connection, catalogue: Catalogue | None) -> int:
@@ -53,7 +53,9 @@ async def resolve_some(db: aiosqlite.Connection, catalogue: Catalogue | None) ->
         return 0
     marks = ", ".join("?" * len(ids))
     if catalogue is None:
-        sources = [Definition(*row) for row in await db.execute_fetchall(f"{_DEFINITION} AND id IN ({marks})", ids)]
+        sources = [
+            ReferenceTarget(*row) for row in await db.execute_fetchall(f"{_DEFINITION} AND id IN ({marks})", ids)
+        ]
     else:
         sources = catalogue.with_ids(ids)
     mentioned = list(
@@ -72,7 +74,7 @@ async def resolve_some(db: aiosqlite.Connection, catalogue: Catalogue | None) ->
         wanted = {name for _, _, name, _ in mentioned}
         wanted |= {entry.name for entries in imports.values() for entry in entries if entry.name}
         here = await db.execute_fetchall(f"{_DEFINITION} AND path IN ({path_marks}){_IN_ORDER}", paths)
-        ours = {row[0]: Definition(*row) for row in here}
+        ours = {row[0]: ReferenceTarget(*row) for row in here}
         linked = sorted({qualifier for _, kind, _, qualifier in mentioned if kind == "links"})
         others = [*await _definitions(db, sorted(wanted)), *await _definitions(db, linked, "path")]
         known = Catalogue({**ours, **{other.id: other for other in others}}.values())
@@ -86,17 +88,17 @@ async def resolve_some(db: aiosqlite.Connection, catalogue: Catalogue | None) ->
 
 async def _definitions(
     db: aiosqlite.Connection, keys: Sequence[str], column: str = "leaf COLLATE NOCASE"
-) -> list[Definition]:
-    found: list[Definition] = []
+) -> list[ReferenceTarget]:
+    found: list[ReferenceTarget] = []
     for start in range(0, len(keys), 500):
         some = keys[start : start + 500]
         sql = f"{_DEFINITION} AND {column} IN ({', '.join('?' * len(some))}){_IN_ORDER}"
-        found.extend(Definition(*row) for row in await db.execute_fetchall(sql, some))
+        found.extend(ReferenceTarget(*row) for row in await db.execute_fetchall(sql, some))
     return found
 
 
 def _edges(
-    sources: Sequence[Definition],
+    sources: Sequence[ReferenceTarget],
     mentioned: Iterable[sqlite3.Row],
     imports: Mapping[str, Sequence[Import]],
     catalogue: Catalogue,

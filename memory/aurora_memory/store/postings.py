@@ -19,8 +19,8 @@ import aiosqlite
 import msgspec
 from msgspec import Struct
 
-from aurora_memory.chunks import Part
-from aurora_memory.store.bulk_insert import insert_rows
+from aurora_memory.chunks import ChunkPart
+from aurora_memory.store.statements import insert_rows
 
 BLOCK_BITS = 12
 BLOCK = 1 << BLOCK_BITS
@@ -29,7 +29,7 @@ _PLACE = BLOCK - 1
 MAX_LENGTH = 0xFFFF
 _MAX_NAME = 0xFF
 _ROW = struct.Struct("<IIHBB")
-"""What `blocks` has of one part: its chunk (0 where it is struck out), file, length, name's length, chunk's type."""
+"""Record of one part in `blocks`: its chunk (0 where it is struck out), file, length, name's length, chunk's type."""
 
 ROW_SIZE = _ROW.size
 
@@ -44,7 +44,7 @@ class NewPart(Struct, frozen=True, array_like=True, gc=False):
     chunk_id: int
     file_id: int
     type: int
-    part: Part
+    part: ChunkPart
 
 
 class _Rows(Struct, frozen=True):
@@ -157,7 +157,7 @@ async def rewrite_block(db: aiosqlite.Connection, block: int) -> None:
     for (packed,) in await db.execute_fetchall("SELECT parts FROM blocks WHERE block = ?", (block,)):
         for number, chunk_id, line_start, line_end, occurrences in rows:
             _, file_id, length, name_length, type_ = _ROW.unpack_from(packed, (number & _PLACE) * ROW_SIZE)
-            part = Part(line_start, line_end, decode_occurrences(occurrences), length, name_length)
+            part = ChunkPart(line_start, line_end, decode_occurrences(occurrences), length, name_length)
             living.append(NewPart(chunk_id, file_id, type_, part))
     await db.execute("DELETE FROM parts WHERE id BETWEEN ? AND ?", span)
     await db.execute("DELETE FROM postings WHERE block = ?", (block,))

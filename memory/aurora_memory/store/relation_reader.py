@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from aurora_memory.chunks import Import
-from aurora_memory.relations import Definition
-from aurora_memory.store.placeholders import as_list
+from aurora_memory.relations import ReferenceTarget
 from aurora_memory.store.reader import Reader
 from aurora_memory.store.rows import decode_imports
+from aurora_memory.store.statements import as_list
 from aurora_memory.views import Arc, ChunkView, Edge
 
 
@@ -46,7 +46,7 @@ def edges(reader: Reader, chunk_id: int, limit: int = 50) -> list[Edge]:
 
 
 def caller_counts(reader: Reader, ids: Sequence[int]) -> dict[int, int]:
-    """How many chunks call each of those."""
+    """Number of chunks that call each of those."""
     rows = reader.rows(
         """SELECT to_id, count(*) FROM relations
            WHERE kind = 'calls' AND to_id IN (SELECT value FROM json_each(?)) GROUP BY to_id""",
@@ -81,16 +81,16 @@ def references(reader: Reader, chunk_id: int) -> list[tuple[str, str, str]]:
 
 
 def imports(reader: Reader, path: str) -> tuple[Import, ...]:
-    """What a file imports, in order."""
+    """Imports of a file, in order."""
     rows = reader.rows("SELECT imports FROM files WHERE path = ?", (path,))
     return decode_imports(rows[0][0]) if rows else ()
 
 
-def definitions(reader: Reader, name: str, limit: int = 500) -> list[Definition]:
+def definitions(reader: Reader, name: str, limit: int = 500) -> list[ReferenceTarget]:
     """The live chunks of that simple name, as something to refer to."""
     rows = reader.rows(
         """SELECT id, path, name, leaf, parent, kind, language FROM chunks
            WHERE gone_at IS NULL AND leaf COLLATE NOCASE = ? AND leaf = ? LIMIT ?""",
         (name, name, limit),
     )
-    return [Definition(*row) for row in rows]
+    return [ReferenceTarget(*row) for row in rows]

@@ -24,7 +24,7 @@ CHUNK_COLUMNS = (
 
 
 class FileStat(Struct, frozen=True, array_like=True):
-    """What the store remembers of an indexed file to tell whether it changed. `mtime_ns` as `os.stat` gives it."""
+    """Stat of an indexed file, by which the store tells whether it changed. `mtime_ns` as `os.stat` gives it."""
 
     size: int
     mtime_ns: int

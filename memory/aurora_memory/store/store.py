@@ -15,8 +15,8 @@ from msgspec import Struct
 from aurora_memory import StoreError
 from aurora_memory.activation import USUAL, Weighing
 from aurora_memory.chunk_validation import fully_checked
-from aurora_memory.conversation_logs import LogSection, index_of
-from aurora_memory.learning import POLICY, FinishedRun, Judgement, Learned, Policy, lesson_of
+from aurora_memory.conversation_logs import IndexedLogSection, index_of
+from aurora_memory.learning import POLICY, Feedback, FinishedRun, Learned, LearningPolicy, lesson_of
 from aurora_memory.store import (
     chunk_writer,
     conversation_log_index,
@@ -29,15 +29,16 @@ from aurora_memory.store import (
 )
 from aurora_memory.store.chunk_writer import Written
 from aurora_memory.store.commit_writer import HistoryWriter
-from aurora_memory.store.connection import connect, explained, migrate
+from aurora_memory.store.connection import connect, explained
+from aurora_memory.store.deliverable_log import Outbox
 from aurora_memory.store.maintenance import Maintained
+from aurora_memory.store.migrations import migrate
 from aurora_memory.store.reader_thread import ReaderThread
 from aurora_memory.store.rows import FileStat, IndexedFile, SkippedFile
-from aurora_memory.store.telemetry_outbox import Outbox
 
 
 class Counts(Struct, frozen=True):
-    """What a memory holds. `kinds` and `languages` count live chunks and files."""
+    """Counts of what a memory holds. `kinds` and `languages` count live chunks and files."""
 
     files: int
     chunks: int
@@ -51,7 +52,9 @@ class Counts(Struct, frozen=True):
 class Store(Maintained):
     """One workspace's memory file. One writer at a time; readers never wait for it. Close it, or the process hangs."""
 
-    def __init__(self, path: Path, writer: aiosqlite.Connection, reader: ReaderThread, policy: Policy = POLICY) -> None:
+    def __init__(
+        self, path: Path, writer: aiosqlite.Connection, reader: ReaderThread, policy: LearningPolicy = POLICY
+    ) -> None:
         self.path = path
         self._policy = policy
         self.read = reader
@@ -61,7 +64,7 @@ class Store(Maintained):
         self.outbox = Outbox(self._transaction)
 
     @classmethod
-    async def open(cls, path: Path, weighing: Weighing = USUAL, policy: Policy = POLICY) -> Store:
+    async def open(cls, path: Path, weighing: Weighing = USUAL, policy: LearningPolicy = POLICY) -> Store:
         """Open or create the file and bring it to today's shape. Raises a `StoreError` that says what to do.
 
         `weighing` has the numbers of activation, `policy` those of learning.
@@ -163,7 +166,7 @@ class Store(Maintained):
     async def learn(self, run: FinishedRun) -> Learned:
         """Learn from a finished run, in one transaction; a run id learned before changes nothing (AURORA §6.7).
 
-        Raises InvalidRun or InvalidDocument, before anything is written, where the run can't be what it says.
+        Raises InvalidRun or InvalidChunkDocument, before anything is written, where the run can't be what it says.
         """
         lesson = lesson_of(run, self._policy)
         if lesson.document is not None:
@@ -171,7 +174,7 @@ class Store(Maintained):
         async with self._transaction() as db:
             return await learned_writer.keep(db, run, lesson, self._policy)
 
-    async def judge(self, judgement: Judgement) -> bool:
+    async def judge(self, judgement: Feedback) -> bool:
         """Take in what a user said of an answer (App. E), once; False: its pattern is gone, or it was said before."""
         async with self._transaction() as db:
             return await learned_writer.judge(db, judgement, self._policy)
@@ -181,7 +184,7 @@ class Store(Maintained):
 
         `file` is its path below the folder of logs, with `/`. `topic` is what a model called it; else the words tell.
         """
-        sections: list[LogSection] = await asyncio.to_thread(index_of, file, text, query_id, topic)
+        sections: list[IndexedLogSection] = await asyncio.to_thread(index_of, file, text, query_id, topic)
         async with self._transaction() as db:
             await conversation_log_index.replace(db, file, sections)
         return len(sections)

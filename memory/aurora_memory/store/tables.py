@@ -1,30 +1,46 @@
 """Registry of tables: of each its columns, what may be lost of it, which chunks it speaks of and how it travels.
 
 Salvage, export, import, rebuild and the integrity check read this and nothing else: a new table is a migration and a
-row of `TABLES`, a new learned one a type of line beside its row. Columns that do not travel are named in `Table.here`.
+row of `TABLES`, a new learned one also a type of line in `export_format`. Columns that do not travel are named in
+`Table.here`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 import msgspec
-from msgspec import Meta, Struct
+from msgspec import Struct
 
 from aurora_memory.documents import ReasoningDocument
-from aurora_memory.export_format import MAX_EVENT, ChunkKey, ExportLine, Moment, Name, Number, Query, Share
+from aurora_memory.store.export_format import (
+    AccessLine,
+    ArchivedLine,
+    BoostLine,
+    DeliverableLine,
+    DifficultLine,
+    EscalatedLine,
+    ExportLine,
+    LogLine,
+    ReasoningLine,
+    RunLine,
+    UseLine,
+)
 from aurora_protocol import typed
 
 Nature = Literal["learned", "derived", "local"]
-"""Whether a table can be lost. `learned`: nothing makes it again, and it travels to other machines. `derived`: made of
-files, git, a model or learned tables. `local`: nothing makes it again, and it means nothing on another machine."""
+"""Nature of a table: whether it can be lost.
+
+`learned`: nothing makes it again, and it travels to other machines. `derived`: made of files, git, a model or learned
+tables. `local`: nothing makes it again, and it means nothing on another machine.
+"""
 
 Orphans = Literal["drop", "recover", "keep"]
 """Fate of a row whose chunk is not there, when a file is mended: it goes, brings its chunk back, or stays without."""
 
 
-class Reference(Struct, frozen=True):
+class ChunkColumn(Struct, frozen=True):
     """Column that holds row ids of `chunks`.
 
     A chunk that a row `holds` is put aside, not deleted, when it vanishes from its file; its rows move to a copy of it.
@@ -71,7 +87,7 @@ class Table(Struct, frozen=True, kw_only=True):
     nature: Nature
     rows: str = ""
     emptied: bool = False
-    references: tuple[Reference, ...] = ()
+    references: tuple[ChunkColumn, ...] = ()
     carried: Carried | None = None
     here: tuple[str, ...] = ()
     intact: Callable[[Mapping[str, Any]], bool] | None = None
@@ -84,103 +100,6 @@ class Table(Struct, frozen=True, kw_only=True):
             for each in self.references
             if each.orphans != "keep"
         )
-
-
-class ReasoningLine(ExportLine, frozen=True, tag="reasoning"):
-    """Reasoning chunk: its document, and when it was learned. It comes before every line that names it."""
-
-    at: Moment
-    document: ReasoningDocument
-
-
-class AccessLine(ExportLine, frozen=True, tag="access"):
-    """Use of a chunk."""
-
-    chunk: ChunkKey
-    at: Moment
-    kind: Name
-
-
-class BoostLine(ExportLine, frozen=True, tag="boost"):
-    """Amount that one run added to a chunk's activation, or took from it."""
-
-    chunk: ChunkKey
-    run: Name
-    at: Moment
-    amount: Annotated[float, Meta(ge=-1, le=1)]
-
-
-class UseLine(ExportLine, frozen=True, tag="use"):
-    """Chunk that a reasoning chunk was made with, and how surely."""
-
-    reasoning: ChunkKey
-    chunk: ChunkKey
-    weight: Share
-
-
-class RunLine(ExportLine, frozen=True, tag="run"):
-    """Run that was learned from; reported again it teaches nothing."""
-
-    id: Name
-    at: Moment
-    outcome: Literal["success", "partial", "failure"]
-    score: Share
-    query: Query
-    reasoning: ChunkKey | None = None
-
-
-class DifficultLine(ExportLine, frozen=True, tag="difficult"):
-    """Kind of question that failed and did not succeed since."""
-
-    signature: Query
-    query: Query
-    failures: Annotated[int, Meta(ge=1, le=1 << 31)]
-    last_score: Share
-    last_at: Moment
-
-
-class ArchivedLine(ExportLine, frozen=True, tag="archived"):
-    """Chunk that was put into the archive."""
-
-    chunk: ChunkKey
-    at: Moment
-
-
-class EscalatedLine(ExportLine, frozen=True, tag="escalated"):
-    """Chunk that was flagged, and what for."""
-
-    chunk: ChunkKey
-    action: Name
-    at: Moment
-
-
-class LogLine(ExportLine, frozen=True, tag="log"):
-    """Word of a conversation log's section. `file` is the log's path below the folder of logs."""
-
-    term: Name
-    file: Annotated[str, Meta(min_length=1, max_length=4096)]
-    line_start: Number
-    line_end: Number
-    section: Annotated[str, Meta(max_length=4096)]
-    phase: Number | None
-    keyword: Annotated[str, Meta(max_length=4096)]
-    topic: Annotated[str, Meta(max_length=4096)]
-    query_id: Annotated[str, Meta(max_length=200)]
-
-
-class DeliverableLine(ExportLine, frozen=True, tag="deliverable"):
-    """Event of a deliverable; `body` is its JSON, as it was kept."""
-
-    id: Name
-    change_id: Name
-    at: Moment
-    received_at: Moment
-    source: Name
-    body: msgspec.Raw
-
-    def __post_init__(self) -> None:
-        if len(bytes(self.body)) > MAX_EVENT:
-            raise ValueError(f"an event is longer than {MAX_EVENT >> 10} KiB")
 
 
 def _has_document(row: Mapping[str, Any]) -> bool:
@@ -199,8 +118,8 @@ def _has_event(row: Mapping[str, Any]) -> bool:
     return True
 
 
-_OF_CHUNK = (Reference("chunk_id"),)
-_HELD = (Reference("chunk_id", holds=True),)
+_OF_CHUNK = (ChunkColumn("chunk_id"),)
+_HELD = (ChunkColumn("chunk_id", holds=True),)
 
 TABLES: tuple[Table, ...] = (
     Table(
@@ -208,7 +127,7 @@ TABLES: tuple[Table, ...] = (
         key="chunk_id",
         columns=("chunk_id", "pattern", "fingerprint", "json"),
         nature="learned",
-        references=(Reference("chunk_id", orphans="recover"),),
+        references=(ChunkColumn("chunk_id", orphans="recover"),),
         intact=_has_document,
         here=("chunk_id", "pattern", "fingerprint"),  # the last two are told by the document
         carried=Carried(
@@ -255,7 +174,7 @@ TABLES: tuple[Table, ...] = (
         nature="learned",
         rows="relations.kind = 'used'",
         emptied=True,
-        references=(Reference("from_id"), Reference("to_id", holds=True)),
+        references=(ChunkColumn("from_id"), ChunkColumn("to_id", holds=True)),
         carried=Carried(
             UseLine,
             ("from_id", "to_id"),
@@ -270,7 +189,7 @@ TABLES: tuple[Table, ...] = (
         key="id",
         columns=("id", "at", "outcome", "score", "query", "reasoning_id"),
         nature="learned",
-        references=(Reference("reasoning_id", orphans="keep"),),
+        references=(ChunkColumn("reasoning_id", orphans="keep"),),
         carried=Carried(RunLine, ("at", "id"), {"reasoning": "reasoning_id"}),
     ),
     Table(

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from aurora_memory.bm25 import Parts
-from aurora_memory.store.placeholders import as_list
 from aurora_memory.store.postings import BLOCK, BLOCK_BITS, ROW_SIZE
+from aurora_memory.store.statements import as_list
 
 if TYPE_CHECKING:
     import numpy as np
@@ -28,7 +28,7 @@ class WordIndex:
         self._writes = -1
 
     def parts(self, writes: int) -> Parts:
-        """What is searchable now; `writes` tells whether anything was written since it was asked last."""
+        """Searchable parts now; `writes` tells whether anything was written since it was asked last."""
         if writes == self._writes and self._parts is not None:
             return self._parts
         self._writes = writes

@@ -11,7 +11,7 @@ from functools import lru_cache
 from importlib.resources import files
 from typing import NamedTuple
 
-from aurora_memory.stopwords import STOP_WORDS
+from aurora_memory.stopwords import without_stop_words
 from aurora_memory.tokens import terms, words
 
 
@@ -74,7 +74,7 @@ def groups_of(stem: str) -> frozenset[int]:
 @lru_cache(maxsize=4096)
 def telling(text: str) -> Words:
     """The words of a text that are not everyday English."""
-    stems = frozenset(stem for word in words(text) if word not in STOP_WORDS for stem in terms(word))
+    stems = frozenset(stem for word in without_stop_words(words(text)) for stem in terms(word))
     return Words(stems, frozenset(group for stem in stems for group in groups_of(stem)), _starts(stems))
 
 

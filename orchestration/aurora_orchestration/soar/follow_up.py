@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from msgspec.structs import replace
 
 from aurora_memory import StoreError
-from aurora_memory.learning import Judged, Judgement
+from aurora_memory.learning import Feedback, Judged
 from aurora_memory.token_cost import estimated_tokens
 from aurora_orchestration.run_record import RunRequest
 from aurora_orchestration.settings import SignalSettings
@@ -66,7 +66,7 @@ async def follow_up(
 async def _judge(verdict: Judged, previous: Remembered, services: Services) -> None:
     if previous.reasoning_id is None:
         return
-    judgement = Judgement(
+    judgement = Feedback(
         run=previous.run_id,
         reasoning_id=previous.reasoning_id,
         verdict=verdict,

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Literal
 
-from aurora_memory.stopwords import STOP_WORDS
+from aurora_memory.stopwords import without_stop_words
 from aurora_memory.tokens import terms
 from aurora_orchestration.soar.concepts import PROCESS, Words, telling
 from aurora_orchestration.soar.structure import depends, ordered, reachable, waves
@@ -153,8 +153,7 @@ def use(late: Subgoal, early: Subgoal, asked: Words, *, alone: bool) -> float:
     definite = {
         stem
         for match in _DEFINITE.finditer(text)
-        for word in match[1].split()
-        if word.lower() not in STOP_WORDS
+        for word in without_stop_words(match[1].split())
         for stem in terms(word)
     } - PROCESS
     introduced = {stem for stem in definite if makes.says(stem) and not asked.says(stem)}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from aurora_memory.documents import ConversationLogReference, Subgoal, ToolUse
+from aurora_memory.documents import ConversationLogReference, PatternSubgoal, ToolUse
 from aurora_memory.learning import FinishedRun, Retrieved
 from aurora_orchestration.run_record import RunRecord
 from aurora_orchestration.soar.claims import cited, doubtful, usable
@@ -38,7 +38,7 @@ def lesson_of(run: RunRecord, log: ConversationLogReference | None = None) -> Fi
         complexity=plan.complexity if plan is not None else run.complexity or "complex",
         verification_option=plan.option if plan is not None else None,
         subgoals=tuple(
-            Subgoal(id=each.subgoal.id[:100], description=each.subgoal.description[:4000], agent=_agent(each))
+            PatternSubgoal(id=each.subgoal.id[:100], description=each.subgoal.description[:4000], agent=_agent(each))
             for each in run.results
         ),
         tools_used=tuple(

@@ -9,7 +9,7 @@ from typing import Protocol
 from msgspec import Struct
 
 from aurora_deliverables.projection import Tracking
-from aurora_memory.learning import FinishedRun, Judgement, Learned
+from aurora_memory.learning import Feedback, FinishedRun, Learned
 from aurora_orchestration.agents.registry import Registry
 from aurora_orchestration.guardrails.budget import Budget
 from aurora_orchestration.settings import SoarSettings
@@ -32,7 +32,7 @@ class Memory(Protocol):
     async def learn(self, run: FinishedRun) -> Learned:
         """Have memory learn from a finished run, once (§6.7, App. D)."""
 
-    async def judge(self, judgement: Judgement) -> bool:
+    async def judge(self, judgement: Feedback) -> bool:
         """Take in what the user said of an answer, once (App. E); False where its pattern is gone."""
 
     async def difficult(self, query: str) -> bool:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from aurora_protocol.methods import Finding
+from aurora_protocol.methods import DoctorFinding
 from aurora_server.configuration.documents import Document, SettingsError, read_document, users_path, workspaces_path
 from aurora_server.configuration.settings import DaemonSections, Settings, settings_of
 
@@ -68,36 +68,38 @@ class SettingsSource:
                 self._told.add(line)
                 logger.warning("configuration", extra={"problem": line})
 
-    def findings(self, roots: Mapping[Path, bool]) -> list[Finding]:
+    def findings(self, roots: Mapping[Path, bool]) -> list[DoctorFinding]:
         """What `aurora doctor` says of configuration: the user's, and that of workspaces (trusted or not). Reads files.
 
         What cannot be used is an error, what nothing reads or what does not hold yet is a warning.
         """
         settings = self.current()
-        found: list[Finding] = []
+        found: list[DoctorFinding] = []
         if self.problem is not None:
             fix = "mend it; until then the settings from before hold"
-            found.append(Finding(level="error", what=self.problem, fix=fix))
-        found += [Finding(level="warning", what=line) for line in self._unknown(self._document)]
+            found.append(DoctorFinding(level="error", what=self.problem, fix=fix))
+        found += [DoctorFinding(level="warning", what=line) for line in self._unknown(self._document)]
         late = [place for place in _at_start() if _at(settings, place) != _at(self.started, place)]
         if late:
             what = f"changed in {self._path}, but not in force until the daemon starts anew: {', '.join(late)}"
-            found.append(Finding(level="warning", what=what, fix="aurora daemon stop; the next command starts it"))
+            found.append(
+                DoctorFinding(level="warning", what=what, fix="aurora daemon stop; the next command starts it")
+            )
         for root, trusted in roots.items():
             try:
                 _, notices = self.soar_for(root, trusted=trusted)
             except SettingsError:
                 continue  # the user's own, told above
-            found += [Finding(level="warning", what=notice.what, fix=notice.fix) for notice in notices]
+            found += [DoctorFinding(level="warning", what=notice.what, fix=notice.fix) for notice in notices]
             path = workspaces_path(root)
             try:
                 document = Document(path, read_document(path, required=False))
             except SettingsError:
                 continue  # one of the notices
-            found += [Finding(level="warning", what=line) for line in self._unknown(document)]
+            found += [DoctorFinding(level="warning", what=line) for line in self._unknown(document)]
         if not any(finding.level == "error" for finding in found):
             told = f"settings of {self._path}" if self._stamp is not None else "default settings"
-            found.append(Finding(level="ok", what=f"{told} are in force"))
+            found.append(DoctorFinding(level="ok", what=f"{told} are in force"))
         return found
 
     def _reload(self, stamp: _Stamp) -> None:

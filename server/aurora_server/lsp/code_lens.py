@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from lsprotocol import types
 
 from aurora_memory.chunks import MODULE_NAME, CodeChunk
-from aurora_protocol.methods import Link
+from aurora_protocol.methods import RelatedChunk
 from aurora_server.lsp import deliverable_lens
 from aurora_server.lsp.location import place_of
 from aurora_server.lsp.manifests.code_lens import lenses as manifest_lenses
@@ -55,7 +55,7 @@ def resolve(ls: AuroraServer, lens: types.CodeLens) -> types.CodeLens:
     return lens
 
 
-def summary(links: list[Link]) -> str:
+def summary(links: list[RelatedChunk]) -> str:
     """`3 callers · edited with parse, render`; empty when there is nothing to say."""
     callers = sum(link.relation == "called by" for link in links)
     heirs = sum(link.relation == "inherited by" for link in links)
@@ -68,7 +68,7 @@ def summary(links: list[Link]) -> str:
     return " · ".join(words)
 
 
-def _lens(chunk: CodeChunk, links: list[Link]) -> types.CodeLens:
+def _lens(chunk: CodeChunk, links: list[RelatedChunk]) -> types.CodeLens:
     line = chunk.line_start - 1
     start = types.Position(line, 0)
     return types.CodeLens(types.Range(start, start), data={"id": chunk.id, "title": summary(links)})

@@ -11,7 +11,7 @@ import msgspec
 
 from aurora_memory import StoreCorrupt, StoreForeign
 from aurora_protocol import methods
-from aurora_protocol.methods import DoctorResult, Finding
+from aurora_protocol.methods import DoctorFinding, DoctorResult
 from aurora_server.workspace.doctor import unopened
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ async def doctor(ls: AuroraServer, _: object) -> DoctorResult:
 
 async def repair(ls: AuroraServer, _: object) -> DoctorResult:
     """Mend what can be mended in this session's folders, then say what doctor says."""
-    begun: list[Finding] = []
+    begun: list[DoctorFinding] = []
     for root, error in await ls.folders.failed():
         if isinstance(error, StoreCorrupt) and not isinstance(error, StoreForeign):
             begun += await ls.core.repair(root)
@@ -51,7 +51,7 @@ async def repair(ls: AuroraServer, _: object) -> DoctorResult:
 async def _configured(ls: AuroraServer, result: DoctorResult, workspaces: Sequence[Workspace]) -> DoctorResult:
     """The same, and what is to be said of configuration."""
 
-    def look() -> list[Finding]:
+    def look() -> list[DoctorFinding]:
         return ls.core.source.findings(
             {workspace.root: ls.core.trust.is_trusted(workspace.root) for workspace in workspaces}
         )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
-from aurora_protocol.methods import ExplainResult, Link, PatternUse
+from aurora_protocol.methods import ExplainResult, PatternUse, RelatedChunk
 from aurora_server.lsp import deliverable_lens
 from aurora_server.lsp.location import in_code_points, place_of
 from aurora_server.lsp.manifests.document_cache import snapshot_of
@@ -104,15 +104,15 @@ def why(explained: ExplainResult, now: datetime) -> str:
     return f"{warmth(chunk.activation.total)}: {', '.join(reasons) or 'not used and not committed yet'}"
 
 
-def _related(explained: ExplainResult, show: Callable[[Link], str]) -> str:
-    groups: dict[str, list[Link]] = {relation: [] for relation in _ORDER}
+def _related(explained: ExplainResult, show: Callable[[RelatedChunk], str]) -> str:
+    groups: dict[str, list[RelatedChunk]] = {relation: [] for relation in _ORDER}
     for link in explained.relations:
         if link.relation not in _UNMENTIONED:
             groups.setdefault(link.relation, []).append(link)
     return " · ".join(_group(relation, links, show) for relation, links in groups.items() if links)
 
 
-def _group(relation: str, links: list[Link], show: Callable[[Link], str]) -> str:
+def _group(relation: str, links: list[RelatedChunk], show: Callable[[RelatedChunk], str]) -> str:
     named = ", ".join(show(link) for link in links[:NAMED])
     more = f" and {len(links) - NAMED} more" if len(links) > NAMED else ""
     return f"{relation} {named}{more}"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from lsprotocol.types import ErrorCodes
 
-from aurora_memory.recall.budget import Offer, choose
+from aurora_memory.recall.token_budget import KnapsackItem, fill_token_budget
 from aurora_protocol import methods
 from aurora_protocol.methods import EditorContext, Freshness, Recalled, RecallParams, RecallResult
 from aurora_server.lsp.location import place_of
@@ -77,7 +77,9 @@ def merged(params: RecallParams, answers: list[tuple[Workspace, RecallResult]], 
         results = found[: params.limit]
     else:
         # Each folder has chosen the form that suits its answer; here only what is delivered can be left out.
-        plan = choose([Offer(one.score, one.tokens) for one in found], params.budget_tokens, params.limit)
+        plan = fill_token_budget(
+            [KnapsackItem(one.score, one.tokens) for one in found], params.budget_tokens, params.limit
+        )
         results = [found[place] for place in sorted(plan)]
     hint = None if results else next((answer.hint for _, answer in answers if answer.hint), None)
     return RecallResult(

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from aurora_protocol.methods import Finding, StatusResult
+from aurora_protocol.methods import DoctorFinding, StatusResult
 from aurora_protocol.version import __version__
 from aurora_server.configuration.live_settings import SettingsSource
 from aurora_server.configuration.settings import Settings
@@ -31,7 +31,7 @@ class Core:
     """Asks the daemon to end, cleanly and soon; the argument says why, for the log."""
     send_rest: Callable[[], Awaitable[None]]
     close_pool: Callable[[], Awaitable[None]]
-    repair: Callable[[Path], Awaitable[list[Finding]]]
+    repair: Callable[[Path], Awaitable[list[DoctorFinding]]]
     """Mends the memory of a workspace that cannot be opened because its file is damaged; says what was done."""
     started: float = field(default_factory=time.monotonic)
     connections: int = 0

@@ -16,7 +16,7 @@ from aurora_memory.store import chunk_reader, relation_reader
 from aurora_memory.store.reader import Reader
 from aurora_memory.store.reader_thread import ReaderThread
 from aurora_memory.views import ChunkView
-from aurora_protocol.methods import ExplainResult, Link
+from aurora_protocol.methods import ExplainResult, RelatedChunk
 from aurora_server.workspace import explanation, recall_documents
 from aurora_server.workspace.focus import LATELY, MAX_LATELY, Cursor, focus_of
 from aurora_server.workspace.symbol_at import chunk_at, innermost
@@ -53,7 +53,7 @@ class Buffers:
         parsed = await self._parsed(self._relative(path), text)
         return list(parsed.chunks) if parsed else []
 
-    async def related(self, path: Path, text: str | None) -> list[tuple[CodeChunk, list[Link]]]:
+    async def related(self, path: Path, text: str | None) -> list[tuple[CodeChunk, list[RelatedChunk]]]:
         """A file's definitions as they stand in `text`, each with who calls or inherits it; nothing for documents."""
         relative = self._relative(path)
         if documents.for_path(relative) is not None:
@@ -68,7 +68,7 @@ class Buffers:
         for chunk in await self._read(chunk_reader.of_file, relative):
             ids[chunk.name, seen[chunk.name]] = chunk.id
             seen[chunk.name] += 1
-        found: list[tuple[CodeChunk, list[Link]]] = []
+        found: list[tuple[CodeChunk, list[RelatedChunk]]] = []
         for each in parsed.chunks:
             others = callers.get(ids.get((each.name, each.ordinal), -1), [])
             relation = "inherited by" if each.kind in ("class", "interface", "struct", "trait") else "called by"

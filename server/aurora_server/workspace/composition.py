@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from aurora_deliverables.telemetry.sender import Sender
     from aurora_indexer.embedding.model_process import ModelProcess
     from aurora_indexer.workers.pool import WorkerPool
-    from aurora_protocol.methods import Finding
+    from aurora_protocol.methods import DoctorFinding
     from aurora_server.workspace.log_retention import LogRetention
     from aurora_server.workspace.workspace import Workspace
 
@@ -70,7 +70,7 @@ class WorkspaceOpener:
             self._keeping_logs = asyncio.create_task(self._keep_logs(), name="keep conversation logs")
         return workspace
 
-    async def repair(self, folder: Path) -> list[Finding]:
+    async def repair(self, folder: Path) -> list[DoctorFinding]:
         """Set the damaged memory of a workspace that cannot be opened aside; says what was done."""
         from aurora_server.workspace.repair import mend_unopened
 

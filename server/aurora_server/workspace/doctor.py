@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 from aurora_indexer import IndexerError
 from aurora_indexer.indexer import Indexer
 from aurora_memory import StoreCorrupt, StoreForeign
-from aurora_memory.store import Store, file_reader, lifespan_facts
+from aurora_memory.store import Store, file_reader, lifespans
 from aurora_memory.store.integrity import Fault
-from aurora_memory.store.lifespan_facts import ChunkStatus
+from aurora_memory.store.lifespans import ChunkStatus
 from aurora_memory.store.memory_files import MemoryFile
-from aurora_protocol.methods import DoctorResult, Finding, Skipped
+from aurora_protocol.methods import DoctorFinding, DoctorResult, Skipped
 
 if TYPE_CHECKING:
     from aurora_indexer.embedding.embedder import Embedder
@@ -76,49 +76,49 @@ async def checkup(
     )
 
 
-def _index(root: Path, indexer: Indexer) -> list[Finding]:
-    findings: list[Finding] = []
+def _index(root: Path, indexer: Indexer) -> list[DoctorFinding]:
+    findings: list[DoctorFinding] = []
     if indexer.state == "error":
-        findings.append(Finding(level="error", what=f"indexing stopped: {indexer.last_error}"))
+        findings.append(DoctorFinding(level="error", what=f"indexing stopped: {indexer.last_error}"))
     elif indexer.pending:
-        findings.append(Finding(level="warning", what=f"{indexer.pending} files wait to be indexed"))
+        findings.append(DoctorFinding(level="warning", what=f"{indexer.pending} files wait to be indexed"))
     counts = indexer.counts
     if counts is not None:
-        findings.append(Finding(level="ok", what=f"memory holds {counts.chunks} chunks of {counts.files} files"))
+        findings.append(DoctorFinding(level="ok", what=f"memory holds {counts.chunks} chunks of {counts.files} files"))
     if counts is not None and not counts.files and indexer.state == "ready":
         findings.append(
-            Finding(
+            DoctorFinding(
                 level="warning",
                 what=f"no code and no document of a known kind in {root}",
                 fix="open the folder that holds the code, or check .gitignore and .auroraignore",
             )
         )
     if indexer.warning:
-        findings.append(Finding(level="warning", what=indexer.warning, fix="changes are still found, only later"))
+        findings.append(DoctorFinding(level="warning", what=indexer.warning, fix="changes are still found, only later"))
     return findings
 
 
-async def _memory_file(store: Store) -> list[Finding]:
+async def _memory_file(store: Store) -> list[DoctorFinding]:
     checked = await store.check()
     findings = [_fault(store.path, fault) for fault in checked.faults]
     if not findings:
-        findings.append(Finding(level="ok", what=f"{store.path} is sound (shape {checked.version})"))
+        findings.append(DoctorFinding(level="ok", what=f"{store.path} is sound (shape {checked.version})"))
     free = (await asyncio.to_thread(shutil.disk_usage, store.path.parent)).free
     if free < LITTLE_SPACE:
         findings.append(
-            Finding(level="warning", what=f"only {free >> 20} MiB free for {store.path}", fix="free some space")
+            DoctorFinding(level="warning", what=f"only {free >> 20} MiB free for {store.path}", fix="free some space")
         )
     return findings
 
 
-def _fault(path: Path, fault: Fault) -> Finding:
+def _fault(path: Path, fault: Fault) -> DoctorFinding:
     if fault.mend == "salvage":
         fix = "aurora doctor --repair keeps the file, saves what was learned from it and indexes anew"
-        return Finding(level="error", what=f"{path} is damaged: {fault.what}", fix=fix)
+        return DoctorFinding(level="error", what=f"{path} is damaged: {fault.what}", fix=fix)
     if fault.mend == "rebuild":
         fix = "aurora doctor --repair makes the index anew and keeps what was learned"
-        return Finding(level="error", what=f"{path}: {fault.count} {fault.what}", fix=fix)
-    return Finding(level="error", what=f"{path}: {fault.what}", fix="upgrade aurora-context, or report this")
+        return DoctorFinding(level="error", what=f"{path}: {fault.count} {fault.what}", fix=fix)
+    return DoctorFinding(level="error", what=f"{path}: {fault.what}", fix="upgrade aurora-context, or report this")
 
 
 def unopened(error: StoreCorrupt) -> DoctorResult:
@@ -126,29 +126,29 @@ def unopened(error: StoreCorrupt) -> DoctorResult:
     what, _, fix = str(error).rpartition("; ")
     if not isinstance(error, StoreForeign):
         fix = "aurora doctor --repair keeps the file, saves what was learned from it and indexes anew"
-    return DoctorResult(findings=[Finding(level="error", what=what, fix=fix)], skipped={}, examples=[])
+    return DoctorResult(findings=[DoctorFinding(level="error", what=what, fix=fix)], skipped={}, examples=[])
 
 
-async def _lifespans(store: Store) -> list[Finding]:
+async def _lifespans(store: Store) -> list[DoctorFinding]:
     """What is archived, and what was flagged for what; nothing of it is wrong."""
-    findings: list[Finding] = []
-    archived = await store.read(lifespan_facts.in_archive)
+    findings: list[DoctorFinding] = []
+    archived = await store.read(lifespans.in_archive)
     if archived:
         fix = "aurora memory restore ID brings one back"
-        findings.append(Finding(level="ok", what=f"{len(archived)} in the archive: {_few(archived)}", fix=fix))
+        findings.append(DoctorFinding(level="ok", what=f"{len(archived)} in the archive: {_few(archived)}", fix=fix))
     flagged: dict[str, list[ChunkStatus]] = {}
-    for each in await store.read(lifespan_facts.escalated):
+    for each in await store.read(lifespans.escalated):
         flagged.setdefault(each.what, []).append(each)
     for action, chunks in flagged.items():
-        findings.append(Finding(level="ok", what=f"{len(chunks)} flagged {action}: {_few(chunks)}"))
+        findings.append(DoctorFinding(level="ok", what=f"{len(chunks)} flagged {action}: {_few(chunks)}"))
     return findings
 
 
-def _older(older: MemoryFile) -> Finding:
+def _older(older: MemoryFile) -> DoctorFinding:
     what = (
         f"memory of {older.root}, the same repository, can be adopted: its folder is gone and nothing is learned here"
     )
-    return Finding(level="warning", what=what, fix="aurora memory adopt")
+    return DoctorFinding(level="warning", what=what, fix="aurora memory adopt")
 
 
 def _few(chunks: Sequence[ChunkStatus]) -> str:
@@ -156,14 +156,14 @@ def _few(chunks: Sequence[ChunkStatus]) -> str:
     return named if len(chunks) <= MAX_NAMED else f"{named} and {len(chunks) - MAX_NAMED} more"
 
 
-def _policy(problem: str) -> Finding:
+def _policy(problem: str) -> DoctorFinding:
     fix = "correct it and open the workspace again; until then the policies below it hold"
-    return Finding(level="warning", what=problem, fix=fix)
+    return DoctorFinding(level="warning", what=problem, fix=fix)
 
 
-async def _semantic(embedder: Embedder) -> Finding:
+async def _semantic(embedder: Embedder) -> DoctorFinding:
     try:
-        return Finding(level="ok", what=await embedder.state())
+        return DoctorFinding(level="ok", what=await embedder.state())
     except IndexerError as error:
         fix = "then restart the daemon; until then recall goes by words alone"
-        return Finding(level="warning", what=f"no semantic recall: {error}", fix=fix)
+        return DoctorFinding(level="warning", what=f"no semantic recall: {error}", fix=fix)

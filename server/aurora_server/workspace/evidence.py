@@ -17,7 +17,16 @@ from aurora_memory.store import chunk_reader, commit_reader, learned_reader
 from aurora_memory.store.reader import Reader
 from aurora_memory.term_counts import unpacked
 from aurora_memory.views import ChunkView, Commits, PartView
-from aurora_protocol.methods import Evidence, Lesson, Lines, Match, Reach, Remembered, Signal, Similarity
+from aurora_protocol.methods import (
+    Evidence,
+    LearnedBoost,
+    Lines,
+    Match,
+    PrimingCommit,
+    Reach,
+    SignalContribution,
+    Similarity,
+)
 from aurora_server.workspace.wire import iso, place_name, shown_id
 
 ACCESSES = 10
@@ -54,7 +63,7 @@ def evidence_of(reader: Reader, hits: Sequence[Hit], question: Question | None, 
     ]
 
 
-def signals(hit: Hit) -> list[Signal]:
+def signals(hit: Hit) -> list[SignalContribution]:
     """Ranking signals of a hit, for it and against it, largest first.
 
     Beside those that are declared: a run that went only partly well, and the place that fusion with an embedding's
@@ -66,8 +75,8 @@ def signals(hit: Hit) -> list[Signal]:
     return sorted((each for each in found if each.contribution), key=lambda each: -abs(each.contribution))
 
 
-def _signal(name: str, value: float, weight: float) -> Signal:
-    return Signal(name=name, value=round(value, 6), weight=weight, contribution=round(weight * value, 6))
+def _signal(name: str, value: float, weight: float) -> SignalContribution:
+    return SignalContribution(name=name, value=round(value, 6), weight=weight, contribution=round(weight * value, 6))
 
 
 def _matches(hit: Hit, question: Question | None, parts: Sequence[PartView]) -> list[Match]:
@@ -108,12 +117,12 @@ def _reached(hit: Hit, sources: Mapping[int, ChunkView]) -> list[Reach]:
     ]
 
 
-def _lesson(boost: Boost) -> Lesson:
-    return Lesson(run=boost.run, amount=round(boost.amount, 6), at=iso(boost.at))
+def _lesson(boost: Boost) -> LearnedBoost:
+    return LearnedBoost(run=boost.run, amount=round(boost.amount, 6), at=iso(boost.at))
 
 
-def _remembered(episode: Episode) -> Remembered:
-    return Remembered(commit=episode.hash, subject=episode.subject, amount=round(episode.amount, 6))
+def _remembered(episode: Episode) -> PrimingCommit:
+    return PrimingCommit(commit=episode.hash, subject=episode.subject, amount=round(episode.amount, 6))
 
 
 def _near(nearness: Nearness | None) -> Similarity | UnsetType:

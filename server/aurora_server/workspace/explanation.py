@@ -16,7 +16,7 @@ from aurora_memory.recall.recall import STORED
 from aurora_memory.store import chunk_reader, commit_reader, learned_reader, relation_reader
 from aurora_memory.store.reader import Reader
 from aurora_memory.views import ChunkView
-from aurora_protocol.methods import ExplainResult, Link
+from aurora_protocol.methods import ExplainResult, RelatedChunk
 from aurora_server.workspace import recall_documents
 from aurora_server.workspace.evidence import evidence_of
 
@@ -77,7 +77,7 @@ def _explain_reasoning(reader: Reader, root: Path, chunk_id: str, policies: Poli
     return recall_documents.explained(recalled, hit.chunk, document, hit.history, None, recall_documents.links(edges))
 
 
-def _edited_with(reader: Reader, chunk: ChunkView) -> list[Link]:
+def _edited_with(reader: Reader, chunk: ChunkView) -> list[RelatedChunk]:
     """What git says is usually changed together with a chunk."""
     shared = commit_reader.edited_with(reader, chunk.id, EDITED_WITH)
     others = chunk_reader.by_id(reader, [other for other, _ in shared])

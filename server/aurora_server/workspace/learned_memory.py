@@ -36,7 +36,7 @@ class LearnedMemory:
         return await self._store.restore(chunk_id, time.time())
 
     async def export(self, path: Path) -> MemoryExportResult:
-        """Write what was learned here to a file of JSON lines (`aurora_memory.export_format`)."""
+        """Write what was learned here to a file of JSON lines (`aurora_memory.store.export_format`)."""
         await self._adoption.git_root()  # which the header says
         done = await self._store.export_learned(path, self._root.name or str(self._root))
         return MemoryExportResult(workspace=str(self._root), path=str(path), lines=done.lines)

@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 
 from aurora_memory.activation import Weighing
-from aurora_memory.learning import Policy
+from aurora_memory.learning import LearningPolicy
 from aurora_memory.lifespans.policies import Layer, Merged, merged, section_of
 from aurora_protocol.address import in_home
 from aurora_server.configuration.settings import Settings, SettingsError, read_document
@@ -55,10 +55,10 @@ def weighing_of(settings: Settings) -> Weighing:
     )
 
 
-def policy_of(settings: Settings) -> Policy:
+def policy_of(settings: Settings) -> LearningPolicy:
     """`memory.learning.*` and `memory.caching_policy.*`: what did not help in a partial success loses what it gains."""
     learning, caching = settings.memory.learning, settings.memory.caching_policy
-    return Policy(
+    return LearningPolicy(
         pattern_score=caching.mark_as_pattern_if_gte,
         kept_score=caching.cache_if_score_gte,
         success=learning.success_boost,

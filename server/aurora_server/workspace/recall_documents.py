@@ -5,7 +5,6 @@ from __future__ import annotations
 import difflib
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import msgspec
 from msgspec import UNSET, UnsetType
@@ -13,18 +12,23 @@ from msgspec import UNSET, UnsetType
 from aurora_memory import chunk_validation, document_builder, semantic_tags
 from aurora_memory.chunks import type_of
 from aurora_memory.conversation_logs import LogReference
-from aurora_memory.documents import Document
+from aurora_memory.documents import Document, KnowledgeContent
 from aurora_memory.recall import Hit, Question
 from aurora_memory.store import chunk_reader, learned_reader
 from aurora_memory.store.reader import Reader
 from aurora_memory.tokens import words
 from aurora_memory.views import ChunkView, Commits, Edge
-from aurora_protocol.methods import Activation, Evidence, ExplainResult, Link, PatternUse, Recalled, SeenLog
+from aurora_protocol.methods import (
+    ActivationTerms,
+    Evidence,
+    ExplainResult,
+    PatternUse,
+    Recalled,
+    RelatedChunk,
+    SeenLog,
+)
 from aurora_server.workspace.recalled_text import Text, raw_text
 from aurora_server.workspace.wire import iso, shown_id
-
-if TYPE_CHECKING:
-    from aurora_indexer.documents.content import KnowledgeContent
 
 _BACKWARDS = {
     "calls": "called by",
@@ -56,7 +60,7 @@ def recalled(
         language=chunk.language,
         signature=chunk.signature,
         score=hit.score,
-        activation=Activation(
+        activation=ActivationTerms(
             total=round(activation.total, 6),
             base_level=round(activation.base_level, 6),
             spreading=round(activation.spreading, 6),
@@ -84,7 +88,7 @@ def explained(
     document: Document,
     accesses: Sequence[float],
     commits: Commits | None,
-    relations: Sequence[Link],
+    relations: Sequence[RelatedChunk],
     patterns: Sequence[PatternUse] = (),
 ) -> ExplainResult:
     """Everything on one chunk for the wire."""
@@ -140,12 +144,12 @@ def _knowledge(chunk: ChunkView, text: str) -> KnowledgeContent:
     )
 
 
-def link(relation: str, chunk: ChunkView) -> Link:
+def link(relation: str, chunk: ChunkView) -> RelatedChunk:
     """A related chunk."""
-    return Link(relation=relation, id=shown_id(chunk), name=chunk.name, file=chunk.path, line=chunk.line_start)
+    return RelatedChunk(relation=relation, id=shown_id(chunk), name=chunk.name, file=chunk.path, line=chunk.line_start)
 
 
-def links(edges: Sequence[Edge]) -> list[Link]:
+def links(edges: Sequence[Edge]) -> list[RelatedChunk]:
     """A chunk's relations, named from its side; a file's module remainder goes by its file name."""
     return [link(edge.kind if edge.outgoing else _BACKWARDS[edge.kind], edge.other) for edge in edges]
 

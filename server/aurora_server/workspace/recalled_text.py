@@ -13,8 +13,8 @@ from aurora_indexer.files.safe_read import read_prefix
 from aurora_memory.chunk_text import Line, cost, folds, header_line, in_order, joined, own_lines
 from aurora_memory.chunks import REASONING
 from aurora_memory.recall import Hit
-from aurora_memory.recall.budget import Offer, choose
 from aurora_memory.recall.excerpts import FEW_LINES, MAX_LINES, excerpt
+from aurora_memory.recall.token_budget import KnapsackItem, fill_token_budget
 from aurora_memory.store import chunk_reader
 from aurora_memory.store.reader import Reader
 from aurora_memory.views import ChunkView
@@ -60,15 +60,15 @@ def within_budget(
 
     Each comes whole or as an excerpt; in the order of the hits.
     """
-    offers: list[Offer] = []
+    offers: list[KnapsackItem] = []
     forms: list[tuple[Text, Text | None]] = []
     for hit, text in _read(root, hits, around):
         whole, short = _whole(hit, text), _excerpt(hit, text, budget)
         if short is not None and short.tokens >= whole.tokens:
             short = None
-        offers.append(Offer(hit.score, whole.tokens, short.tokens if short else None))
+        offers.append(KnapsackItem(hit.score, whole.tokens, short.tokens if short else None))
         forms.append((whole, short))
-    plan = choose(offers, budget, limit)
+    plan = fill_token_budget(offers, budget, limit)
     chosen: dict[int, Text] = {}
     for place in sorted(plan):
         whole, short = forms[place]

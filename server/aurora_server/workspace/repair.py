@@ -10,12 +10,12 @@ from aurora_memory import StoreCorrupt, StoreForeign
 from aurora_memory.store import Store
 from aurora_memory.store.maintenance import salvage_file
 from aurora_memory.store.salvage import Salvaged
-from aurora_protocol.methods import Finding
+from aurora_protocol.methods import DoctorFinding
 from aurora_server.configuration.settings import Settings
 from aurora_server.workspace.memory_settings import database_path
 
 
-async def mend(root: Path, store: Store, indexer: Indexer) -> list[Finding]:
+async def mend(root: Path, store: Store, indexer: Indexer) -> list[DoctorFinding]:
     """Save what is readable of a damaged file, or make the derived tables of a sound one anew; then index everything.
 
     Recall goes on meanwhile, and finds again what is indexed again.
@@ -28,18 +28,20 @@ async def mend(root: Path, store: Store, indexer: Indexer) -> list[Finding]:
             told = _salvaged(store.path, salvaged)
         else:
             done = await store.rebuild()
-            told = [Finding(level="ok", what=f"the index of {store.path} was dropped and made anew")]
+            told = [DoctorFinding(level="ok", what=f"the index of {store.path} was dropped and made anew")]
             if done.recovered:
-                told.append(Finding(level="ok", what=f"{done.recovered} reasoning chunks were found again"))
+                told.append(DoctorFinding(level="ok", what=f"{done.recovered} reasoning chunks were found again"))
             if done.dropped:
                 told.append(
-                    Finding(level="warning", what=f"{done.dropped} learned rows spoke of nothing and were dropped")
+                    DoctorFinding(
+                        level="warning", what=f"{done.dropped} learned rows spoke of nothing and were dropped"
+                    )
                 )
     await indexer.run(None, edited=False)
     return told
 
 
-async def mend_unopened(root: Path, settings: Settings) -> list[Finding]:
+async def mend_unopened(root: Path, settings: Settings) -> list[DoctorFinding]:
     """Do the same where the file is too damaged to be opened. A file that can be opened by now is left alone."""
     path = database_path(root, settings)
     try:
@@ -51,15 +53,15 @@ async def mend_unopened(root: Path, settings: Settings) -> list[Finding]:
     return []
 
 
-def _salvaged(path: Path, done: Salvaged) -> list[Finding]:
+def _salvaged(path: Path, done: Salvaged) -> list[DoctorFinding]:
     parts = ", ".join(f"{count} {table}" for table, count in done.saved.items())
     told = [
-        Finding(level="ok", what=f"{path} was damaged and is kept as {done.aside.name}"),
-        Finding(level="ok", what=f"saved from it: {parts or 'nothing was learned in it that can be read'}"),
+        DoctorFinding(level="ok", what=f"{path} was damaged and is kept as {done.aside.name}"),
+        DoctorFinding(level="ok", what=f"saved from it: {parts or 'nothing was learned in it that can be read'}"),
     ]
     if done.unreadable:
         told.append(
-            Finding(
+            DoctorFinding(
                 level="warning", what=f"could not be read to the end: {', '.join(done.unreadable)}; the rest is lost"
             )
         )

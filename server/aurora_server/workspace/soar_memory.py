@@ -11,7 +11,7 @@ from pathlib import Path
 from aurora_memory.chunk_text import cost
 from aurora_memory.chunks import type_of
 from aurora_memory.conversation_logs import LogReference
-from aurora_memory.learning import FinishedRun, Judgement, Learned
+from aurora_memory.learning import Feedback, FinishedRun, Learned
 from aurora_memory.recall import parse_question
 from aurora_memory.recall.conversation_logs import recall_logs
 from aurora_memory.store import Store, learned_reader
@@ -78,7 +78,7 @@ class SoarMemory:
         """Have memory learn from a finished run, once."""
         return await self._store.learn(run)
 
-    async def judge(self, judgement: Judgement) -> bool:
+    async def judge(self, judgement: Feedback) -> bool:
         """Take in what the user said of an answer, once; False where its pattern is gone."""
         return await self._store.judge(judgement)
 

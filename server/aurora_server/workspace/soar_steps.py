@@ -171,7 +171,7 @@ class Steps:
                 score=params.score,
                 at=self._services.now(),
                 complexity=level,
-                subgoals=(documents.Subgoal(id="SG1", description=clean(params.result)[:4000], agent=TOLD),),
+                subgoals=(documents.PatternSubgoal(id="SG1", description=clean(params.result)[:4000], agent=TOLD),),
                 tools_used=(documents.ToolUse(subgoal="SG1", agent=TOLD, tools=tools),) if tools else (),
                 tool_sequence=sequence,
                 retrieved=tuple(retrieved),

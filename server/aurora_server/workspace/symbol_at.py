@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TypeVar
 
 from aurora_memory.chunks import MODULE_NAME, CodeChunk, Import, Reference, type_of
-from aurora_memory.relations import Catalogue, Definition, Relation, Scope
+from aurora_memory.relations import Catalogue, ReferenceTarget, Relation, Scope
 from aurora_memory.store import chunk_reader, relation_reader
 from aurora_memory.store.reader import Reader
 from aurora_memory.views import ChunkView
@@ -61,7 +61,7 @@ def chunk_at(
     return _best(reader, scope.resolve(source, [Reference("calls", name, qualifier)]))
 
 
-def _meant(reader: Reader, source: Definition, mention: Reference) -> ChunkView | None:
+def _meant(reader: Reader, source: ReferenceTarget, mention: Reference) -> ChunkView | None:
     """The stored chunk that a name in a document means."""
     scope = Scope(source.path, source.language, (), Catalogue(relation_reader.definitions(reader, mention.name)))
     return _best(reader, scope.resolve(source, [mention]))
@@ -86,9 +86,9 @@ def _stored(reader: Reader, chunk: CodeChunk) -> ChunkView | None:
     return same[min(chunk.ordinal, len(same) - 1)] if same else None
 
 
-def _as_definition(path: str, around: CodeChunk | None, chunks: Sequence[CodeChunk]) -> Definition:
+def _as_definition(path: str, around: CodeChunk | None, chunks: Sequence[CodeChunk]) -> ReferenceTarget:
     if around is not None:
         leaf = around.name.rsplit(".", 1)[-1]
-        return Definition(0, path, around.name, leaf, around.parent, around.kind, around.language)
+        return ReferenceTarget(0, path, around.name, leaf, around.parent, around.kind, around.language)
     language = chunks[0].language if chunks else ""
-    return Definition(0, path, MODULE_NAME, MODULE_NAME, None, "module", language)
+    return ReferenceTarget(0, path, MODULE_NAME, MODULE_NAME, None, "module", language)

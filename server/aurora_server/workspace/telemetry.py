@@ -12,7 +12,7 @@ from aurora_deliverables.deliverable import Deliverable
 from aurora_deliverables.events import Event
 from aurora_deliverables.projection import Tracking
 from aurora_deliverables.telemetry.export_settings import Wish, choose
-from aurora_memory.store.telemetry_outbox import Outbox
+from aurora_memory.store.deliverable_log import Outbox
 from aurora_protocol.version import __version__
 from aurora_server.configuration.settings import TelemetrySettings
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from aurora_indexer.documents.content import KnowledgeContent, knowledge_content
+from aurora_indexer.documents.content import knowledge_content
 from aurora_indexer.documents.document_parser import parse_document
+from aurora_memory.documents import KnowledgeContent
 
 SAMPLES = Path(__file__).parent / "samples"
 

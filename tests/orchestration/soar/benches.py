@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from aurora_deliverables.deliverables import Deliverables
-from aurora_memory.learning import FinishedRun, Judgement, Learned
+from aurora_memory.learning import Feedback, FinishedRun, Learned
 from aurora_memory.recall.patterns import recall_reasoning, weigh_reasoning
 from aurora_memory.recall.question import parse_question
 from aurora_memory.recall.recall import recall
@@ -42,7 +42,7 @@ class StoreMemory:
         self.root = root
         self.store = store
         self.learned: list[FinishedRun] = []
-        self.judged: list[Judgement] = []
+        self.judged: list[Feedback] = []
         self.indexed: list[str] = []
 
     async def recall(
@@ -68,7 +68,7 @@ class StoreMemory:
         self.learned.append(run)
         return await self.store.learn(run)
 
-    async def judge(self, judgement: Judgement) -> bool:
+    async def judge(self, judgement: Feedback) -> bool:
         self.judged.append(judgement)
         return await self.store.judge(judgement)
 

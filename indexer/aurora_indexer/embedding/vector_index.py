@@ -1,4 +1,4 @@
-"""Vectors of chunks in memory, and which of them are nearest to another. Pure arrays.
+"""Vector index: embeddings of chunks, held in memory, and the nearest neighbours of another. Pure arrays.
 
 float16 in blocks: 100,000 chunks of 384 dimensions are 77 MB (256: 51 MB) and about 15 MB for their row ids; looking
 through them takes 30 ms on one core and 1 MB besides.
@@ -26,8 +26,8 @@ MOST_BYTES = 512 << 20
 """More than this is not held; what is left out can't be found by meaning, only by words."""
 
 
-class Vectors:
-    """One vector for each chunk (row id), of length 1. Not for two threads at once."""
+class VectorIndex:
+    """Vector index with one vector for each chunk (row id), of length 1. Not for two threads at once."""
 
     def __init__(self, dimensions: int, most_bytes: int = MOST_BYTES) -> None:
         self.dimensions = dimensions

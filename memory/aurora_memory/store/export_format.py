@@ -9,18 +9,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from functools import reduce
 from operator import or_
-from typing import Annotated, get_args
+from typing import Annotated, Literal, get_args
 
 import msgspec
 from msgspec import Meta, Struct
 
 from aurora_memory import StoreError
 from aurora_memory.chunks import REASONING, ChunkKind
+from aurora_memory.documents import ReasoningDocument
 from aurora_protocol import typed
 
 FORMAT = "aurora-memory"
 VERSION = 2
-"""What is written. Version 1, which is read too, had no events of deliverables."""
+"""Version that is written. Version 1, which is read too, had no events of deliverables."""
 
 MAX_LINE = 4 << 20
 """Bytes of one line: more than the largest document there can be."""
@@ -72,7 +73,104 @@ class ChunkKey(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class ExportLine(Struct, frozen=True, tag_field="type", forbid_unknown_fields=True):
-    """Line after the first: a learned row, of a type that its table defines (`aurora_memory.store.tables`)."""
+    """Line after the first: a learned row, of the type that its table names (`aurora_memory.store.tables`)."""
+
+
+class ReasoningLine(ExportLine, frozen=True, tag="reasoning"):
+    """Reasoning chunk: its document, and when it was learned. It comes before every line that names it."""
+
+    at: Moment
+    document: ReasoningDocument
+
+
+class AccessLine(ExportLine, frozen=True, tag="access"):
+    """Use of a chunk."""
+
+    chunk: ChunkKey
+    at: Moment
+    kind: Name
+
+
+class BoostLine(ExportLine, frozen=True, tag="boost"):
+    """Amount that one run added to a chunk's activation, or took from it."""
+
+    chunk: ChunkKey
+    run: Name
+    at: Moment
+    amount: Annotated[float, Meta(ge=-1, le=1)]
+
+
+class UseLine(ExportLine, frozen=True, tag="use"):
+    """Chunk that a reasoning chunk was made with, and how surely."""
+
+    reasoning: ChunkKey
+    chunk: ChunkKey
+    weight: Share
+
+
+class RunLine(ExportLine, frozen=True, tag="run"):
+    """Run that was learned from; reported again it teaches nothing."""
+
+    id: Name
+    at: Moment
+    outcome: Literal["success", "partial", "failure"]
+    score: Share
+    query: Query
+    reasoning: ChunkKey | None = None
+
+
+class DifficultLine(ExportLine, frozen=True, tag="difficult"):
+    """Kind of question that failed and did not succeed since."""
+
+    signature: Query
+    query: Query
+    failures: Annotated[int, Meta(ge=1, le=1 << 31)]
+    last_score: Share
+    last_at: Moment
+
+
+class ArchivedLine(ExportLine, frozen=True, tag="archived"):
+    """Chunk that was put into the archive."""
+
+    chunk: ChunkKey
+    at: Moment
+
+
+class EscalatedLine(ExportLine, frozen=True, tag="escalated"):
+    """Chunk that was flagged, and what for."""
+
+    chunk: ChunkKey
+    action: Name
+    at: Moment
+
+
+class LogLine(ExportLine, frozen=True, tag="log"):
+    """Word of a conversation log's section. `file` is the log's path below the folder of logs."""
+
+    term: Name
+    file: Annotated[str, Meta(min_length=1, max_length=4096)]
+    line_start: Number
+    line_end: Number
+    section: Annotated[str, Meta(max_length=4096)]
+    phase: Number | None
+    keyword: Annotated[str, Meta(max_length=4096)]
+    topic: Annotated[str, Meta(max_length=4096)]
+    query_id: Annotated[str, Meta(max_length=200)]
+
+
+class DeliverableLine(ExportLine, frozen=True, tag="deliverable"):
+    """Event of a deliverable; `body` is its JSON, as it was kept."""
+
+    id: Name
+    change_id: Name
+    at: Moment
+    received_at: Moment
+    source: Name
+    body: msgspec.Raw
+
+    def __post_init__(self) -> None:
+        if len(bytes(self.body)) > MAX_EVENT:
+            raise ValueError(f"an event is longer than {MAX_EVENT >> 10} KiB")
 
 
 _UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
@@ -81,7 +179,7 @@ _header_decoder = typed.decoder(ExportHeader)
 
 
 def write_line(line: ExportLine | ExportHeader) -> bytes:
-    """One line, with its end."""
+    """Line as bytes, with its end."""
     return _encoder.encode(line) + b"\n"
 
 
@@ -113,5 +211,5 @@ def line_reader(types: Iterable[type[ExportLine]]) -> Callable[[int, bytes], Exp
 
 
 def invalid(number: int, problem: str) -> InvalidExport:
-    """What to say of a line that cannot be used."""
+    """Error of a line that cannot be used."""
     return InvalidExport(f"line {number}: {problem}; nothing was imported, export it anew with 'aurora memory export'")

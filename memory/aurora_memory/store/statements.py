@@ -1,4 +1,4 @@
-"""Many rows into a table, many at a time."""
+"""SQL statements: placeholders for many values, FTS5 queries for many terms, and the insert of many rows."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from itertools import chain
 from typing import Any, Literal
 
 import aiosqlite
+import msgspec
 
 _VALUES = 900
 """Values of one statement: fewer than any SQLite takes."""
@@ -41,3 +42,18 @@ async def insert_rows(
 def _together(rows: Sequence[Sequence[Any]], at_once: int) -> Iterator[tuple[Any, ...]]:
     for start in range(0, len(rows), at_once):
         yield tuple(chain.from_iterable(rows[start : start + at_once]))
+
+
+def as_list(values: Sequence[int] | Sequence[str]) -> str:
+    """Values for `json_each`: however many there are, the statement is the same and is compiled once."""
+    return msgspec.json.encode(values).decode()
+
+
+def marks(values: Sequence[Any]) -> str:
+    """As many places for values as there are."""
+    return ", ".join("?" * len(values))
+
+
+def any_of(terms: Sequence[str]) -> str:
+    """An FTS5 query for any of the terms; what they are made of is never taken for syntax."""
+    return " OR ".join('"' + term.replace('"', '""').replace("\0", "") + '"' for term in terms)

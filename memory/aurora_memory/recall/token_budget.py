@@ -12,30 +12,30 @@ from typing import Literal
 from msgspec import Struct
 
 EXCERPT_WORTH = 0.7
-"""What an excerpt is worth of the whole."""
+"""Share of the whole's worth that an excerpt has."""
 
 Form = Literal["whole", "excerpt"]
 Plan = dict[int, Form]
 
 
-class Offer(Struct, frozen=True):
-    """A hit as it can be delivered: its score, and the tokens of each form; `excerpt` is None where there is none."""
+class KnapsackItem(Struct, frozen=True):
+    """Item of the knapsack: score of a hit and tokens of each form of it; `excerpt` is None where there is none."""
 
     score: float
     whole: int
     excerpt: int | None = None
 
     def tokens(self, form: Form) -> int:
-        """What a form costs."""
+        """Tokens that a form costs."""
         return self.excerpt if form == "excerpt" and self.excerpt is not None else self.whole
 
     def worth(self, form: Form) -> float:
-        """What a form is worth."""
+        """Worth of a form."""
         return self.score if form == "whole" else EXCERPT_WORTH * self.score
 
 
 class _Step(Struct, frozen=True):
-    """From a form (or nothing) of an offer to a better one."""
+    """Step from a form (or nothing) of an offer to a better one."""
 
     place: int
     before: Form | None
@@ -44,8 +44,8 @@ class _Step(Struct, frozen=True):
     gain: float
 
 
-def choose(offers: Sequence[Offer], budget: int, limit: int | None = None) -> Plan:
-    """Plan for a token budget: for each offer (best first) that is delivered, by its place, whole or as an excerpt.
+def fill_token_budget(offers: Sequence[KnapsackItem], budget: int, limit: int | None = None) -> Plan:
+    """Plan of a recall for a token budget: the form in which each hit (best first) is delivered, by its place.
 
     Never more than `budget` tokens together, nor more than `limit` offers. The best offer of which any form fits is
     always among them.
@@ -66,12 +66,12 @@ def choose(offers: Sequence[Offer], budget: int, limit: int | None = None) -> Pl
     return max(plans, key=lambda plan: _worth(offers, plan))
 
 
-def _fitting(offer: Offer, budget: int) -> list[Form]:
+def _fitting(offer: KnapsackItem, budget: int) -> list[Form]:
     forms: list[Form] = ["whole"] if offer.excerpt is None else ["excerpt", "whole"]
     return [form for form in forms if offer.tokens(form) <= budget]
 
 
-def _greedy(offers: Sequence[Offer], plan: Plan, budget: int, limit: int, among: int) -> Plan:
+def _greedy(offers: Sequence[KnapsackItem], plan: Plan, budget: int, limit: int, among: int) -> Plan:
     """Take the steps that gain most per token, of the first `among` offers, as long as they fit."""
     plan = dict(plan)
     left = budget - sum(offers[place].tokens(form) for place, form in plan.items())
@@ -85,7 +85,7 @@ def _greedy(offers: Sequence[Offer], plan: Plan, budget: int, limit: int, among:
     return plan
 
 
-def _steps(place: int, offer: Offer, held: Form | None) -> Iterator[_Step]:
+def _steps(place: int, offer: KnapsackItem, held: Form | None) -> Iterator[_Step]:
     """The steps from what is held on; an excerpt only where it gains more per token than the whole."""
     whole, excerpt = offer.whole, offer.excerpt
     if held == "whole":
@@ -98,14 +98,14 @@ def _steps(place: int, offer: Offer, held: Form | None) -> Iterator[_Step]:
     yield _Step(place, "excerpt", "whole", whole - excerpt, offer.score - offer.worth("excerpt"))
 
 
-def _jumps(offers: Sequence[Offer]) -> Iterator[_Step]:
+def _jumps(offers: Sequence[KnapsackItem]) -> Iterator[_Step]:
     """A last look: what was left out because its better form did not fit."""
     for place, offer in enumerate(offers):
         if offer.excerpt is not None:
             yield _Step(place, None, "excerpt", offer.excerpt, offer.worth("excerpt"))
 
 
-def _in_order(offers: Sequence[Offer], budget: int, limit: int) -> Plan:
+def _in_order(offers: Sequence[KnapsackItem], budget: int, limit: int) -> Plan:
     """The best first, each whole if it fits, else as an excerpt."""
     plan: Plan = {}
     for place, offer in enumerate(offers):
@@ -116,7 +116,7 @@ def _in_order(offers: Sequence[Offer], budget: int, limit: int) -> Plan:
     return plan
 
 
-def _whole_in_order(offers: Sequence[Offer], budget: int, limit: int) -> Plan:
+def _whole_in_order(offers: Sequence[KnapsackItem], budget: int, limit: int) -> Plan:
     """The best first, each whole or not at all."""
     plan: Plan = {}
     for place, offer in enumerate(offers):
@@ -126,7 +126,7 @@ def _whole_in_order(offers: Sequence[Offer], budget: int, limit: int) -> Plan:
     return plan
 
 
-def _with_one_more(offers: Sequence[Offer], first: int, budget: int, limit: int) -> Iterator[Plan]:
+def _with_one_more(offers: Sequence[KnapsackItem], first: int, budget: int, limit: int) -> Iterator[Plan]:
     """The best offer in its smallest form, and with it the other that is worth most."""
     start = _fitting(offers[first], budget)[0]
     left = budget - offers[first].tokens(start)
@@ -141,5 +141,5 @@ def _with_one_more(offers: Sequence[Offer], first: int, budget: int, limit: int)
         yield _greedy(offers, {first: start, place: form}, budget, limit, len(offers))
 
 
-def _worth(offers: Sequence[Offer], plan: Plan) -> float:
+def _worth(offers: Sequence[KnapsackItem], plan: Plan) -> float:
     return sum(offers[place].worth(form) for place, form in plan.items())
