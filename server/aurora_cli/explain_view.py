@@ -21,6 +21,7 @@ def explanation(item: dict[str, Any], now: datetime) -> list[str]:
     if not isinstance(evidence, dict):
         return [_activation(item["activation"], {}, now)]
     lines = [
+        _asked(evidence),
         _activation(item["activation"], evidence, now),
         _matches(evidence),
         _reached(item, evidence),
@@ -28,6 +29,11 @@ def explanation(item: dict[str, Any], now: datetime) -> list[str]:
         _signals(evidence),
     ]
     return [plain(line) for line in lines if line]
+
+
+def _asked(evidence: dict[str, Any]) -> str:
+    """The kind of question that the query was taken for, which decides how answers are ordered."""
+    return f"asked for {evidence['question']}" if evidence.get("question") else ""
 
 
 def _activation(terms: dict[str, Any], evidence: dict[str, Any], now: datetime) -> str:

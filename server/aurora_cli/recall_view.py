@@ -121,7 +121,18 @@ def _item_lines(
     if style.width is not None:
         summary = shorten(summary, max(style.width - 7 - len(facts), _NARROWEST_TITLE))
     below = " · ".join(part for part in (summary, style.dim(facts) if facts else "") if part)
-    return [*lines, f"    {below}"] if below else lines
+    lines += [f"    {below}"] if below else []
+    also = _also(item, style)
+    return [*lines, f"    {style.dim(also)}"] if also else lines
+
+
+def _also(item: dict[str, Any], style: Style) -> str:
+    """What else of the same file answers: `also here: Session.close :88, open_session :12`."""
+    members = item.get("also") or []
+    if not members:
+        return ""
+    named = plain("also here: " + ", ".join(f"{each['name']} :{each['line_start']}" for each in members))
+    return named if style.width is None else shorten(named, max(style.width - 4, _NARROWEST_TITLE))
 
 
 def _facts(item: dict[str, Any], now: datetime) -> str:

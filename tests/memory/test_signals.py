@@ -39,11 +39,15 @@ def test_scores_rise_with_strength_and_stay_within_bounds() -> None:
 
 
 def test_tests_are_known_by_their_path() -> None:
-    for folder in ("test", "tests", "testing", "spec", "specs", "__tests__"):
+    for folder in ("tests", "spec", "specs", "__tests__"):
         assert is_test(f"{folder}/a.py") and is_test(f"src/{folder}/a.py"), folder
     for path in ("src/test_a.py", "test_a.py", "pkg/a_test.go", "src/a.spec.ts", "src/a.test.ts", "a/conftest.py"):
         assert is_test(path), path
+    for path in ("test/a.py", "src/test/java/A.java", "lib/test/a.js", "src/main/CartTest.java", "a/cart_unittest.cc"):
+        assert is_test(path), path
     assert is_test("bin/test"), "a program called so"
+    for path in ("django/test/client.py", "numpy/testing/utils.py", "click/testing.py", "core/testing/fakes.go"):
+        assert not is_test(path), f"{path} is what others test with"
     for path in ("src/testament.py", "contest/a.py", "src/latest.go", "src/specs.py", "src/respec.ts", "a/tests.md"):
         assert not is_test(path), path
 

@@ -112,6 +112,7 @@ def test_content_is_numbered_and_what_else_there_is_is_said() -> None:
         content="def expand(template)\n    …\n    return done",
         content_lines=[41, 0, 108],
         similar=["a", "b"],
+        also=[{"id": "c", "name": "URI.\x1bexpand", "kind": "method", "line_start": 7, "line_end": 9}],
         excerpt=True,
     )
     whole = item(content="one\n\ntwo", line_start=9)
@@ -120,9 +121,10 @@ def test_content_is_numbered_and_what_else_there_is_is_said() -> None:
     reply = {"query": "q", "took_ms": 4.0, "freshness": FRESH, "results": [cut, whole, pattern], "logs": [log]}
     lines = recall_lines(reply, style=Style(), here=Path("/w"), now=NOW)
     assert lines[1].endswith(" · changed 3 d ago · 4 callers · +2 alike · excerpt")
-    assert lines[2:6] == ["     41  def expand(template)", "             …", "    108      return done", ""]
-    assert lines[8:12] == ["     9  one", "    10", "    11  two", ""]
-    assert lines[14] == "    First this"
+    assert lines[2] == "    also here: URI.\ufffdexpand :7"
+    assert lines[3:7] == ["     41  def expand(template)", "             …", "    108      return done", ""]
+    assert lines[9:13] == ["     9  one", "    10", "    11  two", ""]
+    assert lines[15] == "    First this"
     assert lines[-2] == "see also 2026/11/a.md:7 Phase 5\ufffd: COLLECT"
 
 

@@ -10,6 +10,7 @@ from aurora_memory.chunks import REASONING
 from aurora_memory.learning import Boost
 from aurora_memory.recall import Hit
 from aurora_memory.recall.question import Question
+from aurora_memory.recall.question_kind import MEANING
 from aurora_memory.recall.ranking import Nearness
 from aurora_memory.recall.signals import SIGNALS
 from aurora_memory.recall.similar_commits import Episode
@@ -56,6 +57,7 @@ def evidence_of(reader: Reader, hits: Sequence[Hit], question: Question | None, 
             episodes=[_remembered(each) for each in hit.episodes],
             learned=[_lesson(each) for each in learned.get(hit.chunk.id, ())[:LESSONS]],
             signals=signals(hit) if question is not None else [],
+            question="" if question is None else f"{question.kind}: {MEANING[question.kind]}",
             semantic=_near(hit.nearness),
             focus=Lines(line_start=hit.focus[0], line_end=hit.focus[1]),
         )
