@@ -10,4 +10,4 @@ class TooSlow(IndexerError):
 
 
 class WorkerLost(IndexerError):
-    """A worker process died or hung while it held this file."""
+    """Error of a file that a worker process held when it died or hung."""

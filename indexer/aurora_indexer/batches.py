@@ -118,4 +118,4 @@ class Batches:
 
 
 def _stat(stat: ReadStat | None) -> FileStat:
-    return FileStat(stat.size, stat.mtime_ns) if stat is not None else UNREAD
+    return FileStat(stat.size, stat.mtime_ns, mark=stat.mark) if stat is not None else UNREAD

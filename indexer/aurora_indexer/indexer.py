@@ -398,4 +398,4 @@ def _parse_here(path: str, source: bytes) -> ParsedFile | None:
 
 
 def _same(file: FoundFile, stat: FileStat | None) -> bool:
-    return stat is not None and (file.size, file.mtime_ns) == (stat.size, stat.mtime_ns)
+    return stat is not None and (file.size, file.mtime_ns, file.mark) == (stat.size, stat.mtime_ns, stat.mark)

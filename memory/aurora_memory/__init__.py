@@ -2,24 +2,24 @@
 
 
 class StoreError(Exception):
-    """Something about the memory of a workspace; the message says what, where and the next step."""
+    """Error of the memory of a workspace; the message says what, where and the next step."""
 
 
 class StoreBusy(StoreError):
-    """Another process holds the store."""
+    """Error of a store that another process holds."""
 
 
 class StoreCorrupt(StoreError):
-    """The database file is not one of ours, or SQLite finds it damaged."""
+    """Error of a database file that is not one of ours, or that SQLite finds damaged."""
 
 
 class StoreForeign(StoreCorrupt):
-    """The database is another program's: nothing may be done to it."""
+    """Error of a database that is another program's: nothing may be done to it."""
 
 
 class StoreTooNew(StoreError):
-    """The database was written by a newer AURORA."""
+    """Error of a database that a newer AURORA wrote."""
 
 
 class UnknownChunk(StoreError):
-    """No live chunk answers to that id."""
+    """Error of an id that no live chunk answers to."""

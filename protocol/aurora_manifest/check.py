@@ -6,23 +6,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from aurora_manifest.findings import MAX_FINDINGS, Edit, Finding, Fix, Severity, in_order
-from aurora_manifest.json.document import Document
+from aurora_manifest.json.document import JsonDocument
 from aurora_manifest.json.incremental_parse import reparse
 from aurora_manifest.json.scanner import parse
 from aurora_manifest.json.value_text import alternatives, closest, quoted
 from aurora_manifest.model import Capability, Manifest, Resource
 from aurora_manifest.rules.ignore import without_ignored
 from aurora_manifest.rules.registry import RULES, Rule, Scope, ask
-from aurora_manifest.rules.subject import Part, Subject
+from aurora_manifest.rules.subject import ManifestPart, Subject
 from aurora_manifest.schema import manifest_schema
 
 __all__ = ["CheckStopped", "Checker", "check", "check_document", "is_manifest", "manifest_schema", "unknown_rules"]
 
 SEVERITIES = ("error", "warning", "info", "hint", "off")
-"""What a rule can be set to."""
+"""Settings of a rule."""
 
 _ENOUGH = 3 * MAX_FINDINGS
 """After so many findings in single capabilities and resources no more are looked for: they would not be listed."""
@@ -46,13 +47,13 @@ def check(text: str, *, uri: str = "", severities: Mapping[str, str] = {}) -> li
     return check_document(parse(text), severities=severities)
 
 
-def check_document(document: Document, *, severities: Mapping[str, str] = {}) -> list[Finding]:
+def check_document(document: JsonDocument, *, severities: Mapping[str, str] = {}) -> list[Finding]:
     """As `check`, for a text already parsed."""
     return Checker(severities).check(document)
 
 
 def unknown_rules(severities: Mapping[str, str]) -> list[str]:
-    """What is wrong with a setting of severities, one sentence each: rules that do not exist, words that are none."""
+    """Complaints about a setting of severities, one sentence each: rules that do not exist, words that are none."""
     wrong = []
     for rule in severities:
         if rule not in RULES:
@@ -70,11 +71,19 @@ class CheckStopped(Exception):
     """Nobody wants to know any more what a check would find."""
 
 
+class PartAnswer(Struct, frozen=True, gc=False):
+    """Answer about one capability or resource: its own findings, and whether the schema has nothing to say of it."""
+
+    findings: list[Finding]
+    sound: bool
+
+
 class Checker:
     """Checks one manifest again and again as it changes.
 
     Rules about one capability or resource look at nothing but its text, so their answers are kept with that text and
-    used again while it stays the same. Not for several threads at once.
+    used again while it stays the same; so is the schema's, where it has nothing to say. Not for several threads at
+    once.
     """
 
     def __init__(self, severities: Mapping[str, str] = {}) -> None:
@@ -83,21 +92,21 @@ class Checker:
             for rule, severity in severities.items()
             if severity in SEVERITIES
         }
-        self._kept: dict[tuple[type, str], list[Finding]] = {}
-        self._sound: Document | None = None
+        self._kept: dict[tuple[type, str], PartAnswer] = {}
+        self._sound: JsonDocument | None = None
         self._whole = [*self._rules("text"), *self._rules("manifest")]
         self._capability = self._rules("capability")
         self._resource = self._rules("resource")
         self._part = self._rules("part")
 
-    def read(self, text: str) -> Document:
+    def read(self, text: str) -> JsonDocument:
         """The text as a document; quick when it differs a little from the last sound one."""
         document = parse(text) if self._sound is None else reparse(self._sound, text)
         if not document.problems:
             self._sound = document
         return document
 
-    def check(self, document: Document, stopped: Callable[[], bool] = lambda: False) -> list[Finding]:
+    def check(self, document: JsonDocument, stopped: Callable[[], bool] = lambda: False) -> list[Finding]:
         """Everything that is wrong with the document, in the order of the text.
 
         After an edit inside one capability, a document from `read` takes a small part of the time of a first one.
@@ -107,10 +116,11 @@ class Checker:
             raise CheckStopped
         told = self._severities.get(_MISSPELT, "error") == "error"
         manifest = Manifest(document)
-        subject = Subject(manifest, names_may_explain=told)
+        local, sound = self._local([*manifest.capabilities.values(), *manifest.resources], document, stopped)
+        subject = Subject(manifest, names_may_explain=told, sound=sound)
         findings = ask(self._whole, subject)
         findings += ask(self._part, subject.rest, document)
-        findings += self._local([*manifest.capabilities.values(), *manifest.resources], document, stopped)
+        findings += local
         return in_order(self._as_set(without_ignored(document, _with_safe_fixes(document, findings))))
 
     def _rules(self, scope: Scope) -> list[Rule]:
@@ -121,31 +131,37 @@ class Checker:
         ]
 
     def _local(
-        self, parts: list[Capability | Resource], document: Document, stopped: Callable[[], bool]
-    ) -> list[Finding]:
-        """What the rules say of each part; kept by its text, with offsets from where the part begins."""
-        before, kept = self._kept, dict[tuple[type, str], list[Finding]]()
+        self, parts: list[Capability | Resource], document: JsonDocument, stopped: Callable[[], bool]
+    ) -> tuple[list[Finding], frozenset[int]]:
+        """Findings in single parts, and the parts that the schema has nothing to say of, by `id` of their values.
+
+        Answers are kept by the part's text, with offsets from where the part begins.
+        """
+        before, kept = self._kept, dict[tuple[type, str], PartAnswer]()
         findings: list[Finding] = []
+        sound: list[int] = []
         anywhere = self._possible(parts, document) if not before else self._part
         for each in parts:
             if len(findings) > _ENOUGH:
                 break
             base = each.member.name_start
             key = type(each), document.text[base : each.member.value.end]
-            found = before.get(key)
-            if found is None:
+            answer = before.get(key)
+            if answer is None:
                 if stopped():
                     self._kept |= kept
                     raise CheckStopped
                 own = ask(self._capability if isinstance(each, Capability) else self._resource, each, document)
-                own += ask(anywhere, Part(each.path[:1], (each.member,)), document)
-                found = [_moved(one, -base) for one in own]
-            kept[key] = found
-            findings += (_moved(one, base) for one in found)
+                own += ask(anywhere, ManifestPart(each.path[:1], (each.member,)), document)
+                answer = PartAnswer([_moved(one, -base) for one in own], _is_sound(each))
+            kept[key] = answer
+            findings += (_moved(one, base) for one in answer.findings)
+            if answer.sound:
+                sound.append(id(each.node.value))
         self._kept = kept
-        return findings
+        return findings, frozenset(sound)
 
-    def _possible(self, parts: list[Capability | Resource], document: Document) -> list[Rule]:
+    def _possible(self, parts: list[Capability | Resource], document: JsonDocument) -> list[Rule]:
         """Rules about parts that may find something in any of them: one look at each different line of the text.
 
         A first check of a thousand capabilities takes 25 ms less with it (200 instead of 225).
@@ -168,7 +184,14 @@ class Checker:
         return wanted
 
 
-def _with_safe_fixes(document: Document, findings: list[Finding]) -> list[Finding]:
+def _is_sound(part: Capability | Resource) -> bool:
+    """Whether the schema surely has nothing to say of a part, nor of the names in it."""
+    shape = manifest_schema().shapes.at("#/$defs/capability" if isinstance(part, Capability) else "#/$defs/resource")
+    plain = part.node.value
+    return isinstance(plain, dict) and shape.accepts(plain) and shape.knows(plain)
+
+
+def _with_safe_fixes(document: JsonDocument, findings: list[Finding]) -> list[Finding]:
     """Without fixes where the text is broken: what is put right there could land in the wrong place.
 
     Fixes of the broken text itself stay, and those in other capabilities and resources.

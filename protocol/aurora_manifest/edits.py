@@ -7,7 +7,7 @@ import re
 from typing import Any
 
 from aurora_manifest.findings import Edit, Fix
-from aurora_manifest.json.document import Array, Document, Node, Object
+from aurora_manifest.json.document import Array, JsonDocument, Node, Object
 
 _HALF = re.compile("[\ud800-\udfff]")
 _INDENT = re.compile(r"[\n\r]([ \t]*)\Z")
@@ -35,7 +35,7 @@ def renaming(start: int, end: int, name: str) -> Fix:
     return Fix(f"Rename to {spelt(name)}", (Edit(start, end, spelt(name)),))
 
 
-def adding_member(document: Document, node: Object | None, name: str, value: Any, title: str = "") -> Fix | None:
+def adding_member(document: JsonDocument, node: Object | None, name: str, value: Any, title: str = "") -> Fix | None:
     """Put a member at the end of an object, laid out as the members before it; None where the object is damaged."""
     if node is None or node.broken or name in node.value:
         return None
@@ -47,7 +47,7 @@ def adding_member(document: Document, node: Object | None, name: str, value: Any
     return Fix(title, (Edit(last.value.end, last.value.end, f",{lead}{spelt(name)}: {_laid_out(value, lead)}"),))
 
 
-def adding_item(document: Document, node: Array | None, value: Any, title: str = "") -> Fix | None:
+def adding_item(document: JsonDocument, node: Array | None, value: Any, title: str = "") -> Fix | None:
     """Put an item at the end of an array, laid out as the items before it; None where the array is damaged."""
     if node is None or node.broken:
         return None
@@ -80,7 +80,7 @@ def removing_item(node: Array, index: int, title: str) -> Fix | None:
 
 
 def _lead(text: str, opened: int, first: int) -> str:
-    """What stands between a separator and the next member: a line end with its indent, or a space, or nothing."""
+    """Space between a separator and the next member: a line end with its indent, or a space, or nothing."""
     before = text[opened + 1 : first]
     match = _INDENT.search(before)
     if match:

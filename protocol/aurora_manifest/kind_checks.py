@@ -11,7 +11,7 @@ import aurora_schemas
 from aurora_manifest.check import check, manifest_schema
 from aurora_manifest.edits import renaming
 from aurora_manifest.findings import Finding, in_order
-from aurora_manifest.json.document import Document, Object
+from aurora_manifest.json.document import JsonDocument, Object
 from aurora_manifest.json.scanner import parse
 from aurora_manifest.kinds import DELIVERABLE, DELIVERABLE_STATE, MANIFEST, METRICS_OUTPUT, DocumentKind
 from aurora_manifest.misspellings import Guesses, Misspelt, misspelt_members
@@ -21,7 +21,7 @@ from aurora_manifest.rules.subject import Subject
 from aurora_manifest.violations import SchemaCheck
 
 
-def schema_of(kind: DocumentKind, document: Document | None = None) -> SchemaCheck:
+def schema_of(kind: DocumentKind, document: JsonDocument | None = None) -> SchemaCheck:
     """The check against the schema of a kind, with the shapes that hover and completion read.
 
     For a `deliverable`, `document` tells which schema: whoever has `metrics` or `schema_version` is metrics.
@@ -46,8 +46,8 @@ def check_text(text: str, kind: DocumentKind, *, uri: str = "", severities: Mapp
     return check(text, uri=uri, severities=severities) if kind is MANIFEST else against_schema(parse(text), kind)
 
 
-def against_schema(document: Document, kind: DocumentKind) -> list[Finding]:
-    """What is wrong with a document as JSON and by the schema of its kind, in the order of the text."""
+def against_schema(document: JsonDocument, kind: DocumentKind) -> list[Finding]:
+    """Findings in a document as JSON and by the schema of its kind, in the order of the text."""
     subject, schema = Subject(Manifest(document)), schema_of(kind, document)
     misspelt = list(misspelt_members(document, schema.shapes.root, Guesses()))
     findings = ask([rule for rule in RULES.values() if rule.info.scope == "text"], subject)

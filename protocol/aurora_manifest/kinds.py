@@ -40,7 +40,7 @@ _BY_NAME = {"config.json": CONFIGURATION, "agents.json": AGENTS}
 
 
 def kind_of(path: str, home: str | None = None) -> DocumentKind | None:
-    """What kind of file a path or file URI names; None for files that are not checked.
+    """Kind of file that a path or file URI names; None for files that are not checked.
 
     - `aura.json` anywhere is a manifest;
     - `config.json` and `agents.json` in a folder `.aurora`, or in `home`, AURORA's own folder, are what they say;

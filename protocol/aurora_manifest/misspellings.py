@@ -7,9 +7,9 @@ from collections.abc import Collection, Hashable, Iterator
 from msgspec import Struct
 
 from aurora_manifest.findings import Finding, finding
-from aurora_manifest.json.document import Array, Broken, Document, Member, Object, Scalar
+from aurora_manifest.json.document import Array, Broken, JsonDocument, Member, Object, Scalar
 from aurora_manifest.json.value_text import closest, quoted
-from aurora_manifest.shape import Shape
+from aurora_manifest.shape import SchemaShape
 
 _COMPARISONS = 20_000
 _CONTAINERS = (Object, Array)
@@ -49,20 +49,24 @@ class Misspelt(Struct, frozen=True):
     explains: tuple[int, str] | None
 
 
-def misspelt_members(document: Document, shape: Shape, guesses: Guesses) -> Iterator[Misspelt]:
+def misspelt_members(
+    document: JsonDocument, shape: SchemaShape, guesses: Guesses, sound: frozenset[int] = frozenset()
+) -> Iterator[Misspelt]:
     """`schema-unknown-member`: a name close to one the schema knows, and, in a closed object, any unknown name.
 
     An error where the object is closed or the known member is required and missing; a warning elsewhere, since
-    manifests may have members of their own (AURA-P "FAQ").
+    manifests may have members of their own (AURA-P "FAQ"). Objects whose plain value has its `id` in `sound` are known
+    to have no such name.
     """
-    plain_tells = all(each.rule != "json-duplicate-key" for each in document.problems)
+    if any(each.rule == "json-duplicate-key" for each in document.problems):
+        sound = frozenset()  # a plain value does not tell of names that stand twice
     pending = [(document.root, shape)]
     while pending:
         node, shape = pending.pop()
         if isinstance(node, Array):
             if shape.items is not None:
                 pending.extend((item, shape.items) for item in node.items if isinstance(item, _CONTAINERS))
-        elif isinstance(node, Object) and not (plain_tells and shape.knows(node.value)):
+        elif isinstance(node, Object) and id(node.value) not in sound:
             known, others = shape.members, shape.others
             named = bool(known or shape.closed) and others is None and not node.value.keys() <= known.keys()
             for member in node.members:
@@ -78,7 +82,9 @@ def misspelt_members(document: Document, shape: Shape, guesses: Guesses) -> Iter
                     pending.append((value, inner))
 
 
-def _about(document: Document, node: Object, member: Member, shape: Shape, guesses: Guesses) -> Iterator[Misspelt]:
+def _about(
+    document: JsonDocument, node: Object, member: Member, shape: SchemaShape, guesses: Guesses
+) -> Iterator[Misspelt]:
     name = member.name
     if name.startswith("x-") and not shape.closed:
         return

@@ -1,6 +1,6 @@
 """A manifest's parts by what they mean: capabilities, resources, and who uses what (AURA-P "Core Concepts").
 
-A view of a `Document`: every part keeps its node, so that rules and editors know the exact place. What is missing or of
+A view of a document: every part keeps its node, so that rules and editors know the exact place. What is missing or of
 another type is None or empty here; saying so is the schema's affair.
 """
 
@@ -14,7 +14,7 @@ from typing import Any, Generic, TypeVar, overload
 
 from msgspec import Struct
 
-from aurora_manifest.json.document import Array, Document, Member, Node, Object, Scalar
+from aurora_manifest.json.document import Array, JsonDocument, Member, Node, Object, Scalar
 from aurora_manifest.json.pointers import PointerError, from_pointer
 from aurora_manifest.subschemas import Subschema, subschemas
 from aurora_manifest.templates import Template, parse_template
@@ -139,9 +139,9 @@ class Capability:
         return {each.name: _mapped(each) for each in members(self.mapping) if isinstance(each.value.value, str)}
 
     @_Once
-    def schemas(self) -> tuple[Subschema, ...]:
+    def schemas(self) -> Sequence[Subschema]:
         """`parameters` and every schema in it."""
-        return tuple(subschemas((*self.path, "parameters"), self.parameters)) if self.parameters else ()
+        return subschemas((*self.path, "parameters"), self.parameters) if self.parameters else ()
 
     @_Once
     def _by_keyword(self) -> dict[str, list[Subschema]]:
@@ -216,7 +216,7 @@ class Resource:
 class Manifest:
     """A whole manifest."""
 
-    def __init__(self, document: Document) -> None:
+    def __init__(self, document: JsonDocument) -> None:
         self.document = document
         self.root = document.root
         self.site = obj(document.root, "site")
@@ -227,9 +227,14 @@ class Manifest:
         self.resources = [Resource(each) for each in members(self.resources_node)]
 
     @cached_property
+    def by_resource(self) -> list[tuple[Resource, list[Operation]]]:
+        """The resources, each with its operations, in the order of the text."""
+        return [(resource, resource.operations) for resource in self.resources]
+
+    @cached_property
     def operations(self) -> list[Operation]:
         """Every operation of every resource, in the order of the text."""
-        return [operation for resource in self.resources for operation in resource.operations]
+        return [operation for _, operations in self.by_resource for operation in operations]
 
     @cached_property
     def uses(self) -> dict[str, list[Operation]]:
@@ -284,7 +289,7 @@ def members(node: Node | None) -> Sequence[Member]:
     return node.members if isinstance(node, Object) else []
 
 
-def within(document: Document, node: Scalar, start: int, end: int) -> tuple[int, int]:
+def within(document: JsonDocument, node: Scalar, start: int, end: int) -> tuple[int, int]:
     """Offsets in a string's decoded value as offsets in the document's text, whatever escapes are in between."""
     decoded = str(node.value)
     first = node.start + 1

@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import aurora_schemas
-from aurora_manifest.json.document import Document, Object
+from aurora_manifest.json.document import JsonDocument, Object
 from aurora_manifest.violations import SchemaCheck
 
 SCHEMA_ADDRESS = "https://unpkg.com/aura-protocol@1.0.5/dist/aura-v1.0.schema.json"
@@ -25,7 +25,7 @@ def manifest_schema() -> SchemaCheck:
     return SchemaCheck(aurora_schemas.load("manifest-1.0"), "the manifest", usual_value)
 
 
-def usual_value(document: Document, path: tuple[str | int, ...], node: Object, name: str) -> Any:
+def usual_value(document: JsonDocument, path: tuple[str | int, ...], node: Object, name: str) -> Any:
     """A value to begin with for a member of a manifest that is missing; None where any value would be a guess."""
     match path, name:
         case (), "site":

@@ -25,22 +25,22 @@ class Shapes:
 
     def __init__(self, schema: dict[str, Any]) -> None:
         self._schema = schema
-        self._by_ref: dict[str, Shape] = {}
-        self.root = Shape(schema, self)
+        self._by_ref: dict[str, SchemaShape] = {}
+        self.root = SchemaShape(schema, self)
 
-    def at(self, ref: str) -> Shape:
+    def at(self, ref: str) -> SchemaShape:
         """The shape a `$ref` means. Raises KeyError when the schema has no such place."""
         shape = self._by_ref.get(ref)
         if shape is None:
             place: Any = self._schema
             for step in ref.removeprefix("#/").split("/"):
                 place = place[step]
-            shape = self._by_ref[ref] = Shape(place, self)
+            shape = self._by_ref[ref] = SchemaShape(place, self)
         return shape
 
-    def along(self, path: Iterable[str | int]) -> Shape | None:
+    def along(self, path: Iterable[str | int]) -> SchemaShape | None:
         """The shape of a place in a document, by the way to it; None where the schema says nothing."""
-        shape: Shape | None = self.root
+        shape: SchemaShape | None = self.root
         for step in path:
             if shape is None:
                 return None
@@ -48,7 +48,7 @@ class Shapes:
         return shape
 
 
-class Shape:
+class SchemaShape:
     """One subschema. `accepts` may be wrong in one way only: it says no to what it does not fully understand."""
 
     def __init__(self, schema: dict[str, Any], shapes: Shapes) -> None:
@@ -65,18 +65,18 @@ class Shape:
 
     @property
     def description(self) -> str:
-        """What the schema says of the place, as Markdown; the place's own words before those of what it refers to."""
+        """Description by the schema, as Markdown; the place's own words before those of what it refers to."""
         own: str = self._schema.get("description", "")
         return own or (self._target.description if self._target else "")
 
     @cached_property
-    def members(self) -> dict[str, Shape]:
+    def members(self) -> dict[str, SchemaShape]:
         """The members the schema names, with their shapes."""
         members = dict(self._target.members) if self._target else {}
         for branch in self._branches:
             members.update(branch.members)
         properties = self._schema.get("properties", {})
-        return members | {name: Shape(schema, self._shapes) for name, schema in properties.items()}
+        return members | {name: SchemaShape(schema, self._shapes) for name, schema in properties.items()}
 
     @cached_property
     def kinds(self) -> tuple[str, ...]:
@@ -104,18 +104,18 @@ class Shape:
         return frozenset(self.required) | (self._target.needed if self._target else frozenset())
 
     @cached_property
-    def others(self) -> Shape | None:
+    def others(self) -> SchemaShape | None:
         """The shape of members the schema does not name, where it says anything about them."""
         schema = self._schema.get("additionalProperties", self._schema.get("x-aurora-values"))
         if isinstance(schema, dict):
-            return Shape(schema, self._shapes)
+            return SchemaShape(schema, self._shapes)
         return self._target.others if self._target else None
 
     @cached_property
-    def items(self) -> Shape | None:
+    def items(self) -> SchemaShape | None:
         """The shape of an array's items."""
         if "items" in self._schema:
-            return Shape(self._schema["items"], self._shapes)
+            return SchemaShape(self._schema["items"], self._shapes)
         return self._target.items if self._target else None
 
     @cached_property
@@ -124,26 +124,26 @@ class Shape:
         return self._schema.get("additionalProperties") is False or (self._target is not None and self._target.closed)
 
     @cached_property
-    def _target(self) -> Shape | None:
+    def _target(self) -> SchemaShape | None:
         return self._shapes.at(self._schema["$ref"]) if "$ref" in self._schema else None
 
     @cached_property
-    def _branches(self) -> tuple[Shape, ...]:
-        return tuple(Shape(schema, self._shapes) for schema in self._schema.get("anyOf", ()))
+    def _branches(self) -> tuple[SchemaShape, ...]:
+        return tuple(SchemaShape(schema, self._shapes) for schema in self._schema.get("anyOf", ()))
 
     @cached_property
-    def _tests(self) -> dict[str, tuple[frozenset[type] | None, Shape]]:
-        """What each named member must meet: its types where that is all, else its shape."""
+    def _tests(self) -> dict[str, tuple[frozenset[type] | None, SchemaShape]]:
+        """Test for each named member: its types where that is all, else its shape."""
         shapes = {name: self.members[name]._direct for name in self._schema.get("properties", {})}
         return {name: (shape._types if shape._only_typed else None, shape) for name, shape in shapes.items()}
 
     @cached_property
-    def _test_of_others(self) -> Shape | bool:
+    def _test_of_others(self) -> SchemaShape | bool:
         schema = self._schema.get("additionalProperties", True)
-        return Shape(schema, self._shapes)._direct if isinstance(schema, dict) else bool(schema)
+        return SchemaShape(schema, self._shapes)._direct if isinstance(schema, dict) else bool(schema)
 
     @property
-    def _direct(self) -> Shape:
+    def _direct(self) -> SchemaShape:
         """The shape itself or, when it only refers, the one it refers to."""
         only_refers = self._target is not None and self._schema.keys() <= _ANNOTATIONS | {"$ref"}
         return self._target if self._target is not None and only_refers else self
@@ -172,7 +172,7 @@ class Shape:
         return True
 
     @cached_property
-    def _naming(self) -> dict[str, Shape]:
+    def _naming(self) -> dict[str, SchemaShape]:
         """The members in which some name may be one that the schema does not know."""
         return {name: shape for name, shape in self.members.items() if shape._may_name}
 

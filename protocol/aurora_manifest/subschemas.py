@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from msgspec import Struct
 
-from aurora_manifest.json.document import Array, Object
+from aurora_manifest.json.document import Array, Object, Scalar
 
 ONE = frozenset({"items", "additionalProperties", "contains", "propertyNames", "not", "if", "then", "else"})
 ONE |= {"unevaluatedItems", "unevaluatedProperties", "contentSchema"}
@@ -23,15 +21,19 @@ class Subschema(Struct, frozen=True, gc=False):
     checked: bool
 
 
-def subschemas(path: tuple[str | int, ...], node: Object) -> Iterator[Subschema]:
+def subschemas(path: tuple[str | int, ...], node: Object) -> list[Subschema]:
     """The schema itself and all schemas in it, the outer before the inner."""
+    found: list[Subschema] = []
     pending = [Subschema(path, node, True)]
     while pending:
         schema = pending.pop()
-        yield schema
+        found.append(schema)
         inner: list[Subschema] = []
         for member in schema.node.members:
-            name, value = member.name, member.value
+            value = member.value
+            if isinstance(value, Scalar):
+                continue
+            name = member.name
             if isinstance(value, Object):
                 if name in NAMED:
                     inner.extend(
@@ -49,3 +51,4 @@ def subschemas(path: tuple[str | int, ...], node: Object) -> Iterator[Subschema]
                     if isinstance(each, Object)
                 )
         pending.extend(reversed(inner))
+    return found

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from aurora_manifest.constraints import broken_constraint
 from aurora_manifest.edits import adding_member, writing
 from aurora_manifest.findings import MAX_FINDINGS, Finding, Fix, SchemaRule, finding
-from aurora_manifest.json.document import Broken, Document, Member, Node, Object, Scalar
+from aurora_manifest.json.document import Broken, JsonDocument, Member, Node, Object, Scalar
 from aurora_manifest.json.value_text import (
     alternatives,
     closest,
@@ -27,7 +26,25 @@ if TYPE_CHECKING:
     from jsonschema import ValidationError
     from jsonschema.protocols import Validator
 
-UsualValue = Callable[[Document, tuple[str | int, ...], Object, str], Any]
+_BOUNDS = {
+    "minimum": "at least",
+    "maximum": "at most",
+    "exclusiveMinimum": "more than",
+    "exclusiveMaximum": "less than",
+    "multipleOf": "a multiple of",
+}
+_AMOUNTS = {
+    "minLength": ("at least", "character"),
+    "maxLength": ("at most", "character"),
+    "minItems": ("at least", "item"),
+    "maxItems": ("at most", "item"),
+    "minProperties": ("at least", "member"),
+    "maxProperties": ("at most", "member"),
+}
+_MOST_EXAMPLES = 4
+
+
+UsualValue = Callable[[JsonDocument, tuple[str | int, ...], Object, str], Any]
 """From the document, the path and node of an object, and the name it lacks, to the value to put in; None for none."""
 
 _RULES: dict[str, SchemaRule] = {
@@ -56,17 +73,26 @@ class SchemaCheck:
         self._validator: Validator | None = None
         self.shapes = Shapes(schema)
 
-    def findings(self, document: Document, explained: frozenset[tuple[int, str]] = frozenset()) -> Iterator[Finding]:
-        """What makes the document invalid.
+    def findings(
+        self,
+        document: JsonDocument,
+        explained: frozenset[tuple[int, str]] = frozenset(),
+        sound: frozenset[int] = frozenset(),
+    ) -> Iterator[Finding]:
+        """Findings that make the document invalid.
 
-        `explained` holds (start of object, name) of missing members that another finding already accounts for. What the
-        scanner had to leave out is not held against the document: its syntax errors tell that.
+        `explained` holds (start of object, name) of missing members that another finding already accounts for; `sound`
+        the `id` of plain values, two levels down, that are known to be valid: nobody looks at them. What the scanner
+        had to leave out is not held against the document: its syntax errors tell that.
         """
-        if document.root is None or self.shapes.root.accepts(document.root.value):
+        if document.root is None:
+            return
+        plain = _without(sound, document.root.value)
+        if self.shapes.root.accepts(plain):
             return
         if self._validator is None:
             self._validator = _validator(self._schema, self.shapes)
-        errors = list(islice(self._validator.iter_errors(document.root.value), MAX_FINDINGS))
+        errors = list(islice(self._validator.iter_errors(plain), MAX_FINDINGS))
         wrong_type = {tuple(error.path) for error in errors if error.validator == "type"}
         for error in errors:
             path = tuple(error.path)
@@ -86,7 +112,7 @@ class SchemaCheck:
         self,
         error: ValidationError,
         path: tuple[str | int, ...],
-        document: Document,
+        document: JsonDocument,
         node: Object,
         member: Member | None,
         explained: frozenset[tuple[int, str]],
@@ -101,7 +127,7 @@ class SchemaCheck:
             fix = adding_member(document, node, name, value) if value is not None else None
             yield finding("schema-required", message, path, start, end, fix=fix)
 
-    def _message(self, error: ValidationError, path: tuple[str | int, ...], document: Document, node: Node) -> str:
+    def _message(self, error: ValidationError, path: tuple[str | int, ...], document: JsonDocument, node: Node) -> str:
         expected: Any = error.validator_value
         subject = self._subject(path)
         match error.validator:
@@ -121,7 +147,7 @@ class SchemaCheck:
             case "oneOf":
                 return f"{subject} fits more than one of the forms it may have: only one may fit"
         within = error.schema if isinstance(error.schema, dict) else {}
-        return f"{subject} {broken_constraint(str(error.validator), expected, within, _described(document, node))}"
+        return f"{subject} {_broken_constraint(str(error.validator), expected, within, _described(document, node))}"
 
     def _subject(self, path: tuple[str | int, ...]) -> str:
         if not path:
@@ -132,7 +158,17 @@ class SchemaCheck:
         return f"item {last + 1} of {self._subject(path[:-1])}"
 
 
-def _fix(error: ValidationError, document: Document, node: Node) -> Fix | None:
+def _without(sound: frozenset[int], root: Any) -> Any:
+    """The plain value without those members of its members that are known to be valid."""
+    if not sound or not isinstance(root, dict):
+        return root
+    return {
+        name: {key: each for key, each in value.items() if id(each) not in sound} if isinstance(value, dict) else value
+        for name, value in root.items()
+    }
+
+
+def _fix(error: ValidationError, document: JsonDocument, node: Node) -> Fix | None:
     """The one value that was meant: the constant, a choice spelt much alike, or the same value as the other type."""
     schema = error.schema if isinstance(error.schema, dict) else {}
     if "const" in schema:
@@ -155,7 +191,7 @@ def _fix(error: ValidationError, document: Document, node: Node) -> Fix | None:
 
 
 def _missing_name(error: ValidationError) -> str:
-    """Which of the required names an error is about; `jsonschema` tells it nowhere but here."""
+    """Name that an error finds missing; `jsonschema` tells it nowhere but here."""
     name: str = error.message
     return name
 
@@ -164,13 +200,13 @@ def _spelt(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def _described(document: Document, node: Node) -> str:
+def _described(document: JsonDocument, node: Node) -> str:
     if isinstance(node, Scalar) and isinstance(node.value, int | float) and not isinstance(node.value, bool):
         return f"the number {excerpt(document.text[node.start : node.end])}"
     return described(node.value)
 
 
-def _named(document: Document, node: Node) -> str:
+def _named(document: JsonDocument, node: Node) -> str:
     return quoted(node.value) if isinstance(node.value, str) else _described(document, node)
 
 
@@ -226,3 +262,25 @@ def _validator(schema: dict[str, Any], shapes: Shapes) -> Validator:
     keywords = {"$ref": ref, "required": required, "anyOf": any_of, "oneOf": one_of}
     extend: Callable[..., type[Draft202012Validator]] = validators.extend
     return extend(Draft202012Validator, keywords)(schema)
+
+
+def _broken_constraint(keyword: str, expected: Any, schema: Mapping[str, Any], described: str) -> str:
+    """Sentence about a broken condition, to be read behind its name: `must be at least 0, not the number -1`.
+
+    `described` is the value in words. It is not told where the value breaks a pattern: that may be a secret that was
+    put where its name belongs.
+    """
+    if keyword in _BOUNDS:
+        return f"must be {_BOUNDS[keyword]} {expected}, not {described}"
+    if keyword in ("minLength", "minItems", "minProperties") and expected == 1:
+        return "must not be empty"
+    if keyword in _AMOUNTS:
+        bound, noun = _AMOUNTS[keyword]
+        return f"must have {bound} {expected:,} {noun}{'' if expected == 1 else 's'}"
+    if keyword == "uniqueItems":
+        return "has an item twice"
+    if keyword == "pattern":
+        examples = [quoted(each) for each in schema.get("examples", ()) if isinstance(each, str)][:_MOST_EXAMPLES]
+        if examples:
+            return f"has not the form it needs: write it like {alternatives(examples)}"
+    return f"does not meet {quoted(keyword)}: {excerpt(json.dumps(expected, ensure_ascii=False))}"

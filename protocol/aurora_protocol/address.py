@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from aurora_protocol import DaemonUnreachable
+from aurora_protocol.strict_modes import OWN_FILE, complaint
 from aurora_protocol.version import __version__
 
 MAX_SOCKET_PATH = 100
@@ -88,16 +89,22 @@ class Address:
                     f"cannot make {folder}: {error.strerror}; set AURORA_HOME to a writable folder"
                 ) from error
         self.check()
+        _check_contents(self.home)
 
     def check(self) -> None:
-        """Raise DaemonUnreachable if another user could have put up, or could enter, a folder of ours that exists."""
+        """Raise DaemonUnreachable if another user could have put up, or could enter, a folder of ours that exists.
+
+        `home` and `logs` others may read where their user lets them; nobody else may write there.
+        """
+        for folder in (self.home, self.log.parent):
+            _check_believed(folder)
         for folder in dict.fromkeys((self.lock.parent, self.socket.parent)):
             _check_private(folder)
 
 
 @dataclass(frozen=True)
 class Info:
-    """What a running daemon says of itself in its info file. `started` is seconds since the epoch."""
+    """Self-description of a running daemon in its info file. `started` is seconds since the epoch."""
 
     pid: int
     version: str
@@ -112,7 +119,7 @@ def write_info(address: Address, info: Info) -> None:
 
 
 def read_info(address: Address) -> Info | None:
-    """What the last daemon of this home said of itself; None when there is nothing usable. It may be long gone."""
+    """Self-description of the last daemon of this home; None when there is nothing usable. It may be long gone."""
     document = _read_object(address.info)
     try:
         return Info(
@@ -164,9 +171,28 @@ def _check_private(folder: Path) -> None:
         raise DaemonUnreachable(f"{folder} is open to other users; run: chmod 700 '{folder}'")
 
 
+def _check_believed(path: Path) -> None:
+    """Raise DaemonUnreachable where others may write what `path` leads to. A link to a folder of one's own is fine."""
+    try:
+        problem = complaint(path, path.stat())
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise DaemonUnreachable(f"cannot look at {path}: {error.strerror}; set another AURORA_HOME") from error
+    if problem:
+        raise DaemonUnreachable(f"{problem}, or set another AURORA_HOME")
+
+
+def _check_contents(home: Path) -> None:
+    """Raise DaemonUnreachable where a file or folder in `home` is another user's, or may be written by one."""
+    with os.scandir(home) as entries:
+        for entry in entries:
+            _check_believed(Path(entry.path))
+
+
 def _write_private(path: Path, document: Mapping[str, object]) -> None:
     unfinished = path.with_name(f"{path.name}.{os.getpid()}")
-    descriptor = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    descriptor = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | OWN_FILE, 0o600)
     with os.fdopen(descriptor, "w", encoding="utf-8") as file:
         json.dump(document, file)
     unfinished.replace(path)

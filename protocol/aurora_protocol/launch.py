@@ -6,6 +6,7 @@ So starting one too many does no harm, and nothing here needs the lock.
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import re
@@ -21,12 +22,13 @@ from aurora_protocol import DaemonUnreachable
 from aurora_protocol.address import Address, read_info
 from aurora_protocol.client import Client
 from aurora_protocol.connection import NobodyThere, open_connection, open_socket, peer_process
+from aurora_protocol.strict_modes import OWN_FILE
 
 if TYPE_CHECKING:
     from subprocess import Popen
 
 DAEMON = ("-P", "-m", "aurora_cli", "daemon", "run", "--detached")
-"""What the interpreter is asked to run. `-P` keeps the working folder off the import path."""
+"""Arguments of the interpreter. `-P` keeps the working folder off the import path."""
 
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.01, 0.05
 _RESTART_AFTER = 0.5
@@ -146,7 +148,13 @@ def listening(address: Address) -> bool:
 def _spawn(address: Address, command: tuple[str, ...], environ: Mapping[str, str]) -> Popen[bytes]:
     import subprocess  # not needed, and not paid for, while a daemon runs
 
-    descriptor = os.open(address.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    try:
+        descriptor = os.open(address.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND | OWN_FILE, 0o600)
+    except OSError as error:
+        reason = "it is a link" if error.errno == errno.ELOOP else error.strerror
+        raise DaemonUnreachable(
+            f"cannot write {address.log}: {reason}; remove it, or set another AURORA_HOME"
+        ) from error
     try:
         process = subprocess.Popen(
             command,
@@ -204,7 +212,7 @@ def _size(log: Path) -> int:
 
 
 def _complaint(log: Path, since: int) -> str:
-    """What the daemon wrote last, after byte `since` of its log, and where to read more."""
+    """End of the daemon's log, after byte `since` of its log, and where to read more."""
     try:
         with log.open("rb") as file:
             size = os.fstat(file.fileno()).st_size

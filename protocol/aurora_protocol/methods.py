@@ -23,7 +23,7 @@ COMMANDS = {"aurora.recall": RECALL, "aurora.index": INDEX, "aurora.status": STA
 
 
 class Wire(Struct, frozen=True, kw_only=True):
-    """What every message here is: frozen, keyword-only, its keys on the wire those of its fields."""
+    """Base of every message here: frozen, keyword-only, its keys on the wire those of its fields."""
 
 
 class Position(Wire, frozen=True, kw_only=True):

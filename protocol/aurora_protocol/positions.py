@@ -14,7 +14,7 @@ from typing import Literal
 from msgspec import Struct
 
 Encoding = Literal["utf-8", "utf-16", "utf-32"]
-"""What a session counts `character` in: bytes, UTF-16 units (LSP's default), or code points."""
+"""Unit of `character` in a session: bytes, UTF-16 units (LSP's default), or code points."""
 
 _LINE_END = re.compile(r"\n|\r(?!\n)")
 _BLOCK = 512

@@ -1,5 +1,5 @@
-"""Secret patterns: what keys, tokens and passwords look like in a text: the one place where their shapes are written
-down.
+"""Secrets in a text: keys and tokens by their shapes (`secret_shapes`), passwords and keys by the names they stand
+beside.
 
 Manifests are warned of them, evidence and prompts go without them. Every search is linear in the text's length: runs
 are bounded or possessive, and no two of them compete for the same characters.
@@ -11,7 +11,10 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterator
+from functools import cache
 from typing import NamedTuple
+
+from aurora_protocol.secret_shapes import SERVICES, SHAPES, Shape
 
 
 class Secret(NamedTuple):
@@ -23,56 +26,6 @@ class Secret(NamedTuple):
     noun: str
     lead: str = ""
 
-
-_SHAPES: tuple[tuple[str, str, str, str], ...] = (
-    ("AKIA", "aws_key", "an AWS access key", r"(?<![0-9A-Za-z])AKIA[0-9A-Z]{16}(?![0-9A-Za-z])"),
-    ("ASIA", "aws_key", "an AWS access key", r"(?<![0-9A-Za-z])ASIA[0-9A-Z]{16}(?![0-9A-Za-z])"),
-    ("gh", "github_token", "a GitHub token", r"gh[pousr]_[A-Za-z0-9]{20,255}"),
-    ("github_pat_", "github_token", "a GitHub token", r"github_pat_[A-Za-z0-9_]{20,255}"),
-    ("gl", "gitlab_token", "a GitLab token", r"gl(?:pat|ptt|dt|rt|ft|soat|cbt|imt|agent)-[A-Za-z0-9_.-]{20,255}"),
-    ("xox", "slack_token", "a Slack token", r"xox[abcdeoprs]-[A-Za-z0-9-]{10,255}"),
-    ("xapp-", "slack_token", "a Slack token", r"xapp-[0-9]-[A-Za-z0-9-]{10,255}"),
-    (
-        "hooks.slack.com/",
-        "slack_token",
-        "a Slack webhook",
-        r"hooks\.slack\.com/(?:services|workflows)/[A-Za-z0-9+/]{20,255}",
-    ),
-    ("k_", "stripe_key", "a Stripe key", r"(?<![A-Za-z0-9])[rs]k_(?:live|test)_[A-Za-z0-9]{16,255}"),
-    ("whsec_", "stripe_key", "a Stripe signing secret", r"whsec_[A-Za-z0-9+/]{24,255}"),
-    ("sk-ant-", "anthropic_key", "an Anthropic key", r"(?<![A-Za-z0-9])sk-ant-[A-Za-z0-9_-]{16,255}"),
-    ("sk-", "api_key", "an API key", r"(?<![A-Za-z0-9_-])sk-(?=[A-Za-z_-]{0,60}+[0-9])[A-Za-z0-9_-]{20,255}"),
-    ("AIza", "google_key", "a Google API key", r"AIza[0-9A-Za-z_-]{35}"),
-    ("ya29.", "google_token", "a Google token", r"ya29\.[0-9A-Za-z_-]{20,500}"),
-    ("GOCSPX-", "google_key", "a Google client secret", r"GOCSPX-[0-9A-Za-z_-]{20,60}"),
-    ("npm_", "npm_token", "an npm token", r"(?<![A-Za-z0-9])npm_[A-Za-z0-9]{36}"),
-    ("pypi-", "pypi_token", "a PyPI token", r"pypi-AgE[A-Za-z0-9_-]{30,500}"),
-    ("SG.", "sendgrid_key", "a SendGrid key", r"SG\.[A-Za-z0-9_-]{16,32}\.[A-Za-z0-9_-]{16,64}"),
-    ("hf_", "hugging_face_token", "a Hugging Face token", r"(?<![A-Za-z0-9])hf_[A-Za-z0-9]{30,60}"),
-    (
-        "eyJ",
-        "jwt",
-        "a JSON Web Token",
-        r"(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{8,2000}+\.eyJ[A-Za-z0-9_-]{4,4000}+\.[A-Za-z0-9_-]{10,1000}",
-    ),
-    (
-        "-----BEGIN",
-        "private_key",
-        "a private key",
-        r"-----BEGIN (?:[A-Z0-9]{2,12} ){0,3}PRIVATE KEY(?: BLOCK)?-----"
-        # The whole block; where its end was cut off, the lines of base64 that follow.
-        r"(?:(?:[^-]|-(?!----)){0,20000}+-----END [A-Z0-9 ]{4,60}-----"
-        r"|(?:(?:\s|\\[nr]){0,8}+(?:Proc-Type|DEK-Info|Version|Comment): [^\n\\]{0,100}+){0,4}+"
-        r"(?:(?:\s|\\[nr]){0,8}+[A-Za-z0-9+/=]{16,}+){1,1000}+(?:(?:[\r\n]|\\[nr]){1,4}+[A-Za-z0-9+/=]{1,80}+)?)?",
-    ),
-    (
-        "earer ",
-        "bearer_token",
-        "a bearer token",
-        r"[Bb]earer (?P<value>(?=[A-Za-z._~+/-]{0,60}+[0-9])[A-Za-z0-9._~+/=-]{20,2000})",
-    ),
-)
-_TOKENS = [(lead, kind, noun, re.compile(pattern)) for lead, kind, noun, pattern in _SHAPES]
 
 _IN_URL = re.compile(r"(?<![A-Za-z0-9+.-])[A-Za-z][A-Za-z0-9+.-]{1,20}+://(?P<who>[^\s/?#\"{}<>\\]{1,200})@")
 _IN_QUERY = re.compile(
@@ -98,6 +51,16 @@ _NAMED = re.compile(
     (?: \\?(?P<quote> ["'`] ) (?P<quoted> (?: (?!(?P=quote)) [^\n\\] ){4,200} )
       | (?P<bare> [^\s"'`&;|,]{4,200} ) )"""
 )
+_BESIDE_SERVICE = re.compile(
+    rf"(?<![a-z])(?:{'|'.join(sorted(SERVICES, key=len, reverse=True))})[\w.-]{{0,30}}+"
+    r"[\s\"']{0,3}(?:[=:]{1,3}>?|,)[\s\"'`]{0,3}\Z"
+)
+_BEFORE = 64
+"""Letters before a value that the name of its service is looked for in."""
+_RUN = re.compile(r"[\w+/=~-]{14,}+")
+_LONG = 24
+"""Letters that a key without a digit has."""
+_AROUND = 24
 _OPTION = re.compile(r"(?:\A|[\s\"'`(])--?[\w-]{0,30}\Z")
 
 _PLACEHOLDER = re.compile(
@@ -117,6 +80,8 @@ _LETTER, _DIGIT = re.compile(r"[^\W\d_]"), re.compile(r"\d")
 _MARK, _BRACKET = re.compile(r"[!@#$%^&*+=?~]"), re.compile(r"[()\[\]{}<>]")
 _LEAST_RANDOM = 2.4
 """Bits a letter: `hunter2` has 2.8, `aaaaaa1` 0.6."""
+_LEAST_OF_SERVICES = 3.2
+"""Bits a letter: random hexadecimal of 16 letters has 3.2 and more, `version-1.2.3-beta` less."""
 
 
 def is_placeholder(value: str) -> bool:
@@ -126,23 +91,57 @@ def is_placeholder(value: str) -> bool:
 
 
 def tokens_in(text: str) -> Iterator[Secret]:
-    """What has the form of a provider's key, a token or a private key. None overlaps another; not in text order."""
+    """Keys and tokens by the forms of their providers, and private keys. None overlaps another; not in text order."""
     taken: list[tuple[int, int]] = []
-    for lead, kind, noun, pattern in _TOKENS:
-        if lead not in text:
+    random = _random_runs(text)
+    for shape in SHAPES:
+        if shape.lead not in (text if shape.loose else random):
             continue
-        found = [
-            match.span("value") if "value" in pattern.groupindex else match.span() for match in pattern.finditer(text)
-        ]
+        found = [_value(match) for match in _matches(shape, text)]
         fresh = _apart(found, taken) if taken else found
         taken = sorted([*taken, *fresh]) if fresh else taken
         for start, end in fresh:
-            yield Secret(start, end, kind, noun, lead)
+            yield Secret(start, end, shape.kind, shape.noun, shape.lead)
 
 
 def may_have_tokens(text: str, lines: str) -> bool:
     """Whether there is something in `text` that `tokens_in` finds. `lines` has each of its lines at least once."""
-    return any(lead in lines and pattern.search(text) is not None for lead, _, _, pattern in _TOKENS)
+    return any(shape.lead in lines and any(_matches(shape, text)) for shape in SHAPES)
+
+
+def _random_runs(text: str) -> str:
+    """What in `text` is long enough, and mixed enough, to be a key of some form, each with what stands before it.
+
+    Leads are looked for in this, which is short, and not in `text`: there are a hundred and fifty of them.
+    """
+    return "\n".join(
+        text[max(0, match.start() - _AROUND) : match.end()]
+        for match in _RUN.finditer(text)
+        if match.end() - match.start() >= _LONG or _DIGIT.search(match[0])
+    )
+
+
+def _matches(shape: Shape, text: str) -> Iterator[re.Match[str]]:
+    """Where `shape` is, in text order and apart from each other. Looks only around its lead where that can be said."""
+    pattern = _compiled(shape.pattern)
+    if shape.before is None:
+        yield from pattern.finditer(text)
+        return
+    at = text.find(shape.lead)
+    while at >= 0:
+        match = pattern.match(text, at - shape.before) if at >= shape.before else None
+        if match is not None:
+            yield match
+        at = text.find(shape.lead, at + 1 if match is None else max(match.end(), at + 1))
+
+
+def _value(match: re.Match[str]) -> tuple[int, int]:
+    return match.span("value") if "value" in match.re.groupindex else match.span()
+
+
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern)
 
 
 def logins_in(text: str) -> Iterator[Secret]:
@@ -195,12 +194,25 @@ def named_in(text: str, *, every: bool = False) -> Iterator[Secret]:
             )
 
 
+def service_keys_in(text: str) -> Iterator[Secret]:
+    """Values that look random and stand beside the name of a service whose keys have no form of their own
+    (`DATADOG_APP = "3f…"`).
+    """
+    for match in _RUN.finditer(text):
+        end = match.end()
+        value = match[0][match[0].rstrip("=").rfind("=") + 1 :]  # `NAME=value` is one run
+        if _is_key(value) and text[end : end + 1] not in ("(", "[", "."):
+            start = end - len(value)
+            if _BESIDE_SERVICE.search(text[max(0, start - _BEFORE) : start].lower()):
+                yield Secret(start, end, "service_key", "a key")
+
+
 def secrets_in(text: str, *, every: bool = False) -> list[Secret]:
     """Everything of the above, in text order and apart from each other; `every` as for `named_in`."""
     logins = (
         each for each in logins_in(text) if every or not is_placeholder(text[each.start : each.end].partition(":")[2])
     )
-    found = [*tokens_in(text), *logins, *query_keys_in(text), *named_in(text, every=every)]
+    found = [*tokens_in(text), *logins, *query_keys_in(text), *named_in(text, every=every), *service_keys_in(text)]
     # The longest of those that begin together; then what begins within another is part of it.
     found.sort(key=lambda each: (each.start, -each.end))
     apart: list[Secret] = []
@@ -210,6 +222,14 @@ def secrets_in(text: str, *, every: bool = False) -> list[Secret]:
         elif each.end > apart[-1].end:
             apart[-1] = apart[-1]._replace(end=each.end)
     return apart
+
+
+def _is_key(value: str) -> bool:
+    """Whether `value` beside a service's name is letters at random, and no name or placeholder."""
+    mixed = len(value) >= 14 and _DIGIT.search(value) is not None and _LETTER.search(value) is not None
+    return (
+        mixed and _bits(value) >= _LEAST_OF_SERVICES and not _CODE_NAME.fullmatch(value) and not is_placeholder(value)
+    )
 
 
 def _lowered(text: str) -> str:

@@ -43,7 +43,7 @@ def decoder(kind: type[T]) -> msgspec.json.Decoder[T]: ...
 @overload
 def decoder(kind: Any = Any) -> msgspec.json.Decoder[Any]: ...
 def decoder(kind: Any = Any) -> msgspec.json.Decoder[Any]:
-    """What decodes JSON as `kind` many times."""
+    """Decoder of JSON as `kind`, to be used many times."""
     _learn(kind)
     return msgspec.json.Decoder(kind)
 

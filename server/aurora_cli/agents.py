@@ -41,7 +41,7 @@ def refresh(settings: Settings) -> None:
 
 def _registry(settings: Settings) -> Registry:
     from aurora_orchestration.agents.registry import Registry
-    from aurora_server.configuration.documents import users_document
+    from aurora_server.configuration.config_file import users_document
     from aurora_server.configuration.layers import layered
     from aurora_server.configuration.trust import Trust
 

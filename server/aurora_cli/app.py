@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from aurora_cli.commands import LazyGroup, global_options
+from aurora_cli.commands import LazyGroup, global_options, plugged_commands
 from aurora_cli.errors import report
 from aurora_cli.fast_exit import stay
 from aurora_cli.headless import headless_options, options_of, pursue_goal
@@ -73,6 +73,7 @@ def run(arguments: Sequence[str]) -> int:
     cls=LazyGroup,
     places=COMMANDS,
     aliases=ALIASES,
+    plugged=plugged_commands,
     invoke_without_command=True,
     params=[*global_options(), *headless_options()],
 )

@@ -12,8 +12,8 @@ from aurora_cli.output import Style
 from aurora_cli.site_view import body_value, reply_lines, state_of
 from aurora_manifest.client.consent import MASK, destructive
 from aurora_manifest.client.origins import origin_of, parse_url
-from aurora_manifest.client.request import Call
-from aurora_manifest.client.transport import Reply, Request
+from aurora_manifest.client.request import CapabilityCall
+from aurora_manifest.client.transport import Request, SiteReply
 from aurora_manifest.model import Capability
 from aurora_protocol.human_text import plain, plain_lines
 
@@ -22,7 +22,7 @@ _SCHEMES = frozenset({"basic", "bearer", "digest", "dpop", "negotiate"})
 """Words before a credential that may be shown; any other could be a part of it."""
 
 
-def preview_document(planned: Call, request: Request, capability: Capability) -> dict[str, Any]:
+def preview_document(planned: CapabilityCall, request: Request, capability: Capability) -> dict[str, Any]:
     """What `call --dry-run --json` prints."""
     return {
         "capability": planned.capability,
@@ -35,7 +35,7 @@ def preview_document(planned: Call, request: Request, capability: Capability) ->
     }
 
 
-def preview_lines(planned: Call, request: Request) -> list[str]:
+def preview_lines(planned: CapabilityCall, request: Request) -> list[str]:
     """The request as HTTP writes it."""
     lines = [f"{request.method} {plain(planned.shown_url)}"]
     lines += [f"{plain(name)}: {plain(value)}" for name, value in _headers(planned, request)]
@@ -44,7 +44,7 @@ def preview_lines(planned: Call, request: Request) -> list[str]:
     return lines
 
 
-def reply_document(planned: Call, reply: Reply) -> dict[str, Any]:
+def reply_document(planned: CapabilityCall, reply: SiteReply) -> dict[str, Any]:
     """What `--json` prints of a call that was sent."""
     state, problem = state_of(reply.header("aura-state"))
     return {
@@ -63,13 +63,13 @@ def reply_document(planned: Call, reply: Reply) -> dict[str, Any]:
     }
 
 
-def answer_lines(planned: Call, reply: Reply, style: Style) -> list[str]:
+def answer_lines(planned: CapabilityCall, reply: SiteReply, style: Style) -> list[str]:
     """The site's answer to a call, for people."""
     shown = msgspec.structs.replace(reply, url=shown_url(planned, reply.url))
     return reply_lines(shown, style)
 
 
-def shown_url(planned: Call, url: str) -> str:
+def shown_url(planned: CapabilityCall, url: str) -> str:
     """The URL a call goes to, or was answered from, without the secrets among its arguments.
 
     Where a redirect led elsewhere, the secrets are looked for: the site may have sent them along.
@@ -84,7 +84,7 @@ def shown_url(planned: Call, url: str) -> str:
     return head + rest
 
 
-def _headers(planned: Call, request: Request) -> list[tuple[str, str]]:
+def _headers(planned: CapabilityCall, request: Request) -> list[tuple[str, str]]:
     return [(name, _hide(name, value, planned.secret_headers)) for name, value in request.headers]
 
 

@@ -1,9 +1,11 @@
-"""Groups whose commands are imported when they are called, and the options that every command takes."""
+"""Groups whose commands are imported when they are called, plug-ins among them, and the options that every command
+takes.
+"""
 
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 import click
@@ -11,27 +13,60 @@ import click
 from aurora_cli.settings import Settings
 from aurora_protocol.version import __version__
 
+PLUGGED = "aurora.commands"
+"""The group of entry points under which plug-ins offer commands."""
+
 
 class LazyGroup(click.Group):
     """A group whose commands live in modules of their own, imported on first use."""
 
     def __init__(
-        self, *args: Any, places: Mapping[str, tuple[str, str]], aliases: Mapping[str, str] | None = None, **more: Any
+        self,
+        *args: Any,
+        places: Mapping[str, tuple[str, str]],
+        aliases: Mapping[str, str] | None = None,
+        plugged: Callable[[Collection[str]], Mapping[str, click.Command]] | None = None,
+        **more: Any,
     ) -> None:
-        """`places` has each command's module and its name there, `aliases` further names of commands."""
+        """`places` has each command's module and its name there, `aliases` further names of commands.
+
+        `plugged` gives the commands of plug-ins, without those of the names it is told: asked for a name that is none
+        of ours, and for the list.
+        """
         super().__init__(*args, **more)
         self._places = places
         self._aliases = aliases or {}
+        self._plugged = plugged
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return sorted(self._places)
+        return sorted([*self._places, *self._of_plugins()])
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         place = self._places.get(self._aliases.get(cmd_name, cmd_name))
         if place is None:
-            return None
+            plugged = self._of_plugins().get(cmd_name)
+            return with_global_options(plugged) if plugged is not None else None
         command: click.Command = getattr(importlib.import_module(place[0]), place[1])
         return with_global_options(command)
+
+    def _of_plugins(self) -> Mapping[str, click.Command]:
+        return self._plugged({*self._places, *self._aliases}) if self._plugged is not None else {}
+
+
+def plugged_commands(taken: Collection[str]) -> dict[str, click.Command]:
+    """Commands of plug-ins (`aurora.commands`) by the names of their entry points, without those whose name is taken.
+
+    A broken one costs a line on standard error. Imports their modules.
+    """
+    from aurora_protocol import plugins  # only who asks for what is not ours has to wait for it
+
+    found: dict[str, click.Command] = {}
+    for plugin in plugins.load(PLUGGED, click.Command):
+        if plugin.name in taken:
+            plugins.leave_out(PLUGGED, plugin, f"AURORA has a command {plugin.name} already")
+        else:
+            found[plugin.name] = plugin.value
+    return found
 
 
 def with_global_options(command: click.Command) -> click.Command:

@@ -32,7 +32,7 @@ def config() -> None:
 def get(settings: Settings, key: str) -> None:
     """Show a setting, or a section, and where each value comes from. Without KEY, everything that is no default."""
     from aurora_server.configuration import schema_lookup
-    from aurora_server.configuration.documents import SettingsError
+    from aurora_server.configuration.config_file import SettingsError
     from aurora_server.configuration.effective import effective
 
     with _told():
@@ -74,7 +74,7 @@ def get(settings: Settings, key: str) -> None:
 def set_(settings: Settings, pairs: tuple[str, ...], project: bool) -> None:
     """Change settings in your file. The value null removes one, so that its default holds again."""
     from aurora_protocol.address import home
-    from aurora_server.configuration.documents import users_path, workspaces_path
+    from aurora_server.configuration.config_file import users_path, workspaces_path
     from aurora_server.configuration.edit import parsed, put
 
     if strange := next((key for key in pairs[::2] if key.startswith("-")), None):
@@ -99,7 +99,7 @@ def set_(settings: Settings, pairs: tuple[str, ...], project: bool) -> None:
 @click.pass_obj
 def path(settings: Settings) -> None:
     """Name the files that are read; each weighs more than the one before."""
-    from aurora_server.configuration.documents import users_path, workspaces_path
+    from aurora_server.configuration.config_file import users_path, workspaces_path
 
     root = settings.workspace
     files: list[dict[str, Any]] = [
@@ -131,8 +131,7 @@ def show_defaults() -> None:
 def init(settings: Settings) -> int:
     """Write a file with every default, to be edited. Exits 1 where there is a file already."""
     from aurora_protocol.address import home
-    from aurora_server.configuration.atomic_file import change
-    from aurora_server.configuration.documents import users_path
+    from aurora_server.configuration.config_file import change, users_path
     from aurora_server.configuration.effective import defaults_file
 
     place = users_path(os.environ, settings.config)[0]
@@ -163,7 +162,7 @@ def _without_secrets(name: str, each: Effective) -> Effective:
 
 def _overruled(settings: Settings, keys: list[str], *, project: bool) -> Iterator[str]:
     """What of members just set in a file does not hold in this workspace, and why."""
-    from aurora_server.configuration.documents import SettingsError
+    from aurora_server.configuration.config_file import SettingsError
     from aurora_server.configuration.effective import effective
 
     root = settings.workspace
@@ -191,7 +190,7 @@ def _same_place(name: str, other: str) -> bool:
 def _unlisted(settings: Settings, key: str) -> dict[str, Effective]:
     """A member that is read elsewhere (policies), or has no value: as the user's file has it."""
     from aurora_server.configuration import schema_lookup
-    from aurora_server.configuration.documents import users_document
+    from aurora_server.configuration.config_file import users_document
     from aurora_server.configuration.effective import Effective
 
     said = schema_lookup.member(key)
@@ -209,7 +208,7 @@ def _unlisted(settings: Settings, key: str) -> dict[str, Effective]:
 def _warn(settings: Settings, root: Path) -> None:
     """Say on standard error what nothing reads in the files."""
     from aurora_server.configuration import schema_lookup
-    from aurora_server.configuration.documents import SettingsError, read_document, users_path, workspaces_path
+    from aurora_server.configuration.config_file import SettingsError, read_document, users_path, workspaces_path
 
     for file in (users_path(os.environ, settings.config)[0], workspaces_path(root)):
         try:
@@ -230,7 +229,7 @@ def _trusted(settings: Settings, root: Path) -> bool:
 @contextmanager
 def _told() -> Iterator[None]:
     """Turn what cannot be used into a line on standard error and exit code 2."""
-    from aurora_server.configuration.documents import SettingsError
+    from aurora_server.configuration.config_file import SettingsError
 
     try:
         yield

@@ -28,7 +28,7 @@ def dashboard(settings: Settings, port: int, no_open: bool) -> None:
 
     With --json it ends with the program that started it as well.
     """
-    from aurora_server.dashboard.picture_builder import Reader
+    from aurora_server.dashboard.picture_builder import PictureReader
     from aurora_server.dashboard.server import bind, leading_page, serve
 
     if settings.json:  # a program reads this, not somebody who may want to leave it running
@@ -57,7 +57,7 @@ def dashboard(settings: Settings, port: int, no_open: bool) -> None:
             webbrowser.open(leading_page(folder, address).as_uri())
 
     try:
-        serve(Reader(str(root), connect), listening, started)
+        serve(PictureReader(str(root), connect), listening, started)
     finally:
         listening.close()
         page.unlink(missing_ok=True)

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
 from typing import Any
 
 import click
 
+from aurora_cli.commands import PLUGGED
 from aurora_cli.errors import FINE, NO, NO_DAEMON, one_line
 from aurora_cli.output import Style, print_json, style_of
 from aurora_cli.session import open_session
 from aurora_cli.settings import Settings
-from aurora_protocol import DaemonUnreachable
+from aurora_protocol import DaemonUnreachable, plugins
 from aurora_protocol.address import Address
 from aurora_protocol.human_text import count, plain
 
@@ -26,15 +28,17 @@ _LOG_LINES = 5
 
 @click.command()
 @click.option("--repair", is_flag=True, help="Mend the memory file and index anew; what was learned is kept.")
-@click.pass_obj
-def doctor(settings: Settings, repair: bool) -> int:
+@click.pass_context
+def doctor(ctx: click.Context, repair: bool) -> int:
     """Say what is wrong here, and how to mend it. Exits 1 when something is broken."""
+    settings: Settings = ctx.obj
     code = FINE
     try:
         with open_session(settings, settings.workspace) as client:
             reply = client.request(REPAIR, {}) if repair else client.request(DOCTOR, {}, timeout=_ANSWER_WITHIN)
     except DaemonUnreachable as error:
         reply, code = without_daemon(error, settings.address), NO_DAEMON
+    reply["findings"] += plugin_findings(ctx)
     if code == FINE and any(finding["level"] == "error" for finding in reply["findings"]):
         code = NO
     if settings.json:
@@ -56,6 +60,22 @@ def without_daemon(error: DaemonUnreachable, address: Address) -> dict[str, Any]
         lines = []
     findings += [{"level": "warning", "what": f"log: {line}", "fix": None} for line in lines if line.strip()]
     return {"findings": findings, "skipped": {}, "examples": []}
+
+
+def plugin_findings(ctx: click.Context) -> list[dict[str, Any]]:
+    """Plug-ins that commands and `aurora mcp` leave out; the daemon tells of its own."""
+    logging.getLogger(plugins.__name__).addHandler(logging.NullHandler())  # findings, not lines on standard error too
+    root = ctx.find_root()
+    if isinstance(root.command, click.Group):
+        root.command.list_commands(root)
+    if "aurora.mcp_tools" in plugins.groups():
+        from aurora_server.mcp.tools import tools  # a fifth of a second, where there is something to tell
+
+        tools()
+    return [
+        {"level": "warning", "what": each.line, "fix": each.fix}
+        for each in plugins.left_out(PLUGGED, "aurora.mcp_tools")
+    ]
 
 
 def doctor_lines(reply: dict[str, Any], style: Style, *, verbose: bool = False) -> list[str]:

@@ -84,7 +84,7 @@ def pursue_goal(settings: Settings, options: Options, opening: Opening) -> int:
     import asyncio
 
     from aurora_orchestration import OrchestrationError
-    from aurora_server.configuration.documents import SettingsError
+    from aurora_server.configuration.config_file import SettingsError
 
     try:
         return asyncio.run(_pursue(settings, options, opening))

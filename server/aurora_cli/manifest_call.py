@@ -27,7 +27,7 @@ from aurora_cli.site_options import cache_of, policy_of, site_options
 from aurora_cli.site_view import print_document
 from aurora_manifest.client.fetch import fetch as fetch_manifest
 from aurora_manifest.client.request import find_capability
-from aurora_manifest.client.transport import Policy, preview
+from aurora_manifest.client.transport import RequestPolicy, preview
 
 
 @click.command()
@@ -67,7 +67,7 @@ def call(
     arguments = arguments_given(chosen, document, pairs)
     planned = call_with(chosen, published.origin, arguments, token)
     jar = jar_of(settings, published.origin, cookie_jar, no_cookies)
-    own = Policy(timeout=timeout, insecure_http=insecure_http, whole=False)
+    own = RequestPolicy(timeout=timeout, insecure_http=insecure_http, whole=False)
     style = style_of(sys.stdout, os.environ, no_color=settings.no_color)
     if dry_run:
         shown = asyncio.run(preview(planned.request, own, cookies=jar.load() if jar else None))

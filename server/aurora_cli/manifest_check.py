@@ -15,7 +15,7 @@ from aurora_cli.manifest_report import Checked
 from aurora_manifest.check import check_document
 from aurora_manifest.findings import Finding
 from aurora_manifest.fix_all import fix_all
-from aurora_manifest.json.document import Document
+from aurora_manifest.json.document import JsonDocument
 from aurora_manifest.json.scanner import parse
 from aurora_manifest.model import Manifest
 
@@ -59,5 +59,5 @@ def _checked(path: Path | None, name: str, levels: Mapping[str, str], *, fix: bo
     return Checked(after, Manifest(parse(fixed.text)), fixed.left, fixed.applied)
 
 
-def _findings(document: Document, levels: Mapping[str, str]) -> list[Finding]:
+def _findings(document: JsonDocument, levels: Mapping[str, str]) -> list[Finding]:
     return check_document(document, severities=levels)

@@ -22,7 +22,7 @@ from aurora_cli.site_call import document_given, jar_of, pairs_given, patience, 
 from aurora_cli.site_options import cache_of, policy_of, site_options
 from aurora_cli.site_view import print_document
 from aurora_manifest.client.fetch import fetch as fetch_manifest
-from aurora_manifest.client.transport import Policy
+from aurora_manifest.client.transport import RequestPolicy
 from aurora_orchestration.sites.planner import Planned, plan_calls
 from aurora_protocol import SiteError
 from aurora_protocol.human_text import plain
@@ -101,7 +101,7 @@ def do(
         plan,
         published,
         given,
-        Policy(timeout=timeout, insecure_http=insecure_http, whole=True),
+        RequestPolicy(timeout=timeout, insecure_http=insecure_http, whole=True),
         jar_of(settings, published.origin, cookie_jar, no_cookies),
         token,
         yes=yes,

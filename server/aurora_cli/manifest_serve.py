@@ -32,7 +32,7 @@ def serve(settings: Settings, port: int, rate_limit: int) -> int:
     Everything is kept in memory. Each call is logged on standard error, with its request id.
     """
     from aurora_server.demo_site.people import DEMO_EMAIL, DEMO_PASSWORD
-    from aurora_server.demo_site.server import HOST, listen, serve_site
+    from aurora_server.demo_site.site import HOST, listen, serve_site
 
     stay()
     logging.basicConfig(stream=sys.stderr, level=logging.INFO, format="%(asctime)s %(message)s")

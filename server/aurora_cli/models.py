@@ -24,7 +24,7 @@ from aurora_orchestration.settings import SoarSettings
 from aurora_orchestration.types import Call
 from aurora_protocol import Blocked
 from aurora_server.configuration.budget import budget_of
-from aurora_server.configuration.documents import SettingsError
+from aurora_server.configuration.config_file import SettingsError
 from aurora_server.configuration.layers import settings_for
 from aurora_server.configuration.trust import Trust
 

@@ -18,8 +18,8 @@ from aurora_cli.site_view import body_value
 from aurora_manifest.client.consent import destructive
 from aurora_manifest.client.cookies import Jar
 from aurora_manifest.client.fetch import Published
-from aurora_manifest.client.request import Call
-from aurora_manifest.client.transport import Policy
+from aurora_manifest.client.request import CapabilityCall
+from aurora_manifest.client.transport import RequestPolicy
 from aurora_manifest.model import Capability
 from aurora_orchestration.sites.plan import SitePlan, Step, arguments_of, waits
 from aurora_protocol import Blocked, SiteError
@@ -67,7 +67,7 @@ class Doing:
         plan: SitePlan,
         published: Published,
         given: Given,
-        policy: Policy,
+        policy: RequestPolicy,
         jar: Jar | None,
         token: str | None,
         *,
@@ -127,7 +127,7 @@ class Doing:
         except (KeyboardInterrupt, click.Abort):
             return INTERRUPTED, "interrupted; the site may have done it" if sent else "interrupted before it was sent"
 
-    def _send(self, number: int, planned: Call, step: Step) -> tuple[int, str]:
+    def _send(self, number: int, planned: CapabilityCall, step: Step) -> tuple[int, str]:
         reply = asyncio.run(send_call(planned, self._policy, self._jar))
         self._answers.append(body_value(reply))
         self.documents.append(reply_document(planned, reply))
@@ -137,7 +137,7 @@ class Doing:
         hint_after(reply)
         return (FINE, "") if reply.fine else (NO, f"the site answered {reply.status} {plain(reply.reason)}".strip())
 
-    def _call(self, step: Step) -> Call:
+    def _call(self, step: Step) -> CapabilityCall:
         capability = self._capability(step)
         arguments = arguments_of(step, self._given.for_step(step, capability), self._answers)
         return call_with(capability, self._published.origin, arguments, self._token)

@@ -20,8 +20,8 @@ from aurora_manifest.client.consent import destructive
 from aurora_manifest.client.cookies import Jar
 from aurora_manifest.client.fetch import Published
 from aurora_manifest.client.origins import Origin
-from aurora_manifest.client.request import Call, build_call
-from aurora_manifest.client.transport import Policy, Reply, send
+from aurora_manifest.client.request import CapabilityCall, build_call
+from aurora_manifest.client.transport import RequestPolicy, SiteReply, send
 from aurora_manifest.model import Capability
 from aurora_protocol import Blocked, SiteError
 from aurora_protocol.human_text import plain
@@ -54,14 +54,14 @@ def jar_of(settings: Settings, origin: Origin, file: Path | None, no_cookies: bo
     return Jar(file.absolute()) if file else Jar.of(settings.address.home, origin)
 
 
-def call_with(capability: Capability, origin: Origin, arguments: dict[str, Any], token: str | None) -> Call:
+def call_with(capability: Capability, origin: Origin, arguments: dict[str, Any], token: str | None) -> CapabilityCall:
     """The checked request that calls a capability. Raises SiteError or Blocked where there can be none."""
     check_arguments(capability, arguments)
     planned = build_call(capability, origin, arguments)
     return with_token(planned, token) if token else planned
 
 
-async def send_call(planned: Call, policy: Policy, jar: Jar | None) -> Reply:
+async def send_call(planned: CapabilityCall, policy: RequestPolicy, jar: Jar | None) -> SiteReply:
     """Send one call; cookies come from the jar and go back into it."""
     reply = await send(planned.request, policy, cookies=jar.load() if jar else None)
     if jar is not None:
@@ -69,7 +69,7 @@ async def send_call(planned: Call, policy: Policy, jar: Jar | None) -> Reply:
     return reply
 
 
-def with_token(planned: Call, token: str) -> Call:
+def with_token(planned: CapabilityCall, token: str) -> CapabilityCall:
     """The call with a bearer token. Raises SiteError for what is no token."""
     if not token.isprintable() or not token.isascii() or " " in token:
         raise SiteError("the token must be printable ASCII without spaces")
@@ -155,7 +155,7 @@ def warn_of_errors(published: Published) -> None:
         print(f"aurora: the manifest has {told}; see: aurora manifest fetch {plain(published.url)}", file=sys.stderr)
 
 
-def confirm_call(capability: Capability, planned: Call) -> None:
+def confirm_call(capability: Capability, planned: CapabilityCall) -> None:
     """Raise Blocked unless nothing can be destroyed, or a person at the terminal agrees."""
     reason = destructive(capability)
     if reason is None:
@@ -173,7 +173,7 @@ def can_ask() -> bool:
     return sys.stdin.isatty() and sys.stderr.isatty()
 
 
-def hint_after(reply: Reply) -> None:
+def hint_after(reply: SiteReply) -> None:
     """Say on standard error what to do when the site wants to know who asks."""
     if reply.status == 401:
         print(

@@ -12,7 +12,7 @@ from aurora_cli.numbers import Finite
 if TYPE_CHECKING:
     from aurora_cli.settings import Settings
     from aurora_manifest.client.cache import ManifestCache
-    from aurora_manifest.client.transport import Policy
+    from aurora_manifest.client.transport import RequestPolicy
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -36,11 +36,11 @@ def site_options(command: Command) -> Command:
     return command
 
 
-def policy_of(timeout: float, insecure_http: bool, allow_cross_origin: bool) -> Policy:
+def policy_of(timeout: float, insecure_http: bool, allow_cross_origin: bool) -> RequestPolicy:
     """What those options allow on the way to a manifest."""
-    from aurora_manifest.client.transport import Policy
+    from aurora_manifest.client.transport import RequestPolicy
 
-    return Policy(timeout=timeout, insecure_http=insecure_http, cross_origin=allow_cross_origin)
+    return RequestPolicy(timeout=timeout, insecure_http=insecure_http, cross_origin=allow_cross_origin)
 
 
 def cache_of(settings: Settings, no_cache: bool) -> ManifestCache | None:

@@ -11,7 +11,7 @@ from aurora_cli.output import Style
 from aurora_manifest.client.consent import destructive
 from aurora_manifest.client.fetch import Published
 from aurora_manifest.client.state import SiteState, read_state
-from aurora_manifest.client.transport import Reply
+from aurora_manifest.client.transport import SiteReply
 from aurora_manifest.findings import Finding
 from aurora_manifest.json.scanner import parse
 from aurora_manifest.model import Capability, Manifest
@@ -216,7 +216,7 @@ def decoded_lines(state: SiteState, style: Style) -> list[str]:
     return lines
 
 
-def body_value(reply: Reply) -> Any:
+def body_value(reply: SiteReply) -> Any:
     """A reply's body: the value if it is whole JSON, else text, else None where it is neither."""
     if not reply.body:
         return None
@@ -231,7 +231,7 @@ def body_value(reply: Reply) -> Any:
     return text
 
 
-def reply_lines(reply: Reply, style: Style) -> list[str]:
+def reply_lines(reply: SiteReply, style: Style) -> list[str]:
     """A site's answer: what was asked last, status, state, body."""
     color = "green" if reply.fine else "red"
     said = style.colored(f"{reply.status} {reply.reason}".strip(), color)

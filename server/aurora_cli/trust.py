@@ -17,7 +17,7 @@ from aurora_cli.settings import Settings
 @click.pass_obj
 def trust(settings: Settings, revoke: bool, status: bool) -> int:
     """Trust this workspace: its .aurora/ may name models, addresses and agents to run. Holds for this folder alone."""
-    from aurora_server.configuration.documents import SettingsError
+    from aurora_server.configuration.config_file import SettingsError
     from aurora_server.configuration.trust import Trust
     from aurora_server.workspace.registry import WorkspaceError, canonical
 

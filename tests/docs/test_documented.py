@@ -7,7 +7,7 @@ import inspect
 import click
 
 from aurora_manifest.rules import catalogue
-from aurora_server.mcp.tools import TOOLS
+from aurora_server.mcp.tools import BUILT_IN
 from docs.generate import commands, methods, rules, settings
 from docs.generate.citations import ROOT
 
@@ -55,4 +55,4 @@ def test_every_rule_is_in_the_reference() -> None:
 
 def test_every_mcp_tool_is_in_its_page() -> None:
     text = page("docs/mcp.md")
-    assert [tool.name for tool in TOOLS if f"`{tool.name}`" not in text] == []
+    assert [tool.name for tool in BUILT_IN if f"`{tool.name}`" not in text] == []

@@ -82,6 +82,42 @@ def truncate(path: Path, text: str) -> None:
             time.sleep(0.01)
 
 
+def in_place(path: Path, text: str, times: os.stat_result) -> None:
+    path.write_text(text, encoding="utf-8")
+    os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
+
+
+def renamed_over(path: Path, text: str, times: os.stat_result) -> None:
+    """As `rsync -t`, `cp -p` and `mv` do."""
+    beside = path.with_name(f".{path.name}.new")
+    in_place(beside, text, times)
+    beside.replace(path)
+
+
+@pytest.mark.parametrize("write_alike", [in_place, renamed_over])
+@pytest.mark.parametrize("seen", ["live", "after a restart", "by hand"])
+def test_other_content_of_the_same_size_and_time_is_seen(
+    tmp_path: Path, write_alike: Callable[[Path, str, os.stat_result], None], seen: str
+) -> None:
+    """Equal size and mtime counted as unchanged for ever: a name was answered with another function's text."""
+    root = write(tmp_path / "work", {"two.py": CODE.format("third_function")})
+    with product_in(tmp_path / "home") as product:
+        with product.session(root) as client:
+            client.request("aurora/index")
+            times = (root / "two.py").stat()
+            if seen == "live":
+                write_alike(root / "two.py", CODE.format("other_function"), times)
+                becomes(client, "two.py", "other_function")
+                return
+        if seen == "after a restart":
+            assert product.aurora("daemon", "stop", cwd=root).returncode == 0
+        write_alike(root / "two.py", CODE.format("other_function"), times)
+        assert (root / "two.py").stat().st_size == times.st_size
+        with product.session(root) as client:
+            client.request("aurora/index", {"paths": ["two.py"]} if seen == "by hand" else None)
+            assert knows(client, "two.py", "other_function") and not knows(client, "two.py", "third_function")
+
+
 @pytest.mark.parametrize("save", [Path.write_text, replace, backup, truncate])
 def test_a_save_is_recalled(client: Client, root: Path, save: Callable[[Path, str], Any]) -> None:
     save(root / "two.py", CODE.format("renamed_by_saving") + "\n\n" + CODE.format("added_by_saving"))

@@ -15,7 +15,7 @@ from aurora_memory.store import LoggedEvent, Store, deliverable_log, migrations
 from aurora_memory.store.integrity import Fault
 from aurora_memory.store.maintenance import salvage_file
 from aurora_memory.store.memory_files import memory_file
-from aurora_memory.store.migrations import MIGRATIONS, create_tables
+from aurora_memory.store.migrations import MIGRATIONS
 from tests.memory.building import chunk, file
 from tests.memory.runs import NOON, retrieved, run
 
@@ -251,17 +251,20 @@ async def test_files_that_nobody_can_open_are_set_aside_too(tmp_path: Path, how:
     assert again.aside.name == "memory.db.damaged-20251212T120000Z-2"
 
 
-async def test_an_older_file_gets_the_log_of_deliverables_and_keeps_what_it_has(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+OLDER = """DROP TABLE deliverable_events; DROP TABLE deliverable_folds; DROP TABLE outbox;
+ALTER TABLE files DROP COLUMN mark; ALTER TABLE skips DROP COLUMN mark; PRAGMA user_version = 1"""
+"""Makes a file of today one of the first shape."""
+
+
+async def test_an_older_file_gets_the_log_of_deliverables_and_keeps_what_it_has(tmp_path: Path) -> None:
     path = tmp_path / "memory.db"
-    with monkeypatch.context() as older:
-        older.setattr(migrations, "MIGRATIONS", (create_tables,))
-        store = await Store.open(path)
-        await store.write(FILES, first_time=True)
-        await store.learn(run(1, retrieved=retrieved(1, 2, 3, helpful=True)))
-        await store.remember("root", str(tmp_path))
-        await store.close()
+    store = await Store.open(path)
+    await store.write(FILES, first_time=True)
+    await store.learn(run(1, retrieved=retrieved(1, 2, 3, helpful=True)))
+    await store.remember("root", str(tmp_path))
+    await store.close()
+    for statement in OLDER.split(";"):
+        change(path, statement)
     known = memory_file(path)
     assert known is not None and known.learned
     before = dump(path, *LEARNED[:-1], "chunks")

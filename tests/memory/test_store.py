@@ -260,6 +260,7 @@ async def test_two_processes_opening_at_once_agree_on_the_shape(tmp_path: Path) 
     assert (await stores[3].counts()).chunks == 1
     for store in stores:
         await store.close()
+    assert not list(tmp_path.glob("*.bak")), "a new file is nobody's older version"
 
 
 def test_kill_during_writes_loses_no_committed_file(tmp_path: Path) -> None:

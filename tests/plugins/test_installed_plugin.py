@@ -1,79 +1,12 @@
 """A plug-in that is really installed beside AURORA, in an environment of its own: daemon and workers use it."""
 
-import json
 import os
-import shutil
 import subprocess
 import sys
-import sysconfig
-import venv
-from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
-
 from tests.e2e.product import Product
-
-SITE = Path(__file__).parent / "site"
-LUA = "-- Puts the oldest entry out of the cache.\nfunction cache.evict(limit)\n  if limit then drop(limit) end\nend\n"
-MINUTES = "== Release date\nWe ship the parser in May.\n\n== Budget\nTwelve crowns for cake.\n"
-
-
-@pytest.fixture(scope="module")
-def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The interpreter of an environment that has AURORA, and room for plug-ins."""
-    folder = tmp_path_factory.mktemp("environment")
-    venv.EnvBuilder(symlinks=True, with_pip=False).create(folder)
-    own = Path(sysconfig.get_path("purelib", vars={"base": str(folder)}))
-    ours = sysconfig.get_path("purelib")
-    (own / "aurora.pth").write_text(f"import site; site.addsitedir({ours!r})\n")
-    return folder / "bin" / "python"
-
-
-@pytest.fixture
-def product(tmp_path: Path) -> Iterator[Product]:
-    product = Product(tmp_path / "home")
-    yield product
-    product.close()
-
-
-@pytest.fixture
-def shop(tmp_path: Path) -> Path:
-    root = tmp_path / "shop"
-    root.mkdir()
-    (root / "cache.lua").write_text(LUA)
-    (root / "may.minutes").write_text(MINUTES)
-    (root / "app.py").write_text("def run():\n    return 1\n")
-    return root
-
-
-def install(python: Path, *, broken: bool = False) -> None:
-    own = Path(sysconfig.get_path("purelib", vars={"base": str(python.parents[1])}))
-    for folder in SITE.iterdir():
-        shutil.copytree(folder, own / folder.name, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))
-    if broken:
-        (own / "aurora_example" / "__init__.py").write_text("raise RuntimeError('no luck')\n")
-
-
-def uninstall(python: Path) -> None:
-    own = Path(sysconfig.get_path("purelib", vars={"base": str(python.parents[1])}))
-    for folder in own.glob("aurora_example*"):
-        shutil.rmtree(folder)
-
-
-def aurora(product: Product, python: Path, root: Path, *arguments: str) -> dict[str, object]:
-    done = subprocess.run(
-        [python, "-P", "-m", "aurora_cli", *arguments, "--json"],
-        cwd=root,
-        env=product.environment,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    found: dict[str, object] = json.loads(done.stdout)
-    return found
+from tests.plugins.environment import aurora, install, uninstall
 
 
 def names(product: Product, python: Path, root: Path, query: str) -> list[tuple[str, str, str]]:

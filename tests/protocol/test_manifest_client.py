@@ -17,7 +17,7 @@ from aurora_manifest.client.cache import fresh_until
 from aurora_manifest.client.consent import destructive, secret
 from aurora_manifest.client.cookies import Jar
 from aurora_manifest.client.origins import Origin, manifest_url, origin_of, parse_url
-from aurora_manifest.client.request import Call, build_call
+from aurora_manifest.client.request import CapabilityCall, build_call
 from aurora_manifest.client.state import MAX_HEADER, read_state
 from aurora_manifest.json.scanner import parse
 from aurora_manifest.model import Capability, Manifest
@@ -34,7 +34,7 @@ def capability(name: str = "x", parameters: dict[str, Any] | None = None, **acti
     return Manifest(parse(json.dumps(document))).capabilities[name]
 
 
-def request(arguments: dict[str, Any], **action: Any) -> Call:
+def request(arguments: dict[str, Any], **action: Any) -> CapabilityCall:
     return build_call(capability(**action), SITE, arguments)
 
 

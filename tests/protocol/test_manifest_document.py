@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aurora_manifest.json.document import Array, Broken, Document, Node, Object, Scalar
+from aurora_manifest.json.document import Array, Broken, JsonDocument, Node, Object, Scalar
 from aurora_manifest.json.pointers import PointerError, from_pointer, to_pointer
 from aurora_manifest.json.scan_state import MAX_DEPTH, MAX_NODES
 from aurora_manifest.json.scanner import Scan, parse
@@ -25,7 +25,7 @@ JSON = st.recursive(
 JSONISH = st.text(alphabet=st.sampled_from("{}[],:\"\\/* \n\r\t'01.eE+-truefalsnxNaI\ufeff📝\ud800\x00u"), max_size=60)
 
 
-def nodes(document: Document) -> Iterator[tuple[tuple[str | int, ...], Node]]:
+def nodes(document: JsonDocument) -> Iterator[tuple[tuple[str | int, ...], Node]]:
     pending: list[tuple[tuple[str | int, ...], Node]] = [((), document.root)] if document.root else []
     while pending:
         path, node = pending.pop()

@@ -16,7 +16,7 @@ from aurora_manifest.editing.completion import complete
 from aurora_manifest.editing.cursor import cursor_at
 from aurora_manifest.editing.examples import example_of, example_value
 from aurora_manifest.editing.hover import hover_at
-from aurora_manifest.editing.layout import MAX_EDITS, Style, laid_out
+from aurora_manifest.editing.layout import MAX_EDITS, LayoutStyle, laid_out
 from aurora_manifest.editing.lenses import hints, lenses
 from aurora_manifest.editing.links import links
 from aurora_manifest.editing.occurrences import named_at
@@ -210,7 +210,7 @@ def test_selections_grow_from_the_content_outwards() -> None:
 
 
 def formatted(text: str, unit: str = "  ") -> str:
-    return edited(text, laid_out(parse(text), Style(unit)))
+    return edited(text, laid_out(parse(text), LayoutStyle(unit)))
 
 
 @pytest.mark.parametrize("indent", [2, 4, "\t"])
@@ -243,20 +243,20 @@ def test_only_space_changes(before: str, after: str) -> None:
 
 @pytest.mark.parametrize("text", ['{"a":1', '{"a":1,}', '{"a" 1}', "", "{a:1}", '{"a":"b}', "[1,2"])
 def test_broken_texts_are_left_alone(text: str) -> None:
-    assert laid_out(parse(text), Style()) == []
+    assert laid_out(parse(text), LayoutStyle()) == []
 
 
 def test_a_line_that_is_right_is_not_touched() -> None:
     text = '{\n  "a": 1,\n    "b": 2,\n  "c": 3\n}'
-    (only,) = laid_out(parse(text), Style())
+    (only,) = laid_out(parse(text), LayoutStyle())
     assert text[only.start : only.end] == "\n    " and only.text == "\n  "
     end = text.index('"b"')
-    assert laid_out(parse(text), Style(), 0, end - 6) == []
+    assert laid_out(parse(text), LayoutStyle(), 0, end - 6) == []
 
 
 def test_a_great_many_edits_become_one() -> None:
     text = json.dumps(manifest(100))
-    edits = laid_out(parse(text), Style())
+    edits = laid_out(parse(text), LayoutStyle())
     assert len(edits) == 1 < MAX_EDITS and formatted(text) == json.dumps(manifest(100), indent=2)
 
 
@@ -385,7 +385,7 @@ def test_damaged_manifests_are_edited_without_a_crash(seed: int) -> None:
         folds(whole.document, whole.document.lines),
         links(whole, "file:///a"),
     )
-    laid_out(whole.document, Style()), actions(whole.document, findings, 0, len(text))
+    laid_out(whole.document, LayoutStyle()), actions(whole.document, findings, 0, len(text))
 
 
 @pytest.mark.parametrize("piece", ["a", "a ", "{", "{a", '"', "/*", "//\n", "\\", "[", '{"a":', "é{", '"a":"{'])
@@ -398,7 +398,7 @@ def test_long_and_strange_texts_are_answered_quickly(piece: str) -> None:
         hover_at(whole, offset)
         named_at(whole, offset)
         selections(whole.document, offset)
-    folds(whole.document, LineIndex(text)), laid_out(whole.document, Style())
+    folds(whole.document, LineIndex(text)), laid_out(whole.document, LayoutStyle())
     assert time.process_time() - began < 10, "not a measure, but what never ends would fail here"
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from aurora_protocol import plugins
-from aurora_protocol.plugins import load
+from aurora_protocol.plugins import leave_out, left_out, load
 
 MODULE = "import dataclasses\nWORD = 'hello'\nNUMBER = 7\n"
 
@@ -17,6 +17,7 @@ MODULE = "import dataclasses\nWORD = 'hello'\nNUMBER = 7\n"
 def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder of packages that is looked at for the first time."""
     monkeypatch.setattr(plugins, "_offers", {})
+    monkeypatch.setattr(plugins, "_left_out", {})
     monkeypatch.syspath_prepend(tmp_path)
     plugins._groups_offered.cache_clear()
     return tmp_path
@@ -60,6 +61,8 @@ def test_it_is_looked_for_once(site: Path) -> None:
         ("bad = plugged_bad:MISSING", MODULE, "AttributeError"),
         ("bad = plugged_bad:NUMBER", MODULE, "TypeError: plugged_bad:NUMBER is of type int, not str"),
         ("bad = plugged_bad:WORD", "def (", "SyntaxError"),
+        ("bad = plugged_bad:WORD", "raise SystemExit(3)", "SystemExit: 3"),
+        ("this line names nothing", MODULE, "it cannot be read, TypeError"),
     ],
 )
 def test_a_broken_one_is_told_in_a_line_and_left_out(
@@ -74,6 +77,8 @@ def test_a_broken_one_is_told_in_a_line_and_left_out(
     said = record.getMessage()
     assert (found.name, found.value) == ("good", "hello")
     assert problem in said and "plugged_bad 1.0 (aurora.test_words)" in said and "\n" not in said
+    (noted,) = left_out("aurora.test_words")
+    assert (noted.group, noted.distribution) == ("aurora.test_words", "plugged_bad 1.0") and problem in noted.why
 
 
 def test_of_two_with_one_name_the_first_stays(site: Path, caplog: pytest.LogCaptureFixture) -> None:
@@ -82,6 +87,28 @@ def test_of_two_with_one_name_the_first_stays(site: Path, caplog: pytest.LogCapt
     (found,) = load("aurora.test_words", str)
     assert found.distribution == "plugged_a 1.0"
     assert "plugged_b 1.0 (aurora.test_words) is left out: ValueError: plugged_a 1.0 offers that" in caplog.text
+
+
+def test_what_the_owner_of_a_group_cannot_use_is_noted_too(site: Path, caplog: pytest.LogCaptureFixture) -> None:
+    install(site, "plugged_odd", "[aurora.test_words]\nodd = plugged_odd:WORD\n")
+    (found,) = load("aurora.test_words", str)
+    assert left_out() == []
+    leave_out("aurora.test_words", found, "there is a word\nhello already")
+    (noted,) = left_out()
+    assert (noted.name, noted.distribution, noted.why) == ("odd", "plugged_odd 1.0", "there is a word hello already")
+    assert left_out("aurora.test_other") == []
+    assert "odd of plugged_odd 1.0 (aurora.test_words) is left out: there is a word hello already" in caplog.text
+
+
+def test_of_two_installations_of_one_distribution_the_first_on_the_path_counts(
+    site: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    install(site, "plugged_twice", "[aurora.test_words]\nolder = plugged_twice:WORD\n")
+    other = tmp_path_factory.mktemp("other")
+    install(other, "plugged_twice", "[aurora.test_words]\nnewer = plugged_twice:WORD\n", "2.0")
+    monkeypatch.syspath_prepend(other)
+    assert [(each.name, each.distribution) for each in load("aurora.test_words")] == [("newer", "plugged_twice 2.0")]
+    assert left_out() == []
 
 
 def test_where_nothing_is_offered_metadata_is_not_even_imported(tmp_path: Path) -> None:

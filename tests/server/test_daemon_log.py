@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import time
 from pathlib import Path
 
 import pytest
@@ -34,6 +35,25 @@ def test_a_file_that_is_full_is_put_aside_and_so_many_are_kept(tmp_path: Path) -
             logging.getLogger("aurora").warning("line %d", number)
     assert sorted(each.name for each in tmp_path.iterdir()) == ["daemon.log", "daemon.log.1", "daemon.log.2"]
     assert "line 99" in log.read_text() and log.stat().st_size <= 1049
+
+
+def test_what_is_said_again_and_again_is_said_so_often_a_minute(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log = tmp_path / "daemon.log"
+    times = daemon_log.MOST_ALIKE
+    with daemon_log.to_file(log, LoggingSettings(), RARELY, echo=False):
+        logger = logging.getLogger("aurora")
+        for _ in range(times + 70):
+            logger.warning("no file can be opened")
+        logger.warning("something else")
+        later = time.time() + 61
+        monkeypatch.setattr(time, "time", lambda: later)
+        monkeypatch.setattr(time, "time_ns", lambda: int(later * 1e9))
+        logger.warning("no file can be opened")
+    lines = [json.loads(line) for line in log.read_text().splitlines()]
+    assert [line["message"] for line in lines].count("no file can be opened") == times + 1
+    assert lines[-1]["repeated"] == 70 and lines[-2]["message"] == "something else"
 
 
 def test_the_console_alone_leaves_no_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -9,7 +9,7 @@ from aurora_cli.metrics_view import metrics_lines, sparkline
 from aurora_cli.output import Style
 from aurora_cli.report_markdown import table
 from aurora_protocol.human_text import lasting
-from aurora_server.lsp.checklists import checklist
+from aurora_server.lsp.spec_files import checklist
 
 
 @pytest.mark.parametrize(

@@ -11,9 +11,9 @@ import pytest
 
 from aurora_indexer.indexer import Indexer
 from aurora_indexer.workers.pool import WorkerPool
-from aurora_protocol.methods import RecallParams
+from aurora_protocol.methods import RecallParams, RecallResult
 from aurora_server.configuration.settings import Settings
-from aurora_server.workspace.recall import Answer, Recalling
+from aurora_server.workspace.recall import MemoryRecall
 from aurora_server.workspace.workspace import Workspace
 
 QUESTION = RecallParams(query="feed the pigeons")
@@ -38,16 +38,16 @@ async def unindexed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIte
 async def test_an_index_that_is_done_while_memory_is_asked_comes_too_late_for_the_answer(
     unindexed: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    answered = Recalling.answer
+    answered = MemoryRecall.answer
 
-    async def answer(self: Recalling, *given: Any) -> Answer:
+    async def answer(self: MemoryRecall, *given: Any) -> RecallResult:
         found = await answered(self, *given)
         unindexed._indexer.start()
         await unindexed.index(None)
         return found
 
     with monkeypatch.context() as held:
-        held.setattr(Recalling, "answer", answer)
+        held.setattr(MemoryRecall, "answer", answer)
         early = await unindexed.recall(QUESTION)
     assert not early.results
     assert early.freshness.indexed_at is None  # so that `aur mem` waits and asks again

@@ -12,7 +12,7 @@ from aurora_memory.store import Store, conversation_log_index
 from aurora_orchestration.conversations.log_reader import gone
 from aurora_orchestration.conversations.log_writer import write_log
 from aurora_orchestration.settings import ConversationSettings
-from aurora_server.workspace.log_retention import LogRetention
+from aurora_server.workspace.maintenance import LogRetention
 from tests.orchestration.runs import run
 
 DAY = 86_400

@@ -10,7 +10,7 @@ from lsprotocol import types
 
 from aurora_protocol.positions import Encoding, LineIndex
 from aurora_server.daemon.connection import BadJson, decode
-from aurora_server.lsp.documents import Document, Documents, code_points, encoding_of, path_of
+from aurora_server.lsp.documents import Documents, OpenDocument, code_points, encoding_of, path_of
 from aurora_server.session.errors import RequestError
 
 ENCODINGS: list[Encoding] = ["utf-8", "utf-16", "utf-32"]
@@ -138,4 +138,4 @@ def test_bad_json_is_told_as_such(body: bytes) -> None:
 
 
 def test_documents_are_ours() -> None:
-    assert isinstance(opened("", "utf-8").get_text_document("file:///a.py"), Document)
+    assert isinstance(opened("", "utf-8").get_text_document("file:///a.py"), OpenDocument)

@@ -10,13 +10,13 @@ import pytest
 from aurora_manifest.check import CheckStopped, check
 from aurora_manifest.kinds import MANIFEST
 from aurora_protocol.positions import LineIndex
-from aurora_server.lsp.manifests.document_cache import Reader, check_in_thread
+from aurora_server.lsp.manifests.document_cache import DocumentReader, check_in_thread
 from tests.manifests import manifest
 
 
 async def test_a_check_stops_when_its_request_is_cancelled() -> None:
     text = json.dumps(manifest(2_000), indent=2).replace('"v": 1', '"v": 0')
-    reader = Reader(MANIFEST, {})
+    reader = DocumentReader(MANIFEST, {})
     snapshot = reader.read("file:///aura.json", 1, LineIndex(text), "utf-16")
     first = asyncio.create_task(check_in_thread(reader, snapshot))
     await asyncio.sleep(0)

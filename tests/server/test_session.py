@@ -72,6 +72,27 @@ def test_what_is_no_json_ends_the_session_with_a_parse_error(wire: Wire, body: b
     assert [message["error"]["code"] for message in wire.received] == [PARSE_ERROR]
 
 
+def test_a_message_of_very_many_values_is_refused_unread_and_the_session_goes_on(wire: Wire) -> None:
+    """45 MB of empty lists took ten seconds to decode, in which no session was answered."""
+    wire.initialize()
+    filler = b",".join([b"[]"] * 1_000_000)
+    body = b'{"jsonrpc":"2.0","id":77,"method":"aurora/recall","params":{"query":"x","context":[' + filler + b"]}}"
+    wire.stream.sendall(b"Content-Length: %d\r\n\r\n%b" % (len(body), body))
+    answer = wire.answer(77)
+    assert answer["error"]["code"] == FAILED and "send it in parts" in answer["error"]["message"]
+    assert wire.result("aurora/status")["pid"] > 0
+
+
+def test_a_long_text_is_not_taken_for_many_values(wire: Wire, tmp_path: Path) -> None:
+    wire.initialize()
+    text = 'a,[{"b\\' * 500_000
+    wire.notify(
+        "textDocument/didOpen",
+        {"textDocument": {"uri": (tmp_path / "t.csv").as_uri(), "languageId": "csv", "version": 1, "text": text}},
+    )
+    assert wire.result("aurora/status")["pid"] > 0
+
+
 @pytest.mark.parametrize(
     "part", [b"Content-Le", b"Content-Length: 100\r\n\r\n", b'Content-Length: 100\r\n\r\n{"jsonrpc"']
 )

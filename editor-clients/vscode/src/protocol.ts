@@ -11,7 +11,7 @@ export const DeliverableChanged = "aurora/deliverableChanged";
 export const AskUser = "aurora/askUser";
 export const LanguageModel = "aurora/languageModel";
 
-export interface Activation {
+export interface ActivationTerms {
   total: number;
   base_level: number;
   spreading: number;
@@ -31,7 +31,7 @@ export interface Recalled {
   language: string;
   signature: string;
   score: number;
-  activation: Activation;
+  activation: ActivationTerms;
   last_used: string | null;
   last_modified: string | null;
   summary: string;
@@ -74,7 +74,7 @@ export interface StatusResult {
   workspaces: WorkspaceStatus[];
 }
 
-export interface Link {
+export interface RelatedChunk {
   relation: string;
   id: string;
   name: string;
@@ -87,7 +87,7 @@ export interface ExplainResult {
   docstring: string;
   accesses: string[];
   commits: string[];
-  relations: Link[];
+  relations: RelatedChunk[];
   patterns: { id: string; query: string; score: number; uses: number }[];
 }
 

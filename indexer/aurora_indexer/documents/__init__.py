@@ -8,7 +8,6 @@ documents: their content decides.
 
 from __future__ import annotations
 
-import logging
 import re
 from collections.abc import Callable
 from functools import cache
@@ -21,8 +20,6 @@ from aurora_protocol import plugins
 
 if TYPE_CHECKING:
     from aurora_indexer.documents.knowledge_chunk import Builder
-
-logger = logging.getLogger(__name__)
 
 
 class DocumentFormat(Struct, frozen=True):
@@ -64,15 +61,15 @@ _TAG_OF_STEM = {stem: tag for tag, stems in _STEMS.items() for stem in stems}
 
 
 @cache
-def _plugged() -> dict[str, DocumentFormat]:
+def plugged_formats() -> dict[str, DocumentFormat]:
     """The formats of plug-ins by suffix, looked for when the first file comes that is of none of ours."""
     names = {format_.name for format_ in FORMATS}
     found: dict[str, DocumentFormat] = {}
     for plugin in plugins.load(GROUP, DocumentFormat):
         format_ = plugin.value
         if format_.name in names or format_.data or format_.add is None:
-            why = "there is one of that name" if format_.name in names else "it says not how a document is cut"
-            logger.warning("document format %s of %s is left out: %s", format_.name, plugin.distribution, why)
+            taken = f"there is a format {format_.name} already"
+            plugins.leave_out(GROUP, plugin, taken if format_.name in names else "it says not how a document is cut")
             continue
         names.add(format_.name)
         for suffix in format_.suffixes:
@@ -87,7 +84,7 @@ def for_path(path: str) -> DocumentFormat | None:
     if dot <= 0:
         return None
     suffix = name[dot:].lower()
-    return _BY_SUFFIX.get(suffix) or _plugged().get(suffix)
+    return _BY_SUFFIX.get(suffix) or plugged_formats().get(suffix)
 
 
 def is_data(path: str) -> bool:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class TooDeep(IndexerError):
-    """A document is nested more deeply than is looked at."""
+    """Error of a document that is nested more deeply than is looked at."""
 
 
 class _Open:

@@ -7,4 +7,4 @@ from aurora_indexer import IndexerError
 
 
 class ModelError(IndexerError):
-    """The model that is configured cannot be used; the message says why and the next step."""
+    """Error of a configured model that cannot be used; the message says why and the next step."""

@@ -8,14 +8,19 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from aurora_indexer import IndexerError
+from aurora_protocol.strict_modes import complaint
 
 
 class NotARegularFile(IndexerError):
-    """A pipe, socket, device or folder stands where a file was expected."""
+    """Error of a pipe, socket, device or folder where a file was expected."""
+
+
+class NotOurs(IndexerError):
+    """Another user made the file, or may write it."""
 
 
 class TooLarge(IndexerError):
-    """The file holds more bytes than the limit."""
+    """Error of a file that holds more bytes than the limit."""
 
     def __init__(self, message: str, size: int) -> None:
         super().__init__(message)
@@ -23,18 +28,27 @@ class TooLarge(IndexerError):
 
 
 class Changing(IndexerError):
-    """The file was written to while it was read, every time."""
+    """Error of a file that was written to while it was read, every time."""
 
 
 _FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+_TICK_NS = 20_000_000
+"""Nanoseconds between two times that a file system tells apart, with room: Linux's clock ticks every 1 to 10 ms."""
+_COARSE_TICK_NS = 2_000_000_000
+"""The same where times are whole seconds (FAT: two)."""
 _NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
 
 
-def read_prefix(path: str, at_most: int, *, follow: bool = False) -> bytes:
+def read_prefix(path: str, at_most: int, *, follow: bool = False, owner: int | None = None) -> bytes:
     """The first `at_most` bytes of a regular file. Raises OSError (also for symbolic links, unless `follow`),
     `NotARegularFile`.
+
+    With `owner` what is read is to be obeyed: it may belong to that user, to ours or to root, and nobody else may write
+    it. Raises `NotOurs` otherwise.
     """
-    with _opened(path, follow) as (descriptor, _):
+    with _opened(path, follow) as (descriptor, status):
+        if owner is not None and (problem := complaint(path, status, owner)):
+            raise NotOurs(problem)
         return _read(descriptor, at_most)
 
 
@@ -51,9 +65,27 @@ def read_steady(path: str, limit: int, *, attempts: int = 3) -> tuple[bytes, os.
             after = os.fstat(descriptor)
         if len(content) > limit:
             raise TooLarge(f"{path} grew past the limit of {limit} bytes", max(after.st_size, len(content)))
-        if before.st_mtime_ns == after.st_mtime_ns and before.st_size == after.st_size == len(content):
+        if file_mark(before) == file_mark(after) and before.st_size == after.st_size == len(content):
             return content, after
     raise Changing(f"{path} was written to during each of {attempts} reads; it is read again at its next change")
+
+
+def file_mark(status: os.stat_result) -> int:
+    """A number for when the inode changed, which one it is and where: a file that was replaced or written has another,
+    though its size and mtime are kept (`rsync -t`, `cp -p`, `mv`). Never 0.
+    """
+    mark = 0
+    for part in (status.st_ctime_ns, status.st_mtime_ns, status.st_ino, status.st_dev):
+        mark = (mark * 0x9E3779B97F4A7C15 + part) & 0x7FFFFFFFFFFFFFFF
+    return mark or 1
+
+
+def settled_mark(status: os.stat_result, read_at_ns: int) -> int:
+    """`file_mark` of a file whose reading began at `read_at_ns`; 0 where it was written so shortly before that another
+    write would leave the same times (the racy files of git). Such a file is read again when it is looked at next.
+    """
+    tick = _TICK_NS if status.st_ctime_ns % 1_000_000_000 else _COARSE_TICK_NS
+    return file_mark(status) if status.st_ctime_ns + tick <= read_at_ns else 0
 
 
 @contextmanager

@@ -15,7 +15,7 @@ from msgspec import Struct
 from aurora_indexer import documents, languages
 from aurora_indexer.files import skips
 from aurora_indexer.files.ignore import MARKERS, Folder, IgnoreRules
-from aurora_indexer.files.safe_read import NotARegularFile, read_prefix
+from aurora_indexer.files.safe_read import NotARegularFile, file_mark, read_prefix
 from aurora_indexer.files.skips import Skip
 
 SHEBANG_BYTES = 128
@@ -31,12 +31,12 @@ class Limits(Struct, frozen=True):
 
 
 class FoundFile(Struct, frozen=True, array_like=True):
-    """A file to index, as its folder lists it. `path` is relative to the root, with `/`; `inode` may be 0."""
+    """A file to index, as its folder lists it. `path` is relative to the root, with `/`; `mark` as of `file_mark`."""
 
     path: str
     size: int
     mtime_ns: int
-    inode: int
+    mark: int
 
 
 class ScanResult(Struct, frozen=True):
@@ -215,7 +215,7 @@ def _look(
     return (
         skips.by_name(path, name)
         or skips.by_size(path, status.st_size, limits.max_file_bytes)
-        or FoundFile(path, status.st_size, status.st_mtime_ns, status.st_ino)
+        or FoundFile(path, status.st_size, status.st_mtime_ns, file_mark(status))
     )
 
 

@@ -31,7 +31,6 @@ that waits for a child anywhere in a block is kept for every block that is open.
 
 from __future__ import annotations
 
-import logging
 import re
 from collections.abc import Iterable
 from functools import cache
@@ -51,7 +50,6 @@ if TYPE_CHECKING:
 
 __all__ = ["LANGUAGES", "Language", "UnsupportedLanguage", "all_languages", "compiled", "for_path", "for_source"]
 
-logger = logging.getLogger(__name__)
 
 GROUP = "aurora.languages"
 
@@ -92,9 +90,9 @@ def _plugged() -> _LanguageTable:
     for plugin in plugins.load(GROUP, Language):
         name = plugin.value.name
         if name in _built_in.by_name or name in found:
-            logger.warning("language %s of %s is left out: there is one of that name", name, plugin.distribution)
+            plugins.leave_out(GROUP, plugin, f"there is a language {name} already")
         elif plugin.value.query is None:
-            logger.warning("language %s of %s is left out: it names no query file", name, plugin.distribution)
+            plugins.leave_out(GROUP, plugin, f"its language {name} names no query file")
         else:
             found[name] = plugin.value
     return _LanguageTable(found.values())

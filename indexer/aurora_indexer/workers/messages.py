@@ -34,10 +34,11 @@ class ParseRequest(Struct, frozen=True, array_like=True):
 
 
 class ReadStat(Struct, frozen=True, array_like=True):
-    """Size and mtime that belong to the content that was read, not to what the file became since."""
+    """Stat of the content that was read, not of what the file became since. `mark` as of `settled_mark`."""
 
     size: int
     mtime_ns: int
+    mark: int = 0
 
 
 class Ready(Struct, frozen=True, array_like=True, tag="ready"):

@@ -42,7 +42,7 @@ def clean_environment(environment: Mapping[str, str]) -> dict[str, str]:
 
 
 class PoolClosed(IndexerError):
-    """The pool was closed while files were waiting in it."""
+    """Error of files that waited in a pool when it was closed."""
 
 
 class WorkerPool:

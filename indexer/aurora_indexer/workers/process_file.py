@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 import traceback
 from collections.abc import Callable, Mapping
 
@@ -9,7 +10,7 @@ import msgspec
 
 from aurora_indexer import documents, languages
 from aurora_indexer.files import skips
-from aurora_indexer.files.safe_read import Changing, NotARegularFile, TooLarge, read_steady
+from aurora_indexer.files.safe_read import Changing, NotARegularFile, TooLarge, read_steady, settled_mark
 from aurora_indexer.files.skips import Skip
 from aurora_indexer.workers.messages import (
     FileSkipped,
@@ -54,6 +55,7 @@ def get_ready(used: Mapping[str, int]) -> None:
 def answer(root: str, item: WorkItem, max_file_bytes: int, parse_one: Parse) -> Reply:
     """Read one file, decide whether it is to be parsed, and parse it."""
     path = item.path
+    began = time.time_ns()
     try:
         source, status = read_steady(f"{root}/{path}", max_file_bytes)
     except FileNotFoundError:
@@ -68,7 +70,7 @@ def answer(root: str, item: WorkItem, max_file_bytes: int, parse_one: Parse) -> 
         return FileSkipped(skips.by_size(path, error.size, max_file_bytes) or skips.Skip(path, "too-large", str(error)))
     except Changing as error:
         return FileSkipped(Skip(path, "changing", f"{error}."))
-    stat = ReadStat(status.st_size, status.st_mtime_ns)
+    stat = ReadStat(status.st_size, status.st_mtime_ns, settled_mark(status, began))
     digest = content_hash(source)
     if digest == item.known_hash:
         return Unchanged(path, stat)

@@ -6,11 +6,14 @@ from aurora_memory import StoreError
 
 
 class PolicyError(StoreError):
-    """A lifespan policy or retention rule cannot be used; the message names it, the field and what is expected."""
+    """Error of a lifespan policy or retention rule; the message names it, the field and what is expected."""
 
 
 class ConditionError(PolicyError):
-    """A condition does not parse. `column` is 1-based, `problem` what is wrong there and what was expected."""
+    """Error of a condition that does not parse.
+
+    `column` is 1-based, `problem` what is wrong there and what was expected.
+    """
 
     def __init__(self, column: int, problem: str) -> None:
         super().__init__(f"column {column}: {problem}")

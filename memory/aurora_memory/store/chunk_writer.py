@@ -268,18 +268,22 @@ async def _save_files(
     await db.executemany("DELETE FROM skips WHERE path = ?", [(path,) for path in gone])
     rows: list[ChunkRow] = [file_values(entry, moment) for entry in files]
     await db.executemany(
-        """INSERT INTO files (path, language, size, mtime_ns, content_hash, syntax_errors, imports, indexed_at)
-           VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+        """INSERT INTO files (path, language, size, mtime_ns, content_hash, syntax_errors, imports, indexed_at, mark)
+           VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
            ON CONFLICT (path) DO UPDATE SET language = excluded.language, size = excluded.size,
              mtime_ns = excluded.mtime_ns, content_hash = excluded.content_hash,
-             syntax_errors = excluded.syntax_errors, imports = excluded.imports, indexed_at = excluded.indexed_at""",
+             syntax_errors = excluded.syntax_errors, imports = excluded.imports, indexed_at = excluded.indexed_at,
+             mark = excluded.mark""",
         rows,
     )
     await db.executemany(
-        "INSERT OR REPLACE INTO skips VALUES (?, ?, ?, ?, ?)",
-        [(entry.path, entry.reason, entry.detail, entry.stat.size, entry.stat.mtime_ns) for entry in skipped],
+        "INSERT OR REPLACE INTO skips (path, reason, detail, size, mtime_ns, mark) VALUES (?, ?, ?, ?, ?, ?)",
+        [
+            (entry.path, entry.reason, entry.detail, entry.stat.size, entry.stat.mtime_ns, entry.stat.mark)
+            for entry in skipped
+        ],
     )
     await db.executemany(
-        "UPDATE files SET size = ?, mtime_ns = ? WHERE path = ?",
-        [(stat.size, stat.mtime_ns, path) for path, stat in touched.items()],
+        "UPDATE files SET size = ?, mtime_ns = ?, mark = ? WHERE path = ?",
+        [(stat.size, stat.mtime_ns, stat.mark, path) for path, stat in touched.items()],
     )

@@ -17,6 +17,7 @@ from aurora_memory.document_builder import iso_time
 from aurora_memory.store.export_format import FORMAT, VERSION, ChunkKey, ExportHeader, ExportLine, write_line
 from aurora_memory.store.tables import Carried, Table, carried
 from aurora_protocol import typed
+from aurora_protocol.strict_modes import OWN_FILE
 
 _AT_ONCE = 1000
 
@@ -54,7 +55,7 @@ async def export(db: aiosqlite.Connection, target: Path, workspace: str, git_roo
             exported_at=iso_time(now),
             lines=sum(lines.values()),
         )
-        with os.fdopen(os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
+        with os.fdopen(os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | OWN_FILE, 0o600), "wb") as file:
             file.write(write_line(header))
             async for rows, source in _batches(db, sources):
                 await asyncio.to_thread(_write, file.write, rows, source)

@@ -12,8 +12,8 @@ from aurora_memory.store.statements import as_list
 
 def files(reader: Reader) -> dict[str, FileStat]:
     """Every indexed file with the stat and content hash it was indexed at."""
-    rows = reader.rows("SELECT path, size, mtime_ns, content_hash FROM files")
-    return {path: FileStat(size, mtime, digest) for path, size, mtime, digest in rows}
+    rows = reader.rows("SELECT path, size, mtime_ns, content_hash, mark FROM files")
+    return {path: FileStat(*stat) for path, *stat in rows}
 
 
 def files_at(reader: Reader, paths: Sequence[str]) -> dict[str, FileStat]:
@@ -21,17 +21,19 @@ def files_at(reader: Reader, paths: Sequence[str]) -> dict[str, FileStat]:
     found: dict[str, FileStat] = {}
     for path in paths:
         rows = reader.rows(
-            "SELECT path, size, mtime_ns, content_hash FROM files WHERE path = ? OR (path > ? AND path < ?)",
+            "SELECT path, size, mtime_ns, content_hash, mark FROM files WHERE path = ? OR (path > ? AND path < ?)",
             (path, f"{path}/", f"{path}0"),  # "0" is the character after "/"
         )
-        found.update({known: FileStat(size, mtime, digest) for known, size, mtime, digest in rows})
+        found.update({known: FileStat(*stat) for known, *stat in rows})
     return found
 
 
 def skips(reader: Reader) -> dict[str, tuple[str, str, FileStat]]:
     """Every file that was looked into and left out: reason, detail, stat."""
-    rows = reader.rows("SELECT path, reason, detail, size, mtime_ns FROM skips")
-    return {path: (reason, detail, FileStat(size, mtime)) for path, reason, detail, size, mtime in rows}
+    rows = reader.rows("SELECT path, reason, detail, size, mtime_ns, mark FROM skips")
+    return {
+        path: (reason, detail, FileStat(size, mtime, mark=mark)) for path, reason, detail, size, mtime, mark in rows
+    }
 
 
 def counts(reader: Reader) -> dict[str, Any]:

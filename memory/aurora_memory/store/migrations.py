@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import glob
+import itertools
 import os
 import shutil
 import sqlite3
@@ -147,27 +148,45 @@ async def keep_outbox(db: aiosqlite.Connection) -> None:
     )
 
 
+async def mark_files(db: aiosqlite.Connection) -> None:
+    """Database migration 4: the rest of a file's stat. Every file is read once more, as none is known by it yet."""
+    for table in ("files", "skips"):
+        await db.execute(f"ALTER TABLE {table} ADD COLUMN mark INTEGER NOT NULL DEFAULT 0")
+
+
+_COPIES = itertools.count()
+"""Numbers of copies: two stores of one process may make one each at the same time."""
+
 MIGRATIONS: tuple[Callable[[aiosqlite.Connection], Awaitable[None]], ...] = (
     create_tables,
     create_deliverable_log,
     keep_outbox,
+    mark_files,
 )
 """Append only. The database's `user_version` is how many of these it has had."""
 
 
 async def migrate(db: aiosqlite.Connection, path: Path) -> None:
-    """Database migrations that a file has not had yet, in order; each commits with the record that it ran."""
+    """Database migrations that a file has not had yet, in order; each commits with the record that it ran, those of a
+    new file all at once.
+    """
     version = await pragma_int(db, "user_version")
     if version > len(MIGRATIONS):
         raise StoreTooNew(f"{path} was written by a newer AURORA (shape {version}); upgrade aurora-context")
     if 0 < version < len(MIGRATIONS):
         await back_up(db, path, version)
-    for number, step in enumerate(MIGRATIONS[version:], start=version + 1):
+    # A new file gets its whole shape at once: who opens it meanwhile must not take half of it for an older version's.
+    steps = [MIGRATIONS] if version == 0 else [(step,) for step in MIGRATIONS[version:]]
+    done = version
+    for together in steps:
+        done += len(together)
         await db.execute("BEGIN IMMEDIATE")
         try:
-            if await pragma_int(db, "user_version") < number:  # a second process may have done it while we waited
-                await step(db)
-                await db.execute(f"PRAGMA user_version = {number}")
+            had = await pragma_int(db, "user_version")  # a second process may have done it while we waited
+            if had < done:
+                for step in together[len(together) - (done - had) :]:
+                    await step(db)
+                await db.execute(f"PRAGMA user_version = {done}")
                 await db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
         except BaseException:
             await db.execute("ROLLBACK")
@@ -181,7 +200,7 @@ async def back_up(db: aiosqlite.Connection, path: Path, version: int) -> Path:
     Raises StoreError where there is no room for the copy: nothing is changed then.
     """
     target = path.with_name(f"{path.name}.v{version}.bak")
-    unfinished = path.with_name(f"{target.name}.{os.getpid()}")
+    unfinished = path.with_name(f"{target.name}.{os.getpid()}-{next(_COPIES)}")
     size = await pragma_int(db, "page_count") * await pragma_int(db, "page_size")
     free = (await asyncio.to_thread(shutil.disk_usage, path.parent)).free
     if free < size + _SPARE_BYTES:

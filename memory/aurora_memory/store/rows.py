@@ -24,11 +24,15 @@ CHUNK_COLUMNS = (
 
 
 class FileStat(Struct, frozen=True, array_like=True):
-    """Stat of an indexed file, by which the store tells whether it changed. `mtime_ns` as `os.stat` gives it."""
+    """Stat of an indexed file, by which the store tells whether it changed. `mtime_ns` as `os.stat` gives it.
+
+    `mark` stands for the rest of the stat (change time, inode, device); 0 where that is unknown or not to be relied on.
+    """
 
     size: int
     mtime_ns: int
     content_hash: bytes = b""
+    mark: int = 0
 
 
 class IndexedFile(Struct, frozen=True, array_like=True):
@@ -109,6 +113,7 @@ def file_values(entry: IndexedFile, now: float) -> ChunkRow:
         parsed.syntax_errors,
         imports,
         now,
+        stat.mark,
     )
 
 

@@ -255,13 +255,14 @@ TABLES: tuple[Table, ...] = (
         key="id",
         columns=(
             *("id", "path", "language", "size", "mtime_ns", "content_hash", "syntax_errors", "imports", "indexed_at"),
+            "mark",
         ),
         nature="derived",
     ),
     Table(
         name="skips",
         key="path",
-        columns=("path", "reason", "detail", "size", "mtime_ns"),
+        columns=("path", "reason", "detail", "size", "mtime_ns", "mark"),
         nature="derived",
         emptied=True,
     ),

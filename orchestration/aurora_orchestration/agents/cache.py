@@ -21,6 +21,7 @@ from aurora_indexer.files.safe_read import read_prefix
 from aurora_orchestration import OrchestrationError
 from aurora_orchestration.agents.discovery import Discovered
 from aurora_protocol import typed
+from aurora_protocol.strict_modes import OWN_FILE
 
 FORMAT = 1
 MAX_BYTES = 32 << 20
@@ -71,7 +72,7 @@ class Cache:
     def read(self) -> Kept:
         """What is kept; nothing where there is no file, or one of another version or that cannot be read. Blocks."""
         try:
-            kept = typed.decode(read_prefix(os.fspath(self.path), MAX_BYTES), Kept)
+            kept = typed.decode(read_prefix(os.fspath(self.path), MAX_BYTES, owner=0), Kept)
         except (OSError, IndexerError, msgspec.MsgspecError, RecursionError):
             return Kept()
         return kept if kept.format == FORMAT else Kept()
@@ -103,7 +104,7 @@ class Cache:
     def _write(self, kept: Kept) -> None:
         content = msgspec.json.encode(_without_keys(kept))
         temporary = self.path.with_suffix(f".{os.getpid()}.tmp")
-        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | OWN_FILE, 0o600)
         with os.fdopen(descriptor, "wb") as file:
             file.write(content)
             file.flush()

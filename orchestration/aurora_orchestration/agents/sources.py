@@ -8,7 +8,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from aurora_indexer import IndexerError
-from aurora_indexer.files.safe_read import read_prefix
+from aurora_indexer.files.safe_read import NotOurs, read_prefix
 from aurora_orchestration.types import Agent
 
 MAX_FILE_BYTES = 1 << 20
@@ -64,9 +64,12 @@ def read_text(source: Source, limit: int = MAX_FILE_BYTES) -> tuple[str, str]:
     Links are followed in the user's own folders, not in a workspace's, which could point anywhere.
     """
     try:
-        content = read_prefix(os.fspath(source.path), limit + 1, follow=not source.ours)
+        owner = source.base.stat().st_uid if source.ours else 0  # a workspace is obeyed by trust in whose it is
+        content = read_prefix(os.fspath(source.path), limit + 1, follow=not source.ours, owner=owner)
     except OSError as error:
         return "", f"{source.shown}: cannot be read: {error.strerror or error}"
+    except NotOurs as error:
+        return "", str(error)
     except IndexerError:
         return "", f"{source.shown}: is not a regular file"
     if len(content) > limit:

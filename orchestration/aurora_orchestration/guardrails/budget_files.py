@@ -18,6 +18,7 @@ import msgspec
 from aurora_orchestration.group_commit import syncing
 from aurora_orchestration.guardrails.ledger import Event, Tracker
 from aurora_protocol import typed
+from aurora_protocol.strict_modes import OWN_FILE
 
 MAX_TRACKER_BYTES = 16 << 20
 MAX_LINE_BYTES = 64 << 10
@@ -57,7 +58,7 @@ def write_tracker(path: Path, tracker: Tracker) -> None:
     """
     content = msgspec.json.format(msgspec.json.encode(tracker), indent=2) + b"\n"
     fresh = path.with_name(f".{path.name}.{os.getpid()}")
-    descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | OWN_FILE, 0o600)
     try:
         with os.fdopen(descriptor, "wb") as file:
             file.write(content)
@@ -93,7 +94,7 @@ def known_by(path: Path) -> tuple[int, int, int]:
 
 def append(path: Path, event: Event) -> int:
     """Write `event` down; returns the history's size. A line that a crash cut off is ended first."""
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | OWN_FILE, 0o600)
     with os.fdopen(descriptor, "r+b", buffering=0) as file:
         size = file.seek(0, os.SEEK_END)
         torn = size > 0 and os.pread(file.fileno(), 1, size - 1) != b"\n"

@@ -56,7 +56,7 @@ def misfits(parameters: Any, arguments: dict[str, Any]) -> list[Misfit]:
     from jsonschema.exceptions import SchemaError
     from referencing.exceptions import Unresolvable
 
-    from aurora_manifest.client.dialect import validator_of
+    from aurora_manifest.client.argument_validator import validator_of
 
     if parameters is None:
         return []
@@ -109,7 +109,7 @@ def _extra(error: ValidationError) -> list[str]:
 
 
 def lookup(arguments: Any, pointer: str) -> tuple[bool, Any]:
-    """What a JSON Pointer finds in the arguments: (found, value). Raises PointerError when it is no pointer."""
+    """Look-up of a JSON Pointer in the arguments: (found, value). Raises PointerError when it is no pointer."""
     value = arguments
     for step in from_pointer(pointer):
         if isinstance(value, dict) and step in value:

@@ -11,7 +11,7 @@ import msgspec
 from msgspec import Struct
 
 from aurora_manifest.client.private_files import make_private, write_private
-from aurora_manifest.client.transport import Reply
+from aurora_manifest.client.transport import SiteReply
 
 MAX_ENTRIES = 200
 MAX_FRESH = 7 * 86_400
@@ -20,7 +20,7 @@ MAX_FRESH = 7 * 86_400
 _KEPT_HEADERS = ("content-type", "etag", "last-modified", "cache-control", "expires", "date", "aura-state")
 
 
-class Entry(Struct, frozen=True):
+class CachedManifest(Struct, frozen=True):
     """A stored answer. `fresh_until` is seconds since the epoch; 0 means to ask every time."""
 
     url: str
@@ -51,15 +51,15 @@ class ManifestCache:
         """The cache of an AURORA home."""
         return cls(home / "cache" / "manifests")
 
-    def get(self, url: str) -> Entry | None:
+    def get(self, url: str) -> CachedManifest | None:
         """The entry for `url`."""
         try:
-            entry = msgspec.msgpack.decode(self._file(url).read_bytes(), type=Entry)
+            entry = msgspec.msgpack.decode(self._file(url).read_bytes(), type=CachedManifest)
         except (OSError, msgspec.MsgspecError):
             return None
         return entry if entry.url == url else None
 
-    def put(self, reply: Reply, now: float) -> None:
+    def put(self, reply: SiteReply, now: float) -> None:
         """Keep an answer, or, where it says that it is not to be kept, forget what there was."""
         file = self._file(reply.url)
         directives = _directives(reply.header("cache-control"))
@@ -67,7 +67,7 @@ class ManifestCache:
             file.unlink(missing_ok=True)
             return
         headers = tuple(each for each in reply.headers if each[0] in _KEPT_HEADERS)
-        entry = Entry(reply.url, headers, reply.body, fresh_until(dict(reply.headers), now))
+        entry = CachedManifest(reply.url, headers, reply.body, fresh_until(dict(reply.headers), now))
         if not entry.conditions and not entry.fresh(now):
             file.unlink(missing_ok=True)
             return
@@ -75,13 +75,13 @@ class ManifestCache:
         write_private(file, msgspec.msgpack.encode(entry))
         self._trim()
 
-    def renewed(self, entry: Entry, reply: Reply, now: float) -> Entry:
+    def renewed(self, entry: CachedManifest, reply: SiteReply, now: float) -> CachedManifest:
         """The entry after the site answered 304: its headers brought up to date (RFC 9111 §3.2). It is kept as well."""
         news = {name: value for name, value in reply.headers if name in _KEPT_HEADERS}
         headers = {**dict(entry.headers), **news}
-        merged = Reply(entry.url, 200, tuple(headers.items()), entry.body, reply.took_ms)
+        merged = SiteReply(entry.url, 200, tuple(headers.items()), entry.body, reply.took_ms)
         self.put(merged, now)
-        return Entry(entry.url, merged.headers, entry.body, fresh_until(headers, now))
+        return CachedManifest(entry.url, merged.headers, entry.body, fresh_until(headers, now))
 
     def _file(self, url: str) -> Path:
         return self._folder / f"{hashlib.sha256(url.encode()).hexdigest()[:32]}.entry"

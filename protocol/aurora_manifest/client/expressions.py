@@ -43,12 +43,12 @@ _CATEGORIES |= {
 _SHORT = {name: short for short, name in _CATEGORIES.items() if name}
 
 
-class Expression(str):
-    """An expression as Python spells it; `written` is how the schema has it."""
+class PythonPattern(str):
+    """A pattern as Python spells it; `written` is how the schema has it."""
 
     written: str
 
-    def __new__(cls, python: str, written: str) -> Expression:
+    def __new__(cls, python: str, written: str) -> PythonPattern:
         made = super().__new__(cls, python)
         made.written = written
         return made
@@ -59,7 +59,7 @@ class _Unknown(Exception):
 
 
 @lru_cache(maxsize=256)
-def as_python(pattern: str) -> Expression | None:
+def as_python(pattern: str) -> PythonPattern | None:
     """The expression for `re.search`, or None where Python has none that means the same.
 
     `$` is the end, and not the place before a last line break; `\\d` and `\\w` are ASCII, `\\p{…}` knows the general
@@ -70,7 +70,7 @@ def as_python(pattern: str) -> Expression | None:
         re.compile(python, re.ASCII)
     except (_Unknown, re.error, OverflowError, RecursionError, MemoryError):
         return None
-    return Expression(f"(?a:{python})", pattern)
+    return PythonPattern(f"(?a:{python})", pattern)
 
 
 def _pieces(pattern: str) -> Iterable[str]:

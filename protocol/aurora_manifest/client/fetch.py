@@ -7,12 +7,12 @@ from functools import cached_property
 from typing import Literal
 
 from aurora_manifest.check import check_document
-from aurora_manifest.client.cache import Entry, ManifestCache
+from aurora_manifest.client.cache import CachedManifest, ManifestCache
 from aurora_manifest.client.origins import Origin, manifest_url, origin_of, parse_url
 from aurora_manifest.client.state import HEADER
-from aurora_manifest.client.transport import Policy, Reply, Request, send
+from aurora_manifest.client.transport import Request, RequestPolicy, SiteReply, send
 from aurora_manifest.findings import Finding
-from aurora_manifest.json.document import Document
+from aurora_manifest.json.document import JsonDocument
 from aurora_manifest.json.scanner import parse
 from aurora_manifest.model import Manifest
 from aurora_protocol import SiteError
@@ -37,7 +37,7 @@ class Published:
         self.origin: Origin = origin_of(parse_url(url))
 
     @cached_property
-    def document(self) -> Document:
+    def document(self) -> JsonDocument:
         """The text, parsed."""
         return parse(self.text)
 
@@ -48,7 +48,7 @@ class Published:
 
     @cached_property
     def findings(self) -> list[Finding]:
-        """What `check` says of it."""
+        """Findings of `check` in it."""
         return check_document(self.document)
 
     @property
@@ -62,7 +62,9 @@ class Published:
         return self.headers.get(HEADER)
 
 
-async def fetch(place: str, policy: Policy, *, cache: ManifestCache | None = None, ask: bool = False) -> Published:
+async def fetch(
+    place: str, policy: RequestPolicy, *, cache: ManifestCache | None = None, ask: bool = False
+) -> Published:
     """Get the manifest of the site at `place` (see `manifest_url`). Raises SiteError or Blocked.
 
     `ask` asks the site even when the cache has a fresh copy. Redirects are not kept: each is asked for anew.
@@ -71,7 +73,7 @@ async def fetch(place: str, policy: Policy, *, cache: ManifestCache | None = Non
     known = cache.get(url) if cache is not None else None
     if known is not None and known.fresh(time.time()) and not ask:
         return _published(known.url, known.body, dict(known.headers), "cache")
-    offered: dict[str, Entry] = {}
+    offered: dict[str, CachedManifest] = {}
 
     def conditions(target: str) -> dict[str, str]:
         entry = cache.get(target) if cache is not None else None
@@ -91,7 +93,7 @@ async def fetch(place: str, policy: Policy, *, cache: ManifestCache | None = Non
     return published
 
 
-def _require_manifest(reply: Reply) -> None:
+def _require_manifest(reply: SiteReply) -> None:
     if reply.status != 200:
         said = f"{reply.status} {reply.reason}".strip()
         advice = "the site publishes no manifest there" if reply.status in (404, 410) else "the site refused"

@@ -38,7 +38,7 @@ _MARK = "\ue000"
 """Stands for a mask while a template is expanded: one character, which no `{name:1}` shortens, and no site's own."""
 
 
-class Call(Struct, frozen=True):
+class CapabilityCall(Struct, frozen=True):
     """A request ready to send, and what people may see of it: its URL and its body with secret values masked.
 
     `secret_headers` are in lower case; `secrets` are the hidden values as texts, as a site may send them back.
@@ -66,7 +66,7 @@ def find_capability(manifest: Manifest, name: str) -> Capability:
     raise SiteError(f'the manifest has no capability "{name}": {told}')
 
 
-def build_call(capability: Capability, origin: Origin, arguments: dict[str, Any]) -> Call:
+def build_call(capability: Capability, origin: Origin, arguments: dict[str, Any]) -> CapabilityCall:
     """The request that calls `capability` on the site at `origin`. Raises SiteError or Blocked.
 
     The template takes the variables it names; what remains goes where `parameterLocation` says, and else where
@@ -95,7 +95,7 @@ def build_call(capability: Capability, origin: Origin, arguments: dict[str, Any]
     content = json.dumps(body, ensure_ascii=False, allow_nan=False).encode("utf-8") if wants_body else None
     if content is not None:
         headers.insert(0, ("Content-Type", "application/json"))
-    return Call(
+    return CapabilityCall(
         capability.name,
         Request(method, str(url), tuple(headers), content),
         body if wants_body else None,
@@ -141,7 +141,7 @@ def _defaults(
     arguments: Mapping[str, Any],
     values: Mapping[str, Any],
 ) -> dict[str, Any]:
-    """What fills the variables of the path that have no value, by the `default` of the parameter they come from."""
+    """Defaults for the variables of the path that have no value, by the `default` of the parameter they come from."""
     needed = [each.name for one in template.expressions if _needed(template, one) for each in one.variables]
     found = {}
     for name in needed:
@@ -164,7 +164,7 @@ def _needed(template: Template, expression: Expression) -> bool:
 
 
 def _require_json(name: str, arguments: dict[str, Any]) -> None:
-    """What a document may hold and no other program can read: infinity, written as 1e999, and half a character."""
+    """Values in a document that no other program can read: infinity, written as 1e999, and half a character."""
     for argument, value in arguments.items():
         try:
             json.dumps(value, ensure_ascii=False, allow_nan=False).encode("utf-8")

@@ -20,7 +20,7 @@ _WRONG = "the AURA-State header"
 
 
 class SiteState(Struct, frozen=True):
-    """What the header says. A member that is missing or of another type is None; `problems` tell of the latter."""
+    """State told by the header. A member that is missing or of another type is None; `problems` tell of the latter."""
 
     document: Mapping[str, Any]
     is_authenticated: bool | None

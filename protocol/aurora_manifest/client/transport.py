@@ -6,7 +6,6 @@ import asyncio
 import time
 from collections.abc import Callable, Mapping
 from http import HTTPStatus
-from http.cookiejar import CookieJar
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -17,6 +16,8 @@ from aurora_protocol import Blocked, SiteError
 from aurora_protocol.version import __version__
 
 if TYPE_CHECKING:
+    from http.cookiejar import CookieJar
+
     from httpx2 import URL, AsyncClient, Response
 
 MAX_REDIRECTS = 5
@@ -24,8 +25,8 @@ _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _KEEP_METHOD = frozenset({307, 308})
 
 
-class Policy(Struct, frozen=True):
-    """What is allowed on the way. `timeout` is seconds for everything, redirects included.
+class RequestPolicy(Struct, frozen=True):
+    """Bounds and permissions of a request. `timeout` is seconds for everything, redirects included.
 
     `whole` asks for all of the body or an error; without it, what came within the bounds is kept and marked as cut.
     """
@@ -38,7 +39,7 @@ class Policy(Struct, frozen=True):
 
 
 class Request(Struct, frozen=True):
-    """What is sent: header names as they are written, and a body or none."""
+    """Request as it is sent: header names as they are written, and a body or none."""
 
     method: str
     url: str
@@ -46,8 +47,8 @@ class Request(Struct, frozen=True):
     body: bytes | None = None
 
 
-class Reply(Struct, frozen=True):
-    """What came back: header names in lower case, in the order they came; the body decoded and perhaps `cut`.
+class SiteReply(Struct, frozen=True):
+    """Response as it came back: header names in lower case, in the order they came; the body decoded and perhaps `cut`.
 
     `method` is what was sent last, to `url`: a redirect can change it.
     """
@@ -94,8 +95,8 @@ Conditions = Callable[[str], Mapping[str, str]]
 
 
 async def send(
-    request: Request, policy: Policy, *, cookies: CookieJar | None = None, conditions: Conditions | None = None
-) -> Reply:
+    request: Request, policy: RequestPolicy, *, cookies: CookieJar | None = None, conditions: Conditions | None = None
+) -> SiteReply:
     """Send `request`, following redirects within the rules. Raises SiteError or Blocked.
 
     `cookies` are sent and are updated from every response. `conditions` are asked again at each redirect.
@@ -121,7 +122,7 @@ async def send(
         raise SiteError(f"{url}: the site broke off or does not speak HTTP ({_said(error)})") from error
 
 
-async def preview(request: Request, policy: Policy, *, cookies: CookieJar | None = None) -> Request:
+async def preview(request: Request, policy: RequestPolicy, *, cookies: CookieJar | None = None) -> Request:
     """The request just as `send` would send it, with every header. Nothing is sent."""
     url = parse_url(request.url)
     require_safe(url, insecure=policy.insecure_http)
@@ -132,8 +133,8 @@ async def preview(request: Request, policy: Policy, *, cookies: CookieJar | None
 
 
 async def _follow(
-    client: AsyncClient, request: Request, policy: Policy, conditions: Conditions, started: float
-) -> Reply:
+    client: AsyncClient, request: Request, policy: RequestPolicy, conditions: Conditions, started: float
+) -> SiteReply:
     first = origin_of(parse_url(request.url))
     passed: list[str] = []
     while True:
@@ -145,7 +146,7 @@ async def _follow(
             if target is None:
                 body, cut = await _body(response, policy)
                 spent = 1000 * (time.monotonic() - started)
-                return Reply(
+                return SiteReply(
                     request.url,
                     response.status_code,
                     _headers(response),
@@ -164,7 +165,7 @@ async def _follow(
         request = _redirected(request, response.status_code, target)
 
 
-def _check_redirect(first: Origin, source: URL, target: URL, policy: Policy) -> None:
+def _check_redirect(first: Origin, source: URL, target: URL, policy: RequestPolicy) -> None:
     if source.scheme == "https" and target.scheme == "http":
         raise Blocked(f"{source}: redirects from https to plain http ({target}); ask the site's owner to mend it")
     if origin_of(target) != first and not policy.cross_origin:
@@ -194,7 +195,7 @@ def _target(response: Response) -> URL | None:
     return parse_url(str(joined.copy_with(fragment=None)))
 
 
-async def _body(response: Response, policy: Policy) -> tuple[bytes, str]:
+async def _body(response: Response, policy: RequestPolicy) -> tuple[bytes, str]:
     """The decoded body, and why it is not whole. httpx2 inflates in pieces of at most 1 MiB, so that a bomb is seen."""
     parts: list[bytes] = []
     size = 0
@@ -215,7 +216,7 @@ async def _body(response: Response, policy: Policy) -> tuple[bytes, str]:
     return b"".join(parts), ""
 
 
-def _client(url: URL, policy: Policy, cookies: CookieJar | None) -> AsyncClient:
+def _client(url: URL, policy: RequestPolicy, cookies: CookieJar | None) -> AsyncClient:
     import httpx2
 
     headers = {"Accept": "application/json, */*;q=0.1", "User-Agent": f"aurora/{__version__}"}

@@ -12,11 +12,11 @@ from msgspec import Struct
 from aurora_manifest.edits import adding_item, adding_member
 from aurora_manifest.findings import Edit, Finding, Fix
 from aurora_manifest.fix_all import apart
-from aurora_manifest.json.document import Array, Document, Node, Object, Scalar
+from aurora_manifest.json.document import Array, JsonDocument, Node, Object, Scalar
 from aurora_manifest.rules.places import IGNORE
 from aurora_manifest.rules.registry import RULES
 from aurora_manifest.schema import manifest_schema
-from aurora_manifest.shape import Shape
+from aurora_manifest.shape import SchemaShape
 
 
 class Action(Struct, frozen=True):
@@ -28,8 +28,8 @@ class Action(Struct, frozen=True):
     obvious: bool = False
 
 
-def actions(document: Document, findings: Iterable[Finding], start: int, end: int) -> list[Action]:
-    """What can be done about the findings between two offsets: fixes first, then ways to ignore."""
+def actions(document: JsonDocument, findings: Iterable[Finding], start: int, end: int) -> list[Action]:
+    """Actions for the findings between two offsets: fixes first, then ways to ignore."""
     here = [each for each in findings if each.start <= end and each.end >= start]
     fixes = [Action(each.fix.title, each.fix.edits, each, obvious=True) for each in here if each.fix]
     ignores = [Action(fix.title, fix.edits, each) for each in here if (fix := ignoring(document, each))]
@@ -41,7 +41,7 @@ def fix_all_edits(findings: Sequence[Finding]) -> list[Edit]:
     return [edit for each in apart(findings) if each.fix for edit in each.fix.edits]
 
 
-def ignoring(document: Document, finding: Finding) -> Fix | None:
+def ignoring(document: JsonDocument, finding: Finding) -> Fix | None:
     """Put the finding's rule into the `x-aurora-ignore` of the nearest object that can have one.
 
     None for rules that cannot be ignored, and where the text is broken. An object whose names are the user's own
@@ -65,11 +65,11 @@ def ignoring(document: Document, finding: Finding) -> Fix | None:
     return None
 
 
-def _home(document: Document, finding: Finding) -> Object | None:
+def _home(document: JsonDocument, finding: Finding) -> Object | None:
     """The innermost object around a finding whose names the schema knows."""
     place = document.place(finding.start)
     node: Node | None = document.root
-    shape: Shape | None = manifest_schema().shapes.root
+    shape: SchemaShape | None = manifest_schema().shapes.root
     found: Object | None = None
     for step in (*(place.path if place else ()), None):
         if shape is None:

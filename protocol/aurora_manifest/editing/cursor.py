@@ -13,7 +13,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from aurora_manifest.json.document import Array, Broken, Document, Member, Node, Object, Scalar
+from aurora_manifest.json.document import Array, Broken, JsonDocument, Member, Node, Object, Scalar
 from aurora_manifest.json.scanner import parse
 
 _TRIVIA = re.compile(r"(?:[\s\ufeff]|//[^\n\r]*(?=[\n\r])|#[^\n\r]*(?=[\n\r])|/\*.*?\*/)*", re.DOTALL)
@@ -27,7 +27,7 @@ _LONGEST_WORD = 200
 """Characters of a bare word, before the cursor, that a proposal replaces: a bound for broken texts."""
 
 
-class Cursor(Struct, frozen=True):
+class ManifestCursor(Struct, frozen=True):
     """A place to write at.
 
     `path` leads to `container`, which holds the name or value; `member` is the one whose value is written, or whose
@@ -36,7 +36,7 @@ class Cursor(Struct, frozen=True):
     follow; `colon_after` tells that a name already has its colon.
     """
 
-    document: Document
+    document: JsonDocument
     path: tuple[str | int, ...]
     container: Object | Array | None
     role: Literal["name", "value"]
@@ -57,8 +57,8 @@ class Cursor(Struct, frozen=True):
         return (*self.path, self.member.name)
 
 
-def cursor_at(document: Document, offset: int) -> Cursor | None:
-    """What is being written at `offset`; None where nothing can be: behind a value, or in a comment.
+def cursor_at(document: JsonDocument, offset: int) -> ManifestCursor | None:
+    """Cursor at `offset`: what is being written there; None where nothing can be: behind a value, or in a comment.
 
     A string that swallowed what follows it on its line, because its closing quote is not typed yet, is closed at the
     cursor and the text read again.
@@ -70,17 +70,17 @@ def cursor_at(document: Document, offset: int) -> Cursor | None:
     if closed is None or closed.start != found.start:
         return found
     # The closing quote is in the text that was read, not in the buffer.
-    return Cursor(
+    return ManifestCursor(
         closed.document, closed.path, closed.container, closed.role, closed.member, closed.start, offset, offset,
         closed.typed, closed.comma_at, closed.comma_after, closed.colon_after,
     )  # fmt: skip
 
 
-def _locate(document: Document, offset: int) -> Cursor | None:
+def _locate(document: JsonDocument, offset: int) -> ManifestCursor | None:
     text, node = document.text, document.root
     if node is None or isinstance(node, Broken):
         if _TRIVIA.fullmatch(text, 0, offset) or text[:offset].isspace():
-            return Cursor(document, (), None, "value", None, offset, offset, offset, "")
+            return ManifestCursor(document, (), None, "value", None, offset, offset, offset, "")
         return None
     if not isinstance(node, Object | Array):
         return None
@@ -101,8 +101,8 @@ def _locate(document: Document, offset: int) -> Cursor | None:
 
 
 def _within(
-    document: Document, path: tuple[str | int, ...], node: Object | Array, last: Member | Node | None, offset: int
-) -> Cursor | None:
+    document: JsonDocument, path: tuple[str | int, ...], node: Object | Array, last: Member | Node | None, offset: int
+) -> ManifestCursor | None:
     """The cursor in `node` and in none of its containers; `last` is what begins before it."""
     text = document.text
     value = last.value if isinstance(last, Member) else last
@@ -143,7 +143,7 @@ def _within(
 
 
 def _cursor(
-    document: Document,
+    document: JsonDocument,
     path: tuple[str | int, ...],
     node: Object | Array,
     role: Literal["name", "value"],
@@ -154,11 +154,11 @@ def _cursor(
     *,
     comma_at: int | None = None,
     colon_after: bool = False,
-) -> Cursor:
+) -> ManifestCursor:
     follows = _next_char(document.text, end)
     comma_after = not colon_after and follows not in ("", ",", ";", "}", "]", ":")
     typed = document.text[start:offset].lstrip("\"'")
-    return Cursor(
+    return ManifestCursor(
         document, path, node, role, member, start, end, offset, typed, comma_at, comma_after, colon_after
     )  # fmt: skip
 
@@ -193,7 +193,7 @@ def _is_closed_string(text: str, start: int, end: int) -> bool:
     return escapes % 2 == 0
 
 
-def _swallows(document: Document, cursor: Cursor) -> bool:
+def _swallows(document: JsonDocument, cursor: ManifestCursor) -> bool:
     text, end = document.text, cursor.end
     if text[cursor.start : cursor.start + 1] not in ('"', "'") or cursor.end <= cursor.offset:
         return False

@@ -13,11 +13,11 @@ from aurora_manifest.editing.examples import Example, example_of
 from aurora_manifest.editing.occurrences import Named, named_at
 from aurora_manifest.editing.parameters import capability_around
 from aurora_manifest.findings import Finding
-from aurora_manifest.json.document import Document, Object, Place, Scalar
+from aurora_manifest.json.document import JsonDocument, NodePlace, Object, Scalar
 from aurora_manifest.json.value_text import sendable
 from aurora_manifest.model import Capability, Manifest
 from aurora_manifest.schema import manifest_schema
-from aurora_manifest.shape import Shape
+from aurora_manifest.shape import SchemaShape
 from aurora_manifest.violations import SchemaCheck
 
 _RULES = 2
@@ -43,7 +43,7 @@ def hover_at(
     findings: Iterable[Finding] = (),
     documentation: Callable[[str], str | None] = lambda rule: None,
 ) -> Hover | None:
-    """What is known of the place; None where nothing is.
+    """Hover for the place; None where nothing is known of it.
 
     `schema` is that of manifests unless another is given. `findings` are what was found in this very text, and
     `documentation` gives a rule's Markdown.
@@ -70,8 +70,8 @@ def example_text(example: Example) -> str:
     return f"Example request:\n\n{_fenced(example.text, 'http')}"
 
 
-def _about(manifest: Manifest, place: Place, offset: int) -> list[str]:
-    """What the manifest itself tells: the capability or parameter named here, and the request."""
+def _about(manifest: Manifest, place: NodePlace, offset: int) -> list[str]:
+    """Sections from the manifest itself: the capability or parameter named here, and the request."""
     sections: list[str] = []
     named = named_at(manifest, offset)
     told: Capability | None = None
@@ -130,8 +130,8 @@ def _schema_in_words(schema: Object) -> str:
     return "\n\n".join([*([_plain(words)] if isinstance(words, str) else []), *([", ".join(facts)] if facts else [])])
 
 
-def _by_schema(document: Document, place: Place, schema: SchemaCheck) -> str:
-    """What the schema says of a member, where it names it."""
+def _by_schema(document: JsonDocument, place: NodePlace, schema: SchemaCheck) -> str:
+    """Section from the schema about a member, where it names it."""
     path = place.path
     shape = schema.shapes.along(path)
     if shape is None or not shape.description:
@@ -144,7 +144,7 @@ def _by_schema(document: Document, place: Place, schema: SchemaCheck) -> str:
     return "\n\n".join([f"**{_plain(str(last))}** — {_kind(shape, around, str(last))}", shape.description])
 
 
-def _kind(shape: Shape, around: Shape | None, name: str) -> str:
+def _kind(shape: SchemaShape, around: SchemaShape | None, name: str) -> str:
     words = " or ".join(shape.kinds) or "any value"
     if shape.choices:
         words = ", ".join(_code(str(each)) for each in shape.choices)
@@ -160,7 +160,7 @@ def _once(findings: list[Finding]) -> list[Finding]:
     return list({each.rule: each for each in findings}.values())
 
 
-def _range(place: Place | None) -> tuple[int, int] | None:
+def _range(place: NodePlace | None) -> tuple[int, int] | None:
     if place is None:
         return None
     if place.in_name and place.member is not None:

@@ -1,4 +1,4 @@
-"""Laying a JSON text out: line ends, indentation and spaces change, and nothing else (RFC 8259 §2).
+"""Layout of a JSON text: line ends, indentation and spaces change, and nothing else (RFC 8259 §2).
 
 Members keep their order, values their spelling, comments their place. What stands on one line in a text of several, and
 holds nothing but scalars, stays on one line.
@@ -11,9 +11,12 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from aurora_manifest.editing.style import line_end
 from aurora_manifest.findings import Edit
-from aurora_manifest.json.document import Document
+from aurora_manifest.json.document import JsonDocument
+
+_INDENT = re.compile(r"[\n\r]([ \t]+)[^\s]")
+_LOOKED_AT = 10_000
+
 
 MAX_WIDTH = 100
 """Columns up to which an object or array that stands on one line stays there."""
@@ -26,14 +29,14 @@ _BREAK = re.compile(r"\r\n|\n|\r")
 _REFUSED = ("json-syntax", "json-too-deep", "json-too-large", "json-trailing-comma")
 
 
-class Style(Struct, frozen=True):
+class LayoutStyle(Struct, frozen=True):
     """How to indent, and whether the text is to end in a line end (None: as it does now)."""
 
     unit: str = "  "
     final_line_end: bool | None = None
 
 
-class _Token(Struct, frozen=True):
+class _LayoutToken(Struct, frozen=True):
     text: str
     start: int
     end: int
@@ -56,7 +59,7 @@ class _Token(Struct, frozen=True):
         return self.text.startswith(("//", "#"))
 
 
-def laid_out(document: Document, style: Style, start: int = 0, end: int | None = None) -> list[Edit]:
+def laid_out(document: JsonDocument, style: LayoutStyle, start: int = 0, end: int | None = None) -> list[Edit]:
     """The edits that lay out the text, or those of them that touch what lies between two offsets.
 
     There are none for a text with syntax errors: what is put right by guessing could go wrong.
@@ -80,7 +83,7 @@ def _as_one(text: str, edits: list[Edit]) -> Edit:
     return Edit(edits[0].start, at, "".join(pieces))
 
 
-def _edits(document: Document, style: Style) -> Iterator[Edit]:
+def _edits(document: JsonDocument, style: LayoutStyle) -> Iterator[Edit]:
     text, newline = document.text, line_end(document.text)
     tokens = _tokens(text)
     if not tokens:
@@ -113,8 +116,8 @@ def _edits(document: Document, style: Style) -> Iterator[Edit]:
         yield Edit(before.end, len(text), newline if ends else "")
 
 
-def _gap(before: _Token, token: _Token, indented: str, newline: str, *, flat: bool) -> str | None:
-    """What stands between two tokens; None leaves it as it is."""
+def _gap(before: _LayoutToken, token: _LayoutToken, indented: str, newline: str, *, flat: bool) -> str | None:
+    """Gap between two tokens; None leaves it as it is."""
     empty_line = newline if token.breaks > 1 and not before.opens and not token.closes else ""
     if before.ends_line:
         return empty_line + indented
@@ -135,17 +138,17 @@ def _gap(before: _Token, token: _Token, indented: str, newline: str, *, flat: bo
     return " "
 
 
-def _tokens(text: str) -> list[_Token]:
-    tokens: list[_Token] = []
+def _tokens(text: str) -> list[_LayoutToken]:
+    tokens: list[_LayoutToken] = []
     at = 1 if text.startswith("\ufeff") else 0
     for match in _TOKEN.finditer(text, at):
         breaks = len(_BREAK.findall(text, at, match.start()))
-        tokens.append(_Token(match[0], match.start(), match.end(), breaks))
+        tokens.append(_LayoutToken(match[0], match.start(), match.end(), breaks))
         at = match.end()
     return tokens
 
 
-def _on_one_line(text: str, tokens: list[_Token], style: Style) -> set[int]:
+def _on_one_line(text: str, tokens: list[_LayoutToken], style: LayoutStyle) -> set[int]:
     """The opening tokens of objects and arrays that stay on one line."""
     if not _BREAK.search(text, tokens[0].start, tokens[-1].end):
         return set()
@@ -164,3 +167,17 @@ def _on_one_line(text: str, tokens: list[_Token], style: Style) -> set[int]:
             if inside and one_line and plain and width <= MAX_WIDTH:
                 found.add(first)
     return found
+
+
+def indent_unit(text: str) -> str:
+    """One step of indentation: that of the first indented line; two spaces where there is none."""
+    match = _INDENT.search(text, 0, _LOOKED_AT)
+    return match[1] if match else "  "
+
+
+def line_end(text: str) -> str:
+    """The line end of the first line."""
+    first = text.find("\n")
+    if first < 0:
+        return "\r" if "\r" in text else "\n"
+    return "\r\n" if text[first - 1 : first] == "\r" else "\n"

@@ -12,7 +12,7 @@ from aurora_manifest.model import Manifest, string
 _MAX_URL = 2_000
 
 
-class Link(Struct, frozen=True):
+class DocumentLink(Struct, frozen=True):
     """An address, and where it stands, quotes not included."""
 
     target: str
@@ -21,7 +21,7 @@ class Link(Struct, frozen=True):
     tooltip: str
 
 
-def links(manifest: Manifest, uri: str) -> list[Link]:
+def links(manifest: Manifest, uri: str) -> list[DocumentLink]:
     """The links of a manifest; `uri` is its own address, which a relative `$schema` is resolved against."""
     found = [
         _link(string(manifest.root, "$schema"), "Open the schema", uri),
@@ -31,7 +31,7 @@ def links(manifest: Manifest, uri: str) -> list[Link]:
     return sorted((each for each in found if each), key=lambda each: each.start)
 
 
-def _link(node: Scalar | None, tooltip: str, base: str) -> Link | None:
+def _link(node: Scalar | None, tooltip: str, base: str) -> DocumentLink | None:
     text = str(node.value) if node else ""
     if node is None or not text or len(text) > _MAX_URL or not text.isprintable() or " " in text:
         return None
@@ -43,4 +43,4 @@ def _link(node: Scalar | None, tooltip: str, base: str) -> Link | None:
     web = parts.scheme in ("http", "https") and parts.netloc
     # Not `//host/share`: opening that would say hello to another machine.
     beside = parts.scheme == "file" and not parts.netloc and not urlsplit(text).scheme
-    return Link(target, node.start + 1, node.end - 1, tooltip) if web or beside else None
+    return DocumentLink(target, node.start + 1, node.end - 1, tooltip) if web or beside else None

@@ -26,13 +26,13 @@ from aurora_manifest.editing.parameters import (
     schema_parts,
 )
 from aurora_manifest.findings import Edit
-from aurora_manifest.json.document import Document, Scalar
+from aurora_manifest.json.document import JsonDocument, Scalar
 from aurora_manifest.json.value_text import quoted
 from aurora_manifest.model import Capability, Manifest, Resource, members, string, value, within
 from aurora_manifest.templates import Template, is_variable
 
 Role = Literal["capability", "id", "use", "property", "required", "mapping", "pointer", "location", "variable"]
-"""What a place does with the name. `capability` and `property` define it."""
+"""Role of a name at a place. `capability` and `property` define it."""
 
 _DEFINING = ("capability", "property", "mapping", "id")
 MAX_NAME = 200
@@ -51,7 +51,7 @@ class Occurrence(Struct, frozen=True, order=True):
 
 
 class Named(Struct, frozen=True):
-    """What stands at a cursor: a name, the mention it is in, and all mentions in the order of the text.
+    """Name at a cursor, the mention it is in, and all mentions in the order of the text.
 
     `around` is where the capability begins and ends whose parameter it is; None where it is no single one's.
     """
@@ -266,7 +266,7 @@ def _sites(manifest: Manifest, capability: Capability) -> Iterator[_Site]:
         yield from _in_pattern(document, resource)
 
 
-def _in_pointer(document: Document, capability: Capability, node: Scalar) -> Iterator[_Site]:
+def _in_pointer(document: JsonDocument, capability: Capability, node: Scalar) -> Iterator[_Site]:
     pointer = str(node.value)
     path = pointed_at(capability, pointer)
     at = 1
@@ -277,7 +277,7 @@ def _in_pointer(document: Document, capability: Capability, node: Scalar) -> Ite
         at += len(step) + 1
 
 
-def _in_template(document: Document, node: Scalar | None, template: Template | None) -> Iterator[_Site]:
+def _in_template(document: JsonDocument, node: Scalar | None, template: Template | None) -> Iterator[_Site]:
     if node is None or template is None:
         return
     for variable in template.variables:
@@ -285,7 +285,7 @@ def _in_template(document: Document, node: Scalar | None, template: Template | N
         yield _Site(variable.name, Occurrence(start, end, "variable"))
 
 
-def _in_pattern(document: Document, resource: Resource) -> Iterator[_Site]:
+def _in_pattern(document: JsonDocument, resource: Resource) -> Iterator[_Site]:
     return _in_template(document, resource.uri_pattern, pattern_of(resource))
 
 
@@ -300,7 +300,7 @@ def _named(
     return Named(kind, name, here, tuple(ordered), taken) if here else None
 
 
-def _inside(document: Document, start: int, end: int) -> tuple[int, int]:
+def _inside(document: JsonDocument, start: int, end: int) -> tuple[int, int]:
     """A string's range without its quotes."""
     text = document.text
     if text[start : start + 1] in ('"', "'"):

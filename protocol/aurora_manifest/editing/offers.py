@@ -9,7 +9,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from aurora_manifest.editing.cursor import Cursor
+from aurora_manifest.editing.cursor import ManifestCursor
 from aurora_manifest.editing.parameters import (
     ITEMS,
     arguments,
@@ -33,7 +33,7 @@ from aurora_manifest.model import Capability, Manifest, Resource, members
 from aurora_manifest.schema import SCHEMA_ADDRESS, manifest_schema
 
 Kind = Literal["member", "value", "choice", "reference", "variable", "snippet"]
-"""What an offer is, for its icon."""
+"""Kind of an offer, for its icon."""
 
 NEW = ("new_capability", "new_resource")
 """Names that stand for one the user has to give."""
@@ -41,7 +41,7 @@ NEW = ("new_capability", "new_resource")
 Path = tuple[str | int, ...]
 
 
-class Offer(Struct, frozen=True):
+class CompletionOffer(Struct, frozen=True):
     """A name with the value to go with it, or a value. Lower ranks come first."""
 
     label: str
@@ -55,7 +55,7 @@ class Offer(Struct, frozen=True):
 class Where:
     """A cursor in a manifest, and the capability or resource it is in."""
 
-    def __init__(self, manifest: Manifest, cursor: Cursor) -> None:
+    def __init__(self, manifest: Manifest, cursor: ManifestCursor) -> None:
         self.manifest = manifest
         self.cursor = cursor
         within = cursor.path[0] if len(cursor.path) > 1 else ""
@@ -63,7 +63,7 @@ class Where:
         self.resource = resource_around(manifest, cursor.offset) if within == "resources" else None
 
 
-def names(where: Where) -> Iterator[Offer]:
+def names(where: Where) -> Iterator[CompletionOffer]:
     """Names for a new member."""
     path, capability = where.cursor.path, where.capability
     inside = path[2:]
@@ -76,24 +76,26 @@ def names(where: Where) -> Iterator[Offer]:
         for name in _parameters(capability):
             found = by_name.get(name)
             pointer: Tree = _pointer(found.path) if found else Hole(to_pointer((name,)))
-            yield Offer(name, pointer, "variable", detail="parameter", documentation=described(capability, name))
+            yield CompletionOffer(
+                name, pointer, "variable", detail="parameter", documentation=described(capability, name)
+            )
     elif capability is not None and inside == ("action", "parameterLocation"):
         for name in _parameters(capability):
             place = location_of(capability, name)
             choices = (place, *(each for each in LOCATIONS if each != place))
             words = described(capability, name)
-            yield Offer(name, Hole(place, choices), "variable", detail="parameter", documentation=words)
+            yield CompletionOffer(name, Hole(place, choices), "variable", detail="parameter", documentation=words)
     elif capability is not None and inside == ("parameters", "properties"):
         for name in request_names(capability):
             tree: Tree = {"type": Hole("string", JSON_TYPES), "description": Hole()}
-            yield Offer(name, tree, "variable", detail="used by the request")
+            yield CompletionOffer(name, tree, "variable", detail="used by the request")
 
 
-def values(where: Where, path: Path) -> Iterator[Offer]:
+def values(where: Where, path: Path) -> Iterator[CompletionOffer]:
     """Values for the place at `path`."""
     last = path[-1] if path else ""
     if path == ("$schema",):
-        yield Offer(SCHEMA_ADDRESS, SCHEMA_ADDRESS, "value", detail="the published schema")
+        yield CompletionOffer(SCHEMA_ADDRESS, SCHEMA_ADDRESS, "value", detail="the published schema")
     elif where.resource is not None:
         yield from _in_resource(where, where.resource, last)
     elif where.capability is not None:
@@ -106,72 +108,72 @@ def described(capability: Capability | None, name: str) -> str:
     return _description(member.value) if member else ""
 
 
-def _whole_capabilities(manifest: Manifest) -> Iterator[Offer]:
+def _whole_capabilities(manifest: Manifest) -> Iterator[CompletionOffer]:
     for name, uses in manifest.uses.items():
         if name not in manifest.capabilities:
             detail, words = f"used by {uses[0].resource.name}", "A capability that is used and not defined."
-            yield Offer(name, capability_tree(name, uses[0]), "snippet", 1, detail, words)
+            yield CompletionOffer(name, capability_tree(name, uses[0]), "snippet", 1, detail, words)
     words = _words(("capabilities", ""))
-    yield Offer(NEW[0], capability_tree(NEW[0], None), "snippet", 3, "a whole capability", words)
+    yield CompletionOffer(NEW[0], capability_tree(NEW[0], None), "snippet", 3, "a whole capability", words)
 
 
-def _whole_resources(manifest: Manifest) -> Iterator[Offer]:
+def _whole_resources(manifest: Manifest) -> Iterator[CompletionOffer]:
     words = _words(("resources", ""))
-    yield Offer(NEW[1], resource_tree(manifest, None), "snippet", 2, "a whole resource", words)
+    yield CompletionOffer(NEW[1], resource_tree(manifest, None), "snippet", 2, "a whole resource", words)
     for capability in manifest.capabilities.values():
         if capability.name not in manifest.uses:
             detail = f"a resource for the capability {capability.name}"
             tree = resource_tree(manifest, capability)
-            yield Offer(f"{capability.name}_resource", tree, "snippet", 3, detail, words)
+            yield CompletionOffer(f"{capability.name}_resource", tree, "snippet", 3, detail, words)
 
 
-def _in_resource(where: Where, resource: Resource, last: str | int) -> Iterator[Offer]:
+def _in_resource(where: Where, resource: Resource, last: str | int) -> Iterator[CompletionOffer]:
     if last == "capabilityId":
         method = str(where.cursor.path[-1])
         for each in where.manifest.capabilities.values():
             words = str(each.description.value) if each.description else ""
             fits = each.method is not None and each.method.value == method
             rank = 3 if not fits else 2 if each.name in where.manifest.uses else 1
-            yield Offer(each.name, each.name, "reference", rank, _request_line(each), words)
+            yield CompletionOffer(each.name, each.name, "reference", rank, _request_line(each), words)
     elif last == "uriPattern":
         called = dict.fromkeys(str(each.capability_id.value) for each in resource.operations if each.capability_id)
         for name in called:
             capability = where.manifest.capabilities.get(name)
             if capability is not None and capability.url_template is not None:
                 text = str(capability.url_template.value).partition("{?")[0]
-                yield Offer(text, text, "value", detail=f"where {name} is")
+                yield CompletionOffer(text, text, "value", detail=f"where {name} is")
 
 
-def _in_capability(where: Where, capability: Capability, inside: Path) -> Iterator[Offer]:
+def _in_capability(where: Where, capability: Capability, inside: Path) -> Iterator[CompletionOffer]:
     match inside:
         case ("id",):
-            yield Offer(capability.name, capability.name, "reference", detail="the name it stands under")
+            yield CompletionOffer(capability.name, capability.name, "reference", detail="the name it stands under")
         case ("action", "urlTemplate"):
             for resource in resources_of(where.manifest, capability.name):
                 if resource.uri_pattern is not None:
                     text = str(resource.uri_pattern.value)
-                    yield Offer(text, text, "value", detail=f"where {resource.name} is")
+                    yield CompletionOffer(text, text, "value", detail=f"where {resource.name} is")
         case ("action", "parameterMapping", name):
             for each in arguments(capability):
                 pointer = _pointer(each.path)
                 rank = 1 if each.path[-1] == name else 1 + len(each.path)
-                yield Offer(pointer, pointer, "variable", rank, documentation=_description(each.member.value))
+                yield CompletionOffer(pointer, pointer, "variable", rank, documentation=_description(each.member.value))
         case ("action", "parameterLocation", name):
             best = location_of(capability, str(name))
             for place in LOCATIONS:
-                yield Offer(place, place, "choice", 1 if place == best else 2)
+                yield CompletionOffer(place, place, "choice", 1 if place == best else 2)
         case ("parameters", *_) if not _is_name(inside):
             yield from _in_schema(where.cursor, inside[-1])
 
 
-def _in_schema(cursor: Cursor, keyword: str | int) -> Iterator[Offer]:
+def _in_schema(cursor: ManifestCursor, keyword: str | int) -> Iterator[CompletionOffer]:
     """Values inside a parameter schema whose meaning the schema of manifests leaves to JSON Schema."""
     container = cursor.container
     match keyword:
         case "type" if isinstance(container, Object):
-            yield from (Offer(each, each, "choice") for each in JSON_TYPES)
+            yield from (CompletionOffer(each, each, "choice") for each in JSON_TYPES)
         case "format":
-            yield from (Offer(each, each, "choice") for each in FORMATS)
+            yield from (CompletionOffer(each, each, "choice") for each in FORMATS)
         case "required" if isinstance(container, Array):
             schema, _ = cursor.document.follow(cursor.path[:-1])
             others = (each for each in container.items if each.start != cursor.start)
@@ -180,13 +182,13 @@ def _in_schema(cursor: Cursor, keyword: str | int) -> Iterator[Offer]:
             for member in members(properties.value if properties else None):
                 if member.name not in given:
                     words = _description(member.value)
-                    yield Offer(member.name, member.name, "variable", detail="parameter", documentation=words)
+                    yield CompletionOffer(member.name, member.name, "variable", detail="parameter", documentation=words)
         case "default" if isinstance(container, Object):
             choices = container.member("enum")
             items = choices.value.items if choices and isinstance(choices.value, Array) else []
             for item in items:
                 if isinstance(item, Scalar) and isinstance(item.value, str):
-                    yield Offer(item.value, item.value, "choice")
+                    yield CompletionOffer(item.value, item.value, "choice")
 
 
 def _is_name(inside: Path) -> bool:

@@ -13,7 +13,7 @@ from aurora_manifest.model import Capability, Manifest, Operation, Resource, mem
 Kind = Literal["site", "policy", "group", "resource", "operation", "capability", "parameter", "action", "member"]
 
 
-class Entry(Struct, frozen=True):
+class OutlineEntry(Struct, frozen=True):
     """One line of the outline; the offsets are those of the whole member and of its name."""
 
     name: str
@@ -23,12 +23,12 @@ class Entry(Struct, frozen=True):
     end: int
     name_start: int
     name_end: int
-    children: tuple[Entry, ...] = ()
+    children: tuple[OutlineEntry, ...] = ()
 
 
-def outline(manifest: Manifest) -> list[Entry]:
+def outline(manifest: Manifest) -> list[OutlineEntry]:
     """The manifest's parts in the order of the text."""
-    entries: list[Entry] = []
+    entries: list[OutlineEntry] = []
     for member in members(manifest.root):
         if member.value is manifest.capabilities_node:
             children = tuple(_capability(Capability(each)) for each in members(member.value))
@@ -46,17 +46,17 @@ def outline(manifest: Manifest) -> list[Entry]:
     return entries
 
 
-def _resource(resource: Resource) -> Entry:
+def _resource(resource: Resource) -> OutlineEntry:
     pattern = str(resource.uri_pattern.value) if resource.uri_pattern else ""
     return _entry(resource.member, "resource", pattern, tuple(map(_operation, resource.operations)))
 
 
-def _operation(operation: Operation) -> Entry:
+def _operation(operation: Operation) -> OutlineEntry:
     target = str(operation.capability_id.value) if operation.capability_id else ""
     return _entry(operation.member, "operation", target)
 
 
-def _capability(capability: Capability) -> Entry:
+def _capability(capability: Capability) -> OutlineEntry:
     request = (capability.method, capability.url_template)
     detail = " ".join(str(each.value) for each in request if each is not None)
     children = []
@@ -69,10 +69,12 @@ def _capability(capability: Capability) -> Entry:
     return _entry(capability.member, "capability", detail, tuple(children))
 
 
-def _entry(member: Member, kind: Kind, detail: str, children: tuple[Entry, ...] = ()) -> Entry:
+def _entry(member: Member, kind: Kind, detail: str, children: tuple[OutlineEntry, ...] = ()) -> OutlineEntry:
     end = max(member.value.end, member.name_end)
     name = sendable(member.name).strip() or '""'
-    return Entry(name, kind, sendable(detail), member.name_start, end, member.name_start, member.name_end, children)
+    return OutlineEntry(
+        name, kind, sendable(detail), member.name_start, end, member.name_start, member.name_end, children
+    )
 
 
 def _type(member: Member) -> str:

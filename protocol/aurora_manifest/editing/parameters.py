@@ -29,7 +29,7 @@ Path = tuple[str, ...]
 """The way to an argument: names of members, and ITEMS."""
 
 
-class Argument(Struct, frozen=True):
+class DescribedArgument(Struct, frozen=True):
     """One argument: its path, and the member of `properties` that describes it."""
 
     path: Path
@@ -65,11 +65,11 @@ def schema_parts(capability: Capability) -> Iterator[SchemaPart]:
             pending.append(SchemaPart((*part.path, ITEMS), items))
 
 
-def arguments(capability: Capability) -> list[Argument]:
+def arguments(capability: Capability) -> list[DescribedArgument]:
     """Every argument, outer ones first."""
-    found: list[Argument] = []
+    found: list[DescribedArgument] = []
     for part in schema_parts(capability):
-        found += (Argument((*part.path, each.name), each) for each in members(value(part.node, "properties")))
+        found += (DescribedArgument((*part.path, each.name), each) for each in members(value(part.node, "properties")))
         if len(found) >= MAX_ARGUMENTS:
             break
     return found[:MAX_ARGUMENTS]
@@ -102,7 +102,7 @@ def pointed_at(capability: Capability, pointer: str) -> Path | None:
 
 
 def request_names(capability: Capability) -> list[str]:
-    """What the request calls its parameters: in the template, the mapping and the locations, each once."""
+    """Names the request has for its parameters: in the template, the mapping and the locations, each once."""
     names = [variable.name for variable in capability.template.variables] if capability.template else []
     names += (each.name for each in members(capability.mapping))
     names += (each.name for each in members(capability.location))

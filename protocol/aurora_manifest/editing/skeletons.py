@@ -5,7 +5,7 @@ from __future__ import annotations
 from aurora_manifest.editing.snippets import Braces, Hole, Tree
 from aurora_manifest.model import Capability, Manifest, Operation, Resource
 from aurora_manifest.schema import SCHEMA_ADDRESS
-from aurora_manifest.shape import Shape
+from aurora_manifest.shape import SchemaShape
 
 JSON_TYPES = ("string", "number", "integer", "boolean", "array", "object", "null")
 """The types of JSON Schema (2020-12 §7.6.1), the usual ones first."""
@@ -67,11 +67,11 @@ def member_tree(
     manifest: Manifest,
     path: tuple[str | int, ...],
     name: str,
-    shape: Shape | None,
+    shape: SchemaShape | None,
     capability: Capability | None,
     resource: Resource | None,
 ) -> Tree:
-    """What to write behind a member's name: the one value it may have, or the least the schema asks for."""
+    """Value to write behind a member's name: the one value it may have, or the least the schema asks for."""
     inside = path[2:] if path[:1] in (("capabilities",), ("resources",)) else None
     if path == () and name == "$schema":
         return SCHEMA_ADDRESS
@@ -89,7 +89,7 @@ def member_tree(
     return least(shape, 0)
 
 
-def least(shape: Shape | None, depth: int) -> Tree:
+def least(shape: SchemaShape | None, depth: int) -> Tree:
     """The least a shape asks for: its first choice, or an object with the members it needs."""
     if shape is None or not (shape.kinds or shape.choices):
         return Hole(bare=True)
@@ -119,5 +119,5 @@ def location_of(capability: Capability, name: str) -> str:
     return "query" if query or (capability.encoding is None and reads) else "body"
 
 
-def _inner(shape: Shape, name: str, depth: int) -> Tree:
+def _inner(shape: SchemaShape, name: str, depth: int) -> Tree:
     return SCHEMA_ADDRESS if name == "$schema" else least(shape.members.get(name), depth + 1)

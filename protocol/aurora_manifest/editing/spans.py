@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from aurora_manifest.editing.cursor import is_closed
-from aurora_manifest.json.document import Array, Document, Node, Object, Scalar
+from aurora_manifest.json.document import Array, JsonDocument, Node, Object, Scalar
 from aurora_protocol.positions import LineIndex
 
 _LINE_COMMENT = ("//", "#")
@@ -21,14 +21,14 @@ class Fold(Struct, frozen=True, order=True):
     comment: bool = False
 
 
-def folds(document: Document, lines: LineIndex) -> list[Fold]:
+def folds(document: JsonDocument, lines: LineIndex) -> list[Fold]:
     """Every object and array on several lines, and every comment on several lines, in the order of the text."""
     found = {Fold(*each) for node in _containers(document.root) if (each := _lines(document, lines, node))}
     return sorted(found | set(_comments(document, lines)))
 
 
-def selections(document: Document, offset: int) -> list[tuple[int, int]]:
-    """What to select around `offset`, the smallest first, each within the next, up to the whole text."""
+def selections(document: JsonDocument, offset: int) -> list[tuple[int, int]]:
+    """Stretches to select around `offset`, the smallest first, each within the next, up to the whole text."""
     text = document.text
     spans: list[tuple[int, int]] = [(0, len(text))]
     node = document.root
@@ -80,14 +80,14 @@ def _containers(root: Node | None) -> Iterator[Object | Array]:
             pending += (each for each in node.items if isinstance(each, Object | Array))
 
 
-def _lines(document: Document, lines: LineIndex, node: Object | Array) -> tuple[int, int] | None:
+def _lines(document: JsonDocument, lines: LineIndex, node: Object | Array) -> tuple[int, int] | None:
     first = lines.line_of(node.start)
     last = lines.line_of(max(node.start, node.end - 1))
     last = last - 1 if is_closed(document.text, node) else last
     return (first, last) if last > first else None
 
 
-def _comments(document: Document, lines: LineIndex) -> Iterator[Fold]:
+def _comments(document: JsonDocument, lines: LineIndex) -> Iterator[Fold]:
     """Block comments on several lines, and runs of line comments."""
     run: list[tuple[int, int]] = []
     for problem in document.problems:

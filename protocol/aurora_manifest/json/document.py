@@ -1,7 +1,7 @@
 """A JSON document with the exact place of everything in it, whole or broken (RFC 8259).
 
-Places are code point offsets into `Document.text`; `Document.lines` turns them into LSP positions. Nodes hold no link
-to their parent, so that a document of many nodes is freed at once: `Document.place` finds the way down from the root.
+Places are code point offsets into `JsonDocument.text`; `lines` turns them into LSP positions. Nodes hold no link to
+their parent, so that a document of many nodes is freed at once: `place` finds the way down from the root.
 """
 
 from __future__ import annotations
@@ -106,8 +106,8 @@ class Array(Struct, frozen=True, gc=False):
 Node = Object | Array | Scalar | Broken
 
 
-class Place(Struct, frozen=True):
-    """What is at an offset: the way down to it, the innermost node, and the member it belongs to, if any.
+class NodePlace(Struct, frozen=True):
+    """Place of an offset: the way down to it, the innermost node, and the member it belongs to, if any.
 
     `in_name` tells that the offset is in the member's name and not in its value.
     """
@@ -123,7 +123,7 @@ class Place(Struct, frozen=True):
         return to_pointer(self.path)
 
 
-class Document:
+class JsonDocument:
     """A text read as JSON. `root` is None when the text holds no value, or more than may be looked at.
 
     `nodes` is how many values there are, or a few more.
@@ -140,8 +140,8 @@ class Document:
         """The line index of the text, built when first needed."""
         return LineIndex(self.text)
 
-    def place(self, offset: int, *, touching: bool = True) -> Place | None:
-        """What is at `offset`; None outside the root value.
+    def place(self, offset: int, *, touching: bool = True) -> NodePlace | None:
+        """Place of `offset`; None outside the root value.
 
         A cursor right behind a value is at that value (`touching`); the character there is not.
         """
@@ -155,21 +155,21 @@ class Document:
             if isinstance(node, Object):
                 index = node.index_at(offset)
                 if index < 0 or reach > node.members[index].value.end:
-                    return Place(tuple(path), node, within, False)
+                    return NodePlace(tuple(path), node, within, False)
                 within = node.members[index]
                 path.append(within.name)
                 if offset < within.value.start or isinstance(within.value, Broken):
-                    return Place(tuple(path), within.value, within, offset <= within.name_end)
+                    return NodePlace(tuple(path), within.value, within, offset <= within.name_end)
                 node = within.value
             elif isinstance(node, Array):
                 index = bisect_right(node.items, offset, key=_start) - 1
                 if index < 0 or reach > node.items[index].end:
-                    return Place(tuple(path), node, within, False)
+                    return NodePlace(tuple(path), node, within, False)
                 path.append(index)
                 node = node.items[index]
                 within = None
             else:
-                return Place(tuple(path), node, within, False)
+                return NodePlace(tuple(path), node, within, False)
 
     def node_at(self, offset: int) -> Node | None:
         """The innermost node around `offset`."""

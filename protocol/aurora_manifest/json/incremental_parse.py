@@ -11,7 +11,7 @@ from typing import TypeVar, overload
 
 from msgspec.structs import replace
 
-from aurora_manifest.json.document import Array, Broken, Document, Member, Node, Object, Scalar
+from aurora_manifest.json.document import Array, Broken, JsonDocument, Member, Node, Object, Scalar
 from aurora_manifest.json.scan_state import MAX_DEPTH, MAX_NODES
 from aurora_manifest.json.scanner import Scan, in_order, parse, too_large
 
@@ -19,11 +19,11 @@ _LEVELS = 2
 """How deep to look for the value the edit is in: a capability is two levels down."""
 
 _BLOCK = 16 * 1024
-_Part = TypeVar("_Part", bound=Member | Node)
+_Part = TypeVar("_Part")
 _making = threading.RLock()
 
 
-def reparse(before: Document, text: str) -> Document:
+def reparse(before: JsonDocument, text: str) -> JsonDocument:
     """As `parse(text)`, but quick where the text differs from a sound `before` inside one capability or the like.
 
     What was typed may be broken JSON, as it mostly is between two keys: as long as the object it is in still ends where
@@ -53,7 +53,7 @@ def reparse(before: Document, text: str) -> Document:
     for around, index in reversed(way):
         node = _with(around, index, node, by)
     problems = [replace(each, start=each.start + old.start, end=each.end + old.start) for each in scan.problems]
-    return Document(text, node, in_order(problems), nodes)
+    return JsonDocument(text, node, in_order(problems), nodes)
 
 
 def _difference(before: str, after: str) -> tuple[int, int, int]:
@@ -114,21 +114,22 @@ class Moved(Sequence[_Part]):
     After an edit in a manifest of a thousand capabilities, making them all at once takes longer than the whole check.
     """
 
-    __slots__ = ("_by", "_made", "_origin")
+    __slots__ = ("_by", "_made", "_move", "_origin")
 
-    def __init__(self, origin: Sequence[_Part], by: int) -> None:
+    def __init__(self, origin: Sequence[_Part], by: int, move: Callable[[_Part, int], _Part]) -> None:
         if isinstance(origin, Moved) and origin._made is None:
             by += origin._by
             origin = origin._origin
         self._origin: Sequence[_Part] = origin
         self._by: int = by
+        self._move = move
         self._made: list[_Part] | None = None
 
     def _all(self) -> list[_Part]:
         if self._made is None:
             with _making:  # of two threads that ask at once, both must get the same nodes
                 if self._made is None:
-                    self._made = [_moved_part(each, self._by) for each in self._origin]
+                    self._made = [self._move(each, self._by) for each in self._origin]
         return self._made
 
     @overload
@@ -147,14 +148,8 @@ class Moved(Sequence[_Part]):
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Sequence) and self._all() == list(other)
 
-    __hash__ = None  # type: ignore[assignment]
-
     def __repr__(self) -> str:
         return repr(self._all())
-
-
-def _moved_part(each: _Part, by: int) -> _Part:
-    return _moved_member(each, by) if type(each) is Member else moved(each, by)  # type: ignore[return-value, arg-type]
 
 
 def moved(node: Node, by: int) -> Node:
@@ -162,9 +157,10 @@ def moved(node: Node, by: int) -> Node:
     if isinstance(node, Scalar):
         return Scalar(node.start + by, node.end + by, node.value)
     if isinstance(node, Object):
-        return Object(node.start + by, node.end + by, node.value, Moved(node.members, by), {}, node.broken)
+        members = Moved(node.members, by, _moved_member)
+        return Object(node.start + by, node.end + by, node.value, members, {}, node.broken)
     if isinstance(node, Array):
-        return Array(node.start + by, node.end + by, node.value, Moved(node.items, by), node.broken)
+        return Array(node.start + by, node.end + by, node.value, Moved(node.items, by, moved), node.broken)
     return Broken(node.start + by, node.end + by)
 
 

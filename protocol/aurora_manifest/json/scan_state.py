@@ -13,7 +13,7 @@ MAX_SYNTAX_ERRORS = 10_000
 """Beyond so many the text is no JSON worth recovering: reading stops."""
 
 
-class Reading:
+class ScanState:
     """The state of one pass over one text.
 
     `stack` holds the open objects and arrays. `comma` is where a comma was just read, or -1; `expects_comma` tells that

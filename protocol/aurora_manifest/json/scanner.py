@@ -12,9 +12,9 @@ from typing import cast
 
 from msgspec.structs import force_setattr
 
-from aurora_manifest.json.document import Array, Broken, Document, Member, Node, Object, Problem, Scalar
+from aurora_manifest.json.document import Array, Broken, JsonDocument, Member, Node, Object, Problem, Scalar
 from aurora_manifest.json.literals import read_number, read_string, read_word
-from aurora_manifest.json.scan_state import MAX_BYTES, MAX_DEPTH, MAX_NODES, MAX_SYNTAX_ERRORS, Reading
+from aurora_manifest.json.scan_state import MAX_BYTES, MAX_DEPTH, MAX_NODES, MAX_SYNTAX_ERRORS, ScanState
 from aurora_manifest.json.value_text import excerpt, quoted
 from aurora_manifest.json.well_formed import read_well_formed
 
@@ -29,15 +29,15 @@ _NEXT_BRACKET = re.compile(r'"(?:[^"\\\n\r]|\\[^\n\r])*+"?|[{}\[\]]').search
 _BREAK = re.compile(r"[\n\r]").search
 
 
-def parse(text: str) -> Document:
-    """Read `text` as JSON. Never raises: what is wrong is in `Document.problems`, in the order of the text."""
+def parse(text: str) -> JsonDocument:
+    """Read `text` as JSON. Never raises: what is wrong is in `JsonDocument.problems`, in the order of the text."""
     if too_large(text):
         return _refused(text, [], f"the file is larger than {MAX_BYTES // 1024**2} MiB and was not checked")
     scan = Scan(text)
     scan.document()
     if scan.nodes > MAX_NODES:
         return _refused(text, scan.problems, f"the file holds more than {MAX_NODES:,} values and was not checked")
-    return Document(text, scan.root, in_order(scan.problems), scan.nodes)
+    return JsonDocument(text, scan.root, in_order(scan.problems), scan.nodes)
 
 
 def in_order(problems: Iterable[Problem]) -> tuple[Problem, ...]:
@@ -51,11 +51,11 @@ def too_large(text: str) -> bool:
     return size > MAX_BYTES or (size * 4 > MAX_BYTES and len(text.encode("utf-8", "surrogatepass")) > MAX_BYTES)
 
 
-def _refused(text: str, problems: list[Problem], message: str) -> Document:
-    return Document(text, None, (Problem("json-too-large", message, 0, min(1, len(text))), *problems))
+def _refused(text: str, problems: list[Problem], message: str) -> JsonDocument:
+    return JsonDocument(text, None, (Problem("json-too-large", message, 0, min(1, len(text))), *problems))
 
 
-class Scan(Reading):
+class Scan(ScanState):
     """One tolerant pass over one text; with `fast` off, every step is a tolerant one (the result is the same)."""
 
     def __init__(self, text: str, *, fast: bool = True) -> None:

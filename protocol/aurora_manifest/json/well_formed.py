@@ -8,13 +8,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from json import JSONDecoder
-from typing import Any
+from typing import Any, cast
 
 from msgspec.structs import force_setattr
 
-from aurora_manifest.json.document import Array, Member, Object, Scalar
+from aurora_manifest.json.document import Array, Member, Node, Object, Scalar
 from aurora_manifest.json.literals import number_value
-from aurora_manifest.json.scan_state import MAX_DEPTH, MAX_NODES, Reading
+from aurora_manifest.json.scan_state import MAX_DEPTH, MAX_NODES, ScanState
 
 _WS = r"[ \t\n\r]*+"
 _SCALAR = r'"([^"\\\x00-\x1f]*+)"|(-?+(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?+(?:[eE][+-]?+[0-9]++)?+)|(true|false|null)'
@@ -28,7 +28,7 @@ _string_at = JSONDecoder().raw_decode
 _WORDS = {"true": True, "false": False, "null": None}
 
 
-def read_well_formed(reading: Reading) -> bool:
+def read_well_formed(reading: ScanState) -> bool:
     """Read on inside the innermost open object or array, and all that it holds, up to the first irregularity.
 
     Returns whether anything was read. Leaves `reading` as the tolerant gear would at the same place. Every value of
@@ -54,8 +54,9 @@ def read_well_formed(reading: Reading) -> bool:
             if not match:
                 break
             kind = match.lastindex
-            node: Object | Array | Scalar
+            node: Node
             value: Any
+            opened: Object | Array | None = None
             if kind == _STRING:
                 value = match[_STRING]
                 begin = match.start(_STRING)
@@ -63,14 +64,13 @@ def read_well_formed(reading: Reading) -> bool:
             elif kind == _OPENED:
                 if len(stack) >= MAX_DEPTH:
                     break
-                opened = match.end() - 1
-                pos = opened + 1
-                if text[opened] == "{":
+                pos = match.end()
+                if text[pos - 1] == "{":
                     value = {}
-                    node = Object(pos - 1, pos, value, [], {})
+                    node = opened = Object(pos - 1, pos, value, [], {})
                 else:
                     value = []
-                    node = Array(pos - 1, pos, value, [])
+                    node = opened = Array(pos - 1, pos, value, [])
             elif kind == _STRING_WITH_ESCAPES:
                 begin = match.start(_STRING_WITH_ESCAPES)
                 value, after = _string_at(text, begin - 1)
@@ -92,8 +92,8 @@ def read_well_formed(reading: Reading) -> bool:
             else:
                 values.append(value)
                 add(node)
-            if kind == _OPENED:
-                top = node  # type: ignore[assignment]
+            if opened is not None:
+                top = opened
                 stack.append(top)
                 in_object, values, add = _inside(top)
                 comma = -1
@@ -124,6 +124,6 @@ def read_well_formed(reading: Reading) -> bool:
 
 def _inside(top: Object | Array) -> tuple[bool, Any, Callable[[Any], None]]:
     """Whether it is an object, its plain values, and what takes its next member or item."""
-    if type(top) is Object:
-        return True, top.value, top.members.append  # type: ignore[attr-defined]
-    return False, top.value, top.items.append  # type: ignore[union-attr]
+    if isinstance(top, Object):
+        return True, top.value, cast("list[Member]", top.members).append
+    return False, top.value, cast("list[Node]", top.items).append

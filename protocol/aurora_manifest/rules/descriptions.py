@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator
 
 from aurora_manifest.edits import writing
-from aurora_manifest.json.document import Document, Object, Scalar
+from aurora_manifest.json.document import JsonDocument, Object, Scalar
 from aurora_manifest.json.value_text import quoted
 from aurora_manifest.model import Capability, Resource, string
-from aurora_manifest.rules.registry import Found, Path, at, at_name, capability_rule, manifest_rule, resource_rule
+from aurora_manifest.rules.registry import Path, RuleMatch, at, at_name, capability_rule, manifest_rule, resource_rule
 from aurora_manifest.rules.subject import Subject
 from aurora_manifest.schema import sentence
 
@@ -18,7 +18,7 @@ _PLACEHOLDER = re.compile(r"(?:to ?do|tbd|fixme|xxx+|\.{2,}|…|n/?a|none|descri
 
 
 @capability_rule("capability-description", "warning")
-def capability_description(capability: Capability, document: Document) -> Iterator[Found]:
+def capability_description(capability: Capability, document: JsonDocument) -> Iterator[RuleMatch]:
     """A capability's description is empty or a placeholder.
 
     Bad: {"description": "TODO"}
@@ -28,7 +28,7 @@ def capability_description(capability: Capability, document: Document) -> Iterat
 
 
 @resource_rule("resource-description", "warning")
-def resource_description(resource: Resource, document: Document) -> Iterator[Found]:
+def resource_description(resource: Resource, document: JsonDocument) -> Iterator[RuleMatch]:
     """A resource's description is empty or a placeholder.
 
     Bad: {"description": " "}
@@ -38,7 +38,7 @@ def resource_description(resource: Resource, document: Document) -> Iterator[Fou
 
 
 @manifest_rule("site-description", "warning")
-def site_description(subject: Subject) -> Iterator[Found]:
+def site_description(subject: Subject) -> Iterator[RuleMatch]:
     """The site's name or description is empty or a placeholder.
 
     It is how an agent that knows many sites finds out that this is the one it needs.
@@ -56,7 +56,7 @@ def site_description(subject: Subject) -> Iterator[Found]:
 
 
 @capability_rule("parameter-description", "info")
-def parameter_description(capability: Capability, document: Document) -> Iterator[Found]:
+def parameter_description(capability: Capability, document: JsonDocument) -> Iterator[RuleMatch]:
     """A parameter's description is empty or a placeholder, or a parameter has neither description nor type.
 
     Without either an agent has only the name to guess from.
@@ -73,7 +73,7 @@ def parameter_description(capability: Capability, document: Document) -> Iterato
             yield at_name(member, message, (*capability.path, "parameters", "properties", name))
 
 
-def _empty(node: Scalar | None, name: str, path: Path) -> Iterator[Found]:
+def _empty(node: Scalar | None, name: str, path: Path) -> Iterator[RuleMatch]:
     if node is None or not _says_nothing(node.value):
         return
     if str(node.value).strip():

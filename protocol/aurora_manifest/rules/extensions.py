@@ -10,7 +10,7 @@ from aurora_manifest.edits import renaming
 from aurora_manifest.json.document import Broken, Node, Object
 from aurora_manifest.json.value_text import quoted
 from aurora_manifest.model import value
-from aurora_manifest.rules.registry import Found, Path, at_name, manifest_rule
+from aurora_manifest.rules.registry import Path, RuleMatch, at_name, manifest_rule
 from aurora_manifest.rules.subject import Subject
 from aurora_manifest.schema import manifest_schema
 
@@ -18,7 +18,7 @@ _ALLOWED = ("x-", "$comment")
 
 
 @manifest_rule("extension-name", "hint")
-def unnamespaced(subject: Subject) -> Iterator[Found]:
+def unnamespaced(subject: Subject) -> Iterator[RuleMatch]:
     """A member of your own has a name that a later version of AURA may give a meaning to.
 
     Names that begin with `x-`, such as `x-your-org`, stay yours. Members of `parameters` are JSON Schema's affair and
@@ -76,18 +76,19 @@ def _objects(subject: Subject, known: dict[str, frozenset[str]]) -> Iterator[tup
     for path, node, kind in places:
         if _goes_beyond(node, known[kind]):
             yield path, node, known[kind]
-    of_resource, of_operation = known["resource"], known["operation"]
+    # What the schema knows in full has no other names.
     for resource in manifest.resources:
-        if _goes_beyond(resource.node, of_resource):
-            yield resource.path, resource.node, of_resource
-    for operation in manifest.operations:
-        if _goes_beyond(operation.member.value, of_operation):
-            yield operation.path, operation.member.value, of_operation
-    of_capability, of_action = known["capability"], known["action"]
+        if id(resource.node.value) in subject.sound:
+            continue
+        if _goes_beyond(resource.node, known["resource"]):
+            yield resource.path, resource.node, known["resource"]
+        for operation in resource.operations:
+            if _goes_beyond(operation.member.value, known["operation"]):
+                yield operation.path, operation.member.value, known["operation"]
     for capability in manifest.capabilities.values():
-        if _goes_beyond(capability.node, of_capability):
-            yield capability.path, capability.node, of_capability
-        # The plain value first: places inside a capability that only moved are not made for nothing.
-        plain = capability.node.value.get("action") if isinstance(capability.node, Object) else None
-        if isinstance(plain, dict) and not plain.keys() <= of_action and _goes_beyond(capability.action, of_action):
-            yield (*capability.path, "action"), capability.action, of_action
+        if id(capability.node.value) in subject.sound:
+            continue
+        if _goes_beyond(capability.node, known["capability"]):
+            yield capability.path, capability.node, known["capability"]
+        if _goes_beyond(capability.action, known["action"]):
+            yield (*capability.path, "action"), capability.action, known["action"]

@@ -7,10 +7,10 @@ import re
 from collections.abc import Iterator
 
 from aurora_manifest.edits import writing
-from aurora_manifest.json.document import Document, Scalar
+from aurora_manifest.json.document import JsonDocument, Scalar
 from aurora_manifest.json.value_text import quoted
 from aurora_manifest.model import Capability, string, value
-from aurora_manifest.rules.registry import Found, at, capability_rule, manifest_rule
+from aurora_manifest.rules.registry import RuleMatch, at, capability_rule, manifest_rule
 from aurora_manifest.rules.subject import Subject
 from aurora_manifest.schema import SCHEMA_ADDRESS
 
@@ -24,7 +24,7 @@ _OLDEST = 4
 
 
 @manifest_rule("schema-address", "info")
-def schema_address(subject: Subject) -> Iterator[Found]:
+def schema_address(subject: Subject) -> Iterator[RuleMatch]:
     """`$schema` is not the address of a schema for AURA 1.0, or of an old or unfixed version of it.
 
     Editors and validators fetch what `$schema` names. The published addresses are those of the `aura-protocol` package
@@ -57,7 +57,7 @@ def schema_address(subject: Subject) -> Iterator[Found]:
 
 
 @capability_rule("capability-id", "warning")
-def id_is_name(capability: Capability, document: Document) -> Iterator[Found]:
+def id_is_name(capability: Capability, document: JsonDocument) -> Iterator[RuleMatch]:
     """A capability's `id` is not the name it stands under.
 
     Resources and `AURA-State` refer to a capability by one of the two, clients look it up by the other.
@@ -72,7 +72,7 @@ def id_is_name(capability: Capability, document: Document) -> Iterator[Found]:
 
 
 @capability_rule("capability-version", "warning")
-def version_is_whole(capability: Capability, document: Document) -> Iterator[Found]:
+def version_is_whole(capability: Capability, document: JsonDocument) -> Iterator[RuleMatch]:
     """A capability's version `v` is not a whole number from 1 on.
 
     `v` is counted up for breaking changes (AURA-P "Production Checklist"); there is no half of a breaking change.

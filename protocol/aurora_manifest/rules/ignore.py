@@ -7,10 +7,10 @@ from collections.abc import Iterator
 
 from aurora_manifest.edits import writing
 from aurora_manifest.findings import Finding
-from aurora_manifest.json.document import Array, Document, Node, Object
+from aurora_manifest.json.document import Array, JsonDocument, Node, Object
 from aurora_manifest.json.value_text import closest, described, quoted
 from aurora_manifest.rules.places import IGNORE
-from aurora_manifest.rules.registry import RULES, Found, Path, at, manifest_rule
+from aurora_manifest.rules.registry import RULES, Path, RuleMatch, at, manifest_rule
 from aurora_manifest.rules.subject import Subject
 
 _MEMBER = re.compile(rf'"{IGNORE}"')
@@ -18,7 +18,7 @@ _MOST = 1_000
 
 
 @manifest_rule("ignore-unknown", "warning")
-def unknown_rule(subject: Subject) -> Iterator[Found]:
+def unknown_rule(subject: Subject) -> Iterator[RuleMatch]:
     """An `x-aurora-ignore` names a rule that does not exist, or one that cannot be ignored.
 
     Its value is a rule's id, or a list of them. Rules that decide whether a manifest is valid cannot be silenced: other
@@ -47,7 +47,7 @@ def unknown_rule(subject: Subject) -> Iterator[Found]:
                 yield at(each, message, place, writing(each, meant) if meant else None)
 
 
-def without_ignored(document: Document, findings: list[Finding]) -> list[Finding]:
+def without_ignored(document: JsonDocument, findings: list[Finding]) -> list[Finding]:
     """The findings that no `x-aurora-ignore` silences; errors, by the rules' own severities, are never silenced.
 
     Such a member speaks for the object it stands in, from that object's own name on.
@@ -72,7 +72,7 @@ def _can_be_ignored(rule: str) -> bool:
     return rule in RULES and RULES[rule].info.severity != "error"
 
 
-def _members(document: Document) -> Iterator[tuple[int, int, Path, Node]]:
+def _members(document: JsonDocument) -> Iterator[tuple[int, int, Path, Node]]:
     """Every `x-aurora-ignore`: where the object that has it begins and ends, the way to it, and its value."""
     if IGNORE not in document.text:
         return

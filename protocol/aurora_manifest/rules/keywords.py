@@ -85,7 +85,7 @@ KEYWORDS: dict[str, tuple[Test, str]] = {
     "required": (_names, "a list of names"),
     "dependentRequired": (_names_by_name, "an object of lists of names"),
 }
-"""What the value of a keyword must be: a test, and the same in words. `type`, `const` and `default` are not here."""
+"""Requirement on the value of a keyword: a test, and the same in words. `type`, `const` and `default` are not here."""
 
 FOR_TYPES: dict[str, frozenset[str]] = {
     **dict.fromkeys(

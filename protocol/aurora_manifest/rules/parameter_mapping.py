@@ -7,13 +7,13 @@ from collections.abc import Iterator
 
 from aurora_manifest.edits import adding_item, adding_member, spelt, writing
 from aurora_manifest.findings import Edit, Fix
-from aurora_manifest.json.document import Array, Document, Scalar
+from aurora_manifest.json.document import Array, JsonDocument, Scalar
 from aurora_manifest.json.pointers import PointerError, from_pointer, to_pointer
 from aurora_manifest.json.value_text import described, quoted
 from aurora_manifest.misspellings import Guesses
 from aurora_manifest.model import Capability, members, value, within
 from aurora_manifest.rules.places import GUESSES, IGNORE, first_steps, mistaken, reach
-from aurora_manifest.rules.registry import Found, Path, at, at_name, capability_rule
+from aurora_manifest.rules.registry import Path, RuleMatch, at, at_name, capability_rule
 from aurora_manifest.templates import is_variable, placed
 
 _LONE_TILDE = re.compile(r"~(?![01])")
@@ -21,7 +21,7 @@ _JSON_PATH = re.compile(r"\$(?:\.[A-Za-z_][\w-]*)+")
 
 
 @capability_rule("template-variable-unmapped", "warning")
-def variable_unmapped(capability: Capability, document: Document) -> Iterator[Found]:
+def variable_unmapped(capability: Capability, document: JsonDocument) -> Iterator[RuleMatch]:
     """A variable of `urlTemplate` is not a name in `parameterMapping`.
 
     Nothing fills it: it expands to nothing, and the request goes to another address.
@@ -51,11 +51,11 @@ def variable_unmapped(capability: Capability, document: Document) -> Iterator[Fo
         else:
             fix = _mapping_fix(capability, document, name) if name in capability.properties else None
         message = f'the variable {quoted(name)} is not in "parameterMapping"{advice}'
-        yield Found(message, (*capability.path, "action", "urlTemplate"), start, end, fix)
+        yield RuleMatch(message, (*capability.path, "action", "urlTemplate"), start, end, fix)
 
 
 @capability_rule("mapping-pointer", "warning")
-def pointer_syntax(capability: Capability, document: Document) -> Iterator[Found]:
+def pointer_syntax(capability: Capability, document: JsonDocument) -> Iterator[RuleMatch]:
     """A value in `parameterMapping` is not a JSON Pointer (RFC 6901).
 
     A pointer begins with `/`, and in a name `~` is written `~0` and `/` is written `~1`.
@@ -84,14 +84,14 @@ def pointer_syntax(capability: Capability, document: Document) -> Iterator[Found
         if node.value.startswith("/") and lone:
             start, end = within(document, node, lone.start(), lone.end())
             fix = Fix("Write ~0", tuple(_escaped(document, node)))
-            yield Found(f'"~" must be written "~0" in a JSON Pointer: {quoted(node.value)}', path, start, end, fix)
+            yield RuleMatch(f'"~" must be written "~0" in a JSON Pointer: {quoted(node.value)}', path, start, end, fix)
         else:
             message = f'{quoted(node.value)} is not a JSON Pointer: begin it with "/"'
             yield at(node, message, path, writing(node, _as_pointer(node.value)))
 
 
 @capability_rule("mapping-unknown-parameter", "warning")
-def pointer_unresolvable(capability: Capability, document: Document) -> Iterator[Found]:
+def pointer_unresolvable(capability: Capability, document: JsonDocument) -> Iterator[RuleMatch]:
     """A pointer in `parameterMapping` leads to no parameter.
 
     The client finds no argument there and leaves the value out. Schemas that allow more members than they name
@@ -126,7 +126,7 @@ def pointer_unresolvable(capability: Capability, document: Document) -> Iterator
 
 
 @capability_rule("mapping-array-index", "warning")
-def array_index(capability: Capability, document: Document) -> Iterator[Found]:
+def array_index(capability: Capability, document: JsonDocument) -> Iterator[RuleMatch]:
     """A pointer goes into a list by something that is not an index.
 
     Items are counted from 0, without leading zeros (RFC 6901 §4); `-` is the place behind the last item, where there
@@ -151,11 +151,11 @@ def array_index(capability: Capability, document: Document) -> Iterator[Found]:
         if start == end:
             start, end = member.value.start, member.value.end
         message = f"{quoted(wrong)} is not an index into a list, in {quoted(pointer)}"
-        yield Found(message, (*capability.path, "action", "parameterMapping", member.name), start, end, fix)
+        yield RuleMatch(message, (*capability.path, "action", "parameterMapping", member.name), start, end, fix)
 
 
 @capability_rule("parameter-unmapped", "info")
-def parameter_unmapped(capability: Capability, document: Document) -> Iterator[Found]:
+def parameter_unmapped(capability: Capability, document: JsonDocument) -> Iterator[RuleMatch]:
     """An optional parameter is not used by any pointer in `parameterMapping`.
 
     The agent gives it, and it is never sent.
@@ -173,7 +173,7 @@ def parameter_unmapped(capability: Capability, document: Document) -> Iterator[F
 
 
 @capability_rule("required-parameter-unmapped", "warning")
-def required_unmapped(capability: Capability, document: Document) -> Iterator[Found]:
+def required_unmapped(capability: Capability, document: JsonDocument) -> Iterator[RuleMatch]:
     """A required parameter is not used by any pointer in `parameterMapping`.
 
     Every agent has to give it, and it is never sent.
@@ -192,7 +192,7 @@ def required_unmapped(capability: Capability, document: Document) -> Iterator[Fo
 
 
 @capability_rule("path-variable-optional", "warning")
-def path_variable_optional(capability: Capability, document: Document) -> Iterator[Found]:
+def path_variable_optional(capability: Capability, document: JsonDocument) -> Iterator[RuleMatch]:
     """A variable in the path is filled by a parameter that may be left out.
 
     Without it, `/notes/{id}` becomes `/notes/`: another resource, and for DELETE perhaps all of them. Expressions that
@@ -223,7 +223,7 @@ def path_variable_optional(capability: Capability, document: Document) -> Iterat
             fix = adding_item(document, names, steps[0], f"Require {quoted(steps[0])}")
         start, end = within(document, node, variable.start, variable.end)
         message = f"the path needs {quoted(name)}, but the parameter {quoted(steps[0])} is optional"
-        yield Found(message, (*capability.path, "action", "urlTemplate"), start, end, fix)
+        yield RuleMatch(message, (*capability.path, "action", "urlTemplate"), start, end, fix)
 
 
 def _unmapped(capability: Capability) -> list[str]:
@@ -236,7 +236,7 @@ def _unmapped(capability: Capability) -> list[str]:
     return [name for name in capability.properties if name not in used and name != IGNORE]
 
 
-def _mapping_fix(capability: Capability, document: Document, name: str) -> Fix | None:
+def _mapping_fix(capability: Capability, document: JsonDocument, name: str) -> Fix | None:
     return adding_member(document, capability.mapping, name, to_pointer((name,)), f"Map {quoted(name)}")
 
 
@@ -247,7 +247,7 @@ def _renamed_key(capability: Capability, old: str, new: str) -> Fix:
 
 
 def _as_pointer(text: str) -> str:
-    """What was probably meant: a fragment's pointer, a JSONPath's, or a bare name's."""
+    """Pointer that was probably meant: a fragment's, a JSONPath's, or a bare name's."""
     if text.startswith("#/"):
         text = text[1:]
     elif _JSON_PATH.fullmatch(text):
@@ -257,7 +257,7 @@ def _as_pointer(text: str) -> str:
     return _LONE_TILDE.sub("~0", text)
 
 
-def _escaped(document: Document, node: Scalar) -> Iterator[Edit]:
+def _escaped(document: JsonDocument, node: Scalar) -> Iterator[Edit]:
     for match in _LONE_TILDE.finditer(str(node.value)):
         start, end = within(document, node, match.start(), match.end())
         yield Edit(start, end, "~0")

@@ -6,14 +6,14 @@ from collections.abc import Iterator
 from typing import Any
 
 from aurora_manifest.edits import removing_item, writing
-from aurora_manifest.json.document import Array, Document, Node, Object, Scalar
+from aurora_manifest.json.document import Array, JsonDocument, Node, Object, Scalar
 from aurora_manifest.json.value_text import alternatives, closest, described, quoted, type_in_words
 from aurora_manifest.misspellings import Guesses
 from aurora_manifest.model import Capability, string, value, within
 from aurora_manifest.rules.keywords import FOR_TYPES, KEYWORDS, TYPES
 from aurora_manifest.rules.patterns import bad_pattern
 from aurora_manifest.rules.places import GUESSES, IGNORE
-from aurora_manifest.rules.registry import Found, at, at_name, capability_rule
+from aurora_manifest.rules.registry import RuleMatch, at, at_name, capability_rule
 from aurora_manifest.subschemas import NAMED
 
 _OTHER_WORDS = {"int": "integer", "long": "integer", "float": "number", "double": "number", "decimal": "number"}
@@ -34,7 +34,7 @@ FORMATS = (
 
 
 @capability_rule("parameters-type", "warning")
-def unknown_type(capability: Capability, document: Document) -> Iterator[Found]:
+def unknown_type(capability: Capability, document: JsonDocument) -> Iterator[RuleMatch]:
     """A `type` in `parameters` is not a type of JSON Schema.
 
     Validators refuse the whole schema, so no call can be checked.
@@ -59,7 +59,7 @@ def unknown_type(capability: Capability, document: Document) -> Iterator[Found]:
 
 
 @capability_rule("parameters-object", "warning")
-def not_an_object(capability: Capability, document: Document) -> Iterator[Found]:
+def not_an_object(capability: Capability, document: JsonDocument) -> Iterator[RuleMatch]:
     """`parameters` does not describe an object.
 
     A call's arguments are named, and the pointers of `parameterMapping` go into an object.
@@ -74,7 +74,7 @@ def not_an_object(capability: Capability, document: Document) -> Iterator[Found]
 
 
 @capability_rule("parameters-schema", "warning")
-def not_a_schema(capability: Capability, document: Document) -> Iterator[Found]:
+def not_a_schema(capability: Capability, document: JsonDocument) -> Iterator[RuleMatch]:
     """A keyword in `parameters` has a value that JSON Schema 2020-12 does not allow.
 
     Validators refuse the whole schema, so no call can be checked.
@@ -88,22 +88,22 @@ def not_a_schema(capability: Capability, document: Document) -> Iterator[Found]:
             if test is None:
                 continue
             node, name = member.value, member.name
-            path = (*schema.path, name)
             if not test[0](node.value):
                 told = name in _CHECKED_BY_MANIFEST or (name in _NUMBERS and not isinstance(node.value, int | float))
                 told = told or (name in _NUMBERS and isinstance(node.value, bool))
                 if node.start < node.end and not (schema.checked and told):
-                    yield at(node, f"{quoted(name)} must be {test[1]}, not {_shown(document, node)}", path)
+                    message = f"{quoted(name)} must be {test[1]}, not {_shown(document, node)}"
+                    yield at(node, message, (*schema.path, name))
             elif name in NAMED and isinstance(node, Object):
                 for each in node.members:
                     inner = each.value
                     if not isinstance(inner.value, dict | bool) and each.name != IGNORE and inner.start < inner.end:
                         message = f"{quoted(each.name)} must be a schema, not {described(inner.value)}"
-                        yield at(inner, message, (*path, each.name))
+                        yield at(inner, message, (*schema.path, name, each.name))
 
 
 @capability_rule("parameters-required", "warning")
-def required_undeclared(capability: Capability, document: Document) -> Iterator[Found]:
+def required_undeclared(capability: Capability, document: JsonDocument) -> Iterator[RuleMatch]:
     """`required` lists a name that `properties` does not have, or the same name twice.
 
     A parameter that is required but not described cannot be given rightly by anyone.
@@ -147,7 +147,7 @@ def required_undeclared(capability: Capability, document: Document) -> Iterator[
 
 
 @capability_rule("parameters-pattern", "warning")
-def malformed_pattern(capability: Capability, document: Document) -> Iterator[Found]:
+def malformed_pattern(capability: Capability, document: JsonDocument) -> Iterator[RuleMatch]:
     """A `pattern` in `parameters` is not a regular expression as JSON Schema has them (ECMA-262).
 
     Bad: {"parameters": {"properties": {"text": {"type": "string", "pattern": "^[a-z+$"}}}}
@@ -164,11 +164,11 @@ def malformed_pattern(capability: Capability, document: Document) -> Iterator[Fo
             if start == end:
                 start, end = node.start, node.end
             message = f"{quoted(pattern)} is not a regular expression: {bad.reason}"
-            yield Found(message, (*schema.path, "pattern"), start, end)
+            yield RuleMatch(message, (*schema.path, "pattern"), start, end)
 
 
 @capability_rule("parameters-keyword", "info")
-def keyword_of_other_type(capability: Capability, document: Document) -> Iterator[Found]:
+def keyword_of_other_type(capability: Capability, document: JsonDocument) -> Iterator[RuleMatch]:
     """A keyword in `parameters` says nothing about values of the `type` beside it.
 
     `minLength` counts the characters of a string; on a number it is ignored by every validator.
@@ -189,7 +189,7 @@ def keyword_of_other_type(capability: Capability, document: Document) -> Iterato
 
 
 @capability_rule("parameters-format", "info")
-def format_misspelt(capability: Capability, document: Document) -> Iterator[Found]:
+def format_misspelt(capability: Capability, document: JsonDocument) -> Iterator[RuleMatch]:
     """A `format` in `parameters` is spelt much like a known one.
 
     Unknown formats are allowed and ignored, so nobody notices.
@@ -215,7 +215,7 @@ def _several(node: Node) -> bool:
     return isinstance(node, Array) and bool(node.items) and all(each.value in TYPES for each in node.items)
 
 
-def _shown(document: Document, node: Node) -> str:
+def _shown(document: JsonDocument, node: Node) -> str:
     if isinstance(node, Scalar) and isinstance(node.value, int | float) and not isinstance(node.value, bool):
         return document.text[node.start : min(node.end, node.start + 40)]
     return described(node.value)

@@ -28,7 +28,7 @@ class BadPattern(Struct, frozen=True):
 
 @lru_cache(maxsize=1024)
 def bad_pattern(pattern: str) -> BadPattern | None:
-    """What makes a regular expression malformed, or None. Reads it only: nothing is matched."""
+    """Flaw that makes a regular expression malformed, or None. Reads it only: nothing is matched."""
     if len(pattern) > MAX_PATTERN:
         return None
     translated, starts = _as_python(pattern)

@@ -46,19 +46,19 @@ def reach(capability: Capability, steps: tuple[str, ...]) -> Reached:
     if schema is None:
         return Reached(None, value(capability.node, "parameters") is None and bool(steps))
     for number, step in enumerate(steps):
-        if schema.broken or _OPEN_ENDED & schema.value.keys():
+        if schema.broken or not _OPEN_ENDED.isdisjoint(schema.value):
             return Reached(None, False)
-        properties, items = obj(schema, "properties"), value(schema, "items")
         if _is_array(schema.value):
             if not _INDEX.fullmatch(step):
                 return Reached(None, True, number, (), True)
-            listed = value(schema, "prefixItems")
+            items, listed = value(schema, "items"), value(schema, "prefixItems")
             if isinstance(listed, Array) and len(step) < 4 and int(step) < len(listed.items):
                 items = listed.items[int(step)]
             if not isinstance(items, Object):
                 return Reached(None, False)
             schema = items
             continue
+        properties = obj(schema, "properties")
         member = properties.member(step) if properties else None
         if member is None:
             others = value(schema, "additionalProperties")

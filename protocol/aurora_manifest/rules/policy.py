@@ -9,7 +9,7 @@ from aurora_manifest.edits import writing
 from aurora_manifest.json.document import Scalar
 from aurora_manifest.json.value_text import quoted
 from aurora_manifest.model import obj, string, value
-from aurora_manifest.rules.registry import Found, at, at_name, manifest_rule
+from aurora_manifest.rules.registry import RuleMatch, at, at_name, manifest_rule
 from aurora_manifest.rules.subject import Subject
 
 _WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
@@ -20,7 +20,7 @@ _IMPLAUSIBLE = 100_000
 
 
 @manifest_rule("rate-limit", "warning")
-def rate_limit(subject: Subject) -> Iterator[Found]:
+def rate_limit(subject: Subject) -> Iterator[RuleMatch]:
     """The rate limit is not a whole number of requests from 1 on, or so high that it limits nothing.
 
     Bad: {"policy": {"rateLimit": {"limit": 0, "window": "minute"}}}
@@ -44,7 +44,7 @@ def rate_limit(subject: Subject) -> Iterator[Found]:
 
 
 @manifest_rule("destructive-without-auth", "warning")
-def destructive_without_auth(subject: Subject) -> Iterator[Found]:
+def destructive_without_auth(subject: Subject) -> Iterator[RuleMatch]:
     """A capability destroys something, and `authHint` says that nobody has to log in.
 
     Told for DELETE requests and for names such as `remove_…` or `purgeAll`. Let the hint say `cookie` or `bearer`, and
@@ -71,7 +71,7 @@ def destructive_without_auth(subject: Subject) -> Iterator[Found]:
 
 
 @manifest_rule("auth-hint", "info")
-def login_without_auth(subject: Subject) -> Iterator[Found]:
+def login_without_auth(subject: Subject) -> Iterator[RuleMatch]:
     """`authHint` is `none`, but a capability takes a password.
 
     Where one can log in, something needs it: the hint tells agents how to prove that they did.

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from aurora_manifest.edits import renaming, writing
-from aurora_manifest.json.document import Document, Object
+from aurora_manifest.json.document import JsonDocument, Object
 from aurora_manifest.json.value_text import alternatives, closest, quoted
 from aurora_manifest.model import Capability, Operation, Resource
-from aurora_manifest.rules.registry import Found, at, at_name, manifest_rule, resource_rule
+from aurora_manifest.rules.registry import RuleMatch, at, at_name, manifest_rule, resource_rule
 from aurora_manifest.rules.subject import Subject
 from aurora_manifest.templates import Template, parse_template
 
@@ -20,7 +20,7 @@ _ORIGIN = re.compile(r"(?:[A-Za-z][A-Za-z0-9+.-]*:)?//[^/?#{]*")
 
 
 @manifest_rule("manifest-undefined-capability", "error", decides=True)
-def undefined_capability(subject: Subject) -> Iterator[Found]:
+def undefined_capability(subject: Subject) -> Iterator[RuleMatch]:
     """An operation names a capability that `capabilities` does not have.
 
     Nothing is told where `capabilities` is missing or could not be read in full: that is another rule's affair.
@@ -42,7 +42,7 @@ def undefined_capability(subject: Subject) -> Iterator[Found]:
 
 
 @manifest_rule("capability-unreferenced", "info")
-def unreferenced_capability(subject: Subject) -> Iterator[Found]:
+def unreferenced_capability(subject: Subject) -> Iterator[RuleMatch]:
     """No resource's operation runs this capability.
 
     Clients that walk the resources never come by it. Nothing is told when `resources` is empty, as it may be
@@ -64,7 +64,7 @@ def unreferenced_capability(subject: Subject) -> Iterator[Found]:
 
 
 @manifest_rule("operation-method", "warning")
-def operation_method(subject: Subject) -> Iterator[Found]:
+def operation_method(subject: Subject) -> Iterator[RuleMatch]:
     """An operation stands under another method than its capability uses.
 
     The client sends the capability's method, whatever the resource promised.
@@ -86,7 +86,7 @@ def operation_method(subject: Subject) -> Iterator[Found]:
 
 
 @resource_rule("operation-unknown-method", "warning")
-def unknown_method(resource: Resource, document: Document) -> Iterator[Found]:
+def unknown_method(resource: Resource, document: JsonDocument) -> Iterator[RuleMatch]:
     """An operation stands under a method that AURA 1.0 does not have.
 
     Bad: {"operations": {"PATCH": {"capabilityId": "update_note"}}}
@@ -102,7 +102,7 @@ def unknown_method(resource: Resource, document: Document) -> Iterator[Found]:
 
 
 @manifest_rule("resource-uri-pattern", "warning")
-def uri_pattern(subject: Subject) -> Iterator[Found]:
+def uri_pattern(subject: Subject) -> Iterator[RuleMatch]:
     """A resource's `uriPattern` and its capability's `urlTemplate` lead to different paths.
 
     What only a template has is not compared: its origin, its query and fragment, and how variables are expanded
@@ -112,13 +112,13 @@ def uri_pattern(subject: Subject) -> Iterator[Found]:
     Bad: {"resources": {"notes": {"uriPattern": "/all-notes"}}}
     Good: {"resources": {"notes": {"uriPattern": "/notes"}}}
     """
-    for resource in subject.manifest.resources:
+    for resource, operations in subject.manifest.by_resource:
         own = resource.pattern
         if own is None:
             continue
         other: list[tuple[Operation, Capability, str]] = []
         fitting = 0
-        for operation in resource.operations:
+        for operation in operations:
             capability = _capability(subject, operation)
             template = capability.request[1] if capability else None
             if capability is None or template is None:
@@ -145,7 +145,7 @@ def uri_pattern(subject: Subject) -> Iterator[Found]:
 
 
 @manifest_rule("request-ambiguous", "info")
-def same_request(subject: Subject) -> Iterator[Found]:
+def same_request(subject: Subject) -> Iterator[RuleMatch]:
     """Two capabilities send the same method to the same path.
 
     Servers tell requests apart by method and path; of two capabilities with the same, one is probably a copy that was

@@ -14,9 +14,9 @@ from msgspec import Struct
 from aurora_manifest.findings import MAX_FINDINGS, Finding, Fix, Severity, finding
 
 if TYPE_CHECKING:
-    from aurora_manifest.json.document import Document, Member, Node
+    from aurora_manifest.json.document import JsonDocument, Member, Node
     from aurora_manifest.model import Capability, Resource
-    from aurora_manifest.rules.subject import Part, Subject
+    from aurora_manifest.rules.subject import ManifestPart, Subject
 
 Scope = Literal["text", "manifest", "capability", "resource", "part"]
 Path = tuple[str | int, ...]
@@ -25,8 +25,8 @@ Absent = Callable[[str, str], bool]
 _PARTS = re.compile(r"\nBad:(?P<bad>.*?)\nGood:(?P<good>.*)\Z", re.DOTALL)
 
 
-class Found(Struct, frozen=True, gc=False):
-    """What a rule function yields: a sentence, where, perhaps how to mend it, and the severity where it is unusual."""
+class RuleMatch(Struct, frozen=True, gc=False):
+    """Match of a rule: a sentence, where, perhaps how to mend it, and the severity where it is unusual."""
 
     message: str
     path: Path | str
@@ -57,17 +57,17 @@ class Rule(Struct, frozen=True):
     """A rule and the function that looks for it; `absent` where a look at the text may spare that."""
 
     info: RuleInfo
-    look: Callable[..., Iterator[Found]]
+    look: Callable[..., Iterator[RuleMatch]]
     absent: Absent | None = None
 
-    def finding(self, found: Found) -> Finding:
-        """What the function found, as a finding of this rule."""
+    def finding(self, found: RuleMatch) -> Finding:
+        """Finding of this rule, from what its function found."""
         severity = found.severity or self.info.severity
         return finding(self.info.id, found.message, found.path, found.start, found.end, severity, found.fix)
 
 
 def ask(rules: list[Rule], *subject: Any) -> list[Finding]:
-    """What some rules find in one subject. Most find nothing most of the time: that costs little."""
+    """Findings of some rules in one subject. Most find nothing most of the time: that costs little."""
     findings: list[Finding] = []
     for rule in rules:
         most = len(findings) + MAX_FINDINGS
@@ -81,10 +81,10 @@ def ask(rules: list[Rule], *subject: Any) -> list[Finding]:
 RULES: dict[str, Rule] = {}
 """Every rule by id, in the order the files of this package define them."""
 
-LookAtSubject = Callable[["Subject"], Iterator[Found]]
-LookAtCapability = Callable[["Capability", "Document"], Iterator[Found]]
-LookAtPart = Callable[["Part", "Document"], Iterator[Found]]
-LookAtResource = Callable[["Resource", "Document"], Iterator[Found]]
+LookAtSubject = Callable[["Subject"], Iterator[RuleMatch]]
+LookAtCapability = Callable[["Capability", "JsonDocument"], Iterator[RuleMatch]]
+LookAtPart = Callable[["ManifestPart", "JsonDocument"], Iterator[RuleMatch]]
+LookAtResource = Callable[["Resource", "JsonDocument"], Iterator[RuleMatch]]
 
 
 def text_rule(rule_id: str, severity: Severity, *, decides: bool = True) -> Callable[[LookAtSubject], LookAtSubject]:
@@ -141,11 +141,11 @@ def _markdown(prose: str, bad: str, good: str) -> str:
     return "\n\n".join([*paragraphs, *examples])
 
 
-def at(node: Node, message: str, path: Path, fix: Fix | None = None, severity: Severity | None = None) -> Found:
+def at(node: Node, message: str, path: Path, fix: Fix | None = None, severity: Severity | None = None) -> RuleMatch:
     """Found on the whole of a value."""
-    return Found(message, path, node.start, node.end, fix, severity)
+    return RuleMatch(message, path, node.start, node.end, fix, severity)
 
 
-def at_name(member: Member, message: str, path: Path, fix: Fix | None = None) -> Found:
+def at_name(member: Member, message: str, path: Path, fix: Fix | None = None) -> RuleMatch:
     """Found on a member's name, quotes included."""
-    return Found(message, path, member.name_start, member.name_end, fix)
+    return RuleMatch(message, path, member.name_start, member.name_end, fix)

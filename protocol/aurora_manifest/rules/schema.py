@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from aurora_manifest.edits import renaming
-from aurora_manifest.rules.registry import Found, manifest_rule
+from aurora_manifest.rules.registry import RuleMatch, manifest_rule
 from aurora_manifest.rules.subject import Subject
 
 
 @manifest_rule("schema-required", "error", decides=True)
-def required_member(subject: Subject) -> Iterator[Found]:
+def required_member(subject: Subject) -> Iterator[RuleMatch]:
     """A member that every client relies on is missing.
 
     `$schema`, `protocol`, `version`, `site`, `resources` and `capabilities` must be there, and each of them has members
@@ -23,7 +23,7 @@ def required_member(subject: Subject) -> Iterator[Found]:
 
 
 @manifest_rule("schema-type", "error", decides=True)
-def wrong_type(subject: Subject) -> Iterator[Found]:
+def wrong_type(subject: Subject) -> Iterator[RuleMatch]:
     """A value is of another type than the schema asks for.
 
     Bad: {"version": 1.0}
@@ -33,7 +33,7 @@ def wrong_type(subject: Subject) -> Iterator[Found]:
 
 
 @manifest_rule("schema-enum", "error", decides=True)
-def not_a_choice(subject: Subject) -> Iterator[Found]:
+def not_a_choice(subject: Subject) -> Iterator[RuleMatch]:
     """A value is not one of the few that are possible here.
 
     Methods, encodings, windows of time and authentication hints are fixed lists, in exactly this spelling.
@@ -45,7 +45,7 @@ def not_a_choice(subject: Subject) -> Iterator[Found]:
 
 
 @manifest_rule("schema-const", "error", decides=True)
-def not_the_one_value(subject: Subject) -> Iterator[Found]:
+def not_the_one_value(subject: Subject) -> Iterator[RuleMatch]:
     """A value is not the only one that is possible here.
 
     `protocol` is always `AURA`, `version` always `1.0`, and an action's `type` always `HTTP`.
@@ -57,7 +57,7 @@ def not_the_one_value(subject: Subject) -> Iterator[Found]:
 
 
 @manifest_rule("schema-constraint", "error", decides=True)
-def constraint(subject: Subject) -> Iterator[Found]:
+def constraint(subject: Subject) -> Iterator[RuleMatch]:
     """A value breaks another condition of its schema, such as a smallest number.
 
     The manifest's schema has no such condition; schemas of other files have.
@@ -69,7 +69,7 @@ def constraint(subject: Subject) -> Iterator[Found]:
 
 
 @manifest_rule("schema-unknown-member", "warning", decides=True)
-def unknown_member(subject: Subject) -> Iterator[Found]:
+def unknown_member(subject: Subject) -> Iterator[RuleMatch]:
     """A member's name is close to one the schema knows, but not the same.
 
     Members of your own are allowed, so a slip of the pen is not noticed by anyone: the member just has no effect. An
@@ -81,10 +81,10 @@ def unknown_member(subject: Subject) -> Iterator[Found]:
     for each in subject.misspelt:
         found = each.finding
         fix = renaming(found.start, found.end, each.meant) if each.meant else None
-        yield Found(found.message, found.path, found.start, found.end, fix, found.severity)
+        yield RuleMatch(found.message, found.path, found.start, found.end, fix, found.severity)
 
 
-def _of(subject: Subject, rule: str) -> Iterator[Found]:
+def _of(subject: Subject, rule: str) -> Iterator[RuleMatch]:
     for each in subject.against_schema:
         if each.rule == rule:
-            yield Found(each.message, each.path, each.start, each.end, each.fix)
+            yield RuleMatch(each.message, each.path, each.start, each.end, each.fix)

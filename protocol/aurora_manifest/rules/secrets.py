@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from itertools import islice
 
 from aurora_manifest.findings import Edit, Fix
-from aurora_manifest.json.document import Array, Document, Member, Node, Object, Scalar
+from aurora_manifest.json.document import Array, JsonDocument, Member, Node, Object, Scalar
 from aurora_manifest.json.value_text import excerpt, quoted
-from aurora_manifest.rules.registry import Found, Path, part_rule
-from aurora_manifest.rules.subject import Part
+from aurora_manifest.rules.registry import Path, RuleMatch, part_rule
+from aurora_manifest.rules.subject import ManifestPart
 from aurora_protocol.secrets import is_placeholder, logins_in, may_have_tokens, query_keys_in, tokens_in
 
 _SECRET_NAME = re.compile(
@@ -26,7 +26,7 @@ _STRUCTURE = frozenset({"parameterMapping", "parameterLocation", "required", "pr
 
 
 @part_rule("secret-token", "warning", absent=lambda text, lines: not may_have_tokens(text, lines))
-def token(part: Part, document: Document) -> Iterator[Found]:
+def token(part: ManifestPart, document: JsonDocument) -> Iterator[RuleMatch]:
     """A text has the form of a key, a token or a private key.
 
     A manifest is public and cached. A secret that was in it is known: take it out, and replace it where it is valid.
@@ -39,13 +39,13 @@ def token(part: Part, document: Document) -> Iterator[Found]:
             shown = excerpt(text[secret.start : secret.start + len(secret.lead) + 3])
             message = f"this looks like {secret.noun} ({shown}…): manifests are public"
             start, end = base + secret.start, base + secret.end
-            yield Found(message, document.pointer_at(start), start, end)
+            yield RuleMatch(message, document.pointer_at(start), start, end)
 
 
 @part_rule(
     "secret-in-url", "warning", absent=lambda _, lines: "=" not in lines and not ("@" in lines and "://" in lines)
 )
-def credentials_in_url(part: Part, document: Document) -> Iterator[Found]:
+def credentials_in_url(part: ManifestPart, document: JsonDocument) -> Iterator[RuleMatch]:
     """An address has a user's name and password, or a key, in it.
 
     Bad: {"site": {"url": "https://admin:hunter22@notes.example.com"}}
@@ -56,15 +56,15 @@ def credentials_in_url(part: Part, document: Document) -> Iterator[Found]:
             start, end = base + login.start, base + login.end
             fix = Fix("Remove the credentials", (Edit(start, end + 1, ""),))
             message = "this address has credentials in it: manifests are public"
-            yield Found(message, document.pointer_at(start), start, end, fix)
+            yield RuleMatch(message, document.pointer_at(start), start, end, fix)
         for key in query_keys_in(text):
             start, end = base + key.start, base + key.end
             message = "this address has a key in its query: manifests are public"
-            yield Found(message, document.pointer_at(start), start, end)
+            yield RuleMatch(message, document.pointer_at(start), start, end)
 
 
 @part_rule("secret-value", "warning", absent=lambda _, lines: not _may_name_secrets(lines))
-def secret_value(part: Part, document: Document) -> Iterator[Found]:
+def secret_value(part: ManifestPart, document: JsonDocument) -> Iterator[RuleMatch]:
     """A member that is named like a secret has a value, or a secret parameter has a default or an example.
 
     An example of a password is tried by someone, and a default one is used by everyone. Placeholders such as
@@ -97,7 +97,7 @@ def _may_name_secrets(text: str) -> bool:
     return any(word in lowered for word in _WORDS)
 
 
-def _texts(part: Part, document: Document) -> Iterator[tuple[int, str]]:
+def _texts(part: ManifestPart, document: JsonDocument) -> Iterator[tuple[int, str]]:
     """Each member's text, and where it begins."""
     return ((each.name_start, document.text[each.name_start : each.value.end]) for each in part.members)
 
@@ -113,7 +113,7 @@ def _members_of(path: Path, node: Node) -> Iterator[tuple[Path, Member]]:
             pending.extend(((*here, index), item) for index, item in enumerate(each.items))
 
 
-def _given(schema: Object, path: Path) -> Iterator[Found]:
+def _given(schema: Object, path: Path) -> Iterator[RuleMatch]:
     for keyword in _VALUES:
         member = schema.member(keyword)
         if member is None:
@@ -124,11 +124,11 @@ def _given(schema: Object, path: Path) -> Iterator[Found]:
                 yield from _telling(node, (*path, keyword), str(path[-1]))
 
 
-def _telling(node: Scalar, path: Path, name: str) -> Iterator[Found]:
+def _telling(node: Scalar, path: Path, name: str) -> Iterator[RuleMatch]:
     text = node.value
     if isinstance(text, str) and len(text.strip()) >= 4 and not is_placeholder(text):
         message = f"{quoted(name)} has a value here ({excerpt(text[:2])}…): manifests are public"
-        yield Found(message, path, node.start, node.end)
+        yield RuleMatch(message, path, node.start, node.end)
 
 
 def _is_secret(name: str) -> bool:

@@ -7,13 +7,13 @@ from collections.abc import Iterator
 
 from aurora_manifest.edits import removing_member, spelt
 from aurora_manifest.findings import Edit, Fix
-from aurora_manifest.json.document import Document, Object, Problem, SyntaxRule
-from aurora_manifest.rules.registry import Found, text_rule
+from aurora_manifest.json.document import JsonDocument, Object, Problem, SyntaxRule
+from aurora_manifest.rules.registry import RuleMatch, text_rule
 from aurora_manifest.rules.subject import Subject
 
 
 @text_rule("json-syntax", "error")
-def broken_json(subject: Subject) -> Iterator[Found]:
+def broken_json(subject: Subject) -> Iterator[RuleMatch]:
     """The text is not JSON here.
 
     Clients read manifests with strict JSON readers: one missing comma and they see nothing at all. Reading goes on
@@ -27,7 +27,7 @@ def broken_json(subject: Subject) -> Iterator[Found]:
 
 
 @text_rule("json-comment", "error")
-def comment(subject: Subject) -> Iterator[Found]:
+def comment(subject: Subject) -> Iterator[RuleMatch]:
     """The text has a comment, which JSON does not allow.
 
     Editors often show comments in JSON files as if they were fine; clients refuse the file. A member of your own, such
@@ -46,7 +46,7 @@ def comment(subject: Subject) -> Iterator[Found]:
 
 
 @text_rule("json-trailing-comma", "error")
-def trailing_comma(subject: Subject) -> Iterator[Found]:
+def trailing_comma(subject: Subject) -> Iterator[RuleMatch]:
     """A comma stands before a closing bracket.
 
     JavaScript and Python allow it, JSON does not.
@@ -59,7 +59,7 @@ def trailing_comma(subject: Subject) -> Iterator[Found]:
 
 
 @text_rule("json-duplicate-key", "error")
-def duplicate_key(subject: Subject) -> Iterator[Found]:
+def duplicate_key(subject: Subject) -> Iterator[RuleMatch]:
     """An object has two members of the same name.
 
     Most readers keep the last and drop the others without a word, some keep the first: what the manifest says depends
@@ -74,7 +74,7 @@ def duplicate_key(subject: Subject) -> Iterator[Found]:
 
 
 @text_rule("json-byte-order-mark", "warning", decides=False)
-def byte_order_mark(subject: Subject) -> Iterator[Found]:
+def byte_order_mark(subject: Subject) -> Iterator[RuleMatch]:
     r"""The file begins with a byte order mark.
 
     RFC 8259 §8.1 forbids to write one; some readers skip it, others refuse the file.
@@ -87,7 +87,7 @@ def byte_order_mark(subject: Subject) -> Iterator[Found]:
 
 
 @text_rule("json-too-deep", "error")
-def too_deep(subject: Subject) -> Iterator[Found]:
+def too_deep(subject: Subject) -> Iterator[RuleMatch]:
     """Something is nested deeper than a hundred levels.
 
     No manifest needs that, many readers stop earlier, and what lies deeper is not checked here.
@@ -101,7 +101,7 @@ def too_deep(subject: Subject) -> Iterator[Found]:
 
 
 @text_rule("json-too-large", "error")
-def too_large(subject: Subject) -> Iterator[Found]:
+def too_large(subject: Subject) -> Iterator[RuleMatch]:
     """The file is too large to be checked: more than 8 MiB, or more than 250,000 values.
 
     A manifest is fetched by every client: keep it far below. Split what is really several sites.
@@ -117,9 +117,9 @@ def _of(subject: Subject, rule: SyntaxRule) -> Iterator[Problem]:
     return (problem for problem in subject.document.problems if problem.rule == rule)
 
 
-def _found(subject: Subject, problem: Problem, fix: Fix | None = None) -> Found:
+def _found(subject: Subject, problem: Problem, fix: Fix | None = None) -> RuleMatch:
     pointer = subject.document.pointer_at(problem.start)
-    return Found(problem.message, pointer, problem.start, problem.end, fix)
+    return RuleMatch(problem.message, pointer, problem.start, problem.end, fix)
 
 
 def _put_right(problem: Problem) -> Fix | None:
@@ -129,7 +129,7 @@ def _put_right(problem: Problem) -> Fix | None:
     return Fix(title, (Edit(problem.start, problem.end, problem.instead),))
 
 
-def _without_earlier(document: Document, problem: Problem, seen: dict[int, dict[str, list[int]]]) -> Fix | None:
+def _without_earlier(document: JsonDocument, problem: Problem, seen: dict[int, dict[str, list[int]]]) -> Fix | None:
     """Take out the member before that has the same name: the later one is what counts.
 
     `seen` keeps the places of each name by object, so that a thousand repeats do not cost a thousand searches.

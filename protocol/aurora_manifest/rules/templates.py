@@ -7,18 +7,18 @@ from collections.abc import Iterator
 from urllib.parse import quote
 
 from aurora_manifest.findings import Edit, Fix
-from aurora_manifest.json.document import Document, Scalar
+from aurora_manifest.json.document import JsonDocument, Scalar
 from aurora_manifest.json.value_text import quoted
 from aurora_manifest.model import Capability, Resource, within
 from aurora_manifest.rules.places import types_of_variable
-from aurora_manifest.rules.registry import Found, Path, capability_rule, resource_rule
+from aurora_manifest.rules.registry import Path, RuleMatch, capability_rule, resource_rule
 from aurora_manifest.templates import Mistake, Template, parse_template
 
 _NAMES = re.compile(r"\{[+#./;?&]?[A-Za-z0-9_.,*:]*")
 
 
 @capability_rule("url-template", "warning")
-def url_template(capability: Capability, document: Document) -> Iterator[Found]:
+def url_template(capability: Capability, document: JsonDocument) -> Iterator[RuleMatch]:
     """`urlTemplate` is not a URI template (RFC 6570).
 
     Clients cannot expand it, or each expands it differently. Expressions are `{name}` or, with an operator,
@@ -34,7 +34,7 @@ def url_template(capability: Capability, document: Document) -> Iterator[Found]:
 
 
 @resource_rule("uri-pattern", "warning")
-def pattern_template(resource: Resource, document: Document) -> Iterator[Found]:
+def pattern_template(resource: Resource, document: JsonDocument) -> Iterator[RuleMatch]:
     """`uriPattern` is not a URI template (RFC 6570).
 
     Bad: {"uriPattern": "/notes/{id}}"}
@@ -47,7 +47,7 @@ def pattern_template(resource: Resource, document: Document) -> Iterator[Found]:
 
 
 @capability_rule("url-template-repeats", "info")
-def repeated_variable(capability: Capability, document: Document) -> Iterator[Found]:
+def repeated_variable(capability: Capability, document: JsonDocument) -> Iterator[RuleMatch]:
     """A variable stands twice in the query of one `urlTemplate`.
 
     The server gets the parameter twice and takes the first, the last, or both.
@@ -70,12 +70,12 @@ def repeated_variable(capability: Capability, document: Document) -> Iterator[Fo
                     cut = within(document, node, variable.start - 1, variable.end)
                     fix = Fix(f"Remove the second {quoted(variable.name)}", (Edit(*cut, ""),))
                 message = f"{quoted(variable.name)} is in the query twice"
-                yield Found(message, (*capability.path, "action", "urlTemplate"), start, end, fix)
+                yield RuleMatch(message, (*capability.path, "action", "urlTemplate"), start, end, fix)
             seen.add(variable.name)
 
 
 @capability_rule("url-template-prefix", "warning")
-def prefix_of_list(capability: Capability, document: Document) -> Iterator[Found]:
+def prefix_of_list(capability: Capability, document: JsonDocument) -> Iterator[RuleMatch]:
     """A prefix modifier is applied to a list or an object.
 
     `{name:3}` takes the first characters of a text; RFC 6570 §2.4.1 defines nothing for other values, and libraries
@@ -88,11 +88,11 @@ def prefix_of_list(capability: Capability, document: Document) -> Iterator[Found
         if modifier == ":" and types_of_variable(capability, name) & {"array", "object"}:
             fix = Fix("Remove the prefix", (Edit(start, end, ""),))
             message = f"{quoted(name)} is a list or an object: a prefix is for text only"
-            yield Found(message, (*capability.path, "action", "urlTemplate"), start, end, fix)
+            yield RuleMatch(message, (*capability.path, "action", "urlTemplate"), start, end, fix)
 
 
 @capability_rule("url-template-explode", "info")
-def exploded_scalar(capability: Capability, document: Document) -> Iterator[Found]:
+def exploded_scalar(capability: Capability, document: JsonDocument) -> Iterator[RuleMatch]:
     """A variable that is a single value is exploded.
 
     `{name*}` writes each item of a list, or each member of an object, by itself (RFC 6570 §2.4.2). For text and
@@ -106,10 +106,10 @@ def exploded_scalar(capability: Capability, document: Document) -> Iterator[Foun
         if modifier == "*" and kinds and not kinds & {"array", "object"}:
             fix = Fix('Remove the "*"', (Edit(start, end, ""),))
             message = f'{quoted(name)} is a single value: "*" is for lists and objects'
-            yield Found(message, (*capability.path, "action", "urlTemplate"), start, end, fix)
+            yield RuleMatch(message, (*capability.path, "action", "urlTemplate"), start, end, fix)
 
 
-def _modifiers(capability: Capability, document: Document) -> Iterator[tuple[str, int, int, str]]:
+def _modifiers(capability: Capability, document: JsonDocument) -> Iterator[tuple[str, int, int, str]]:
     node, template = capability.url_template, capability.template
     if node is None or template is None or (":" not in template.text and "*" not in template.text):
         return
@@ -120,10 +120,10 @@ def _modifiers(capability: Capability, document: Document) -> Iterator[tuple[str
             yield "*" if variable.explode else ":", start, end, variable.name
 
 
-def _mistakes(document: Document, node: Scalar, template: Template, path: Path) -> Iterator[Found]:
+def _mistakes(document: JsonDocument, node: Scalar, template: Template, path: Path) -> Iterator[RuleMatch]:
     for mistake in template.mistakes:
         start, end = within(document, node, mistake.start, mistake.end)
-        yield Found(
+        yield RuleMatch(
             f"{mistake.message}, in {quoted(template.text)}",
             path,
             start,
@@ -132,7 +132,7 @@ def _mistakes(document: Document, node: Scalar, template: Template, path: Path) 
         )
 
 
-def _mended(document: Document, node: Scalar, template: Template, mistake: Mistake) -> Fix | None:
+def _mended(document: JsonDocument, node: Scalar, template: Template, mistake: Mistake) -> Fix | None:
     text, start, end = template.text, mistake.start, mistake.end
     wrong = text[start:end]
     if wrong == "{":

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from aurora_manifest.edits import adding_member, renaming, writing
-from aurora_manifest.json.document import Document, Scalar
+from aurora_manifest.json.document import JsonDocument, Scalar
 from aurora_manifest.json.value_text import alternatives, closest, described, quoted
 from aurora_manifest.misspellings import Guesses
 from aurora_manifest.model import Capability, members
 from aurora_manifest.rules.places import GUESSES, IGNORE, mistaken
-from aurora_manifest.rules.registry import Found, at, at_name, capability_rule
+from aurora_manifest.rules.registry import RuleMatch, at, at_name, capability_rule
 from aurora_manifest.templates import placed
 
 LOCATIONS = ("path", "query", "header", "body")
@@ -20,7 +20,7 @@ _OTHER_WORDS |= {"headers": "header", "json": "body", "form": "body", "payload":
 
 
 @capability_rule("body-without-meaning", "warning")
-def body_on_get(capability: Capability, document: Document) -> Iterator[Found]:
+def body_on_get(capability: Capability, document: JsonDocument) -> Iterator[RuleMatch]:
     """A GET or DELETE request is to carry a JSON body.
 
     HTTP gives such a body no meaning (RFC 9110 §9.3.1, §9.3.5): browsers cannot send it with GET, and proxies and
@@ -36,7 +36,7 @@ def body_on_get(capability: Capability, document: Document) -> Iterator[Found]:
 
 
 @capability_rule("parameter-not-sent", "warning")
-def goes_nowhere(capability: Capability, document: Document) -> Iterator[Found]:
+def goes_nowhere(capability: Capability, document: JsonDocument) -> Iterator[RuleMatch]:
     """A mapped name has no place in the request.
 
     It is not a variable of `urlTemplate`, `parameterLocation` does not place it, and without `encoding` a GET or
@@ -63,7 +63,7 @@ def goes_nowhere(capability: Capability, document: Document) -> Iterator[Found]:
 
 
 @capability_rule("parameter-location", "warning")
-def location_unknown(capability: Capability, document: Document) -> Iterator[Found]:
+def location_unknown(capability: Capability, document: JsonDocument) -> Iterator[RuleMatch]:
     """A value in `parameterLocation` is not `path`, `query`, `header` or `body`.
 
     Bad: {"action": {"parameterLocation": {"text": "querystring"}}}
@@ -82,7 +82,7 @@ def location_unknown(capability: Capability, document: Document) -> Iterator[Fou
 
 
 @capability_rule("parameter-location-conflict", "warning")
-def location_conflict(capability: Capability, document: Document) -> Iterator[Found]:
+def location_conflict(capability: Capability, document: JsonDocument) -> Iterator[RuleMatch]:
     """`parameterLocation` contradicts the URL template, the method or the `encoding`.
 
     A variable of the template's path is in the path, one of its query in the query; only the rest can be placed freely.
@@ -120,7 +120,7 @@ def location_conflict(capability: Capability, document: Document) -> Iterator[Fo
 
 
 @capability_rule("parameter-location-unmapped", "warning")
-def location_unmapped(capability: Capability, document: Document) -> Iterator[Found]:
+def location_unmapped(capability: Capability, document: JsonDocument) -> Iterator[RuleMatch]:
     """`parameterLocation` places a name that `parameterMapping` does not have.
 
     Bad: {"action": {"parameterLocation": {"txt": "body"}}}

@@ -8,10 +8,10 @@ from urllib.parse import SplitResult, urlsplit
 
 from aurora_manifest.edits import writing
 from aurora_manifest.findings import Edit, Fix
-from aurora_manifest.json.document import Document
+from aurora_manifest.json.document import JsonDocument
 from aurora_manifest.json.value_text import quoted
 from aurora_manifest.model import Capability, string, within
-from aurora_manifest.rules.registry import Found, at, capability_rule, manifest_rule
+from aurora_manifest.rules.registry import RuleMatch, at, capability_rule, manifest_rule
 from aurora_manifest.rules.subject import Subject
 
 _LOOPBACK = re.compile(r"localhost|.*\.localhost|127(?:\.\d{1,3}){3}|::1")
@@ -23,7 +23,7 @@ _PORTS = {"http": 80, "https": 443}
 
 
 @manifest_rule("site-url", "warning")
-def site_url(subject: Subject) -> Iterator[Found]:
+def site_url(subject: Subject) -> Iterator[RuleMatch]:
     """`site.url` is not the absolute address of a site.
 
     Relative URL templates are resolved against it: it needs a scheme and a host, and a query or fragment has no use.
@@ -47,11 +47,11 @@ def site_url(subject: Subject) -> Iterator[Found]:
         first = min(place for place in (text.find("?"), text.find("#")) if place >= 0)
         start, end = within(subject.document, node, first, len(text))
         fix = Fix("Remove the query and fragment", (Edit(start, end, ""),))
-        yield Found(f"a site's address has no query or fragment: {quoted(text)}", path, start, end, fix)
+        yield RuleMatch(f"a site's address has no query or fragment: {quoted(text)}", path, start, end, fix)
 
 
 @manifest_rule("manifest-id", "info")
-def manifest_id(subject: Subject) -> Iterator[Found]:
+def manifest_id(subject: Subject) -> Iterator[RuleMatch]:
     """The manifest's `id` is not an absolute address.
 
     An `id` is there to be unique in the world; the address of the manifest is.
@@ -68,7 +68,7 @@ def manifest_id(subject: Subject) -> Iterator[Found]:
 
 
 @manifest_rule("url-insecure", "warning")
-def not_https(subject: Subject) -> Iterator[Found]:
+def not_https(subject: Subject) -> Iterator[RuleMatch]:
     """An address begins with `http:`, and is not one of your own machine.
 
     Requests carry cookies and tokens; without TLS anyone on the way reads them, and can change the answer.
@@ -91,11 +91,11 @@ def not_https(subject: Subject) -> Iterator[Found]:
             continue
         start, end = within(document, node, 0, 5)
         message = f"{quoted(str(node.value))} is not encrypted: use https"
-        yield Found(message, path, start, end, Fix("Use https", (Edit(start, end, "https:"),)))
+        yield RuleMatch(message, path, start, end, Fix("Use https", (Edit(start, end, "https:"),)))
 
 
 @manifest_rule("url-template-origin", "warning")
-def other_origin(subject: Subject) -> Iterator[Found]:
+def other_origin(subject: Subject) -> Iterator[RuleMatch]:
     """A `urlTemplate` goes to another origin than `site.url`.
 
     A manifest speaks for its own site: considerate clients refuse to send a site's cookies and tokens elsewhere.
@@ -114,13 +114,13 @@ def other_origin(subject: Subject) -> Iterator[Found]:
             path = (*capability.path, "action", "urlTemplate")
             length = re.match(r"[^/]*//[^/?#]*", text)
             start, end = within(subject.document, node, 0, length.end() if length else len(text))
-            yield Found(
+            yield RuleMatch(
                 f"{quoted(text)} leaves the site's own origin, {quoted(str(site and site.value))}", path, start, end
             )
 
 
 @capability_rule("url-template-relative", "warning")
-def not_from_root(capability: Capability, document: Document) -> Iterator[Found]:
+def not_from_root(capability: Capability, document: JsonDocument) -> Iterator[RuleMatch]:
     """A relative `urlTemplate` does not begin with `/`.
 
     What it is relative to is then a question of where `site.url` ends. A template that begins with a reserved
@@ -137,12 +137,12 @@ def not_from_root(capability: Capability, document: Document) -> Iterator[Found]
         return
     if text.startswith("{+"):
         start, end = within(document, node, 0, text.find("}") + 1 or len(text))
-        yield Found(f"{quoted(text)} lets an argument choose where the request goes", path, start, end)
+        yield RuleMatch(f"{quoted(text)} lets an argument choose where the request goes", path, start, end)
     elif not text:
         yield at(node, "the URL template is empty", path)
     elif (scheme := _SCHEME.match(text)) is not None:
         start, end = within(document, node, 0, scheme.end())
-        yield Found(f"{quoted(text)} is not an http address", path, start, end)
+        yield RuleMatch(f"{quoted(text)} is not an http address", path, start, end)
     else:
         place, _ = within(document, node, 0, 0)
         yield at(node, f'{quoted(text)} must begin with "/"', path, Fix('Begin with "/"', (Edit(place, place, "/"),)))

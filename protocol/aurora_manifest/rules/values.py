@@ -8,15 +8,15 @@ from typing import Any
 
 from aurora_manifest.edits import removing_item
 from aurora_manifest.findings import Edit, Fix
-from aurora_manifest.json.document import Array, Document
+from aurora_manifest.json.document import Array, JsonDocument
 from aurora_manifest.json.value_text import described, quoted, type_in_words
 from aurora_manifest.model import Capability, value
 from aurora_manifest.rules.keywords import LIMITS, TYPES, is_count, is_number, is_of_type
-from aurora_manifest.rules.registry import Found, at, capability_rule
+from aurora_manifest.rules.registry import RuleMatch, at, capability_rule
 
 
 @capability_rule("parameters-range", "warning")
-def empty_range(capability: Capability, document: Document) -> Iterator[Found]:
+def empty_range(capability: Capability, document: JsonDocument) -> Iterator[RuleMatch]:
     """A least value in `parameters` is above the greatest: no value is allowed.
 
     Bad: {"parameters": {"properties": {"text": {"type": "string", "minLength": 20, "maxLength": 10}}}}
@@ -40,7 +40,7 @@ def empty_range(capability: Capability, document: Document) -> Iterator[Found]:
 
 
 @capability_rule("parameters-enum", "warning")
-def useless_choices(capability: Capability, document: Document) -> Iterator[Found]:
+def useless_choices(capability: Capability, document: JsonDocument) -> Iterator[RuleMatch]:
     """An `enum` in `parameters` is empty, has a choice twice, or one that the `type` beside it does not allow.
 
     Bad: {"parameters": {"properties": {"text": {"type": "string", "enum": ["a", 1]}}}}
@@ -69,7 +69,7 @@ def useless_choices(capability: Capability, document: Document) -> Iterator[Foun
 
 
 @capability_rule("parameters-default", "warning")
-def unfit_default(capability: Capability, document: Document) -> Iterator[Found]:
+def unfit_default(capability: Capability, document: JsonDocument) -> Iterator[RuleMatch]:
     """A `default` in `parameters` is not allowed by the schema it stands in.
 
     Clients that fill in defaults send a call that the server has to refuse.

@@ -10,8 +10,7 @@ from typing import Any
 
 import aurora_schemas
 from aurora_server.configuration import schema_lookup
-from aurora_server.configuration.atomic_file import change
-from aurora_server.configuration.documents import Document, SettingsError, finite
+from aurora_server.configuration.config_file import ConfigFile, SettingsError, change, finite
 from aurora_server.configuration.settings import settings_of
 
 _KEYS = re.compile(r"^(sk|pk|rk)[-_]|^gh[pousr]_|^github_pat_|^xox[abprs]-|^AKIA[0-9A-Z]{12}|^AIza|^eyJ[\w-]+\.|^hf_")
@@ -100,7 +99,7 @@ def _check(document: dict[str, Any], name: str) -> None:
 
 def _usable(path: Path, document: dict[str, Any]) -> None:
     try:
-        settings_of(Document(path, document), {"AURORA_HOME": str(path.parent)})
+        settings_of(ConfigFile(path, document), {"AURORA_HOME": str(path.parent)})
     except SettingsError as error:
         hint = ""
         if "missing required field" in str(error):

@@ -12,7 +12,7 @@ import msgspec
 from msgspec import Struct
 
 from aurora_server.configuration import soar
-from aurora_server.configuration.documents import Document, users_document, workspaces_path
+from aurora_server.configuration.config_file import ConfigFile, users_document, workspaces_path
 from aurora_server.configuration.layers import Notice, layered
 from aurora_server.configuration.model_selection import ROLES, VARIABLES
 from aurora_server.configuration.settings import SECTIONS, Settings, settings_of
@@ -38,7 +38,7 @@ def effective(
     """Every setting by its dotted name, and what of the workspace's file does not count. Raises SettingsError."""
     user = users_document(environ, config_file)
     bare = {name: value for name, value in environ.items() if name in KEPT_VARIABLES}
-    nobody = Document(user.path)
+    nobody = ConfigFile(user.path)
     held, notices = _values(user, root, trusted, environ)
     filed, _ = _values(user, root, trusted, bare)
     users = _leaves_of(settings_of(user, bare))
@@ -89,7 +89,7 @@ def plain(value: Any) -> Any:
 
 
 def _values(
-    user: Document, root: Path, trusted: bool, environ: Mapping[str, str]
+    user: ConfigFile, root: Path, trusted: bool, environ: Mapping[str, str]
 ) -> tuple[dict[str, Any], list[Notice]]:
     settings = settings_of(user, environ)
     chosen, notices = layered(user, root, trusted, environ)

@@ -16,14 +16,14 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from aurora_orchestration.settings import SoarSettings
-from aurora_server.configuration.documents import (
-    Document,
+from aurora_server.configuration.config_file import (
+    ConfigFile,
     SettingsError,
-    read_document,
     users_document,
+    workspaces_document,
     workspaces_path,
 )
-from aurora_server.configuration.marks import Member, members
+from aurora_server.configuration.marks import ConfigMember, members
 from aurora_server.configuration.other_members import OTHER_MEMBERS
 from aurora_server.configuration.settings import SECTIONS as DAEMON_SECTIONS
 from aurora_server.configuration.soar import SECTIONS, built, given_in, laid_over
@@ -39,7 +39,7 @@ Rank = Callable[[Any], Any]
 """How strict a value of some setting is: the larger the stricter."""
 
 
-def _rank(member: Member) -> Rank:
+def _rank(member: ConfigMember) -> Rank:
     sign = -1 if member.marks["stricter"] == "lower" else 1
     choices = next((get_args(each) for each in (member.annotation, *get_args(member.annotation)) if _literal(each)), ())
     if choices:
@@ -55,10 +55,10 @@ def _literal(annotation: Any) -> bool:
 _MARKED = [member for member in members(SoarSettings) if member.marks]
 
 SAY: dict[str, str] = {member.place: member.marks["workspace"] for member in _MARKED if "workspace" in member.marks}
-"""What a workspace has a say in, by dotted place: `any` workspace, or one that is `trusted`. Below it, the same."""
+"""Rights of a workspace's configuration by dotted place: of `any`, or of one that is `trusted`. Below it, the same."""
 
 STRICTER: dict[str, Rank] = {member.place: _rank(member) for member in _MARKED if "stricter" in member.marks}
-"""What a workspace can only make stricter, and how strict a value is."""
+"""Limits that a workspace can only make stricter, each with the rank of a value."""
 
 OF_THE_USER = tuple(
     name for name in (*DAEMON_SECTIONS, *(name.partition(".")[0] for name, _ in SECTIONS.values())) if name not in SAY
@@ -66,7 +66,7 @@ OF_THE_USER = tuple(
 
 
 class Notice(Struct, frozen=True):
-    """What of a workspace's configuration does not hold, and the next step."""
+    """Notice of what in a workspace's configuration does not hold, and the next step."""
 
     members: tuple[str, ...]
     what: str
@@ -94,13 +94,13 @@ def settings_for(
 
 
 def layered(
-    user: Document, root: Path, trusted: bool, environ: Mapping[str, str], flags: Mapping[str, str] | None = None
+    user: ConfigFile, root: Path, trusted: bool, environ: Mapping[str, str], flags: Mapping[str, str] | None = None
 ) -> tuple[SoarSettings, list[Notice]]:
     """As `settings_for`, with the user's file read already."""
     said = {field: given_in(user, name) for field, (name, _) in SECTIONS.items()}
     path = workspaces_path(root)
     try:
-        document = Document(path, read_document(path, required=False))
+        document = workspaces_document(root)
     except SettingsError as error:
         return _rooted(built(said, str(user.path), environ, flags), root), [_unusable((), str(error))]
     kept, notices = of_workspace(document, trusted)
@@ -121,8 +121,8 @@ def layered(
     return _rooted(built(said, str(user.path), environ, flags), root), notices
 
 
-def of_workspace(document: Document, trusted: bool) -> tuple[Document, list[Notice]]:
-    """What of a workspace's document counts, and what is said of the rest."""
+def of_workspace(document: ConfigFile, trusted: bool) -> tuple[ConfigFile, list[Notice]]:
+    """The part of a workspace's document that counts, and notices of the rest."""
     content: dict[str, Any] = {}
     foreign: list[Steps] = []
     unproven: list[Steps] = []
@@ -141,7 +141,7 @@ def of_workspace(document: Document, trusted: bool) -> tuple[Document, list[Noti
     if foreign:
         what = f"{document.path}: {_few(foreign)} not read from a workspace"
         notices.append(Notice(_dotted(foreign), what, "set it for all of them: aurora config set"))
-    return Document(document.path, content), notices
+    return ConfigFile(document.path, content), notices
 
 
 def _needs_trust(member: Steps) -> bool:
@@ -149,7 +149,7 @@ def _needs_trust(member: Steps) -> bool:
 
 
 def _strict(name: str, mine: dict[str, Any], below: Struct, path: Path, notices: list[Notice]) -> dict[str, Any]:
-    """What a workspace says in a section, without what would be laxer than what holds below it."""
+    """A workspace's section, without what would be laxer than what holds below it."""
     weaker: list[Steps] = []
     result: dict[str, Any] = {}
     for member in _members(mine):

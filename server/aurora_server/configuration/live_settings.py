@@ -10,7 +10,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from aurora_protocol.methods import DoctorFinding
-from aurora_server.configuration.documents import Document, SettingsError, read_document, users_path, workspaces_path
+from aurora_server.configuration.config_file import (
+    ConfigFile,
+    SettingsError,
+    read_document,
+    users_path,
+    workspaces_document,
+)
 from aurora_server.configuration.settings import DaemonSections, Settings, settings_of
 
 if TYPE_CHECKING:
@@ -23,7 +29,7 @@ _Stamp = tuple[int, int, int] | None
 
 
 class SettingsSource:
-    """What is configured now. May be asked from any thread; asking costs one look at the file's time of change.
+    """Source of the settings in force, for any thread; asking costs one look at the file's time of change.
 
     Raises SettingsError when made, never later: settings that cannot be used leave the last good ones in force.
     """
@@ -38,7 +44,7 @@ class SettingsSource:
         self.problem: str | None = None
         """Why the file as it is now is not in force; None where it is."""
         self.started = self._settings
-        """What held when the daemon started, and still holds for what is marked `AT_START`."""
+        """Settings of the daemon's start, which still hold where they are marked `in_force: start`."""
 
     def current(self) -> Settings:
         """The settings, read again if the file has changed."""
@@ -69,7 +75,7 @@ class SettingsSource:
                 logger.warning("configuration", extra={"problem": line})
 
     def findings(self, roots: Mapping[Path, bool]) -> list[DoctorFinding]:
-        """What `aurora doctor` says of configuration: the user's, and that of workspaces (trusted or not). Reads files.
+        """Findings of `aurora doctor`: the user's configuration, and that of workspaces (trusted or not). Reads files.
 
         What cannot be used is an error, what nothing reads or what does not hold yet is a warning.
         """
@@ -91,9 +97,8 @@ class SettingsSource:
             except SettingsError:
                 continue  # the user's own, told above
             found += [DoctorFinding(level="warning", what=notice.what, fix=notice.fix) for notice in notices]
-            path = workspaces_path(root)
             try:
-                document = Document(path, read_document(path, required=False))
+                document = workspaces_document(root)
             except SettingsError:
                 continue  # one of the notices
             found += [DoctorFinding(level="warning", what=line) for line in self._unknown(document)]
@@ -113,12 +118,12 @@ class SettingsSource:
             logger.info("configuration read again", extra={"file": str(self._path)})
         self._stamp = stamp
 
-    def _read(self) -> tuple[Document, Settings]:
-        document = Document(self._path, read_document(self._path, required=self._named))
+    def _read(self) -> tuple[ConfigFile, Settings]:
+        document = ConfigFile(self._path, read_document(self._path, required=self._named))
         return document, settings_of(document, self._environ)
 
     @staticmethod
-    def _unknown(document: Document) -> list[str]:
+    def _unknown(document: ConfigFile) -> list[str]:
         if not document.content:
             return []
         from aurora_server.configuration import schema_lookup  # where a file is: the start need not pay for it
@@ -127,7 +132,7 @@ class SettingsSource:
 
 
 def _at_start() -> tuple[str, ...]:
-    """What holds from the start of the daemon to its end."""
+    """Places that hold from the start of the daemon to its end."""
     from aurora_server.configuration.marks import members
 
     marked = (each.place for each in members(DaemonSections) if each.marks.get("in_force") == "start")

@@ -16,7 +16,7 @@ from msgspec.structs import fields
 Marks = dict[str, str]
 
 
-class Member(Struct, frozen=True):
+class ConfigMember(Struct, frozen=True):
     """Member of the configuration: a section or a setting, by its dotted place.
 
     `section` is the struct of what has members itself. `default` is NODEFAULT for what has to be given.
@@ -56,7 +56,7 @@ def section_of(annotation: Any) -> type[Struct] | None:
     return next((found for each in inner if (found := section_of(each)) is not None), None)
 
 
-def members(kind: type[Struct], above: str = "", usual: Struct | None = None) -> Iterator[Member]:
+def members(kind: type[Struct], above: str = "", usual: Struct | None = None) -> Iterator[ConfigMember]:
     """Every member of a section, those of its sections too, each section before what is in it.
 
     `usual` is the section as it is by default, where that is not what its struct says.
@@ -68,11 +68,11 @@ def members(kind: type[Struct], above: str = "", usual: Struct | None = None) ->
         default = field.default if field.default_factory is NODEFAULT else field.default_factory()
         if usual is not None:
             default = getattr(usual, field.name)
-        yield Member(place, field.type, default, marks, section, kind)
+        yield ConfigMember(place, field.type, default, marks, section, kind)
         if section is not None:
             yield from members(section, place, default if isinstance(default, Struct) else None)
 
 
-def is_optional(member: Member) -> bool:
+def is_optional(member: ConfigMember) -> bool:
     """Whether a section may be missing: then there are no defaults for what is in it."""
     return member.section is not None and (member.default is None or member.default is NODEFAULT)

@@ -5,10 +5,12 @@ App. C).
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Annotated, Any
+
+from msgspec import Meta, Struct
 
 from aurora_orchestration.llm import USUAL_MODELS
-from aurora_server.configuration.documents import SettingsError
+from aurora_server.configuration.config_file import SettingsError
 from aurora_server.configuration.values import merged
 
 ROLES = ("reasoning_llm", "solving_llm")
@@ -17,7 +19,38 @@ FLAGS = ("--llm-provider", "--llm-model")
 KEY_VARIABLE = "AURORA_API_KEY"
 
 OF_A_PROVIDER = ("base_url", "api_key_env", "headers")
-"""What one provider's address and key are; another provider is never sent them."""
+"""Members with one provider's address and key; another provider is never sent them."""
+
+Said = Annotated[str, Meta(min_length=1, max_length=1_000)]
+
+
+class ModelChoice(Struct, frozen=True, kw_only=True, rename="camel"):
+    """`initializationOptions.llm`: a provider, a model's name and a key, as the variables of §9.6 say them.
+
+    Kept for the session, in memory only.
+    """
+
+    provider: Said | None = None
+    model: Said | None = None
+    api_key: Said | None = None
+
+    @property
+    def flags(self) -> dict[str, str]:
+        """As configuration takes them, over files and variables."""
+        said = {"llm_provider": self.provider, "llm_model": self.model}
+        return {"api_key": self.api_key or "", **{name: value for name, value in said.items() if value}}
+
+    def variables(self, environ: Mapping[str, str]) -> dict[str, str]:
+        """The environment in which the key is looked up."""
+        return {**environ, **({KEY_VARIABLE: self.api_key} if self.api_key else {})}
+
+
+def choice_of(environ: Mapping[str, str]) -> ModelChoice | None:
+    """Choice by the variables of §9.6; None where they name neither a provider nor a model."""
+    provider, model = (environ.get(variable) or None for variable in VARIABLES)
+    if provider is None and model is None:
+        return None
+    return ModelChoice(provider=provider, model=model, api_key=environ.get(KEY_VARIABLE) or None)
 
 
 def models_laid_over(lower: dict[str, Any], upper: dict[str, Any]) -> dict[str, Any]:

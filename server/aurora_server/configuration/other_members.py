@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta, Struct
 
 
-class LifespanPolicy(Struct, frozen=True, forbid_unknown_fields=True):
+class PolicyEntry(Struct, frozen=True, forbid_unknown_fields=True):
     """Chunks that meet `condition` live for `lifespan`, fading by `decay_mechanism`, and may be flagged."""
 
     condition: Annotated[
@@ -46,7 +46,7 @@ class LifespanPolicy(Struct, frozen=True, forbid_unknown_fields=True):
     """What the policy is for, in words."""
 
 
-PolicyByName = Annotated[dict[str, LifespanPolicy], Meta(max_length=64)]
+PolicyByName = Annotated[dict[str, PolicyEntry], Meta(max_length=64)]
 
 
 class LifespanPolicies(Struct, frozen=True, forbid_unknown_fields=True):

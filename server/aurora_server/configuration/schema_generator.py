@@ -18,7 +18,7 @@ from msgspec import NODEFAULT, Meta, Struct
 
 from aurora_server.configuration import settings, soar
 from aurora_server.configuration.effective import plain
-from aurora_server.configuration.marks import Member, is_optional, members, section_of
+from aurora_server.configuration.marks import ConfigMember, is_optional, members, section_of
 from aurora_server.configuration.other_members import OTHER_MEMBERS
 from aurora_server.configuration.values import variable_of
 
@@ -102,15 +102,15 @@ def field_docstrings(kind: type[Struct]) -> Mapping[str, str]:
     return found
 
 
-def described(member: Member) -> str:
-    """What a member is: the docstring below the field, or that of its section. Raises UndescribedError."""
+def described(member: ConfigMember) -> str:
+    """Description of a member: the docstring below the field, or that of its section. Raises UndescribedError."""
     said = field_docstrings(member.owner).get(member.name)
     if said is None:
         raise UndescribedError(f"{member.owner.__qualname__}.{member.name} ({member.place}) has no docstring below it")
     return said
 
 
-def variable_hint(member: Member) -> str:
+def variable_hint(member: ConfigMember) -> str:
     """How the member is said by an environment variable, in a sentence."""
     if is_optional(member):
         return f"Also `{variable_of(member.place)}_…`, member by member."
@@ -149,7 +149,7 @@ def _section(
     return found
 
 
-def _member(member: Member, place: str, definitions: dict[str, Schema]) -> Schema:
+def _member(member: ConfigMember, place: str, definitions: dict[str, Schema]) -> Schema:
     said = described(member)
     if member.section is not None and not is_optional(member):
         inner = _section(member.section, member.place if place else "", definitions, member.default)
@@ -228,7 +228,7 @@ def schema_text() -> str:
 
 
 def files() -> dict[str, str]:
-    """What is generated, by its path in the repository."""
+    """Generated files by their paths in the repository."""
     from aurora_server.configuration.settings_page import PAGE_FILE, page_text
 
     return {SCHEMA_FILE: schema_text(), PAGE_FILE: page_text()}

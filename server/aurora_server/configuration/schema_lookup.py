@@ -33,7 +33,7 @@ class Unknown(Struct, frozen=True):
 
 
 def member(path: str, schema: dict[str, Any] | None = None) -> dict[str, Any] | None:
-    """What the schema says at a dotted path, references followed; None where it names no such member.
+    """The schema at a dotted path, references followed; None where it names no such member.
 
     The step `*` is whatever a list or a mapping holds. `schema` is another than the one on file.
     """
@@ -49,7 +49,7 @@ def member(path: str, schema: dict[str, Any] | None = None) -> dict[str, Any] | 
 
 
 def allowed(path: str, schema: dict[str, Any] | None = None) -> str:
-    """What a member may be, in words: `one of daily, weekly, monthly`, `a number from 0 to 1`; empty when unknown."""
+    """Allowed values of a member in words: `one of daily, weekly`, `a number from 0 to 1`; empty when unknown."""
     said = member(path, schema)
     if said is None:
         return ""
@@ -78,7 +78,7 @@ def closest(path: str) -> str | None:
 
 
 def unknown_hint(path: str) -> str:
-    """What to do about a name that is no setting, for the end of a sentence."""
+    """Hint about a name that is no setting, for the end of a sentence."""
     if path in RETIRED:
         return "it did nothing in earlier versions and is gone; leave it out"
     meant = closest(path)
@@ -124,7 +124,7 @@ def _unknown(value: Any, schema: dict[str, Any], path: str) -> Iterator[Unknown]
 
 
 def _free(place: dict[str, Any]) -> dict[str, Any] | None:
-    """What holds of members that have no name of their own; None where there may be none."""
+    """Schema of members that have no name of their own; None where there may be none."""
     free = place.get("additionalProperties")
     if free is True:
         return {}

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from msgspec import Meta, Struct
 
 from aurora_protocol.address import home as aurora_home
-from aurora_server.configuration.documents import Document, SettingsError, read_document, users_document
+from aurora_server.configuration.config_file import ConfigFile, SettingsError, read_document, users_document
 from aurora_server.configuration.values import PREFIX, section, variable_of
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ class ActivationSettings(Struct, frozen=True):
     decay_rate: Annotated[float, Meta(ge=0, le=5)] = 0.5
     """How fast an access loses weight with time: the exponent of ACT-R's base level."""
     spread_factor: Share = 0.7
-    """What is left of activation after each hop along relations."""
+    """Share of activation that is left after each hop along relations."""
     max_spread_hops: Annotated[int, Meta(ge=0, le=10)] = 3
     """So many hops activation spreads."""
     context_boost_max: Share = 0.5
@@ -70,7 +70,7 @@ class ActivationSettings(Struct, frozen=True):
 
 
 class LearningSettings(Struct, frozen=True):
-    """What a run's outcome adds to the activation of the chunks it used (AURORA §6.7)."""
+    """Boosts: how much a run's outcome adds to the activation of the chunks it used (AURORA §6.7)."""
 
     success_boost: Share = 0.2
     """After a success."""
@@ -105,7 +105,7 @@ class SemanticSettings(Struct, frozen=True):
 
 
 class MemorySettings(Struct, frozen=True):
-    """What is remembered, where, and for how long."""
+    """Memory: where it is kept, how it ranks, what is learned and for how long."""
 
     database_path: Annotated[str | None, Meta(examples=["~/.aurora/memory/{workspace}.db"])] = None
     """Where memory files go; `{workspace}` stands for the workspace's name and hash. `null` is
@@ -116,9 +116,9 @@ class MemorySettings(Struct, frozen=True):
     activation: ActivationSettings = ActivationSettings()
     """How activation is computed (AURORA §6.3)."""
     learning: LearningSettings = LearningSettings()
-    """What a run's outcome adds to the activation of the chunks it used."""
+    """Boosts by a run's outcome, for the activation of the chunks it used."""
     caching_policy: CachingSettings = CachingSettings()
-    """Which results are kept (AURORA §6.7)."""
+    """Thresholds for results to be kept (AURORA §6.7)."""
 
 
 class RotationSettings(Struct, frozen=True):
@@ -131,7 +131,7 @@ class RotationSettings(Struct, frozen=True):
 
 
 class LoggingSettings(Struct, frozen=True):
-    """What is logged, and where. What is said of the daemon's log is asked for when a daemon starts."""
+    """Logs: the daemon's, which is opened when a daemon starts, and those of conversations."""
 
     level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "INFO"
     """How much the daemon's log says."""
@@ -177,7 +177,7 @@ class TelemetrySettings(Struct, frozen=True):
 
 
 class DetectSettings(Struct, frozen=True):
-    """What deliverables are noticed by, each on or off. All of it only looks."""
+    """Detection of deliverables: its sources, each on or off. All of them only look."""
 
     openspec: bool = True
     """Whether OpenSpec folders (`openspec/changes/…`) tell of changes."""
@@ -186,7 +186,7 @@ class DetectSettings(Struct, frozen=True):
     markdown: bool = True
     """Whether Markdown specs with a checklist tell of changes."""
     markdown_files: str | None = None
-    """Which Markdown files count as specs, as patterns separated by commas; they count where they hold a checklist.
+    """Markdown files that count as specs, as patterns separated by commas; they count where they hold a checklist.
     Not set, the usual ones (`aurora_deliverables.detection.checklists`)."""
     git: bool = True
     """Whether branches, commits and their trailers are looked at."""
@@ -208,13 +208,13 @@ class DeliverableSettings(Struct, frozen=True):
     stuck_hours: Positive = 24.0
     """An open deliverable without an event for so many hours is stuck."""
     conformance_threshold: Share = 0.70
-    """What was accepted below this conformance has failed."""
+    """Conformance below which an accepted deliverable has failed."""
     window_days: Annotated[float, Meta(gt=0, le=3650)] = 7.0
     """Metrics look back on so many days …"""
     window_count: Annotated[int, Meta(ge=1, le=100_000)] = 20
     """… or on so many ended deliverables, whichever are fewer."""
     detect: Annotated[DetectSettings, AT_START] = DetectSettings()
-    """What deliverables are noticed by, each on or off; all of it only looks."""
+    """Sources of detection, each on or off; all of them only look."""
 
 
 class LifespanSettings(Struct, frozen=True):
@@ -253,7 +253,7 @@ class Settings(DaemonSections, frozen=True, kw_only=True):
     home: Path
     lifespans: LifespanSettings = LifespanSettings()
     answering: SoarSettings | None = None
-    """What is configured of answering questions; None where nothing is."""
+    """Settings of answering questions; None where there are none."""
 
     @property
     def soar(self) -> SoarSettings:
@@ -262,7 +262,7 @@ class Settings(DaemonSections, frozen=True, kw_only=True):
             return self.answering
         from aurora_server.configuration.soar import soar_of  # 9 ms that starting up need not pay
 
-        return soar_of(Document(self.home / "config.json"), {"AURORA_HOME": str(self.home)})
+        return soar_of(ConfigFile(self.home / "config.json"), {"AURORA_HOME": str(self.home)})
 
 
 def load(environ: Mapping[str, str], config_file: Path | None = None) -> Settings:
@@ -273,7 +273,7 @@ def load(environ: Mapping[str, str], config_file: Path | None = None) -> Setting
     return settings_of(users_document(environ, config_file), environ)
 
 
-def settings_of(document: Document, environ: Mapping[str, str]) -> Settings:
+def settings_of(document: ConfigFile, environ: Mapping[str, str]) -> Settings:
     """The settings in the user's document, variables laid over them. Raises SettingsError."""
     path, content = document.path, document.content
     sections: dict[str, Any] = {name: section(name, kind, content, path, environ) for name, kind in SECTIONS.items()}

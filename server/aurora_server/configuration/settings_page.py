@@ -11,7 +11,7 @@ from msgspec import NODEFAULT, Struct
 from aurora_orchestration.settings import SoarSettings
 from aurora_server.configuration import schema_lookup
 from aurora_server.configuration.effective import plain
-from aurora_server.configuration.marks import Marks, Member, is_optional, members
+from aurora_server.configuration.marks import ConfigMember, Marks, is_optional, members
 from aurora_server.configuration.other_members import OTHER_MEMBERS
 from aurora_server.configuration.schema_generator import DESCRIPTION, describe, described, schema
 from aurora_server.configuration.settings import DaemonSections
@@ -72,11 +72,11 @@ def _other_members(document: dict[str, Any]) -> Iterator[str]:
     yield ""
 
 
-def _order(member: Member) -> list[str]:
+def _order(member: ConfigMember) -> list[str]:
     return member.place.split(".")
 
 
-def _section(whole: Member, kind: type[Struct], document: dict[str, Any]) -> Iterator[str]:
+def _section(whole: ConfigMember, kind: type[Struct], document: dict[str, Any]) -> Iterator[str]:
     """A heading, what the section is, and a table of the settings that are in it and in no section of it."""
     usual = None if is_optional(whole) else whole.default
     inside = [

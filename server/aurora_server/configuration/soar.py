@@ -13,7 +13,7 @@ from msgspec.structs import fields, replace
 from aurora_orchestration.settings import SoarSettings
 from aurora_protocol.address import home as aurora_home
 from aurora_protocol.address import in_home
-from aurora_server.configuration.documents import Document
+from aurora_server.configuration.config_file import ConfigFile
 from aurora_server.configuration.marks import marks_of, members
 from aurora_server.configuration.model_selection import (
     FLAGS,
@@ -31,14 +31,14 @@ SECTIONS: dict[str, tuple[str, type[Struct]]] = {
 """By the field of `SoarSettings`: the section's dotted name in a file, and its struct."""
 
 
-def soar_of(document: Document, environ: Mapping[str, str]) -> SoarSettings:
-    """What the user's document says, variables laid over it. Raises SettingsError."""
+def soar_of(document: ConfigFile, environ: Mapping[str, str]) -> SoarSettings:
+    """The user's settings of a run, variables laid over the file. Raises SettingsError."""
     said = {field: given_in(document, name) for field, (name, _) in SECTIONS.items()}
     return built(said, str(document.path), environ)
 
 
-def given_in(document: Document, name: str) -> dict[str, Any]:
-    """What a document says in a section, in the spelling of the structs. Raises SettingsError."""
+def given_in(document: ConfigFile, name: str) -> dict[str, Any]:
+    """A document's section, in the spelling of the structs. Raises SettingsError."""
     values = given(name, document.content, document.path)
     return _flat_signals(values) if name == "signals" else values
 

@@ -12,7 +12,7 @@ import msgspec
 from msgspec import Struct
 
 from aurora_protocol import typed
-from aurora_server.configuration.documents import SettingsError
+from aurora_server.configuration.config_file import SettingsError
 from aurora_server.configuration.marks import section_of
 
 PREFIX = "AURORA_"
@@ -32,7 +32,7 @@ def section(
 
 
 def given(name: str, document: dict[str, Any], path: Path) -> dict[str, Any]:
-    """What a document says in one section; nothing where it has none. Raises SettingsError."""
+    """A document's section; empty where it has none. Raises SettingsError."""
     place: Any = document
     steps = name.split(".")
     for number, step in enumerate(steps, 1):
@@ -68,7 +68,7 @@ def merged(lower: dict[str, Any], upper: dict[str, Any]) -> dict[str, Any]:
 
 
 def variables_of(name: str, kind: type[Struct], environ: Mapping[str, str]) -> dict[tuple[str, ...], Any]:
-    """What variables say of a section, by the steps within it: AURORA_<SECTION>_<MEMBER>. Raises SettingsError."""
+    """Values from variables of a section, by the steps within it: AURORA_<SECTION>_<MEMBER>. Raises SettingsError."""
     prefix = variable_of(name) + "_"
     if not any(variable.startswith(prefix) for variable in environ):
         return {}

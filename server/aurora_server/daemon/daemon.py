@@ -7,6 +7,7 @@ nobody has been connected for a while, and when its socket or its home disappear
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import faulthandler
 import logging
 import os
@@ -32,6 +33,8 @@ logger = logging.getLogger(__name__)
 EXIT_USAGE = 2
 EXIT_UNREACHABLE = 3
 
+OPEN_FILES = 65_536
+"""Files we ask to have open at most, where the system lets us."""
 LOOK_EVERY = 1.0
 """Seconds between two looks at whether we are still wanted and can still be found."""
 LEAVE_WITHIN = 0.7
@@ -45,6 +48,7 @@ def run(address: Address, *, detached: bool) -> int:
     """
     os.umask(0o077)
     faulthandler.enable()
+    _raise_file_limit()
     try:
         endpoint = Endpoint.claim(address, time.time())
         if endpoint is None:
@@ -66,6 +70,19 @@ def run(address: Address, *, detached: bool) -> int:
         sys.stderr.write(f"{error}\n")
         return EXIT_UNREACHABLE
     return 0
+
+
+def _raise_file_limit() -> None:
+    """Take as many open files as we may have: the usual 1,024, or macOS's 256, are fewer than a large tree needs."""
+    if sys.platform == "win32":
+        return
+    import resource
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = OPEN_FILES if hard == resource.RLIM_INFINITY else min(OPEN_FILES, hard)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        with contextlib.suppress(OSError, ValueError):  # a system that allows less keeps what it has
+            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
 class Daemon:

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 import queue
 import sys
 import time
 import traceback
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
+from io import TextIOWrapper
 from logging.handlers import QueueHandler, QueueListener, RotatingFileHandler
 from pathlib import Path
 
@@ -22,10 +24,15 @@ from aurora_indexer import IndexerError
 from aurora_memory import StoreError
 from aurora_protocol import ProtocolError
 from aurora_protocol.address import in_home
+from aurora_protocol.strict_modes import OWN_FILE
 from aurora_server.configuration.settings import LoggingSettings, RotationSettings, SettingsError
 
 MAX_WAITING = 10_000
 """Records kept for the writer thread; what comes on top is counted and dropped, never waited for."""
+
+MOST_ALIKE = 200
+"""Records of one wording that a minute may have; of more, the next minute's first says how many (`repeated`)."""
+_MOST_SAID = 1_000
 
 _STANDARD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
 _QUOTABLE = (OSError, ImportError, IndexerError, StoreError, ProtocolError)
@@ -61,9 +68,25 @@ def describe(error: BaseException, *, verbose: bool) -> dict[str, object]:
 
 
 class _Enqueue(QueueHandler):
-    """Hands rendered records to the writer thread; never blocks."""
+    """Hands rendered records to the writer thread; never blocks. Of what is said again and again, so much a minute."""
 
-    dropped = 0
+    def __init__(self, waiting: queue.Queue[logging.LogRecord]) -> None:
+        super().__init__(waiting)
+        self.dropped = 0
+        self._said: dict[tuple[str, object], tuple[float, int]] = {}
+
+    def handle(self, record: logging.LogRecord) -> bool:
+        said = (record.name, record.msg)
+        with self.lock or nullcontext():
+            since, times = self._said.get(said, (record.created, 0))
+            if record.created - since >= 60.0:
+                if times > MOST_ALIKE:
+                    record.repeated = times - MOST_ALIKE
+                since, times = record.created, 0
+            if len(self._said) >= _MOST_SAID:
+                self._said.clear()
+            self._said[said] = (since, times + 1)
+        return bool(super().handle(record)) if times < MOST_ALIKE else False
 
     def enqueue(self, record: logging.LogRecord) -> None:
         try:
@@ -77,11 +100,19 @@ def log_file(usual: Path, settings: LoggingSettings, home: Path) -> Path:
     return home / Path(in_home(settings.log_path, home)).expanduser() / usual.name
 
 
+class _OwnFile(RotatingFileHandler):
+    """Rotated log file that is opened by its own name alone: a link in its place is refused, not written through."""
+
+    def _open(self) -> TextIOWrapper:
+        descriptor = os.open(self.baseFilename, os.O_WRONLY | os.O_CREAT | os.O_APPEND | OWN_FILE, 0o600)
+        return os.fdopen(descriptor, "a", encoding=self.encoding, errors=self.errors)
+
+
 def _rotated(path: Path, rotation: RotationSettings) -> RotatingFileHandler:
     most = max(1, int(rotation.max_size_mb * 1024 * 1024))
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        return RotatingFileHandler(
+        return _OwnFile(
             path, maxBytes=most, backupCount=rotation.max_files, encoding="utf-8", errors="backslashreplace"
         )
     except OSError as error:

@@ -33,7 +33,7 @@ _SIGNALS = ("SIGTERM", "SIGINT", "SIGHUP")
 def core_of(
     source: SettingsSource, opener: WorkspaceOpener, where: str, log: Path, stop: Callable[[str], None]
 ) -> Core:
-    """What the sessions of this process share."""
+    """Core of this process, which its sessions share."""
     linger = source.started.daemon.linger_minutes * 60
     workspaces = Workspaces(opener.open, linger=linger, user_home=Path.home())
     return Core(source, workspaces, where, log, stop, opener.send_rest, opener.close, opener.repair)

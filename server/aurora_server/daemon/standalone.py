@@ -58,7 +58,7 @@ async def _serve(configured: SettingsSource, address: Address, environ: Mapping[
         source = reader = asyncio.StreamReader()
         await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)
     else:
-        source = _File(sys.stdin.buffer)
+        source = _FileStream(sys.stdin.buffer)
     transport, protocol = await loop.connect_write_pipe(
         lambda: asyncio.StreamReaderProtocol(asyncio.StreamReader()), replies
     )
@@ -87,7 +87,7 @@ def _can_be_waited_for(descriptor: int) -> bool:
     return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or os.isatty(descriptor)
 
 
-class _File:
+class _FileStream:
     """Reads a redirected file as a stream. Reading from a file never waits for anybody."""
 
     def __init__(self, file: BinaryIO) -> None:

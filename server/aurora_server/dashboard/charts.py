@@ -18,7 +18,7 @@ SPAN = 1000.0
 """The width of a timeline's viewBox."""
 
 LEAST = 3.0
-"""What the shortest phase is still drawn with."""
+"""Width that the shortest phase is still drawn with."""
 
 
 class Sparkline(Struct, frozen=True):

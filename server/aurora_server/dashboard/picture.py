@@ -60,7 +60,7 @@ class ChangeView(Struct, frozen=True):
         return self.status not in ("completed", "failed")
 
 
-class Spent(Struct, frozen=True):
+class TokensSpent(Struct, frozen=True):
     """Tokens and cost of the window's deliverables."""
 
     input_tokens: int | None = None
@@ -85,6 +85,6 @@ class Picture(Struct, frozen=True):
     metrics: tuple[MetricView, ...]
     changes: tuple[ChangeView, ...]
     chosen: Deliverable | None
-    spent: Spent
+    spent: TokensSpent
     failure_types: tuple[tuple[str, int], ...]
     tool_calls: tuple[tuple[str, int], ...]

@@ -18,7 +18,7 @@ from aurora_deliverables.reducer import Reducer
 from aurora_protocol import typed
 from aurora_protocol.client import Client
 from aurora_protocol.methods import StatusResult
-from aurora_server.dashboard.picture import ChangeView, MetricView, Picture, Spent, WorkspaceView
+from aurora_server.dashboard.picture import ChangeView, MetricView, Picture, TokensSpent, WorkspaceView
 
 SHOWN = 50
 """Deliverables that are listed, the latest first."""
@@ -64,7 +64,7 @@ class _Listed(Struct):
     deliverables: list[_State]
 
 
-class Reader:
+class PictureReader:
     """Asks the daemon, on one session that is opened when it is first needed. One thread at a time."""
 
     def __init__(self, root: str, connect: Callable[[], Client]) -> None:
@@ -129,7 +129,7 @@ class Reader:
             metrics=tuple(_metric(name, metric) for name, metric in metrics.metrics.items()),
             changes=changes,
             chosen=self._fold(client, chosen) if chosen is not None else None,
-            spent=Spent(
+            spent=TokensSpent(
                 told.get("input_tokens"), told.get("output_tokens"), told.get("total_tokens"), told.get("cost_usd")
             ),
             failure_types=_ranked(told.get("failure_types")),

@@ -12,6 +12,7 @@ from types import FrameType
 
 import uvicorn
 
+from aurora_protocol.strict_modes import OWN_FILE
 from aurora_server.dashboard.app import application
 from aurora_server.dashboard.hub import Hub, Looking
 from aurora_server.dashboard.page import Page
@@ -76,6 +77,8 @@ def leading_page(folder: Path, address: str) -> Path:
     """A file of the user's own that leads a browser to the address: command lines are seen by everybody."""
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     path = folder / f"dashboard-{os.getpid()}.html"
-    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
+    with os.fdopen(
+        os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | OWN_FILE, 0o600), "w", encoding="utf-8"
+    ) as file:
         file.write(f'<!doctype html><meta http-equiv="refresh" content="0; url={address}"><title>AURORA</title>\n')
     return path

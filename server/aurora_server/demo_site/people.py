@@ -27,7 +27,7 @@ class Person:
     password: bytes | None = None
 
     def profile(self) -> dict[str, str]:
-        """What the person sees of it."""
+        """Profile as the person sees it."""
         return {"id": self.id, "email": self.email, "name": self.name, "bio": self.bio}
 
 

@@ -18,7 +18,7 @@ MAX_BODY = 64 * 1024
 BODY_WITHIN = 10.0
 
 
-class Refused(Exception):
+class RequestRefused(Exception):
     """The answer is an error: a status, a code for programs, a sentence for people, and what is wrong where."""
 
     def __init__(
@@ -55,7 +55,7 @@ async def read_arguments(request: Request, capability: Capability) -> dict[str, 
     found = misfits(schema, arguments)
     if found:
         errors = [{"path": each.path, "message": each.message} for each in found]
-        raise Refused(400, "invalid_arguments", f"these arguments do not fit {capability.name}", errors)
+        raise RequestRefused(400, "invalid_arguments", f"these arguments do not fit {capability.name}", errors)
     defaults = {name: each["default"] for name, each in properties.items() if "default" in each}
     return defaults | arguments
 
@@ -67,24 +67,24 @@ async def _body(request: Request) -> dict[str, Any]:
             async for part in request.stream():
                 data += part
                 if len(data) > MAX_BODY:
-                    raise Refused(413, "too_large", f"the body has more than {MAX_BODY:,} bytes")
+                    raise RequestRefused(413, "too_large", f"the body has more than {MAX_BODY:,} bytes")
     except TimeoutError as error:
-        raise Refused(408, "too_slow", f"the body took more than {BODY_WITHIN:g} s") from error
+        raise RequestRefused(408, "too_slow", f"the body took more than {BODY_WITHIN:g} s") from error
     except ClientDisconnect as error:
-        raise Refused(400, "cut_off", "the body is not whole") from error
+        raise RequestRefused(400, "cut_off", "the body is not whole") from error
     if not data:
         return {}
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/json":
-        raise Refused(415, "not_json", "send the body as application/json")
+        raise RequestRefused(415, "not_json", "send the body as application/json")
     try:
         document = parse(data.decode("utf-8"))
     except UnicodeDecodeError as error:
-        raise Refused(400, "not_json", "the body is not UTF-8") from error
+        raise RequestRefused(400, "not_json", "the body is not UTF-8") from error
     value = document.root.value if document.root is not None else None
     if document.problems or not isinstance(value, dict):
         told = document.problems[0].message if document.problems else "it is no object"
-        raise Refused(400, "not_json", f"the body is no JSON object: {told}")
+        raise RequestRefused(400, "not_json", f"the body is no JSON object: {told}")
     return value
 
 

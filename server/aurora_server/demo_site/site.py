@@ -6,10 +6,13 @@ import base64
 import json
 import logging
 import re
+import socket
 import time
 import uuid
+from collections.abc import Callable
 from datetime import UTC, datetime
 
+import uvicorn
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -17,12 +20,13 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
 from aurora_manifest.model import Capability
-from aurora_server.demo_site.capabilities import HANDLERS, Site, Visit
+from aurora_server.demo_site.capabilities import HANDLERS, RateLimit, Site, Visit
 from aurora_server.demo_site.manifest import NEEDS_LOGIN, Contract
 from aurora_server.demo_site.people import SESSION_SECONDS
-from aurora_server.demo_site.rate import RateLimit
-from aurora_server.demo_site.request_arguments import Refused, read_arguments
+from aurora_server.demo_site.request_arguments import RequestRefused, read_arguments
 
+HOST = "127.0.0.1"
+_HEADERS = 16 * 1024
 COOKIE = "session"
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 _SAFE_METHODS = frozenset({"GET", "HEAD"})
@@ -50,7 +54,7 @@ class Door:
         visit = Visit(client, self._site.people.of(token, started), token)
         try:
             response = await self._call(request, capability, visit)
-        except Refused as refusal:
+        except RequestRefused as refusal:
             response = JSONResponse(refusal.document(request_id), refusal.status, headers=refusal.headers)
         if visit.token != token:
             _set_cookie(response, visit.token)
@@ -75,9 +79,9 @@ class Door:
         self._admit(request, visit)
         if capability is None:
             allowed = ", ".join(sorted(self._contract.routes[request.scope["route"].path]))
-            raise Refused(405, "wrong_method", f"use {allowed} here", headers={"Allow": allowed})
+            raise RequestRefused(405, "wrong_method", f"use {allowed} here", headers={"Allow": allowed})
         if capability.name in NEEDS_LOGIN and visit.person is None:
-            raise Refused(401, "not_logged_in", "log in first, with the capability login")
+            raise RequestRefused(401, "not_logged_in", "log in first, with the capability login")
         arguments = await read_arguments(request, capability)
         answer = await HANDLERS[capability.name](self._site, visit, arguments)
         return Response(status_code=204) if answer.status == 204 else JSONResponse(answer.body, answer.status)
@@ -87,15 +91,15 @@ class Door:
         wait = self._rate.wait(visit.client, time.monotonic())
         if wait:
             detail = f"too many requests; try again in {wait} s"
-            raise Refused(429, "too_many_requests", detail, headers={"Retry-After": str(wait)})
+            raise RequestRefused(429, "too_many_requests", detail, headers={"Retry-After": str(wait)})
         if request.headers.get("host", "") not in self._hosts():
-            raise Refused(421, "wrong_host", f"this is {self._origin}")
+            raise RequestRefused(421, "wrong_host", f"this is {self._origin}")
         if request.method in _SAFE_METHODS:
             return
         origin = request.headers.get("origin")
         foreign = origin is not None and origin.partition("://")[2] not in self._hosts()
         if foreign or request.headers.get("sec-fetch-site") in ("cross-site", "same-site"):
-            raise Refused(403, "foreign_origin", "a page of another site may not do this")
+            raise RequestRefused(403, "foreign_origin", "a page of another site may not do this")
 
     def _hosts(self) -> tuple[str, str]:
         return self._host, self._host.replace("127.0.0.1", "localhost")
@@ -146,3 +150,37 @@ def make_site(origin: str, per_minute: int) -> Starlette:
     methods = ["GET", "POST", "PUT", "DELETE", "PATCH"]
     routes += [Route(path, door.answer, methods=methods) for path in contract.routes]
     return Starlette(routes=routes, exception_handlers={HTTPException: missing})
+
+
+def listen(port: int) -> socket.socket:
+    """A socket on this machine's own address; port 0 takes a free one. Raises OSError."""
+    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind((HOST, port))
+        listener.listen(64)
+    except OSError:
+        listener.close()
+        raise
+    return listener
+
+
+def serve_site(listener: socket.socket, per_minute: int, on_ready: Callable[[str], None]) -> None:
+    """Serve until SIGINT or SIGTERM, which uvicorn raises again once it has ended well."""
+    origin = f"http://{HOST}:{listener.getsockname()[1]}"
+    config = uvicorn.Config(
+        make_site(origin, per_minute),
+        access_log=False,
+        log_config=None,
+        log_level="warning",
+        server_header=False,
+        http="h11",
+        ws="none",
+        lifespan="off",
+        limit_concurrency=100,
+        timeout_keep_alive=5,
+        timeout_graceful_shutdown=3,
+        h11_max_incomplete_event_size=_HEADERS,
+    )
+    on_ready(origin)
+    uvicorn.Server(config).run(sockets=[listener])

@@ -19,7 +19,7 @@ from pygls.exceptions import JsonRpcException
 
 from aurora_protocol.positions import Encoding
 from aurora_server.lsp.deliverable_text import lasting, stage
-from aurora_server.lsp.documents import Document
+from aurora_server.lsp.documents import OpenDocument
 from aurora_server.lsp.memory_text import ago, counted
 from aurora_server.lsp.spec_files import SpecFile, may_be_spec, spec_file
 
@@ -50,7 +50,7 @@ class Trouble(msgspec.Struct, frozen=True):
 
 def register(server: AuroraServer) -> None:
     """Follow open spec files and their deliverables."""
-    following = _Following(server)
+    following = _DiagnosticsFollower(server)
     server.on_open.append(lambda uri: following.look(uri, 0.0))
     server.on_change.append(lambda uri: following.look(uri, DEBOUNCE))
     server.on_save.append(lambda uri: following.look(uri, 0.0))
@@ -70,7 +70,7 @@ async def pull(ls: AuroraServer, uri: str, previous: str | None = None) -> Repor
 
 
 def troubles(deliverable: Deliverable, events: Sequence[Event], now: float, stuck_hours: float) -> list[Trouble]:
-    """What is wrong with a deliverable; nothing, mostly."""
+    """Diagnostics of a deliverable; none, mostly."""
     if deliverable.status == "completed":
         return []
     name = deliverable.change_id
@@ -132,7 +132,7 @@ def _range(found: SpecFile, encoding: Encoding) -> types.Range:
     return types.Range(types.Position(line, begin), types.Position(line, end))
 
 
-class _Following:
+class _DiagnosticsFollower:
     """One check at a time per open document; a new reason to look replaces the check that waits."""
 
     def __init__(self, server: AuroraServer) -> None:
@@ -172,7 +172,7 @@ class _Following:
         while True:
             await asyncio.sleep(delay)
             document = self._ls.documents.open(uri)
-            if not isinstance(document, Document):
+            if not isinstance(document, OpenDocument):
                 return
             version = document.version
             items, left = await _diagnose(self._ls, uri) if self._ls.preferences.diagnostics else ([], None)

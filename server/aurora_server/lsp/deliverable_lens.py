@@ -30,7 +30,7 @@ async def lenses(ls: AuroraServer, uri: str) -> list[types.CodeLens]:
 
 
 async def hover(ls: AuroraServer, uri: str, position: types.Position, *, markdown: bool) -> types.Hover | None:
-    """What is known of the deliverable, on the first line of its file and on its tasks; None elsewhere."""
+    """Hover of a deliverable, on the first line of its file and on its tasks; None elsewhere."""
     found = await spec_file(ls, uri)
     if found is None or (position.line != 0 and position.line not in found.boxes.boxes):
         return None

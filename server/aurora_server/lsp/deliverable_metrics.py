@@ -38,7 +38,7 @@ async def metrics(ls: AuroraServer, value: object) -> Any:
 
 
 async def report(ls: AuroraServer, value: object) -> Any:
-    """What a day, a month or all time brought, and what it cost."""
+    """Report of a day, a month or all time: what it brought, and what it cost."""
     from aurora_deliverables.report import months, weeks
     from aurora_deliverables.report import report as reported
     from aurora_server.workspace.deliverable_documents import report_reply

@@ -43,7 +43,7 @@ def lens_title(deliverable: Deliverable, done: int, total: int) -> str:
 
 
 def hover_lines(deliverable: Deliverable, now: datetime, *, markdown: bool) -> list[str]:
-    """What is known of it, a line each: where it stands, its phases, what it took, how it conforms."""
+    """Text of a deliverable, a line each: where it stands, its phases, what it took, how it conforms."""
     name = f"**{escaped(deliverable.change_id)}**" if markdown else deliverable.change_id
     begun = ago(datetime.fromtimestamp(deliverable.started_at, UTC), now)
     heard = ago(datetime.fromtimestamp(deliverable.updated_at, UTC), now)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from lsprotocol import types
 
 from aurora_server.lsp import deliverable_diagnostics
-from aurora_server.lsp.documents import Document
+from aurora_server.lsp.documents import OpenDocument
 from aurora_server.lsp.manifests.document_cache import Snapshot, checked, checked_kind, snapshot_of
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ async def pull(
 
 
 async def _diagnostics(ls: AuroraServer, uri: str) -> list[types.Diagnostic]:
-    """What is wrong with one document as it is now."""
+    """Diagnostics of one document as it is now."""
     found = await checked(ls, uri)
     if found is None:
         return []
@@ -126,7 +126,7 @@ class _Pushing:
         if check is not None:
             check.cancel()
 
-    async def _check(self, document: Document, delay: float) -> None:
+    async def _check(self, document: OpenDocument, delay: float) -> None:
         await asyncio.sleep(delay)
         # A change cancels this task, so what is found and the version still belong together afterwards.
         version = document.version

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from aurora_memory import StoreCorrupt, StoreForeign
-from aurora_protocol import methods
+from aurora_protocol import methods, plugins
 from aurora_protocol.methods import DoctorFinding, DoctorResult
 from aurora_server.workspace.doctor import unopened
 
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
 MAX_EXAMPLES = 1000
 
+OF_CLIENTS = ("aurora.commands", "aurora.mcp_tools")
+"""Groups of plug-ins that the daemon does not load: the processes that do can say what is wrong with them."""
+
 
 def register(server: AuroraServer) -> None:
     """Answer `aurora/doctor` and `aurora/repair`."""
@@ -28,7 +31,7 @@ def register(server: AuroraServer) -> None:
 
 
 async def doctor(ls: AuroraServer, _: object) -> DoctorResult:
-    """What is wrong in this session's folders, and how to mend it."""
+    """Checkup of this session's folders, its configuration and plug-ins: what is wrong, and how to mend it."""
     try:
         workspaces = await ls.folders.opened()
     except StoreCorrupt as error:
@@ -49,14 +52,29 @@ async def repair(ls: AuroraServer, _: object) -> DoctorResult:
 
 
 async def _configured(ls: AuroraServer, result: DoctorResult, workspaces: Sequence[Workspace]) -> DoctorResult:
-    """The same, and what is to be said of configuration."""
+    """The same, and what is to be said of configuration and of plug-ins."""
 
     def look() -> list[DoctorFinding]:
-        return ls.core.source.findings(
-            {workspace.root: ls.core.trust.is_trusted(workspace.root) for workspace in workspaces}
-        )
+        roots = {workspace.root: ls.core.trust.is_trusted(workspace.root) for workspace in workspaces}
+        return [*ls.core.source.findings(roots), *_plugins()]
 
     return msgspec.structs.replace(result, findings=[*result.findings, *await asyncio.to_thread(look)])
+
+
+def _plugins() -> list[DoctorFinding]:
+    """Plug-ins that this daemon leaves out. Imports those that nobody has needed yet."""
+    from aurora_indexer import documents, languages  # with the first doctor, or when files are looked at
+
+    languages.all_languages()
+    documents.plugged_formats()
+    for group in plugins.groups():
+        if group not in OF_CLIENTS:
+            plugins.load(group)
+    return [
+        DoctorFinding(level="warning", what=each.line, fix=f"{each.fix}, then: aurora daemon stop")
+        for each in plugins.left_out()
+        if each.group not in OF_CLIENTS
+    ]
 
 
 def _together(results: list[DoctorResult]) -> DoctorResult:

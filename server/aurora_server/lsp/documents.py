@@ -19,16 +19,16 @@ from aurora_server.session.errors import INVALID_PARAMS, RequestError
 
 if TYPE_CHECKING:
     from aurora_protocol.methods import Position
-    from aurora_server.lsp.manifests.document_cache import Reader
+    from aurora_server.lsp.manifests.document_cache import DocumentReader
 
 MAX_PARSED = 1024 * 1024
 """Characters; larger buffers are kept but not parsed."""
 
 
-class Document(TextDocument):
+class OpenDocument(TextDocument):
     """One open document. `reader` reads it as JSON, where it is a manifest or the like."""
 
-    reader: Reader | None = None
+    reader: DocumentReader | None = None
     _index: LineIndex | None = None
 
     def apply_change(self, change: types.TextDocumentContentChangeEvent) -> None:
@@ -76,8 +76,8 @@ class Documents(Workspace):
         source: str | None = None,
         version: int | None = None,
         language_id: str | None = None,
-    ) -> Document:
-        return Document(doc_uri, source, version, language_id, position_codec=self._position_codec)
+    ) -> OpenDocument:
+        return OpenDocument(doc_uri, source, version, language_id, position_codec=self._position_codec)
 
     def update_text_document(
         self, text_doc: types.VersionedTextDocumentIdentifier, change: types.TextDocumentContentChangeEvent
@@ -87,14 +87,14 @@ class Documents(Workspace):
             raise RequestError(INVALID_PARAMS, f"{text_doc.uri} was changed without having been opened")
         super().update_text_document(text_doc, change)
 
-    def open(self, uri: str) -> Document | None:
+    def open(self, uri: str) -> OpenDocument | None:
         """The open document at `uri`; None when it is not open."""
         document = self.text_documents.get(unquote(uri))
-        return document if isinstance(document, Document) else None
+        return document if isinstance(document, OpenDocument) else None
 
     @property
     def encoding(self) -> Encoding:
-        """What this session counts columns in."""
+        """Position encoding of this session: what columns are counted in."""
         return encoding_of(self.position_encoding)
 
     def line_index(self, uri: str, path: Path, limit: int = MAX_PARSED) -> LineIndex:

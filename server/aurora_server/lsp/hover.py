@@ -39,7 +39,7 @@ def register(server: AuroraServer) -> None:
 
 
 async def hover(ls: AuroraServer, params: types.HoverParams) -> types.Hover | None:
-    """What is known of the chunk at the cursor; None where nothing is."""
+    """Hover of the chunk at the cursor; None where nothing is known."""
     uri = params.text_document.uri
     if not ls.preferences.hover:
         return None

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
 from aurora_protocol import typed
-from aurora_server.configuration.model_choice import ModelChoice
+from aurora_server.configuration.model_selection import ModelChoice
 from aurora_server.configuration.trust import trusted_by_editor
 from aurora_server.lsp import configuration, watched_files
 from aurora_server.lsp.documents import Documents, path_of
-from aurora_server.session import parent_process
 from aurora_server.session.converter import warm_up_for_editing
-from aurora_server.workspace.preload import SETTLED_AFTER
 
 if TYPE_CHECKING:
     from aurora_server.lsp.server import AuroraServer
@@ -25,6 +24,12 @@ logger = logging.getLogger(__name__)
 
 COMMAND_LINE = "aurora-cli"
 """The client name of our own commands, which hang up when they end: their process is not watched."""
+
+PARENT_PERIOD = 5.0
+"""Seconds between two looks at the editor's process."""
+
+PRELOADED_AFTER = 2.0
+"""Seconds in which nothing is loaded that a session's first requests do without."""
 
 
 def register(server: AuroraServer) -> None:
@@ -52,7 +57,7 @@ def initialize(ls: AuroraServer, params: types.InitializeParams) -> None:
     if by_hand:
         ls.source = "cli"
     if params.process_id is not None and params.process_id > 0 and not by_hand:
-        watching = parent_process.watch(params.process_id, lambda: ls.end("the editor's process is gone"))
+        watching = watch_parent(params.process_id, lambda: ls.end("the editor's process is gone"))
         ls.spawn(watching, f"watch process {params.process_id}")
 
 
@@ -61,7 +66,7 @@ async def initialized(ls: AuroraServer, _: types.InitializedParams) -> None:
     await watched_files.subscribe(ls)
     await configuration.fetch(ls)
     if ls.source != "cli":
-        ls.spawn(_load_for_editing(), "load for editing")
+        ls.spawn(_preload_for_editing(), "preload for editing")
 
 
 def did_change_workspace_folders(ls: AuroraServer, params: types.DidChangeWorkspaceFoldersParams) -> None:
@@ -74,9 +79,9 @@ def did_change_workspace_folders(ls: AuroraServer, params: types.DidChangeWorksp
         ls.folders.add(path)
 
 
-async def _load_for_editing() -> None:
+async def _preload_for_editing() -> None:
     """Get ready, a little later, for what an editor's user does first: open, hover, type, save."""
-    await asyncio.sleep(SETTLED_AFTER)
+    await asyncio.sleep(PRELOADED_AFTER)
     await asyncio.to_thread(warm_up_for_editing)
 
 
@@ -90,3 +95,33 @@ def _roots(params: types.InitializeParams) -> list[Path]:
     if None in roots:
         logger.info("session has folders that are not files on this machine")
     return [root for root in roots if root is not None]
+
+
+def _born(pid: int) -> float | None:
+    """When process `pid` started, in seconds since the epoch; None when there is none (or only its zombie)."""
+    import psutil  # only sessions of editors need it
+
+    try:
+        process = psutil.Process(pid)
+        if process.status() == psutil.STATUS_ZOMBIE:
+            return None
+        return float(process.create_time())
+    except psutil.NoSuchProcess:
+        return None
+    except psutil.AccessDenied:
+        return 0.0
+
+
+async def watch_parent(pid: int, gone: Callable[[], None], period: float = PARENT_PERIOD) -> None:
+    """Watch of the editor's process (LSP 3.17, `processId`): call `gone` once it is no more.
+
+    A number that is reused by a later process counts as gone.
+    Returns at once when there is no such process to begin with: an editor in another container or on another machine
+    names one that means nothing here, and its connection tells us enough.
+    """
+    first = await asyncio.to_thread(_born, pid)
+    if first is None:
+        return
+    while await asyncio.to_thread(_born, pid) == first:  # noqa: ASYNC110 - nothing tells us when a stranger dies
+        await asyncio.sleep(period)
+    gone()

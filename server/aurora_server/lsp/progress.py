@@ -71,10 +71,10 @@ def follow(ls: AuroraServer, workspace: Workspace) -> Callable[[], None]:
     window = ls.client.window
     if window is None or not window.work_done_progress:
         return lambda: None
-    return workspace.on_progress(_Following(ls, workspace).heard)
+    return workspace.on_progress(_ProgressFollower(ls, workspace).heard)
 
 
-class _Following:
+class _ProgressFollower:
     """Turns what one workspace tells of its background work into at most one progress at a time."""
 
     def __init__(self, ls: AuroraServer, workspace: Workspace) -> None:

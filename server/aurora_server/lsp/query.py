@@ -10,7 +10,7 @@ from lsprotocol import types
 
 from aurora_orchestration.soar.stages import Stage, StageName, Status
 from aurora_protocol.query_methods import QUERY, QueryParams, QueryResult
-from aurora_server.configuration.documents import SettingsError
+from aurora_server.configuration.config_file import SettingsError
 from aurora_server.lsp.client_requests import SessionModel, SessionUser
 from aurora_server.lsp.location import place_of
 from aurora_server.lsp.server import params_as

@@ -16,7 +16,7 @@ from aurora_server.lsp.location import place_of
 from aurora_server.lsp.server import params_as
 from aurora_server.session.errors import RequestError
 from aurora_server.session.folders import owner_of
-from aurora_server.workspace.focus import Cursor
+from aurora_server.workspace.focus import EditorCursor
 
 if TYPE_CHECKING:
     from aurora_server.lsp.server import AuroraServer
@@ -118,13 +118,13 @@ def freshness(parts: list[Freshness]) -> Freshness:
     )
 
 
-async def _cursor(ls: AuroraServer, context: EditorContext | None) -> tuple[Workspace | None, Cursor | None]:
+async def _cursor(ls: AuroraServer, context: EditorContext | None) -> tuple[Workspace | None, EditorCursor | None]:
     """Where the user is, and the workspace that is in; None for files outside the session's folders."""
     place = await place_of(ls, context.uri) if context is not None else None
     if context is None or place is None:
         return None, None
     line = None if context.position is None else context.position.line
-    return place.workspace, Cursor(place.path, line, place.text)
+    return place.workspace, EditorCursor(place.path, line, place.text)
 
 
 async def _asked(ls: AuroraServer, *, everywhere: bool) -> list[Workspace]:

@@ -22,7 +22,7 @@ from aurora_server.session.folders import Folders
 
 if TYPE_CHECKING:
     from aurora_deliverables.deliverable import Deliverable
-    from aurora_server.configuration.model_choice import ModelChoice
+    from aurora_server.configuration.model_selection import ModelChoice
     from aurora_server.workspace.workspace import Workspace
 
 logger = logging.getLogger(__name__)
@@ -66,7 +66,7 @@ class AuroraServer(LanguageServer):
         self.folders = Folders(core.workspaces, self._workspace_opened, self._workspace_left)
         self.preferences = Preferences()
         self.source = "lsp"
-        """What events of deliverables that come over this session give as their source: `lsp`, or `cli`."""
+        """Source that events of deliverables over this session are given: `lsp`, or `cli`."""
         self.cancellable: dict[str | int, asyncio.Task[Any]] = {}
         """Requests with a progress that the user can cancel, by its token."""
         self._tasks: set[asyncio.Task[Any]] = set()
@@ -81,7 +81,7 @@ class AuroraServer(LanguageServer):
 
     @property
     def client(self) -> types.ClientCapabilities:
-        """What the client said it can do."""
+        """Capabilities of the client, as it said them."""
         return self.protocol.client_capabilities
 
     @property

@@ -41,7 +41,7 @@ async def assess(ls: AuroraServer, value: object) -> AssessResult:
 
 
 async def decompose(ls: AuroraServer, value: object) -> StepResult:
-    """Which subgoals does it have?"""
+    """Decomposition of a question: its subgoals, verified."""
     params = params_as(DecomposeParams, value)
     telling = Telling(ls, QueryParams(query=params.query, partial_result_token=params.partial_result_token))
     return await (await _steps(ls, params.partial_result_token)).decompose(params, telling.tell)
@@ -54,7 +54,7 @@ async def verify(ls: AuroraServer, value: object) -> StepResult:
 
 
 async def learn(ls: AuroraServer, value: object) -> LearnResult:
-    """What was learned elsewhere?"""
+    """Learning from a run that somebody else made."""
     return await (await _steps(ls)).learn(params_as(LearnParams, value))
 
 

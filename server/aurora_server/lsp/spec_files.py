@@ -1,15 +1,15 @@
-"""Spec files: which deliverable a file belongs to: OpenSpec and SpecKit folders by their place, other specs by what
-was said.
+"""Spec and task files: the deliverable one belongs to (OpenSpec and SpecKit folders by their place, other specs by what
+was said), and the checkboxes in its text.
 """
 
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Iterable
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, NamedTuple
 
-from aurora_server.lsp.checklists import Checklist, checklist
 from aurora_server.lsp.location import DocumentPlace, place_of
 from aurora_server.session.errors import RequestError
 
@@ -18,6 +18,31 @@ if TYPE_CHECKING:
     from aurora_server.lsp.server import AuroraServer
 
 SUFFIXES = frozenset({".md", ".markdown"})
+
+_BOX = re.compile(r"^\s*(?:[-*+]|\d+[.)])\s+\[([ xX])\](?:\s|$)")
+_HEADING = re.compile(r"^ {0,3}#{1,6}\s+\S")
+_FENCE = re.compile(r"^ {0,3}(```+|~~~+)")
+
+
+class Section(NamedTuple):
+    """Section of a checklist: a heading's 0-based line, and the boxes between it and the next heading."""
+
+    line: int
+    done: int
+    total: int
+
+
+class Checklist(NamedTuple):
+    """Checkboxes of a Markdown text: how many there are and are checked, in all and by section.
+
+    `boxes` are their 0-based lines, `first_open` is the line of the first to do.
+    """
+
+    done: int
+    total: int
+    first_open: int | None
+    boxes: frozenset[int]
+    sections: tuple[Section, ...]
 
 
 class SpecFile(NamedTuple):
@@ -76,3 +101,32 @@ def change_id_of(path: str) -> str | None:
 
 def _is_at(path: str, spec: str) -> bool:
     return any(path == place or path.startswith(f"{place}/") for place in (spec, f"openspec/{spec}"))
+
+
+def checklist(lines: list[str]) -> Checklist:
+    """Count the boxes of a text's lines; what stands in fenced code is none."""
+    sections: list[Section] = []
+    boxes: set[int] = set()
+    done = 0
+    first_open: int | None = None
+    fence = ""
+    for number, line in enumerate(lines):
+        marker = _FENCE.match(line)
+        if fence:
+            if marker and marker[1].startswith(fence):
+                fence = ""
+            continue
+        if marker:
+            fence = marker[1]
+        elif _HEADING.match(line):
+            sections.append(Section(number, 0, 0))
+        elif box := _BOX.match(line):
+            checked = box[1] != " "
+            boxes.add(number)
+            done += checked
+            if not checked and first_open is None:
+                first_open = number
+            if sections:
+                last = sections[-1]
+                sections[-1] = Section(last.line, last.done + checked, last.total + 1)
+    return Checklist(done, len(boxes), first_open, frozenset(boxes), tuple(sections))

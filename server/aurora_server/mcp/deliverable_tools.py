@@ -34,7 +34,7 @@ Details = msgspec.defstruct(
     forbid_unknown_fields=True,
     omit_defaults=True,
 )
-"""What the actions take, by the names of `aurora deliverable`'s options."""
+"""Details of the actions, by the names of `aurora deliverable`'s options."""
 
 
 class DeliverableArguments(Arguments, frozen=True, kw_only=True):

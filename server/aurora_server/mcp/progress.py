@@ -72,7 +72,7 @@ class ProgressReporter:
 
 
 def message_of(stage: dict[str, Any], verbosity: Verbosity) -> str:
-    """What is said of a stage: its name and status, a detail, its data."""
+    """Message of a stage: its name and status, a detail, its data."""
     said = f"{stage.get('stage')}: {stage.get('status')}"
     if verbosity != "quiet" and stage.get("detail"):
         said += f", {stage['detail']}"

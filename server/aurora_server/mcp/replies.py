@@ -16,7 +16,7 @@ MAX_LINKS = 50
 CHUNK = "aurora://chunk/"
 
 _LINK_TOKENS = 24
-"""What a link costs besides its words: its type, its names of members."""
+"""Tokens of a link besides its words: its type, its names of members."""
 _SHORTENED = (4_000, 1_000, 250, 60)
 """Characters to which the texts of a document are cut, until it fits."""
 _FEWER = (50, 20, 5, 1)
@@ -46,7 +46,7 @@ class ToolReply(Struct, frozen=True):
 
 
 def cost(text: str) -> int:
-    """What a text costs, in tokens."""
+    """Cost of a text, in tokens."""
     return estimated_tokens(text.encode("utf-8", "replace"))
 
 

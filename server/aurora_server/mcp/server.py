@@ -20,17 +20,16 @@ from msgspec import Struct, to_builtins
 from aurora_protocol import ProtocolError, RequestFailed, methods, query_methods
 from aurora_protocol.address import Address
 from aurora_protocol.version import __version__
-from aurora_server.configuration.model_choice import choice_of
+from aurora_server.configuration.model_selection import choice_of
 from aurora_server.mcp.arguments import BadArguments, given_as, schema_of, unknown_name
-from aurora_server.mcp.client_requests import AskedClient
+from aurora_server.mcp.client_requests import AskedClient, client_root, roots_wanted
 from aurora_server.mcp.daemon_link import DaemonLink
 from aurora_server.mcp.input_rounds import Rounds, ToolCall, asks_by_rounds
 from aurora_server.mcp.progress import Verbosity
 from aurora_server.mcp.replies import MAX_TOKENS, MoreLink, ToolReply, chunk_of, within
-from aurora_server.mcp.roots import client_root, roots_wanted
 from aurora_server.mcp.stdio_lines import mended
 from aurora_server.mcp.tool import Arguments, Tool
-from aurora_server.mcp.tools import BY_NAME, TOOLS
+from aurora_server.mcp.tools import tools
 
 logger = logging.getLogger(__name__)
 
@@ -54,7 +53,7 @@ INSTRUCTIONS = (
 
 
 class Serving(Struct, frozen=True, kw_only=True):
-    """What a client was started with. `settled`: the workspace was named, or its folder is marked as one.
+    """Circumstances of one client's server. `settled`: the workspace was named, or its folder is marked as one.
 
     `parent` is the process that started it.
     """
@@ -134,7 +133,8 @@ class McpFront:
     async def _list_tools(self, ctx: Context, __: types.PaginatedRequestParams | None) -> types.ListToolsResult:
         if self._warming is None and self._serving.settled:
             self._warming = asyncio.create_task(self._warm(ctx), name="warm")
-        return types.ListToolsResult(tools=[_described(tool) for tool in TOOLS])
+        known = await asyncio.to_thread(tools)  # plug-ins are imported with the first list
+        return types.ListToolsResult(tools=[_described(tool) for tool in known.values()])
 
     async def _warm(self, ctx: Context) -> None:
         """Have the daemon look at the workspace while the agent thinks; what is wrong is told by the first call."""
@@ -146,9 +146,10 @@ class McpFront:
     async def _call_tool(
         self, ctx: Context, params: types.CallToolRequestParams
     ) -> types.CallToolResult | types.InputRequiredResult:
-        tool = BY_NAME.get(params.name)
+        known = await asyncio.to_thread(tools)
+        tool = known.get(params.name)
         if tool is None:
-            raise MCPError(types.INVALID_PARAMS, f"{unknown_name(params.name, list(BY_NAME))}; see tools/list")
+            raise MCPError(types.INVALID_PARAMS, f"{unknown_name(params.name, list(known))}; see tools/list")
         try:
             given = given_as(tool.takes, params.arguments or {})
         except BadArguments as error:
@@ -175,11 +176,14 @@ class McpFront:
                     reply = await tool.handler(link, given, call.progress.heard)
             else:
                 reply = await tool.handler(link, given, call.progress.heard)
+            if not isinstance(reply, ToolReply):
+                raise TypeError(f"a tool answers with a ToolReply, not with {type(reply).__name__}")
         except (RequestFailed, ProtocolError, OSError) as error:
             reply = ToolReply(f"{tool.name}: {error}", failed=True)
-        except Exception as error:
+        except (Exception, SystemExit) as error:  # the latter of a plug-in, which must not end the server
             logger.exception("%s failed", tool.name)
-            reply = ToolReply(f"{tool.name} failed: {type(error).__name__}; this is a fault of AURORA's", failed=True)
+            what = f"{tool.name} failed: {type(error).__name__}; this is a fault of {tool.owner}'s"
+            reply = ToolReply(what, failed=True)
         await call.progress.told()
         return _result(reply, call.ctx)
 
@@ -204,11 +208,14 @@ class McpFront:
         chunk_id = chunk_of(uri)
         if not chunk_id:
             raise MCPError(types.INVALID_PARAMS, f"there is no resource {uri[:200]}; recall links to those there are")
-        asked = {"query": chunk_id[:2_000], "limit": 1, "include_content": True}
+        known = chunk_id[:2_000]
+        asked = {"limit": 1, "include_content": True}
         try:
             link = await self._reach(ctx)
-            known = (await link.request(methods.EXPLAIN, {"id": chunk_id[:2_000]}, again=True))["chunk"]["id"]
             found = (await link.request(methods.RECALL, {**asked, "query": known}, again=True))["results"]
+            if not found or found[0]["id"] != known:  # its lines have moved since, or it was named without them
+                known = (await link.request(methods.EXPLAIN, {"id": known}, again=True))["chunk"]["id"]
+                found = (await link.request(methods.RECALL, {**asked, "query": known}, again=True))["results"]
         except RequestFailed as error:
             raise MCPError(types.INVALID_PARAMS, str(error)) from error
         except (ProtocolError, OSError) as error:

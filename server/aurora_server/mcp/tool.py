@@ -1,4 +1,4 @@
-"""MCP tool: what a tool is, and what several of them take."""
+"""MCP tool, and the arguments that several of them take. Plug-ins make theirs of the same (`aurora.mcp_tools`)."""
 
 from __future__ import annotations
 
@@ -19,21 +19,23 @@ DocumentTokens = Annotated[
 
 
 class Arguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What a tool takes; nothing that it does not know."""
+    """Arguments of a tool, by name; none that it does not know."""
 
 
 class StructuredContent(Struct, frozen=True, kw_only=True):
-    """What a tool's `structuredContent` is; its schema is the tool's `outputSchema`."""
+    """Structured content of a tool's answer; its schema is the tool's `outputSchema`."""
 
 
 Handler = Callable[[DaemonLink, Any, Heard], Awaitable[ToolReply]]
+"""Asks the daemon over the link, given the arguments; what it hears of stages, it passes on."""
 
 
 class Tool(Struct, frozen=True, kw_only=True):
-    """One tool. `reads`: it changes nothing and costs nothing, so that nobody need be asked;
+    """Tool that agents call. `reads`: it changes nothing and costs nothing, so that nobody need be asked;
     `repeatable`: twice is as once; `outside`: it may ask a provider's model.
 
-    `asks`: the client may be asked for its user's or its model's answer meanwhile.
+    `asks`: the client may be asked for its user's or its model's answer meanwhile. `owner` is the distribution that
+    brings it; AURORA fills that in.
     """
 
     name: str
@@ -46,3 +48,4 @@ class Tool(Struct, frozen=True, kw_only=True):
     repeatable: bool = True
     outside: bool = False
     asks: bool = False
+    owner: str = "AURORA"

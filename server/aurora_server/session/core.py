@@ -38,12 +38,12 @@ class Core:
 
     @property
     def settings(self) -> Settings:
-        """What is configured now."""
+        """Settings in force."""
         return self.source.current()
 
     @property
     def trust(self) -> Trust:
-        """Which workspaces their user trusts."""
+        """Trusted workspaces of the user."""
         from aurora_server.configuration.trust import Trust
 
         return Trust(self.source.started.home)

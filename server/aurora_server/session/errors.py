@@ -14,7 +14,7 @@ from aurora_indexer import IndexerError
 from aurora_memory import StoreError
 from aurora_orchestration import OrchestrationError
 from aurora_protocol import ProtocolError
-from aurora_server.configuration.documents import SettingsError
+from aurora_server.configuration.config_file import SettingsError
 from aurora_server.workspace.registry import WorkspaceError
 
 PARSE_ERROR = ErrorCodes.ParseError.value
@@ -56,7 +56,7 @@ def as_request_error(error: BaseException) -> RequestError | None:
 
 
 def misfit(method: str, error: Exception) -> RequestError:
-    """What to say about params that do not have the shape LSP gives them: which field, and what it should be."""
+    """Error for params that do not have the shape LSP gives them: the field, and what it should be."""
     if isinstance(error, BaseValidationError):
         found = "; ".join(_in_lsp_names(line) for line in transform_error(error, path="$")[:3])
     else:

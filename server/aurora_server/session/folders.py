@@ -36,7 +36,7 @@ class _Folder:
 
 
 class Folders:
-    """What a session has open. `on_open` is told of each workspace as it opens, `on_leave` when it is left."""
+    """Folders that a session has open. `on_open` is told of each workspace as it opens, `on_leave` when it is left."""
 
     def __init__(
         self,
@@ -156,7 +156,7 @@ class Folders:
 
 
 def owner_of(path: Path, workspaces: list[Workspace]) -> Workspace | None:
-    """Which of `workspaces`, deepest root first, `path` belongs to. `path` has its links resolved."""
+    """Owner of a path among `workspaces`, deepest root first. `path` has its links resolved."""
     return next((workspace for workspace in workspaces if path.is_relative_to(workspace.root)), None)
 
 

@@ -18,7 +18,7 @@ from aurora_memory.store.reader_thread import ReaderThread
 from aurora_memory.views import ChunkView
 from aurora_protocol.methods import ExplainResult, RelatedChunk
 from aurora_server.workspace import explanation, recall_documents
-from aurora_server.workspace.focus import LATELY, MAX_LATELY, Cursor, focus_of
+from aurora_server.workspace.focus import LATELY, MAX_LATELY, EditorCursor, focus_of
 from aurora_server.workspace.symbol_at import chunk_at, innermost
 
 KEPT = 32
@@ -38,7 +38,7 @@ class Buffers:
         self._kept: OrderedDict[tuple[str, bytes], ParsedFile] = OrderedDict()
 
     async def explain_at(self, path: Path, line: int, column: int, text: str | None) -> ExplainResult | None:
-        """What the name at a 0-based position (column in code points) means. `text` is the unsaved buffer, if any."""
+        """Explanation of the name at a 0-based position (column in code points). `text` is the buffer, if any."""
         relative = self._relative(path)
         source = text if text is not None else await asyncio.to_thread(_read, path)
         if source is None:
@@ -62,10 +62,10 @@ class Buffers:
         parsed = await self._parsed(relative, source) if source is not None else None
         if parsed is None:
             return []
-        callers = await self._read(relation_reader.callers_in, relative)
+        stored, callers = await self._read(_with_callers, relative)
         ids: dict[tuple[str, int], int] = {}
         seen: Counter[str] = Counter()
-        for chunk in await self._read(chunk_reader.of_file, relative):
+        for chunk in stored:
             ids[chunk.name, seen[chunk.name]] = chunk.id
             seen[chunk.name] += 1
         found: list[tuple[CodeChunk, list[RelatedChunk]]] = []
@@ -75,10 +75,10 @@ class Buffers:
             found.append((each, [recall_documents.link(relation, other) for other in others]))
         return found
 
-    async def focus(self, cursor: Cursor, now: float) -> Focus | None:
-        """What the editor shows, as shares of attention."""
+    async def focus(self, cursor: EditorCursor, now: float) -> Focus | None:
+        """Focus: what the editor shows, as shares of attention."""
         relative = self._relative(cursor.path)
-        own = await self._read(chunk_reader.of_file, relative)
+        own, lately = await self._read(_with_edited, relative, now - LATELY)
         around: ChunkView | None = None
         if cursor.line is not None:
             around = innermost(own, cursor.line)
@@ -86,10 +86,10 @@ class Buffers:
             if parsed is not None:  # lines of the buffer need not be those of the file
                 unsaved = innermost(parsed.chunks, cursor.line)
                 around = next((each for each in own if unsaved is not None and each.name == unsaved.name), None)
-        return focus_of(around, own, await self._read(chunk_reader.changed_since, now - LATELY, MAX_LATELY))
+        return focus_of(around, own, lately)
 
     async def _parsed(self, relative: str, text: str) -> ParsedFile | None:
-        """What the file at `relative` holds with this text; None where its language is not known, or time ran out."""
+        """Parse of the file at `relative` with this text; None where its language is not known, or time ran out."""
         if languages.for_path(relative) is None and documents.for_path(relative) is None:
             return None
         source = text.encode("utf-8", "surrogatepass")
@@ -121,6 +121,16 @@ def _explained_at(
 ) -> ExplainResult | None:
     found = chunk_at(reader, path, text, chunks, imports, line, column)
     return explanation.explain_chunk(reader, root, found) if found else None
+
+
+def _with_edited(reader: Reader, path: str, since: float) -> tuple[list[ChunkView], list[ChunkView]]:
+    """A file's chunks, and those of any file that were edited since, in one call."""
+    return chunk_reader.of_file(reader, path), chunk_reader.changed_since(reader, since, MAX_LATELY)
+
+
+def _with_callers(reader: Reader, path: str) -> tuple[list[ChunkView], dict[int, list[ChunkView]]]:
+    """A file's chunks, and who calls or inherits each by its row, in one call."""
+    return chunk_reader.of_file(reader, path), relation_reader.callers_in(reader, path)
 
 
 def _read(path: Path) -> str | None:

@@ -22,7 +22,7 @@ KEPT_SESSIONS = 1000
 
 
 class _Session(Struct):
-    """What is remembered of a session: what it works on, what a person is waited for, how far transcripts were read."""
+    """Session of an agent: what it works on, what a person is waited for, how far transcripts were read."""
 
     change_id: str | None = None
     waiting: tuple[str, float] | None = None

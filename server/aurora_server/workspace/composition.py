@@ -5,7 +5,6 @@ share.
 from __future__ import annotations
 
 import asyncio
-import importlib
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -22,13 +21,12 @@ if TYPE_CHECKING:
     from aurora_indexer.embedding.model_process import ModelProcess
     from aurora_indexer.workers.pool import WorkerPool
     from aurora_protocol.methods import DoctorFinding
-    from aurora_server.workspace.log_retention import LogRetention
     from aurora_server.workspace.workspace import Workspace
 
 MOST_WORKERS = 4
 """Worker processes unless told otherwise: more would be felt in the editor."""
-SETTLED_AFTER = 60.0
-"""Seconds until the daemon looks after what can wait."""
+LOGS_KEPT_AFTER = 60.0
+"""Seconds after the first workspace was opened until conversation logs are looked through: nobody waits for it."""
 
 
 class WorkspaceOpener:
@@ -97,10 +95,10 @@ class WorkspaceOpener:
 
     async def _keep_logs(self) -> None:
         """Look after the conversation logs, once nobody waits for a start any more."""
-        await asyncio.sleep(SETTLED_AFTER)
-        module = await asyncio.to_thread(importlib.import_module, "aurora_server.workspace.log_retention")
-        upkeep: LogRetention = module.LogRetention(lambda: self._source.current().soar.conversations, self._forget_logs)
-        await upkeep.go_on()
+        await asyncio.sleep(LOGS_KEPT_AFTER)
+        from aurora_server.workspace.maintenance import LogRetention  # a workspace is open: it is imported already
+
+        await LogRetention(lambda: self._source.current().soar.conversations, self._forget_logs).go_on()
 
     async def _forget_logs(self, files: Sequence[str]) -> None:
         for workspace in list(self._opened):

@@ -46,7 +46,7 @@ HEAD_FACT = "deliverables_head"
 
 
 class _Noted(Struct):
-    """What is to be looked at: specs by source and id, edited files, test runs, and whether HEAD may have moved.
+    """Work that is noted: specs by source and id, edited files, test runs, and whether HEAD may have moved.
 
     `unsure` are files that changed when HEAD did: by a checkout, or edited just before or after a commit.
     """
@@ -122,7 +122,7 @@ class DeliverableDetection:
         return found
 
     async def known(self, change_id: str) -> RecordedState:
-        """What was told of a deliverable so far."""
+        """Recorded state of a deliverable: what was told of it so far."""
         state = self._told.get(change_id)
         if state is None:
             events = await self._deliverables.events(change_id)

@@ -122,7 +122,7 @@ def _fault(path: Path, fault: Fault) -> DoctorFinding:
 
 
 def unopened(error: StoreCorrupt) -> DoctorResult:
-    """What doctor says of a workspace whose memory file cannot be opened."""
+    """Checkup of a workspace whose memory file cannot be opened."""
     what, _, fix = str(error).rpartition("; ")
     if not isinstance(error, StoreForeign):
         fix = "aurora doctor --repair keeps the file, saves what was learned from it and indexes anew"
@@ -130,7 +130,7 @@ def unopened(error: StoreCorrupt) -> DoctorResult:
 
 
 async def _lifespans(store: Store) -> list[DoctorFinding]:
-    """What is archived, and what was flagged for what; nothing of it is wrong."""
+    """Archived and flagged chunks; nothing of it is wrong."""
     findings: list[DoctorFinding] = []
     archived = await store.read(lifespans.in_archive)
     if archived:

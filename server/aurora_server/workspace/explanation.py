@@ -78,7 +78,7 @@ def _explain_reasoning(reader: Reader, root: Path, chunk_id: str, policies: Poli
 
 
 def _edited_with(reader: Reader, chunk: ChunkView) -> list[RelatedChunk]:
-    """What git says is usually changed together with a chunk."""
+    """Co-changes of a chunk: what git says is usually changed together with it."""
     shared = commit_reader.edited_with(reader, chunk.id, EDITED_WITH)
     others = chunk_reader.by_id(reader, [other for other, _ in shared])
     return [recall_documents.link("edited with", others[other]) for other, _ in shared if other in others]

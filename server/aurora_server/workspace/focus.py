@@ -23,7 +23,7 @@ MAX_IN_FILE = 50
 """Chunks of a file that share its part: those nearest to the cursor."""
 
 
-class Cursor(Struct, frozen=True):
+class EditorCursor(Struct, frozen=True):
     """The file someone looks at, the 0-based line if it is known, and the buffer if it is open."""
 
     path: Path

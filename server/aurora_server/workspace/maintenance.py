@@ -1,21 +1,31 @@
-"""Daily maintenance: what a workspace does for its memory by itself after an index run: once a day, a review of
-lifespans.
-"""
+"""Maintenance in the background: the daily review of lifespans, retention of conversation logs (AURORA §9.7)."""
 
 from __future__ import annotations
 
 import asyncio
+import importlib
 import logging
 import time
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from aurora_indexer.index_runs import IndexProgress
 from aurora_indexer.indexer import Indexer
 from aurora_memory import StoreError
 from aurora_memory.lifespans.policies import Policies
-from aurora_memory.store import Store, file_reader
+from aurora_memory.store import Store, conversation_log_index, file_reader
+
+if TYPE_CHECKING:
+    from aurora_orchestration.conversations.log_retention import Tidied
+    from aurora_orchestration.settings import ConversationSettings
 
 logger = logging.getLogger(__name__)
+
+LOGS_SECONDS = 21_600.0
+"""How often conversation logs are looked through: more often than once a day, as daemons end and computers sleep."""
+
+Forget = Callable[[Sequence[str]], Awaitable[None]]
 
 REVIEW_SECONDS = 86_400.0
 """How often lifespans are reviewed: they are counted in days."""
@@ -67,3 +77,50 @@ def _time(fact: str | None) -> float:
         return float(fact) if fact is not None else 0.0
     except ValueError:
         return 0.0
+
+
+class LogRetention:
+    """Looks after one folder of logs. `settings` is asked each time: they may have changed."""
+
+    def __init__(self, settings: Callable[[], ConversationSettings], forget: Forget) -> None:
+        """`forget` is told which logs are gone, for the indexes of the workspaces that are open."""
+        self._settings = settings
+        self._forget = forget
+
+    async def once(self) -> Tidied:
+        """Do what is due now."""
+        done = await asyncio.to_thread(_tidied, self._settings())
+        if done.deleted:
+            await self._forget(done.deleted)
+        if done.deleted or done.compressed:
+            extra = {"deleted": len(done.deleted), "compressed": len(done.compressed)}
+            logger.info("conversation logs tidied", extra=extra)
+        for problem in done.problems:
+            logger.warning("a conversation log was left alone", extra={"problem": problem})
+        return done
+
+    async def go_on(self) -> None:
+        """Do it again and again, until cancelled; what a thread is at then is finished by it."""
+        while True:
+            try:
+                await self.once()
+            except Exception:  # a task that ended would go unnoticed
+                logger.warning("conversation logs not tidied", exc_info=True)
+            await asyncio.sleep(LOGS_SECONDS)
+
+
+def _tidied(settings: ConversationSettings) -> Tidied:
+    from aurora_orchestration.conversations.log_names import logs_folder  # in the thread: opening a workspace
+    from aurora_orchestration.conversations.log_retention import tidy  # and its first answers do without
+
+    return tidy(logs_folder(settings), settings, time.time())
+
+
+async def deleted_logs(store: Store, folder: Callable[[], Path]) -> Sequence[str]:
+    """The conversation logs that memory knows and that are not in their folder any more."""
+    known = await store.read(conversation_log_index.logs)
+    if not known:
+        return ()
+    log_reader = await asyncio.to_thread(importlib.import_module, "aurora_orchestration.conversations.log_reader")
+    gone: Sequence[str] = await asyncio.to_thread(log_reader.gone, folder(), known)
+    return gone

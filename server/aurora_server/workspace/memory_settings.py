@@ -10,6 +10,7 @@ from aurora_memory.activation import Weighing
 from aurora_memory.learning import LearningPolicy
 from aurora_memory.lifespans.policies import Layer, Merged, merged, section_of
 from aurora_protocol.address import in_home
+from aurora_server.configuration.config_file import workspaces_document, workspaces_path
 from aurora_server.configuration.settings import Settings, SettingsError, read_document
 
 POLICIES_VARIABLE = "AURORA_LIFESPAN_POLICIES"
@@ -26,11 +27,14 @@ def policies_of(root: Path, settings: Settings) -> Merged:
     if settings.lifespans.given is not None:
         layers.append(Layer(settings.lifespans.place, settings.lifespans.given))
     named = settings.lifespans.file
-    for path, required in ((root / ".aurora" / "config.json", False), (named, True)):
+    for path, required in ((workspaces_path(root), False), (named, True)):
         if path is None:
             continue
         try:
-            document = read_document(path, required=required, named_by=POLICIES_VARIABLE)
+            if required:
+                document = read_document(path, required=True, named_by=POLICIES_VARIABLE)
+            else:
+                document = workspaces_document(root).content
         except SettingsError as error:
             problems.append(str(error))
             continue

@@ -26,7 +26,7 @@ from aurora_protocol.query_methods import (
 
 
 def result_of(record: RunRecord, notices: Sequence[str] = ()) -> QueryResult:
-    """What came of a run. Traces are as the phases recorded them, secrets redacted. `notices` come before its own."""
+    """Result of a run. Traces are as the phases recorded them, secrets redacted. `notices` come before its own."""
     synthesis, learned = record.synthesis, record.learned
     made = [call for call in record.calls if not call.replayed]
     judged = synthesis.verification if synthesis is not None else None

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from msgspec import UNSET, Struct
+from msgspec.structs import replace
 
 from aurora_memory.conversation_logs import LogReference
 from aurora_memory.lifespans.policies import Policies
@@ -26,10 +27,11 @@ from aurora_memory.store import chunk_reader, file_reader, learned_reader, relat
 from aurora_memory.store.reader import Reader
 from aurora_memory.store.reader_thread import ReaderThread
 from aurora_memory.views import ChunkView
-from aurora_protocol.methods import Evidence, Recalled, RecallParams, SeenLog
+from aurora_protocol.methods import Evidence, Freshness, RecallParams, RecallResult
 from aurora_server.workspace import recall_documents
 from aurora_server.workspace.evidence import evidence_of
 from aurora_server.workspace.recalled_text import Text, file_text, surroundings, texts, within_budget
+from aurora_server.workspace.wire import iso
 
 if TYPE_CHECKING:
     from aurora_indexer.embedding.embedder import Embedder
@@ -38,19 +40,7 @@ CHOICE = 50
 """Hits that a budget is filled from, at least."""
 
 
-class Answer(Struct, frozen=True):
-    """Memory's answer: the results, best first, a hint where there are none, and logs where they tell more.
-
-    `indexed_at` is when what it rests on was indexed, in Unix seconds.
-    """
-
-    indexed_at: float | None
-    results: list[Recalled]
-    hint: str | None
-    logs: list[SeenLog]
-
-
-class Found(Struct, frozen=True):
+class RecallFindings(Struct, frozen=True):
     """Findings of one call to memory: the best hits of all types, and what telling them takes beside files.
 
     `callers` counts who calls each chunk (row id), `around` has the other chunks of files whose chunks fold what they
@@ -66,7 +56,7 @@ class Found(Struct, frozen=True):
     hint: str | None
 
 
-class Recalling:
+class MemoryRecall:
     """Recall from one memory. With an `embedder`, by meaning too."""
 
     def __init__(self, root: Path, read: ReaderThread, policies: Policies, embedder: Embedder | None) -> None:
@@ -75,9 +65,14 @@ class Recalling:
         self._policies = policies
         self._embedder = embedder
 
-    async def answer(self, params: RecallParams, focus: Focus | None, pending: int) -> Answer:
-        """Rank what memory holds. `focus` is primed; `pending` files are not indexed yet, which a hint may say."""
-        found = await self._found(params, focus, pending)
+    async def answer(
+        self, params: RecallParams, focus: Focus | None, freshness: Freshness, began: float
+    ) -> RecallResult:
+        """Rank what memory holds. `focus` is primed; what is pending by `freshness`, a hint may say.
+
+        When memory was indexed, it says itself. `took_ms` counts from `began` (of `time.perf_counter`).
+        """
+        found = await self._found(params, focus, freshness.pending_files)
         chosen: Mapping[int, Text | None] = dict.fromkeys(range(len(found.hits)))
         if params.budget_tokens is not None:
             chosen = await self._within_budget(found, params.budget_tokens, params.limit)
@@ -96,7 +91,14 @@ class Recalling:
         hint = found.hint
         if found.hits and not results:
             hint = recall_documents.nothing_fits(found.hits[0], params.budget_tokens)
-        return Answer(found.indexed_at, results, hint, [recall_documents.seen_log(log) for log in found.logs])
+        return RecallResult(
+            query=params.query,
+            took_ms=round((time.perf_counter() - began) * 1000, 3),
+            freshness=replace(freshness, indexed_at=iso(found.indexed_at)),
+            results=results,
+            hint=hint,
+            logs=[recall_documents.seen_log(log) for log in found.logs],
+        )
 
     async def with_texts(self, params: RecallParams) -> list[tuple[Hit, Text]]:
         """The best mix that fits `budget_tokens`, best first, each with what is delivered of it."""
@@ -104,7 +106,7 @@ class Recalling:
         chosen = await self._within_budget(found, params.budget_tokens or 0, params.limit)
         return [(found.hits[n], text) for n, text in chosen.items()]
 
-    async def _found(self, params: RecallParams, focus: Focus | None, pending: int) -> Found:
+    async def _found(self, params: RecallParams, focus: Focus | None, pending: int) -> RecallFindings:
         """Ask memory in one call. The query is parsed here, where it comes in, with paths spelled from the root."""
         question = parse_question(below(str(self._root), params.query))
         near = await self._near(question, params.types)
@@ -114,12 +116,12 @@ class Recalling:
         )
 
     async def _near(self, question: Question, types: Sequence[str] | None) -> Sequence[tuple[int, float]]:
-        """What is near by meaning, where a model tells and chunks that have one are asked for."""
+        """Chunks that are near by meaning, where a model tells and chunks that have one are asked for."""
         if self._embedder is None or question.is_id or (types is not None and not STORED & set(types)):
             return ()
         return await self._embedder.nearest(question.text)
 
-    async def _within_budget(self, found: Found, budget: int, limit: int) -> dict[int, Text]:
+    async def _within_budget(self, found: RecallFindings, budget: int, limit: int) -> dict[int, Text]:
         return await asyncio.to_thread(within_budget, self._root, found.hits, found.around, budget, limit)
 
 
@@ -134,7 +136,7 @@ def find(
     near: Sequence[tuple[int, float]],
     read_text: Callable[[str], str],
     pending: int,
-) -> Found:
+) -> RecallFindings:
     """Everything that an answer takes from memory, in one call. `now` is Unix seconds.
 
     Where hits must fit a budget, there are more to choose from.
@@ -158,7 +160,7 @@ def find(
         hits = sorted(hits, key=lambda hit: -hit.strength)[:depth]
         callers = relation_reader.caller_counts(reader, [hit.chunk.id for hit in hits])
     told = params.include_content or params.budget_tokens is not None
-    return Found(
+    return RecallFindings(
         float(indexed) if indexed else None,
         hits,
         callers,

@@ -188,7 +188,7 @@ def seen_log(reference: LogReference) -> SeenLog:
 
 
 def nothing_fits(best: Hit, budget: int | None) -> str:
-    """What to say where a budget is too small for even the best answer."""
+    """Hint where a budget is too small for even the best answer."""
     return f"Nothing fits {budget} tokens; the best answer is {shown_id(best.chunk)}: ask with a larger budget."
 
 

@@ -26,14 +26,14 @@ if TYPE_CHECKING:
     from aurora_orchestration.soar.stages import Stage
     from aurora_orchestration.types import AskUser
     from aurora_server.configuration.layers import Notice
-    from aurora_server.configuration.model_choice import ModelChoice
+    from aurora_server.configuration.model_selection import ModelChoice
     from aurora_server.workspace.soar_steps import Steps
 
 logger = logging.getLogger(__name__)
 
 
 class Configured(Protocol):
-    """What is configured for a run that begins now, and what of a workspace's configuration does not count."""
+    """Settings for a run that begins now, and notices of what in a workspace's configuration does not count."""
 
     def __call__(self, *, trusted: bool, flags: Mapping[str, str] | None = None) -> tuple[SoarSettings, list[Notice]]:
         """Reads files: not for the event loop's thread, but for the little there is.
@@ -139,7 +139,7 @@ class Soar:
         return Path(in_home(self.settings(trusted=False).conversations.path, self._home))
 
     def settings(self, *, trusted: bool) -> SoarSettings:
-        """What is configured for a run that begins now."""
+        """Settings for a run that begins now."""
         return self._configured(trusted=trusted)[0]
 
     def services(self, *, trusted: bool, choice: ModelChoice | None = None) -> Services:

@@ -18,7 +18,7 @@ from aurora_memory.store import Store, learned_reader
 from aurora_orchestration.types import ContextChunk, LogSection
 from aurora_protocol.methods import RecallParams
 from aurora_server.workspace import recall_documents
-from aurora_server.workspace.recall import Recalling
+from aurora_server.workspace.recall import MemoryRecall
 from aurora_server.workspace.wire import shown_id
 
 MAX_LOG_BYTES = 8 << 20
@@ -33,12 +33,12 @@ class SoarMemory:
 
     def __init__(
         self,
-        recalling: Recalling,
+        recall: MemoryRecall,
         store: Store,
         logs_folder: Callable[[], Path],
         ready: Callable[[], Awaitable[object]],
     ) -> None:
-        self._recalling = recalling
+        self._recall = recall
         self._store = store
         self._logs_folder = logs_folder
         self._ready = ready
@@ -66,7 +66,7 @@ class SoarMemory:
                 summary=recall_documents.summary(hit.chunk),
                 activation=hit.activation.total,
             )
-            for hit, text in await self._recalling.with_texts(params)
+            for hit, text in await self._recall.with_texts(params)
         ]
 
     async def logs(self, query: str, *, budget: int) -> Sequence[LogSection]:

@@ -225,7 +225,7 @@ class Steps:
 
 
 def clean(text: str) -> str:
-    """What may be sent and kept of a text."""
+    """Redaction of a text: what may be sent and kept of it."""
     return redact(text, pii=False).text
 
 

@@ -62,7 +62,7 @@ class Specs:
         return found
 
     def see(self, source: str, key: str) -> Observation | None:
-        """What is seen of a spec now; None where it is not there, or shows nothing yet."""
+        """Observation of a spec as it is now; None where it is not there, or shows nothing yet."""
         if source == OPENSPEC:
             change = openspec.see(self._root, key)
             return openspec.sighting(change) if change is not None else None
@@ -73,7 +73,7 @@ class Specs:
         return checklists.sighting(file) if file is not None else None
 
     def change_id(self, source: str, key: str) -> str:
-        """What the deliverable of a spec is called."""
+        """Name of the deliverable of a spec."""
         return checklists.change_of(key) if source == MARKDOWN else key
 
     def key_of(self, source: str, change_id: str, spec_id: str | None) -> str:

@@ -28,5 +28,5 @@ def shown_id(chunk: ChunkView) -> str:
 
 
 def place_name(chunk: ChunkView) -> str:
-    """What to call a chunk in a list of names: what is left of a file goes by the file's name."""
+    """Name of a chunk in a list of names: what is left of a file goes by the file's name."""
     return chunk.path.rsplit("/", 1)[-1] if chunk.name == MODULE_NAME else chunk.name

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import importlib
 import logging
 import os
 import time
@@ -18,6 +19,7 @@ from aurora_indexer.files.scan import Limits
 from aurora_indexer.index_runs import IndexProgress
 from aurora_indexer.indexer import Indexer, IndexerSettings
 from aurora_indexer.workers.pool import WorkerPool
+from aurora_indexer.workers.process_file import get_ready
 from aurora_memory import StoreError
 from aurora_memory.chunks import type_of
 from aurora_memory.lifespans.policies import Merged
@@ -38,18 +40,16 @@ from aurora_server.workspace.buffers import Buffers
 from aurora_server.workspace.claude_hooks import ClaudeHooks
 from aurora_server.workspace.deliverable_detection import DeliverableDetection
 from aurora_server.workspace.doctor import checkup
-from aurora_server.workspace.focus import Cursor
+from aurora_server.workspace.focus import EditorCursor
 from aurora_server.workspace.learned_memory import LearnedMemory
-from aurora_server.workspace.maintenance import LifespanReview
+from aurora_server.workspace.maintenance import LifespanReview, deleted_logs
 from aurora_server.workspace.memory_settings import database_path, policies_of, policy_of, weighing_of
-from aurora_server.workspace.preload import load_for_questions, load_for_saves, logs_gone
-from aurora_server.workspace.recall import Recalling, symbols
+from aurora_server.workspace.recall import MemoryRecall, symbols
 from aurora_server.workspace.relocate import Adoption
 from aurora_server.workspace.repair import mend
 from aurora_server.workspace.soar import Configured, Soar
 from aurora_server.workspace.soar_memory import SoarMemory
 from aurora_server.workspace.telemetry import TelemetryFollower
-from aurora_server.workspace.wire import iso
 
 if TYPE_CHECKING:
     from aurora_deliverables.telemetry.sender import Sender
@@ -58,6 +58,9 @@ if TYPE_CHECKING:
     from aurora_server.configuration.live_settings import SettingsSource
 
 logger = logging.getLogger(__name__)
+
+SAVES_PRELOADED_AFTER = 2.0
+"""Seconds in which nothing is loaded that the first questions do without: it would take the interpreter from them."""
 
 
 class Workspace:
@@ -91,14 +94,14 @@ class Workspace:
         self.detecting = DeliverableDetection(root, store, self.deliverables, indexer, detect)
         self.hooks = ClaudeHooks(self.deliverables, self.detecting)
         self.learned = LearnedMemory(root, store, indexer, self.adoption, self.detecting.forget)
-        self._upkeep = LifespanReview(root, store, indexer, lifespans.policies)
+        self._lifespan_review = LifespanReview(root, store, indexer, lifespans.policies)
         self._follower = (
             TelemetryFollower(str(root), self.deliverables, store.outbox, sender) if sender is not None else None
         )
-        self._recalling = Recalling(root, store.read, lifespans.policies, embedder)
-        memory = SoarMemory(self._recalling, store, lambda: self.soar.logs_folder(), indexer.first_run)
+        self._recall = MemoryRecall(root, store.read, lifespans.policies, embedder)
+        memory = SoarMemory(self._recall, store, lambda: self.soar.logs_folder(), indexer.first_run)
         self.soar = Soar(root, home, configured, memory, self.deliverables, environ)
-        self._warming = asyncio.create_task(self._warm(), name=f"warm {root}")
+        self._preloading = asyncio.create_task(self._preload(), name=f"preload {root}")
 
     @classmethod
     async def open(
@@ -180,8 +183,8 @@ class Workspace:
     async def close(self) -> None:
         """Stop indexing and close the memory."""
         self._closed = True
-        self._warming.cancel()
-        await self._upkeep.close()
+        self._preloading.cancel()
+        await self._lifespan_review.close()
         await self.detecting.close()
         if self._follower is not None:
             await self._follower.close()
@@ -213,24 +216,15 @@ class Workspace:
         """Whether files are being looked through or taken in: what is said rests on the index as it was left."""
         return self._indexer.state in ("scanning", "indexing")
 
-    async def recall(self, params: RecallParams, cursor: Cursor | None = None) -> RecallResult:
+    async def recall(self, params: RecallParams, cursor: EditorCursor | None = None) -> RecallResult:
         """Rank what memory holds for a query. Reads only; what is pending is said in `freshness`.
 
         What relates to the `cursor` and to what was edited lately comes first; without one, nothing is primed.
         """
-        begun = time.perf_counter()
+        began = time.perf_counter()
         freshness = self._freshness()  # before: an index that is done meanwhile came too late for this answer
         focus = await self.buffers.focus(cursor, time.time()) if cursor is not None else None
-        answer = await self._recalling.answer(params, focus, self._indexer.pending)
-        took = time.perf_counter() - begun
-        return RecallResult(
-            query=params.query,
-            took_ms=round(took * 1000, 3),
-            freshness=msgspec.structs.replace(freshness, indexed_at=iso(answer.indexed_at)),
-            results=answer.results,
-            hint=answer.hint,
-            logs=answer.logs,
-        )
+        return await self._recall.answer(params, focus, freshness, began)
 
     async def index(
         self, paths: list[Path] | None, progress: Callable[[IndexProgress], None] | None = None
@@ -270,7 +264,7 @@ class Workspace:
         return [recall_documents.recalled(hit, self.root, 0) for hit in hits]
 
     async def doctor(self) -> DoctorResult:
-        """What is wrong with this workspace and how to mend it, and every file that is left out."""
+        """Checkup of this workspace: what is wrong and how to mend it, and every file that is left out."""
         older = await self.adoption.offer()
         return await checkup(self.root, self._store, self._indexer, self._policy_problems, older, self._embedder)
 
@@ -306,14 +300,16 @@ class Workspace:
         except ValueError as error:
             raise StoreError(f"{path} is outside the workspace {self.root}") from error
 
-    async def _warm(self) -> None:
-        """Do what neither the start nor the first questions wait for, once the files are known."""
+    async def _preload(self) -> None:
+        """Load what neither the start nor the first questions and saves wait for, once the files are known."""
         await self._indexer.first_run()
-        await load_for_questions()
+        await asyncio.to_thread(importlib.import_module, "numpy")  # 0.1 s, and only ranking needs it
         await self.soar.look_for_interrupted()
-        if gone := await logs_gone(self._store, self.soar):
+        if gone := await deleted_logs(self._store, self.soar.logs_folder):
             await self.forget_logs(gone)
-        await load_for_saves(self._counts().languages)
+        await asyncio.sleep(SAVES_PRELOADED_AFTER)
+        await asyncio.to_thread(get_ready, self._counts().languages)
+        await asyncio.to_thread(importlib.import_module, "aurora_protocol.secrets")  # looked for in what is recorded
 
     def _freshness(self) -> Freshness:
         """How far behind memory is now; when it was indexed, memory itself says."""

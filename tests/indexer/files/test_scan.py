@@ -12,6 +12,7 @@ import pytest
 
 from aurora_indexer.files import skips
 from aurora_indexer.files.ignore import IgnoreRules
+from aurora_indexer.files.safe_read import file_mark
 from aurora_indexer.files.scan import FoundFile, Limits, find_file, is_indexable, scan, walk
 
 LIMITS = Limits()
@@ -29,7 +30,7 @@ def test_finds_sources_with_their_stats(tmp_path: Path) -> None:
     write(tmp_path / "notes")
     result = scan(tmp_path, LIMITS)
     status = file.stat()
-    assert result.files == [FoundFile("pkg/a.py", 6, status.st_mtime_ns, status.st_ino)]
+    assert result.files == [FoundFile("pkg/a.py", 6, status.st_mtime_ns, file_mark(status))]
     assert result.other_files == {".unknown": 1, "": 1}
     assert (result.skips, result.folders, result.truncated) == ([], 2, False)
 

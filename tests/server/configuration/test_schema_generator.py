@@ -14,7 +14,7 @@ from msgspec import Meta, Struct
 from aurora_orchestration.settings import SoarSettings
 from aurora_server.configuration import schema_generator, schema_lookup
 from aurora_server.configuration.layers import OF_THE_USER, SAY, STRICTER
-from aurora_server.configuration.marks import Member, members
+from aurora_server.configuration.marks import ConfigMember, members
 from aurora_server.configuration.other_members import RETIRED
 from aurora_server.configuration.settings import DaemonSections, load
 
@@ -26,7 +26,7 @@ FOR_PEOPLE = ("purpose",)
 """What is there for whoever reads the file."""
 
 
-def settings() -> Iterator[Member]:
+def settings() -> Iterator[ConfigMember]:
     for member in (*members(DaemonSections), *members(SoarSettings)):
         if member.section is None:
             yield member

@@ -1,7 +1,7 @@
 // Explain: all that memory knows of one chunk, as a page.
 import * as vscode from "vscode";
 import { Explain } from "../protocol";
-import type { ExplainResult, Link } from "../protocol";
+import type { ExplainResult, RelatedChunk } from "../protocol";
 import type { Connection } from "../server/connection";
 import { ago, escaped, firstRoot, here, link } from "../places";
 import type { Pages } from "../pages";
@@ -52,7 +52,7 @@ function explained(found: ExplainResult): string {
   ];
   const sum = terms.filter(([, amount]) => Math.abs(amount) >= 0.005).map(([name, amount]) => `${amount.toFixed(2)} ${name}`);
   parts.push(`activation **${activation.total.toFixed(2)}** = ${sum.join(" + ").replaceAll("+ -", "− ") || "0.00"}`);
-  const groups = new Map<string, Link[]>();
+  const groups = new Map<string, RelatedChunk[]>();
   for (const each of found.relations) if (!UNSAID.has(each.relation)) groups.set(each.relation, [...(groups.get(each.relation) ?? []), each]);
   if (groups.size) parts.push("## What it is related to");
   for (const [relation, links] of groups) {

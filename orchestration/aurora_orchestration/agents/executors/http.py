@@ -29,10 +29,10 @@ async def run(
     Raises `AgentError`: not reachable, not allowed, not a 2xx, too large.
     """
     # Here for its weight: 80 ms with httpx2.
-    from aurora_manifest.client.transport import Policy, Request, send
+    from aurora_manifest.client.transport import Request, RequestPolicy, send
 
     headers = [(name, filled(value, environ)) for name, value in agent.headers.items()]
-    policy = Policy(timeout=seconds, max_bytes=MAX_REPLY)
+    policy = RequestPolicy(timeout=seconds, max_bytes=MAX_REPLY)
     for _ in range(MAX_CALLS):
         told = request(task, agent.id, workspace.name, dialogue.interactions)
         body = json.dumps(told, ensure_ascii=False, separators=(",", ":")).encode()

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
-from aurora_server.lsp.manifests.changes import workspace_edit
-from aurora_server.lsp.manifests.document_cache import Snapshot, checked
+from aurora_server.lsp.manifests.document_cache import Snapshot, checked, workspace_edit
 
 if TYPE_CHECKING:
     from aurora_manifest.editing.actions import Action
@@ -27,7 +26,7 @@ def register(server: AuroraServer) -> None:
 
 
 async def code_actions(ls: AuroraServer, params: types.CodeActionParams) -> list[types.CodeAction] | None:
-    """What can be done about the findings in a range; None in documents that are not ours."""
+    """Code actions for the findings in a range; None in documents that are not ours."""
     found = await checked(ls, params.text_document.uri)
     if found is None:
         return None

@@ -36,7 +36,7 @@ class TextEdit(Struct, frozen=True, rename="camel"):
     new_text: str
 
 
-class Item(Struct, frozen=True, rename="camel", omit_defaults=True):
+class CompletionItem(Struct, frozen=True, rename="camel", omit_defaults=True):
     """LSP's CompletionItem."""
 
     label: str
@@ -52,11 +52,11 @@ class Item(Struct, frozen=True, rename="camel", omit_defaults=True):
     preselect: bool = False
 
 
-class Items(Struct, frozen=True, rename="camel"):
+class CompletionList(Struct, frozen=True, rename="camel"):
     """LSP's CompletionList."""
 
     is_incomplete: bool
-    items: list[Item]
+    items: list[CompletionItem]
 
 
 def register(server: AuroraServer) -> None:
@@ -65,8 +65,8 @@ def register(server: AuroraServer) -> None:
     server.feature(types.TEXT_DOCUMENT_COMPLETION, options)(completion)
 
 
-async def completion(ls: AuroraServer, params: types.CompletionParams) -> Items | None:
-    """What can be written at the cursor; None in documents that are not ours."""
+async def completion(ls: AuroraServer, params: types.CompletionParams) -> CompletionList | None:
+    """Completion items for the cursor; None in documents that are not ours."""
     snapshot = await snapshot_of(ls, params.text_document.uri)
     if snapshot is None:
         return None
@@ -76,7 +76,7 @@ async def completion(ls: AuroraServer, params: types.CompletionParams) -> Items 
     return await asyncio.to_thread(_items, snapshot, snapshot.offset(params.position), snippets, adjusts)
 
 
-def _items(snapshot: Snapshot, offset: int, snippets: bool, adjusts: bool) -> Items:
+def _items(snapshot: Snapshot, offset: int, snippets: bool, adjusts: bool) -> CompletionList:
     from aurora_manifest.editing.completion import complete, complete_by_schema
 
     if snapshot.is_manifest:
@@ -90,13 +90,13 @@ def _items(snapshot: Snapshot, offset: int, snippets: bool, adjusts: bool) -> It
             ranges[start, end] = snapshot.index.range(start, end, snapshot.encoding)
         return ranges[start, end]
 
-    return Items(False, [_item(each, number, range_of, adjusts) for number, each in enumerate(proposals)])
+    return CompletionList(False, [_item(each, number, range_of, adjusts) for number, each in enumerate(proposals)])
 
 
-def _item(proposal: Proposal, number: int, range_of: Callable[[int, int], Range], adjusts: bool) -> Item:
+def _item(proposal: Proposal, number: int, range_of: Callable[[int, int], Range], adjusts: bool) -> CompletionItem:
     more = [TextEdit(range_of(each.start, each.end), each.text) for each in proposal.more]
     words = proposal.documentation
-    return Item(
+    return CompletionItem(
         label=proposal.label,
         kind=_KINDS[proposal.kind].value,
         sort_text=f"{number:05}",

@@ -6,6 +6,8 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import importlib
+import sys
 import threading
 from collections.abc import Callable, Mapping
 from functools import cached_property
@@ -16,16 +18,26 @@ from lsprotocol import types
 from aurora_manifest.json.scan_state import MAX_BYTES
 from aurora_manifest.kinds import MANIFEST, DocumentKind, kind_of
 from aurora_protocol.positions import Encoding, LineIndex
-from aurora_server.lsp.documents import Document, path_of
+from aurora_server.lsp.documents import OpenDocument, path_of
 from aurora_server.lsp.ranges import offset_of, range_of
 
 if TYPE_CHECKING:
     from aurora_manifest.check import Checker
     from aurora_manifest.findings import Edit, Finding
-    from aurora_manifest.json.document import Document as Json
+    from aurora_manifest.json.document import JsonDocument as Json
     from aurora_manifest.model import Manifest
     from aurora_manifest.violations import SchemaCheck
     from aurora_server.lsp.server import AuroraServer
+
+_FIRST_USED = (
+    "aurora_manifest.editing.completion",
+    "aurora_manifest.editing.hover",
+    "aurora_manifest.editing.actions",
+    "httpx2",
+    "uritemplate",
+    "jsonschema",
+)
+"""Imports that the first hover, completion and finding by the schema would otherwise wait for: some 50 ms each."""
 
 
 class Snapshot:
@@ -48,7 +60,7 @@ class Snapshot:
         return self.index.text
 
     def fingerprint(self) -> str:
-        """What tells the text from others. Takes milliseconds per MB."""
+        """Fingerprint of the text. Takes milliseconds per MB."""
         return hashlib.blake2b(self.text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
 
     @property
@@ -83,7 +95,7 @@ class Snapshot:
         return [types.TextEdit(self.range(each.start, each.end), each.text) for each in edits]
 
 
-class Reader:
+class DocumentReader:
     """Reads and checks one open document again and again as it changes. Its methods may run in any thread."""
 
     def __init__(self, kind: DocumentKind, severities: Mapping[str, str]) -> None:
@@ -101,7 +113,7 @@ class Reader:
         return Checker(self._severities)
 
     def known(self, text: str) -> Snapshot | None:
-        """What was read last, if that was this very text."""
+        """Snapshot that was read last, if that was of this very text."""
         last = self._last
         return last if last is not None and last.text is text else None
 
@@ -130,7 +142,7 @@ class Reader:
 
 
 def checked_kind(ls: AuroraServer, uri: str) -> DocumentKind | None:
-    """What kind of document a URI names; None for those that are not checked, and for what is no file."""
+    """Kind of document that a URI names; None for those that are not checked, and for what is no file."""
     path = path_of(uri)
     return kind_of(path.as_posix(), ls.core.settings.home.as_posix()) if path is not None else None
 
@@ -157,11 +169,15 @@ async def checked(ls: AuroraServer, uri: str) -> tuple[Snapshot, list[Finding]] 
         return None
     reader, snapshot = found
     findings = snapshot.findings
-    return snapshot, await check_in_thread(reader, snapshot) if findings is None else findings
+    if findings is None:
+        findings = await check_in_thread(reader, snapshot)
+        if _FIRST_USED[0] not in sys.modules:  # what opens a document comes first; the user looks at it now
+            ls.spawn(asyncio.to_thread(_load_features), "load for manifests")
+    return snapshot, findings
 
 
-async def check_in_thread(reader: Reader, snapshot: Snapshot) -> list[Finding]:
-    """What is wrong with it, found in a thread, which stops when nobody waits for it any more."""
+async def check_in_thread(reader: DocumentReader, snapshot: Snapshot) -> list[Finding]:
+    """Findings in it, looked for in a thread, which stops when nobody waits for it any more."""
     stopped = threading.Event()
     try:
         return await asyncio.to_thread(reader.check, snapshot, stopped.is_set)
@@ -170,13 +186,18 @@ async def check_in_thread(reader: Reader, snapshot: Snapshot) -> list[Finding]:
         raise
 
 
-async def _read(ls: AuroraServer, uri: str) -> tuple[Reader, Snapshot] | None:
+def _load_features() -> None:
+    for name in _FIRST_USED:
+        importlib.import_module(name)
+
+
+async def _read(ls: AuroraServer, uri: str) -> tuple[DocumentReader, Snapshot] | None:
     kind, path = checked_kind(ls, uri), path_of(uri)
     if kind is None or path is None:
         return None
     document, encoding = ls.documents.open(uri), ls.documents.encoding
     if document is None:
-        reader = await asyncio.to_thread(Reader, kind, ls.core.settings.manifest.severities)
+        reader = await asyncio.to_thread(DocumentReader, kind, ls.core.settings.manifest.severities)
         index = await asyncio.to_thread(ls.documents.line_index, uri, path, MAX_BYTES)
         return reader, await asyncio.to_thread(reader.read, uri, None, index, encoding)
     reader = _reader(document, kind, ls)
@@ -187,7 +208,17 @@ async def _read(ls: AuroraServer, uri: str) -> tuple[Reader, Snapshot] | None:
     return reader, await asyncio.to_thread(lambda: reader.read(uri, version, document.index_of(text), encoding))
 
 
-def _reader(document: Document, kind: DocumentKind, ls: AuroraServer) -> Reader:
+def _reader(document: OpenDocument, kind: DocumentKind, ls: AuroraServer) -> DocumentReader:
     if document.reader is None or document.reader.kind is not kind:
-        document.reader = Reader(kind, ls.core.settings.manifest.severities)
+        document.reader = DocumentReader(kind, ls.core.settings.manifest.severities)
     return document.reader
+
+
+def workspace_edit(client: types.ClientCapabilities, snapshot: Snapshot, edits: list[Edit]) -> types.WorkspaceEdit:
+    """Edits of one document as the client takes them: for a certain version of it, where it knows versions."""
+    changes = snapshot.edits(edits)
+    workspace = client.workspace.workspace_edit if client.workspace is not None else None
+    if workspace is None or not workspace.document_changes:
+        return types.WorkspaceEdit(changes={snapshot.uri: changes})
+    document = types.OptionalVersionedTextDocumentIdentifier(snapshot.uri, snapshot.version)
+    return types.WorkspaceEdit(document_changes=[types.TextDocumentEdit(document, changes)])

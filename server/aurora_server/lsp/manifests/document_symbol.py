@@ -10,7 +10,7 @@ from lsprotocol import types
 from aurora_server.lsp.manifests.document_cache import Snapshot
 
 if TYPE_CHECKING:
-    from aurora_manifest.editing.outline import Entry
+    from aurora_manifest.editing.outline import OutlineEntry
 
 _KINDS = {
     "site": types.SymbolKind.Package,
@@ -36,7 +36,7 @@ def _symbols(snapshot: Snapshot) -> list[types.DocumentSymbol]:
     return [_symbol(snapshot, each) for each in outline(snapshot.manifest)]
 
 
-def _symbol(snapshot: Snapshot, entry: Entry) -> types.DocumentSymbol:
+def _symbol(snapshot: Snapshot, entry: OutlineEntry) -> types.DocumentSymbol:
     return types.DocumentSymbol(
         name=entry.name,
         kind=_KINDS[entry.kind],

@@ -23,7 +23,7 @@ def register(server: AuroraServer) -> None:
 
 
 async def folding_ranges(ls: AuroraServer, params: types.FoldingRangeParams) -> list[types.FoldingRange] | None:
-    """What can be folded, whole lines only; None in documents that are not ours."""
+    """Folding ranges, whole lines only; None in documents that are not ours."""
     snapshot = await snapshot_of(ls, params.text_document.uri)
     if snapshot is None:
         return None

@@ -36,11 +36,11 @@ async def range_formatting(
 
 
 def _edits(snapshot: Snapshot, options: types.FormattingOptions, part: types.Range | None) -> list[types.TextEdit]:
-    from aurora_manifest.editing.layout import Style, laid_out
+    from aurora_manifest.editing.layout import LayoutStyle, laid_out
 
     width = max(1, min(options.tab_size, _WIDEST_TAB))
     final = True if options.insert_final_newline else None
-    style = Style(" " * width if options.insert_spaces else "\t", final)
+    style = LayoutStyle(" " * width if options.insert_spaces else "\t", final)
     if part is None:
         return snapshot.edits(laid_out(snapshot.json, style))
     # Whole lines; a selection of lines ends before the first character of the next one.

@@ -13,7 +13,7 @@ _ESCAPED = re.compile(r"\\([\\`*_{}\[\]<>()#!|~])")
 
 
 async def hover(snapshot: Snapshot, position: types.Position, *, markdown: bool) -> types.Hover | None:
-    """What is known of the place; None where nothing is. Without `markdown`, its escapes are left out."""
+    """Hover for the place; None where nothing is known of it. Without `markdown`, its escapes are left out."""
     return await asyncio.to_thread(_hover, snapshot, snapshot.offset(position), markdown)
 
 

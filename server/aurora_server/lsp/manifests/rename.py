@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from lsprotocol import types
 
 from aurora_manifest.json.value_text import sendable
-from aurora_server.lsp.manifests.changes import workspace_edit
+from aurora_server.lsp.manifests.document_cache import workspace_edit
 from aurora_server.lsp.manifests.references import named_at
 from aurora_server.session.errors import INVALID_PARAMS, RequestError
 

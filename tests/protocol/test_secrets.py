@@ -1,0 +1,205 @@
+"""Secrets in a text: a sample of every kind, as it stands in code, in an environment file and in JSON; and code, which
+has none.
+
+The samples are made up here, by the forms that providers publish, and joined from pieces: no scanner finds one in this
+file.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from aurora_protocol.secret_shapes import SHAPES
+from aurora_protocol.secrets import secrets_in, service_keys_in, tokens_in
+
+HEX = "3f9a0c7be1d25846" * 20
+LOW = "k7q2m9x4v1t8b3n6p5r0" * 20
+MIX = "aB3dE7gH1jK5mN9pQ2sT6vX0zL4wR8yC" * 40
+UP = "Q7WE2RT9YU4OP1AS6DF3GH8JK5" * 10
+NUM = "4820917365" * 10
+UUID = "3f9a0c7b-e1d2-5846-9a0c-7be1d2584613"
+
+SAMPLES: dict[str, tuple[str, ...]] = {
+    "1password_key": (f"A3-{UP[:6]}-{UP[:11]}-{UP[:5]}-{UP[3:8]}-{UP[5:10]}",),
+    "1password_token": (f"ops_eyJ{MIX[:260]}",),
+    "adobe_secret": (f"p8e-{MIX[:32]}",),
+    "airtable_token": (f"pat{MIX[:14]}.{HEX[:64]}",),
+    "alibaba_key": (f"LTAI{MIX[:20]}",),
+    "anthropic_key": (f"sk-ant-api03-{MIX[:93]}AA", f"sk-ant-admin01-{MIX[:93]}AA"),
+    "api_key": (f"sk-proj-{MIX[:74]}T3Blbk" f"FJ{MIX[:74]}", f"sk-{MIX[:20]}T3Blbk" f"FJ{MIX[:20]}"),
+    "artifactory_key": (f"AKCp{MIX[:69]}",),
+    "artifactory_token": (f"cmVmd{MIX[:59]}",),
+    "atlassian_token": (f"ATATT3{MIX[:186]}", f"ATCTT3{MIX[:100]}"),
+    "authress_key": (f"authress_{MIX[:20]}.{MIX[:5]}.acc-{LOW[:20]}.{MIX[:60]}",),
+    "aws_key": (
+        *(f"{lead}{UP[:16]}" for lead in ("AKIA", "ASIA", "ABIA", "ACCA", "A3T")),
+        f"ABSK{MIX[:120]}",
+        f"bedrock-api-key-{MIX[:80]}",
+        f"amzn.mws.{UUID}",
+    ),
+    "azure_key": (
+        f"{MIX[:76]}+AStor{MIX[:5]}==",
+        f"{MIX[:76]}+ACDb{MIX[:5]}==",
+        f"{MIX[:3]}8Q~{MIX[:34]}",
+        f"{MIX[:76]}AZDO{MIX[:4]}",
+        f"{MIX[:52]}JQQJ99{MIX[:26]}",
+    ),
+    "bitbucket_token": (f"ATBB{MIX[:32]}",),
+    "brevo_key": (f"xkeysib-{HEX[:64]}-{MIX[:16]}",),
+    "clickhouse_key": (f"4b1d{MIX[:38]}",),
+    "clojars_token": (f"CLOJARS_{LOW[:60]}",),
+    "cloudflare_key": (f"v1.0-{HEX[:24]}-{HEX[:146]}",),
+    "contentful_token": (f"CFPAT-{MIX[:43]}",),
+    "crates_token": (f"cio{MIX[:32]}",),
+    "databricks_token": (f"dapi{HEX[:32]}", f"dapi{HEX[:32]}-2"),
+    "defined_networking_token": (f"dnkey-{MIX[:26]}-{MIX[:52]}",),
+    "digitalocean_token": (f"dop_v1_{HEX[:64]}", f"doo_v1_{HEX[:64]}", f"dor_v1_{HEX[:64]}"),
+    "discord_token": (f"M{MIX[:23]}.{MIX[:6]}.{MIX[:27]}",),
+    "docker_token": (f"dckr_pat_{MIX[:27]}",),
+    "doppler_token": (f"dp.pt.{MIX[:43]}", f"dp.st.dev.{MIX[:40]}"),
+    "dropbox_token": (f"sl.{MIX[:136]}",),
+    "duffel_token": (f"duffel_live_{MIX[:43]}",),
+    "dynatrace_token": (f"dt0c01.{UP[:24]}.{MIX[:64]}",),
+    "easypost_key": (f"EZAK{MIX[:54]}", f"EZTK{MIX[:54]}"),
+    "facebook_token": (f"EAAC{MIX[:120]}", f"EAAG{MIX[:120]}", f"EAAM{MIX[:120]}"),
+    "figma_token": (f"figd_{MIX[:40]}",),
+    "flutterwave_key": (f"FLWSECK_TEST-{HEX[:12]}", f"FLWSECK_TEST-{HEX[:32]}-X", f"FLWPUBK_TEST-{HEX[:32]}-X"),
+    "flyio_token": (f"fo1_{MIX[:43]}", f"fm1a_{MIX[:120]}", f"fm1r_{MIX[:120]}", f"fm2_{MIX[:120]}"),
+    "frameio_token": (f"fio-u-{MIX[:64]}",),
+    "github_token": (
+        *(f"gh{letter}_{MIX[:36]}" for letter in "pousr"),
+        f"github_pat_{MIX[:22]}_{MIX[:59]}",
+    ),
+    "gitlab_token": (
+        *(f"gl{which}-{MIX[:20]}" for which in ("pat", "dt", "rt", "ft", "soat", "ffct", "cbt", "imt", "agent", "oas")),
+        f"GR13489" f"41{MIX[:20]}",
+    ),
+    "gocardless_token": (f"live_{MIX[:40]}",),
+    "google_key": (f"AIza{MIX[:35]}", f"GOCSPX-{MIX[:28]}", f"{MIX[:22]}:APA91b{MIX[:134]}"),
+    "google_token": (f"ya29.{MIX[:60]}", f"1//0{MIX[:60]}"),
+    "grafana_token": (f"glc_{MIX[:60]}", f"glsa_{MIX[:32]}_{HEX[:8]}", f"eyJrIjoi{MIX[:80]}"),
+    "groq_key": (f"gsk_{MIX[:52]}",),
+    "harness_key": (f"pat.{MIX[:22]}.{MIX[:24]}.{MIX[:20]}",),
+    "heroku_key": (f"HRKU-AA{MIX[:58]}",),
+    "hubspot_token": (f"pat-na1-{UUID}", f"pat-eu1-{UUID}"),
+    "hugging_face_token": ("hf_" + "aBcDeFgHiJkLmNoPqRsTuVwXyZaBcDeFgH", f"api_org_{MIX[:34]}"),
+    "infracost_key": (f"ico-{MIX[:32]}",),
+    "intra42_secret": (f"s-s4t2ud-{HEX[:64]}",),
+    "jwt": (f"eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.{MIX[:43]}", f"ZXlKhbJHY2lPaUpJVX{MIX[:70]}"),
+    "langsmith_key": (f"lsv2_pt_{HEX[:32]}_{HEX[:10]}", f"lsv2_sk_{HEX[:32]}_{HEX[:10]}"),
+    "linear_key": (f"lin_api_{MIX[:40]}", f"lin_oauth_{MIX[:60]}"),
+    "lob_key": (f"live_{HEX[:35]}", f"test_{HEX[:35]}", f"live_pub_{HEX[:31]}", f"test_pub_{HEX[:31]}"),
+    "mailchimp_key": (f"{HEX[:32]}-us20",),
+    "mailgun_key": (f"key-{HEX[:32]}", f"pubkey-{HEX[:32]}"),
+    "mapbox_token": (f"pk.eyJ{MIX[:60]}.{MIX[:22]}",),
+    "maxmind_key": (f"{MIX[:6]}_{MIX[:29]}_mmk",),
+    "netlify_token": (f"nfp_{MIX[:36]}",),
+    "new_relic_key": (f"NRAK-{UP[:27]}", f"NRJS-{HEX[:19]}", f"NRII-{MIX[:32]}", f"{HEX[:36]}NRAL"),
+    "notion_token": (f"ntn_{NUM[:11]}{MIX[:35]}", f"secret_{MIX[:43]}"),
+    "npm_token": (f"npm_{MIX[:36]}",),
+    "nuget_key": (f"oy2{LOW[:43]}",),
+    "nvidia_key": (f"nvapi-{MIX[:64]}",),
+    "octopus_key": (f"API-{UP[:26]}",),
+    "openshift_token": (f"sha256~{MIX[:43]}",),
+    "paypal_token": (f"access_token$production${LOW[:16]}${HEX[:32]}",),
+    "perplexity_key": (f"pplx-{MIX[:48]}",),
+    "plaid_token": (f"access-sandbox-{UUID}",),
+    "planetscale_token": (f"pscale_tkn_{MIX[:43]}", f"pscale_pw_{MIX[:43]}", f"pscale_oauth_{MIX[:43]}"),
+    "postman_key": (f"PMAK-{HEX[:24]}-{HEX[:34]}",),
+    "prefect_token": (f"pnu_{MIX[:36]}",),
+    "private_key": (f"AGE-SECRET-KEY-1{UP[:58]}",),
+    "pulumi_token": (f"pul-{HEX[:40]}",),
+    "pypi_token": (f"pypi-AgEIcHlwaS5vcmc{MIX[:70]}",),
+    "readme_key": (f"rdme_{LOW[:70]}",),
+    "render_key": (f"rnd_{MIX[:32]}",),
+    "replicate_token": (f"r8_{MIX[:37]}",),
+    "rubygems_key": (f"rubygems_{HEX[:48]}",),
+    "scalingo_token": (f"tk-us-{MIX[:48]}",),
+    "sendgrid_key": (f"SG.{MIX[:22]}.{MIX[:43]}",),
+    "sentry_token": (f"sntryu_{HEX[:64]}", f"sntrys_eyJpYXQiO{MIX[:60]}LCJyZWdpb25fdXJs{MIX[:20]}_{MIX[:43]}"),
+    "settlemint_token": tuple(f"sm_{which}_{MIX[:16]}" for which in ("aat", "pat", "sat")),
+    "shippo_token": (f"shippo_live_{HEX[:40]}",),
+    "shopify_token": tuple(f"shp{which}_{HEX[:32]}" for which in ("at", "ca", "pa", "ss")),
+    "slack_token": (
+        f"xoxb-{NUM[:12]}-{NUM[:12]}-{MIX[:24]}",
+        f"xoxe.xoxp-1-{UP[:163]}".removeprefix("xoxe."),
+        f"hooks.slack.com/services/T{UP[:8]}/B{UP[:8]}/{MIX[:24]}",
+        f"xapp-1-{UP[:11]}-{NUM[:13]}-{HEX[:64]}",
+    ),
+    "sonar_token": tuple(f"sq{which}_{HEX[:40]}" for which in "pua"),
+    "sourcegraph_token": (f"sgp_{HEX[:16]}_{HEX[:40]}", f"sgp_{HEX[:40]}"),
+    "square_token": (f"sq0atp-{MIX[:22]}", f"sq0csp-{MIX[:43]}", f"EAAA{MIX[:60]}"),
+    "stripe_key": (f"sk_live_{MIX[:24]}", f"rk_test_{MIX[:24]}", f"sk_prod_{MIX[:24]}", f"whsec_{MIX[:32]}"),
+    "supabase_token": (f"sbp_{HEX[:40]}", f"sb_secret_{MIX[:31]}"),
+    "telegram_token": (f"{NUM[:10]}:AA{MIX[:33]}",),
+    "tencent_key": (f"AKID{MIX[:32]}",),
+    "terraform_token": (f"{MIX[:14]}.atlasv1.{MIX[:67]}",),
+    "twilio_key": (f"SK{HEX[:32]}",),
+    "typeform_token": (f"tfp_{MIX[:44]}",),
+    "vault_token": (f"hvs.{MIX[:95]}", f"hvb.{MIX[:140]}", f"hvr.{MIX[:100]}", f"s.{MIX[:24]}"),
+    "webhook": (
+        f"discord.com/api/webhooks/{NUM[:18]}/{MIX[:68]}",
+        f"webhook.office.com/webhookb2/{UUID}@{UUID}/IncomingWebhook/{HEX[:32]}/{UUID}",
+    ),
+    "xai_key": (f"xai-{MIX[:80]}",),
+    "yandex_key": (f"AQVN{MIX[:36]}", f"YCAJ{MIX[:21]}", f"t1.9eu{MIX[:90]}.{MIX[:86]}"),
+}  # fmt: skip
+ALL = [(kind, sample) for kind, samples in SAMPLES.items() for sample in samples]
+
+
+@pytest.mark.parametrize(("kind", "sample"), ALL, ids=[f"{kind}-{sample[:8]}" for kind, sample in ALL])
+@pytest.mark.parametrize(
+    "around", ['client = Client("{}")', "export X={}\n", '{{"x": "{}", "y": 1}}', "see {} there", "{}"]
+)
+def test_a_sample_of_every_kind_is_found_whole(kind: str, sample: str, around: str) -> None:
+    text = around.format(sample)
+    found = secrets_in(text)
+    assert [(each.kind, text[each.start : each.end]) for each in found] == [(kind, sample)]
+
+
+CONTEXTS: dict[str, tuple[str, str]] = {
+    "an Azure connection string": (
+        f"DefaultEndpointsProtocol=https;AccountName=a;AccountKey={MIX[:86]}==;EndpointSuffix=x",
+        f"{MIX[:86]}==",
+    ),
+    "a service bus": (f"Endpoint=sb://x/;SharedAccessKeyName=Root;SharedAccessKey={MIX[:43]}=", f"{MIX[:43]}="),
+    "a password in .netrc": ("machine api.example.com login ann password hunter2", "hunter2"),
+    "curl's user": ("curl -s -u ann:hunter2x https://x/", "hunter2x"),
+    "docker's login": ('{"auths": {"x": {"auth": "YW5uOmh1bnRlcjI="}}}', "YW5uOmh1bnRlcjI="),
+    "a kubeconfig": (f"    client-key-data: {MIX[:200]}\n", MIX[:200]),
+    "WireGuard": (f"[Interface]\nPrivateKey = {MIX[:43]}=\n", f"{MIX[:43]}="),
+    "NuGet's file": ('<add key="ClearTextPassword" value="hunter2x" />', "hunter2x"),
+    "GitLab's session": (f"Cookie: _gitlab_session={LOW[:32]}", LOW[:32]),
+    "Datadog": (f'DATADOG_APP = "{LOW[:40]}"', LOW[:40]),
+    "Heroku": (f"HEROKU_X={UUID}", UUID),
+    "Algolia": (f"algolia: '{LOW[:32]}',", LOW[:32]),
+    "a password of a database": ("postgres://ann:hunter2@db/x", "ann:hunter2"),
+}
+
+
+@pytest.mark.parametrize("name", CONTEXTS)
+def test_what_has_no_form_of_its_own_is_known_by_what_stands_beside_it(name: str) -> None:
+    text, secret = CONTEXTS[name]
+    assert [text[each.start : each.end] for each in secrets_in(text)] == [secret]
+
+
+def test_every_shape_has_a_sample() -> None:
+    """A row of the table that nothing above is found by is one that nobody has tried."""
+    texts = [sample for _, sample in ALL] + [text for text, _ in CONTEXTS.values()]
+    texts += ["-----BEGIN PRIVATE KEY-----", f"Private-Lines: 1\n{MIX[:64]}", f"Authorization: Bearer {MIX[:30]}"]
+    untried = {shape.lead for shape in SHAPES if not any(re.search(shape.pattern, text) for text in texts)}
+    assert untried == set()
+
+
+@pytest.mark.parametrize("room", ["memory", "indexer", "orchestration", "protocol", "schemas", "server"])
+def test_our_own_code_has_no_secret(room: str) -> None:
+    """What is taken for one without being one would be missing from recall: nothing in 79,000 lines is."""
+    folder = Path(__file__).parents[2] / room
+    found = []
+    for path in sorted(folder.rglob("*.py")):
+        text = path.read_text()
+        found += [text[each.start : each.end][:80] for each in (*tokens_in(text), *service_keys_in(text))]
+    assert [each for each in found if "EXAMPLE" not in each] == []

@@ -1,0 +1,119 @@
+"""Strict modes: what another user made, or may write, is neither obeyed nor written through (OpenSSH's StrictModes)."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from aurora_indexer.files.safe_read import NotOurs, read_prefix
+from aurora_protocol import DaemonUnreachable
+from aurora_protocol.address import Address, Info, write_info
+from aurora_protocol.strict_modes import complaint
+from aurora_server.configuration.config_file import SettingsError, read_document, workspaces_document
+from aurora_server.configuration.trust import Trust
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="owners and modes are Unix's")
+STRANGER = 65534
+as_root = pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can give files away")
+
+
+def made(path: Path, mode: int = 0o600, content: str = "{}") -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(content)
+    path.chmod(mode)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("mode", "believed"), [(0o600, True), (0o644, True), (0o755, True), (0o602, False), (0o666, False)]
+)
+def test_a_file_is_believed_where_others_cannot_write_it(tmp_path: Path, mode: int, believed: bool) -> None:
+    file = made(tmp_path / "config.json", mode)
+    assert (complaint(file, file.stat()) is None) is believed
+
+
+@as_root
+def test_a_group_may_write_where_nobody_else_is_in_it(tmp_path: Path) -> None:
+    file = made(tmp_path / "config.json", 0o660)
+    os.chown(file, 0, os.getgid())
+    assert complaint(file, file.stat()) is None, "root's own group"
+    os.chown(file, 0, STRANGER)
+    assert "chmod go-w" in str(complaint(file, file.stat()))
+
+
+@as_root
+def test_another_users_file_is_not_believed_roots_is(tmp_path: Path) -> None:
+    file = made(tmp_path / "agents.json")
+    assert complaint(file, file.stat()) is None
+    os.chown(file, STRANGER, STRANGER)
+    assert f"belongs to user {STRANGER}" in str(complaint(file, file.stat()))
+    assert complaint(file, file.stat(), STRANGER) is None, "the owner of the workspace it lies in"
+    with pytest.raises(NotOurs, match="belongs to user"):
+        read_prefix(str(file), 10, owner=0)
+    assert read_prefix(str(file), 10) == b"{}", "what is only text is read whoever wrote it"
+
+
+@pytest.mark.parametrize("what", ["", "logs", "agents", "config.json", "trusted.json"])
+def test_no_daemon_is_prepared_in_a_home_that_others_may_write(tmp_path: Path, what: str) -> None:
+    address = Address.of(tmp_path / "home")
+    address.prepare()
+    place = address.home / what
+    if "." in what:
+        made(place)
+    else:
+        place.mkdir(exist_ok=True)
+    address.prepare()
+    place.chmod(0o777)
+    with pytest.raises(DaemonUnreachable, match=r"chmod go-w .*set another AURORA_HOME"):
+        address.prepare()
+
+
+@as_root
+@pytest.mark.parametrize("what", ["", "logs", "run"])
+def test_no_client_connects_in_a_home_that_another_user_made(tmp_path: Path, what: str) -> None:
+    address = Address.of(tmp_path / "home")
+    address.prepare()
+    os.chown(address.home / what, STRANGER, STRANGER)
+    with pytest.raises(DaemonUnreachable, match="belongs to user"):
+        address.check()
+
+
+def test_a_link_of_ones_own_to_a_folder_of_ones_own_is_fine(tmp_path: Path) -> None:
+    address = Address.of(tmp_path / "home")
+    address.home.mkdir(mode=0o700)
+    (tmp_path / "elsewhere").mkdir(mode=0o700)
+    (address.home / "memory").symlink_to(tmp_path / "elsewhere")
+    address.prepare()
+
+
+def test_a_link_in_place_of_a_file_is_not_written_through(tmp_path: Path) -> None:
+    address = Address.of(tmp_path / "home")
+    address.prepare()
+    victim = made(tmp_path / "victim", content="mine")
+    address.info.with_name(f"{address.info.name}.{os.getpid()}").symlink_to(victim)
+    with pytest.raises(OSError, match="symbolic links"):
+        write_info(address, Info(1, "1", "s", 0.0))
+    assert victim.read_text() == "mine"
+
+
+def test_configuration_and_trust_that_others_may_write_do_not_count(tmp_path: Path) -> None:
+    trust = Trust(tmp_path / "home")
+    trust.trust(tmp_path)
+    assert trust.is_trusted(tmp_path)
+    trust.path.chmod(0o622)
+    assert not trust.is_trusted(tmp_path)
+    with pytest.raises(SettingsError, match="chmod go-w"):
+        read_document(trust.path, required=False)
+
+
+@as_root
+def test_a_workspaces_file_may_belong_to_its_owner_and_to_no_third_user(tmp_path: Path) -> None:
+    file = made(tmp_path / "ws" / ".aurora" / "config.json", content='{"llm": {}}')
+    os.chown(file, STRANGER, STRANGER)
+    with pytest.raises(SettingsError, match="belongs to user"):
+        workspaces_document(tmp_path / "ws")
+    os.chown(tmp_path / "ws", STRANGER, STRANGER)
+    assert workspaces_document(tmp_path / "ws").content == {"llm": {}}
