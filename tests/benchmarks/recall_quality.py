@@ -17,6 +17,8 @@ from functools import partial
 from pathlib import Path
 
 import msgspec
+import numpy as np
+import numpy.typing as npt
 from msgspec import Struct
 
 from aurora_indexer.embedding.embedder import Embedder
@@ -64,6 +66,14 @@ def scored(cases: Sequence[Case], answers: Sequence[Sequence[Function]], tokens:
         reciprocal += next((1 / rank for rank, one in enumerate(answer[:DEPTH], 1) if one in case.answers), 0.0)
     count = max(1, len(cases))
     return Score(at[1] / count, at[5] / count, at[10] / count, reciprocal / count, tokens / count)
+
+
+def paired(differences: Sequence[float] | npt.NDArray[np.float64], rounds: int = 2000) -> str:
+    """The mean of paired differences with its 95 % interval, by drawing them anew: `+0.021 (+0.010 to +0.032)`."""
+    given = np.asarray(differences, dtype=np.float64)
+    drawn = np.random.default_rng(1).integers(0, len(given), (rounds, len(given)))
+    low, high = np.quantile(given[drawn].mean(axis=1), (0.025, 0.975))
+    return f"{given.mean():+.3f} ({low:+.3f} to {high:+.3f}, n={len(given)})"
 
 
 def mean(scores: Sequence[Score]) -> Score:

@@ -23,7 +23,7 @@ from tests.memory.building import chunk, file
 NOW = 1_800_000_000.0
 DAY = 86_400.0
 KINDS = (signals.type_like, signals.remainder, signals.document, signals.test)
-UNBOUNDED = (signals.recency, signals.learned, signals.named)
+UNBOUNDED = (signals.recency, signals.learned, signals.named, signals.size, signals.changes)
 
 
 class Chunk(NamedTuple):
@@ -381,12 +381,12 @@ ROWS = [
     ),
     Row(
         "a test mentioned in a sentence about a change is not asked for",
-        "fix: invoices of the test account have no date",
+        "fix: invoices of the account test have no date",
         [
-            Chunk("tests/test_invoice.py", "test_date_of_invoices", "account"),
-            Chunk("shop/invoice.py", "date_of_invoices", "account"),
+            Chunk("tests/test_invoice.py", "date_of_invoices", "account test"),
+            Chunk("shop/invoice.py", "date_of_invoices", "account test"),
         ],
-        ("shop/invoice.py:date_of_invoices", "tests/test_invoice.py:test_date_of_invoices"),
+        ("shop/invoice.py:date_of_invoices", "tests/test_invoice.py:date_of_invoices"),
     ),
     Row(
         "a constant is found where it is declared, before what uses it",

@@ -3,14 +3,14 @@
 Evidence adds up over a file: ten functions that each have a little to do with a topic make their file its place, which
 none of them is alone. The sum decays, so that a large file does not win by its size. What a file and its folders are
 called counts besides. For a topic, each file then answers once, by its best chunk, and the rest of its members is told
-beside that (`also`); for a change, every function answers for itself, and evidence of its file only adds to its own.
+beside that (`also`). For a change, every function answers for itself: measured, evidence of files adds nothing to the
+signals then, which say as much of a chunk's file.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
 
 from msgspec import Struct
 
@@ -20,7 +20,6 @@ from aurora_memory.recall.places import is_test
 from aurora_memory.recall.question_kind import QuestionKind
 from aurora_memory.recall.ranking import Rank, score
 from aurora_memory.recall.signals import named
-from aurora_memory.tokens import stem_word, terms
 
 DECAY = 0.6
 """What each further chunk of a file adds, beside the one before it."""
@@ -36,14 +35,6 @@ ASIDE = 0.5
 OUTDATED = 0.3
 """What a file loses in a folder that is kept for those who have not moved on."""
 
-ADDED = 2.0
-REPEATED = 0.7
-"""For a change: what evidence of a file adds to each of its chunks, and what each loses for those before it; log odds.
-"""
-
-MOST_REPEATED = 6
-"""Chunks of a file beyond which the next loses no more than the last."""
-
 ALSO = 5
 """Members of a file told beside its answer."""
 
@@ -52,9 +43,6 @@ BEHIND = 6.0
 
 BY_FILE: frozenset[QuestionKind] = frozenset({"topic", "how", "name"})
 """Kinds of questions that each file answers once."""
-
-TOGETHER: frozenset[QuestionKind] = frozenset({"change", "error", "issue"})
-"""Kinds for which a file's evidence adds to each of its chunks."""
 
 _OUTDATED = re.compile(r"(?i)(?:^|[/_.-])(?:deprecated|legacy|obsolete|v1)(?:[/_.-]|$)")
 
@@ -66,37 +54,35 @@ class Ordered(Struct, frozen=True):
     also: Mapping[int, list[int]] = {}
 
 
-def in_order(candidates: Candidates, ranks: Sequence[Rank], rarities: Mapping[str, float]) -> Ordered:
+def in_order(candidates: Candidates, ranks: Sequence[Rank]) -> Ordered:
     """Ranks (best first) in the order in which they answer a question of its kind.
 
-    `rarities` is what each term of the question weighs. Each rank takes the strength of the place it comes to, so that
-    the order stays comparable with that of other recalls.
+    Each rank takes the strength of the place it comes to, so that the order stays comparable with that of other
+    recalls.
     """
     kind = candidates.question.kind
     if any(candidates.standing) and candidates.question.by_name:  # a place may look like a name: `auth.py`
         return Ordered(list(ranks))
     if kind in BY_FILE:
-        return _one_of_each_file(candidates, ranks, rarities)
-    if kind in TOGETHER:
-        return _together(candidates, ranks, rarities)
+        return _one_of_each_file(candidates, ranks)
     return Ordered(list(ranks))
 
 
-def evidence(candidates: Candidates, ranks: Sequence[Rank], rarities: Mapping[str, float]) -> dict[str, float]:
+def evidence(candidates: Candidates, ranks: Sequence[Rank]) -> dict[str, float]:
     """By path: the decaying sum of its chunks' scores, best first, and what its name adds."""
     found: dict[str, float] = {}
-    shares: dict[str, float] = {}
+    left: dict[str, float] = {}
     documents: dict[str, bool] = {}
     for rank in ranks:
         head = candidates.heads[rank.place]
-        share = shares.get(head.path, 1.0)
+        share = left.get(head.path, 1.0)
         found[head.path] = found.get(head.path, 0.0) + share * score(rank.strength)
-        shares[head.path] = share * DECAY
+        left[head.path] = share * DECAY
         documents[head.path] = head.kind in KNOWLEDGE_KINDS
     code = not all(documents.values())
-    total = sum(weight for term, weight in rarities.items() if term in candidates.question.terms) or 1.0
     for path in found:
-        found[path] += _by_name(path, rarities, total)
+        shares = candidates.names_of_files[path]
+        found[path] += CALLED * shares.said + CALLED_BY * shares.heard + FOLDERS * shares.above
         if (code and documents[path]) or (is_test(path) and not candidates.question.about_tests):
             found[path] -= ASIDE
         if _OUTDATED.search(path):
@@ -104,9 +90,9 @@ def evidence(candidates: Candidates, ranks: Sequence[Rank], rarities: Mapping[st
     return found
 
 
-def _one_of_each_file(candidates: Candidates, ranks: Sequence[Rank], rarities: Mapping[str, float]) -> Ordered:
+def _one_of_each_file(candidates: Candidates, ranks: Sequence[Rank]) -> Ordered:
     """Chunks that the query spells by name, each file's best, then the best chunk of each file by its evidence."""
-    worth = evidence(candidates, ranks, rarities)
+    worth = evidence(candidates, ranks)
     of_file: dict[str, list[Rank]] = {}
     for rank in ranks:
         of_file.setdefault(candidates.heads[rank.place].path, []).append(rank)
@@ -125,38 +111,9 @@ def _one_of_each_file(candidates: Candidates, ranks: Sequence[Rank], rarities: M
     return Ordered(_placed(ranks, [*order, *(rank.id for rank in ranks)]), also)
 
 
-def _together(candidates: Candidates, ranks: Sequence[Rank], rarities: Mapping[str, float]) -> Ordered:
-    """Chunks by their own strength and their file's evidence, less what stands before them of the same file."""
-    worth = evidence(candidates, ranks, rarities)
-    before: dict[str, int] = {}
-    sums: dict[int, float] = {}
-    for rank in ranks:
-        path = candidates.heads[rank.place].path
-        repeated = before.get(path, 0)
-        sums[rank.id] = rank.strength + ADDED * worth[path] - REPEATED * min(repeated, MOST_REPEATED)
-        before[path] = repeated + 1
-    return Ordered(_placed(ranks, sorted(sums, key=lambda chunk: -sums[chunk])))
-
-
 def _placed(ranks: Sequence[Rank], order: Sequence[int]) -> list[Rank]:
     """The ranks in another order of their row ids, each with the strength of the place it comes to."""
     by_id = {rank.id: rank for rank in ranks}
     return [
         by_id[chunk]._replace(strength=place.strength) for chunk, place in zip(dict.fromkeys(order), ranks, strict=True)
     ]
-
-
-def _by_name(path: str, rarities: Mapping[str, float], total: float) -> float:
-    stem, folders = _name_terms(path)
-    said = sum(rarities.get(term, 0.0) for term in stem) / total
-    heard = sum(term in rarities for term in stem) / max(1, len(stem))
-    above = sum(term in rarities for term in folders) / max(1, len(folders))
-    return CALLED * min(1.0, said) + CALLED_BY * heard + FOLDERS * above
-
-
-@lru_cache(maxsize=8192)
-def _name_terms(path: str) -> tuple[frozenset[str], frozenset[str]]:
-    """The terms of a file's name before its first dot, and those of its folders that it does not have itself."""
-    folders, _, name = path.rpartition("/")
-    stem = frozenset(stem_word(name.partition(".")[0] or name))
-    return stem, frozenset(terms(folders.replace("/", " "))) - stem

@@ -106,6 +106,9 @@ def parse_question(query: str) -> Question:
     ]
     by_name = bool(names or certain) and all(word in names for word in rest)
     kind = kind_of(query, by_name, by_name and bool(certain) and not names)
+    about_tests = _wants_tests(kind, counts, words)
+    if kind in {"change", "error", "issue"} and not about_tests:
+        weights.update({term: ERRAND * weights[term] for term in ("test", "spec") if term in weights})
     names += [place.name for place in certain if place.name is not None]
     return Question(
         text=query,
@@ -113,7 +116,7 @@ def parse_question(query: str) -> Question:
         weights=weights,
         identifiers=tuple(dict.fromkeys(name.replace("::", ".").replace("#", ".") for name in names))[:MAX_NAMES],
         by_name=by_name,
-        about_tests=_wants_tests(kind, counts, words),
+        about_tests=about_tests,
         places=places,
         kind=kind,
     )

@@ -24,7 +24,7 @@ MEANING: dict[QuestionKind, str] = {
     "topic": "a topic: one answer for each file, its members beside it",
     "how": "how or where something works: one answer for each file, its members beside it",
     "task": "what a function does: function by function",
-    "change": "a change to make: function by function, files with more evidence first",
+    "change": "a change to make: function by function",
     "error": "an error: its names and places, then function by function",
     "issue": "a report: all its words, repeated ones more, function by function",
 }
@@ -37,6 +37,8 @@ _TRACE = re.compile(
 _RAISED = re.compile(r"\b[A-Za-z_]\w*(?:Error|Exception|Warning)\b:")
 _PREFIXED = re.compile(r"\s*(?:\[[^\]\n]{1,30}\]|[\w./+-]{1,30}(?:\([^)\n]{0,40}\))?!?:)\s")
 """`fix(parser): …`, `[CI] …`, `http2: …`: how subjects of commits begin."""
+
+_NUMBERED = re.compile(r"^\s*#\d+[:,]?\s")
 
 _SENTENCE = re.compile(
     r"(?i)\b(?:is|are|was|were|isn't|aren't|doesn't|does not|don't|do not|didn't|can't|cannot|won't|should|shouldn't"
@@ -67,8 +69,9 @@ _VERBS = frozenset(
 
 _CHANGES = ERRANDS - {"support", "supports", "handle", "handles", "issue", "issues"} | frozenset(
     """
-    avoid bring deprecate do don't drop eliminate explicitly introduce make move only optimize prevent reduce replace
-    replaced respect simplify switch upgrade use
+    avoid bring cleaned consolidate converted corrected deprecate do don't drop eliminate enforce explicitly extended
+    introduce introduced make move moved only optimize optimized prevent reduce reduced reimplement replace replaced
+    respect reverted reworked simplified simplify speedup switch switched upgrade upgraded use
     """.split()
 )
 
@@ -81,7 +84,7 @@ def kind_of(text: str, names: bool, places: bool) -> QuestionKind:
         return "name"
     if _TRACE.search(text) or _RAISED.search(text):
         return "error"
-    words = text.split()
+    words = _NUMBERED.sub("", text).split()
     if len(words) >= ISSUE_WORDS:
         return "issue"
     if _ASKS.match(text):

@@ -63,7 +63,7 @@ class Hit(Struct, frozen=True):
 
 def ranks_of(candidates: Candidates, weights: Weights | None = None) -> list[Rank]:
     """The rank of each candidate, in their order."""
-    used = weights_of() if weights is None else weights
+    used = weights_of(candidates.question.kind) if weights is None else weights
     signals = columns_of(candidates)
     return [
         Rank(n, head.id, own.strength(used), own)

@@ -62,7 +62,7 @@ def recall(
         ranks = fuse(ranks, near, findings.by_words, pinned)
     if findings.alone:
         return _best(reader, candidates, findings, ranks[: limit + FOLDED], limit)
-    ordered = in_order(candidates, ranks, findings.rarities)
+    ordered = in_order(candidates, ranks)
     return _best(reader, candidates, findings, ordered.ranks[: limit + FOLDED], limit, ordered.also)
 
 
