@@ -24,7 +24,7 @@ from msgspec import Struct
 from aurora_indexer.embedding.embedder import Embedder
 from aurora_indexer.embedding.model_process import ModelProcess
 from aurora_memory.recall import Hit, parse_question, recall
-from aurora_memory.recall.signals import Weights, weights_of
+from aurora_memory.recall.signals import weights_of
 from aurora_memory.store import Store, chunk_reader
 from aurora_server.workspace.recalled_text import file_text
 from tests.benchmarks import measures
@@ -92,16 +92,18 @@ def database_of(root: Path, home: Path) -> Path:
 
 
 async def ask(
-    root: Path, database: Path, cases: Sequence[Case], now: float, weights: Weights | None = None
+    root: Path, database: Path, cases: Sequence[Case], now: float, without: Sequence[str] = ()
 ) -> tuple[list[list[Hit]], list[float]]:
-    """Recall for every question; also the seconds each took."""
+    """Recall for every question, with some signals left out; also the seconds each took."""
     store = await Store.open(database)
     read = partial(file_text, root)
     try:
         hits, seconds = [], []
         for case in cases:
             begun = time.perf_counter()
-            hits.append(await store.read(recall, parse_question(case.question), DEPTH, now, weights=weights, read=read))
+            question = parse_question(case.question)
+            weights = weights_of(question.kind, without)
+            hits.append(await store.read(recall, question, DEPTH, now, weights=weights, read=read))
             seconds.append(time.perf_counter() - begun)
         return hits, seconds
     finally:
@@ -162,8 +164,7 @@ def measure(kind: str, root: Path, cases: list[Case], database: Path, model: str
     tokens = sum(hit.chunk.tokens for found in hits for hit in found)
     scores["AURORA"] = scored(cases, [functions_in(found) for found in hits], tokens)
     if kind == "commit":
-        off = weights_of(without=ACTIVATION)
-        hits, _ = asyncio.run(ask(root, database, cases, now, off))
+        hits, _ = asyncio.run(ask(root, database, cases, now, ACTIVATION))
         scores["AURORA, activation off"] = scored(cases, [functions_in(found) for found in hits])
     if model is not None:
         hits, alone, fused_seconds = asyncio.run(ask_model(root, database, cases, now, model))

@@ -1,4 +1,4 @@
-"""`python -m tests.benchmarks.recall_topics QUESTIONS CLONES`: topic, architecture and symbol questions with known files.
+"""`make bench-recall QUESTIONS=… CLONES=… KEEP=…`: topic, architecture and symbol questions with known files.
 
 QUESTIONS is a folder with an `index.json` (name, language, revision, root) and one `NAME.jsonl` a repository: lines of
 id, query, category, relevant, secondary. CLONES has a clone of each by that name, with history. NDCG@10 by the rules of

@@ -146,10 +146,15 @@ def _by_chunk(matches: Matches) -> dict[int, PartMatch]:
         best_of_file[file] = max(words, best_of_file.get(file, 0.0))
     found: dict[int, PartMatch] = {}
     columns = [column.tolist() for column in matches]
-    for part, chunk, file, words, *shares in zip(*columns, strict=True):
+    for part, chunk, file, words, cover, name_cover, name_share, file_cover, signature_cover, file_words in zip(
+        *columns, strict=True
+    ):
         known = found.get(chunk)
         if known is None or words > known.words:
-            found[chunk] = PartMatch(part, words, *shares, best_of_file[file])
+            best = best_of_file[file]
+            found[chunk] = PartMatch(
+                part, words, cover, name_cover, name_share, file_cover, signature_cover, file_words, best
+            )
     return found
 
 
