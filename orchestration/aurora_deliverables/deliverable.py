@@ -8,7 +8,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from aurora_deliverables.choices import Complexity, FailureType, Phase, Status
-from aurora_deliverables.events import Agent, SpecSource
+from aurora_deliverables.events import AgentIdentity, SpecSource
 
 
 class PhaseSpan(Struct, frozen=True):
@@ -64,7 +64,7 @@ class Deliverable(Struct, frozen=True):
     type: str | None = None
     complexity: Complexity | None = None
     spec_source: SpecSource | None = None
-    agent: Agent | None = None
+    agent: AgentIdentity | None = None
     spans: tuple[PhaseSpan, ...] = ()
     current_phase: Phase | None = None
     tasks_total: int | None = None

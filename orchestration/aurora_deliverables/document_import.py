@@ -18,7 +18,7 @@ from aurora_deliverables.choices import PHASES, Phase
 from aurora_deliverables.event_validation import InvalidEvent, read
 from aurora_deliverables.events import (
     UNNAMED_TOOL,
-    Agent,
+    AgentIdentity,
     Conformed,
     Ended,
     Event,
@@ -35,7 +35,7 @@ from aurora_deliverables.events import (
     TokensUsed,
     ToolCalled,
 )
-from aurora_deliverables.rfc3339 import seconds_of
+from aurora_deliverables.timestamps import seconds_of
 from aurora_deliverables.transitions import status_in
 
 STATE = "deliverable-state"
@@ -48,7 +48,7 @@ _FIRST_PHASE: dict[str, Phase] = {"executing": "apply", "verifying": "verify"}
 _TYPES = ("phase_start", "phase_end", "tool_call", "recovery", "deliverable_start", "deliverable_end")
 
 
-class InvalidDocument(ValueError):
+class UnreadableDocument(ValueError):
     """A document is none of those of AURA-M; the message says where and why."""
 
 
@@ -60,7 +60,7 @@ _MOMENT = 1e-6
 
 
 def read_document(document: Mapping[str, Any], source: str = "import") -> list[Event]:
-    """The events of a deliverable-state, metrics-output or single event document. Raises InvalidDocument.
+    """The events of a deliverable-state, metrics-output or single event document. Raises UnreadableDocument.
 
     Checks against the schema, so call it off the event loop for large ones. `source` becomes that of the events.
     """
@@ -72,21 +72,21 @@ def read_document(document: Mapping[str, Any], source: str = "import") -> list[E
         told = _final(document) if kind == FINAL else _state(document)
         return list(_numbered(document["change_id"], told, source))
     except (ValueError, OverflowError) as error:
-        raise InvalidDocument(f"{kind} of {str(document['change_id'])[:80]!r}: {error}") from error
+        raise UnreadableDocument(f"{kind} of {str(document['change_id'])[:80]!r}: {error}") from error
 
 
 def read_published(document: Mapping[str, Any], source: str = "import") -> Event:
-    """One event of AURA-M §5.3. Raises InvalidDocument.
+    """One event of AURA-M §5.3. Raises UnreadableDocument.
 
     `data` may hold what `published_event` writes; what is unknown there is left alone. Without an `id` in it, what the
     event says is its id.
     """
     kind = document.get("event_type")
     if kind not in _TYPES:
-        raise InvalidDocument(f"event_type {str(kind)[:40]!r} is none of {', '.join(_TYPES)}")
+        raise UnreadableDocument(f"event_type {str(kind)[:40]!r} is none of {', '.join(_TYPES)}")
     given = document.get("data") or {}
     if not isinstance(given, Mapping):
-        raise InvalidDocument("data must be an object")
+        raise UnreadableDocument("data must be an object")
     data = dict(given)
     if kind in ("phase_start", "phase_end"):
         data["phase"] = document.get("phase")
@@ -113,7 +113,7 @@ def read_published(document: Mapping[str, Any], source: str = "import") -> Event
         return read(msgspec.json.encode(body))
     except (InvalidEvent, KeyError, TypeError, ValueError, RecursionError) as error:
         reason = f"{error.args[0]} is missing" if isinstance(error, KeyError) else error
-        raise InvalidDocument(f"event {kind!s}: {reason}") from error
+        raise UnreadableDocument(f"event {kind!s}: {reason}") from error
 
 
 def _check(document: Mapping[str, Any], kind: str) -> None:
@@ -125,7 +125,7 @@ def _check(document: Mapping[str, Any], kind: str) -> None:
     error = best_match(Draft202012Validator(load(kind)).iter_errors(document))
     if error is not None:
         place = "/".join(str(step) for step in error.absolute_path) or "the document"
-        raise InvalidDocument(f"this is no {kind} document: {place}: {error.message[:300]}")
+        raise UnreadableDocument(f"this is no {kind} document: {place}: {error.message[:300]}")
 
 
 def _state(document: Mapping[str, Any]) -> Iterator[tuple[float, EventBody]]:
@@ -321,7 +321,7 @@ def _repeated(what: EventBody, times: float, at: float) -> Iterator[tuple[float,
         yield at, what
 
 
-def _started(document: Mapping[str, Any], agent: Agent | None) -> Started:
+def _started(document: Mapping[str, Any], agent: AgentIdentity | None) -> Started:
     spec = document.get("spec_source")
     return Started(
         description=document.get("description"),
@@ -333,8 +333,8 @@ def _started(document: Mapping[str, Any], agent: Agent | None) -> Started:
     )
 
 
-def _agent(told: Mapping[str, Any] | None) -> Agent | None:
-    return None if told is None else Agent(told.get("name"), told.get("model"), told.get("framework"))
+def _agent(told: Mapping[str, Any] | None) -> AgentIdentity | None:
+    return None if told is None else AgentIdentity(told.get("name"), told.get("model"), told.get("framework"))
 
 
 def _whole(document: Mapping[str, Any], name: str) -> int | None:

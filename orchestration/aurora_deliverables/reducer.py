@@ -15,7 +15,7 @@ from aurora_deliverables.choices import PHASES, Complexity, FailureType, Phase, 
 from aurora_deliverables.conformance import THRESHOLD, Measured
 from aurora_deliverables.deliverable import Deliverable, PhaseSpan
 from aurora_deliverables.events import (
-    Agent,
+    AgentIdentity,
     Conformed,
     Ended,
     Event,
@@ -32,7 +32,7 @@ from aurora_deliverables.events import (
     TokensUsed,
     ToolCalled,
 )
-from aurora_deliverables.token_usage import Spending
+from aurora_deliverables.token_usage import TokenSum
 from aurora_deliverables.transitions import refusal, status_in
 
 _RANKS: dict[type, int] = {Started: 0, PhaseEnded: 1, PhaseStarted: 2, Ended: 5}
@@ -84,8 +84,8 @@ class Reducer:
         self._type: str | None = None
         self._complexity: Complexity | None = None
         self._spec: SpecSource | None = None
-        self._agent = Agent()
-        self._noticed_agent = Agent()
+        self._agent = AgentIdentity()
+        self._noticed_agent = AgentIdentity()
         self._done: list[PhaseSpan] = []
         self._since = 0.0
         self._iterations = dict.fromkeys(PHASES, 0)
@@ -100,7 +100,7 @@ class Reducer:
         self._tasks_total: int | None = None
         self._tasks_completed: int | None = None
         self._calls: dict[str, int] = {}
-        self._tokens: Spending | None = None
+        self._tokens: TokenSum | None = None
         self._interventions: int | None = None
         self._waited: float | None = None
         self._sessions: dict[str, None] = {}
@@ -160,7 +160,7 @@ class Reducer:
             type=self._type,
             complexity=self._complexity,
             spec_source=spec,
-            agent=agent if agent != Agent() else None,
+            agent=agent if agent != AgentIdentity() else None,
             spans=spans,
             current_phase=self.current_phase,
             tasks_total=self._tasks_total,
@@ -282,10 +282,10 @@ class Reducer:
 
     def _tokens_used(self, what: TokensUsed, _: float) -> None:
         if self._tokens is None:
-            self._tokens = Spending()
+            self._tokens = TokenSum()
         self._tokens.add(what)
         if what.model is not None and self._noticed_agent.model is None:
-            self._noticed_agent = Agent(self._noticed_agent.name, what.model, self._noticed_agent.framework)
+            self._noticed_agent = AgentIdentity(self._noticed_agent.name, what.model, self._noticed_agent.framework)
 
     def _session_joined(self, what: SessionJoined, _: float) -> None:
         self._sessions.setdefault(what.session)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
@@ -10,15 +11,19 @@ from typing import Any
 
 import click
 
+from aurora_cli.global_options import GlobalOptions
 from aurora_cli.output import print_json, style_of
 from aurora_cli.recall_view import recall_lines
 from aurora_cli.session import open_session
-from aurora_cli.settings import Settings
-from aurora_cli.typed_places import from_root
 from aurora_protocol.client import Client
 
 RECALL = "aurora/recall"  # spelled here as well as in aurora_protocol.methods, which costs msgspec's import
 ANSWER_WITHIN = 60.0
+
+_MAX_WORDS = 40
+_MAX_PATH = 1000
+_WORD = re.compile(r"([`'\"(]*)([^\s:#]+?)((?::|#L\d|\(\d)\S*|[`'\",;)?!]*)")
+_SPACED = re.compile(r"(\S[^:\n]*\.\w+):(\d{1,9})(?:[-:]\d{1,9})*")
 
 
 @click.command()
@@ -38,7 +43,7 @@ ANSWER_WITHIN = 60.0
 @click.option("--everywhere", is_flag=True, help="Ask every workspace that memory knows.")
 @click.pass_obj
 def mem(
-    settings: Settings,
+    settings: GlobalOptions,
     query: tuple[str, ...],
     limit: int,
     types: tuple[str, ...],
@@ -73,7 +78,7 @@ def mem(
     print("\n".join(lines))
 
 
-def recall(client: Client, params: dict[str, Any], root: Path, settings: Settings) -> dict[str, Any]:
+def recall(client: Client, params: dict[str, Any], root: Path, settings: GlobalOptions) -> dict[str, Any]:
     """Ask; where the workspace has never been indexed, index it first, with a progress bar, and ask again."""
     reply: dict[str, Any] = client.request(RECALL, params, timeout=ANSWER_WITHIN)
     if _index_if_never(reply, client, root, settings):
@@ -81,15 +86,55 @@ def recall(client: Client, params: dict[str, Any], root: Path, settings: Setting
     return reply
 
 
-def index_once(client: Client, root: Path, settings: Settings) -> None:
+def index_once(client: Client, root: Path, settings: GlobalOptions) -> None:
     """Where the workspace has never been indexed, index it, with a progress bar."""
     _index_if_never(client.request(RECALL, {"query": "a", "limit": 1}, timeout=ANSWER_WITHIN), client, root, settings)
 
 
-def _index_if_never(reply: dict[str, Any], client: Client, root: Path, settings: Settings) -> bool:
+def _index_if_never(reply: dict[str, Any], client: Client, root: Path, settings: GlobalOptions) -> bool:
     if reply["freshness"]["indexed_at"] is not None:
         return False
-    from aurora_cli.progress import index_with_progress
+    from aurora_cli.index import index_with_progress
 
     index_with_progress(client, root, settings)
     return True
+
+
+def from_root(query: str, here: Path, root: Path) -> str:
+    """A query with the places in it that are files below `root` spelled from there; all else stays as it is typed.
+
+    So the places that `aur mem` prints in a folder (`../src/a.py:3`) are places to ask for there, and `a.py:3` is the
+    file in that folder where there is one. A path with spaces becomes `File "my notes/a.py", line 3`, which cannot be
+    taken for several words.
+    """
+    spaced = _SPACED.fullmatch(query)
+    if spaced is not None and " " in spaced[1]:
+        path = _below(spaced[1], here, root) or _below(spaced[1], root, root)
+        if path is not None:
+            return f'File "{path}", line {spaced[2]}'
+    words = query.split(" ")
+    if len(words) > _MAX_WORDS:
+        return query
+    return " ".join(_respelled(word, here, root) for word in words)
+
+
+def _respelled(word: str, here: Path, root: Path) -> str:
+    parts = _WORD.fullmatch(word)
+    if parts is None or not ("/" in parts[2] or parts[3].startswith((":", "#", "("))):
+        return word
+    path = _below(parts[2], here, root)
+    return word if path is None else f"{parts[1]}{path}{parts[3]}"
+
+
+def _below(typed: str, here: Path, root: Path) -> str | None:
+    """The file from `root`, through links as they are typed or as they are; None where there is no such file below."""
+    if len(typed) > _MAX_PATH or "\0" in typed:
+        return None
+    full = Path(os.path.normpath(here / typed))
+    try:
+        for file, folder in ((full, root), (full.resolve(), root.resolve())):
+            if file.is_relative_to(folder) and file.is_file():
+                return file.relative_to(folder).as_posix()
+    except OSError:  # no name that a file can have, or a folder that may not be looked into
+        return None
+    return None

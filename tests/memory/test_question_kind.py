@@ -19,6 +19,7 @@ KINDS: list[tuple[str, QuestionKind]] = [
     ("request helpers and header access", "topic"),
     ("how are routes registered", "how"),
     ("where do we retry requests?", "how"),
+    ("Explain how expand fills a template", "how"),
     ("Returns the date of an invoice", "task"),
     ("copies a file over another", "task"),
     ("Whether a file is a test", "task"),

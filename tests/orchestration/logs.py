@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from aurora_deliverables.choices import PHASES, Phase
 from aurora_deliverables.events import (
-    Agent,
+    AgentIdentity,
     Conformed,
     Ended,
     Event,
@@ -52,7 +52,7 @@ _shares = st.none() | st.floats(0, 1)
 _some = st.none() | _counts
 _names = st.sampled_from(["bash", "file_edit", "total", "grep"])
 _failures = st.sampled_from([None, "infinite_loop", "regression"])
-_agents = st.builds(Agent, st.sampled_from(["claude-code", "cursor"]), st.sampled_from([None, "m-1", "m-2"]))
+_agents = st.builds(AgentIdentity, st.sampled_from(["claude-code", "cursor"]), st.sampled_from([None, "m-1", "m-2"]))
 _happenings = st.one_of(
     st.builds(
         Started,

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from aurora_deliverables.deliverable import Conformance, Deliverable, PhaseSpan, TokenUsage
 from aurora_deliverables.events import (
-    Agent,
+    AgentIdentity,
     Conformed,
     Ended,
     Event,
@@ -245,7 +245,7 @@ def test_accepted_below_the_threshold_is_failed_and_a_recovery_is_not() -> None:
 def test_what_is_added_up_and_what_is_unknown() -> None:
     told = folded(
         log(
-            (0, Started(agent=Agent(name="claude-code"))),
+            (0, Started(agent=AgentIdentity(name="claude-code"))),
             (1, TokensUsed(100, 20, 5, model="sonnet")),
             (2, TokensUsed(10, 2, cost_usd=0.25)),
             (3, HumanIntervened(count=0)),
@@ -257,7 +257,7 @@ def test_what_is_added_up_and_what_is_unknown() -> None:
     assert told.tokens == TokenUsage(110, 22, 5, 0.25) and told.tokens.total_tokens == 132
     assert (told.human_interventions, told.human_wait_seconds) == (0, None)
     assert told.sessions == ("b", "a")
-    assert told.agent == Agent("claude-code", "sonnet")
+    assert told.agent == AgentIdentity("claude-code", "sonnet")
     waited = folded(log((0, HumanIntervened(90.0)), (1, HumanIntervened()), (2, HumanIntervened(10.0))))
     assert (waited.human_interventions, waited.human_wait_seconds) == (3, 100.0)
     without_cost = folded(log((0, TokensUsed(1, 1))))

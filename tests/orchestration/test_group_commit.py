@@ -20,14 +20,14 @@ RESERVES_AND_DIES = """
 import os, signal, sys, time
 from pathlib import Path
 from aurora_orchestration.guardrails.budget import Budget
-from aurora_orchestration.llm.journal import Entry, Journal
+from aurora_orchestration.llm.journal import JournalEntry, Journal
 from aurora_orchestration.settings import BudgetSettings
 os.fsync = lambda _: time.sleep(3600)
 home = Path(sys.argv[1])
 budget, journal = Budget(home / "budget.json", BudgetSettings(), time.time), Journal(home / "runs", "run-1")
 budget.reserve("a", "run-1", 0.5)
 budget.settle("a", 0.25)
-journal.record(Entry(key="a", digest="d", phase="assess", usd=0.25))
+journal.record(JournalEntry(key="a", digest="d", phase="assess", usd=0.25))
 budget.reserve("b", "run-1", 0.5)
 os.kill(os.getpid(), signal.SIGKILL)
 """

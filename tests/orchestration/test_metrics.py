@@ -7,7 +7,7 @@ import pytest
 
 from aurora_deliverables.deliverable import Conformance, Deliverable, PhaseSpan, TokenUsage
 from aurora_deliverables.events import (
-    Agent,
+    AgentIdentity,
     Conformed,
     Ended,
     HumanIntervened,
@@ -16,10 +16,9 @@ from aurora_deliverables.events import (
     TokensUsed,
     ToolCalled,
 )
-from aurora_deliverables.metrics import DAY, Metrics, history, measure
+from aurora_deliverables.metrics import DAY, MetricName, Metrics, history, measure, tier
 from aurora_deliverables.reducer import fold
 from aurora_deliverables.secondary_metrics import Supporting
-from aurora_deliverables.tiers import MetricName, tier
 from tests.orchestration.logs import NINE, begin, log
 
 NOW = NINE + 100 * DAY
@@ -245,9 +244,9 @@ def test_windows_before_are_told_each_just_before_the_next() -> None:
 
 def test_groups_are_measured_over_the_same_window() -> None:
     window = [
-        done(1, agent=Agent("claude-code", "sonnet"), type="feature", complexity="complex"),
-        done(2, agent=Agent("claude-code", "opus"), type="feature"),
-        failed(3, agent=Agent("cursor"), type="bugfix", failure_type="infinite_loop"),
+        done(1, agent=AgentIdentity("claude-code", "sonnet"), type="feature", complexity="complex"),
+        done(2, agent=AgentIdentity("claude-code", "opus"), type="feature"),
+        failed(3, agent=AgentIdentity("cursor"), type="bugfix", failure_type="infinite_loop"),
         failed(4),
     ]
     metrics = measure(window, NOW)

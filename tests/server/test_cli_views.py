@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from aurora_cli.output import Style
+from aurora_cli.output import TerminalStyle
 from aurora_cli.recall_view import footer, location, recall_lines, title
 from aurora_protocol.human_text import ago, count, plain, plain_lines, shorten, size, took
 
@@ -93,7 +93,7 @@ def test_locations() -> None:
 def test_on_a_terminal_columns_line_up_and_fit() -> None:
     long = item(file="a.py", signature=f"def expand({'x' * 200})", summary="s" * 300)
     reply = {"query": "q", "took_ms": 4.0, "freshness": FRESH, "results": [item(), long]}
-    lines = recall_lines(reply, style=Style(width=80), here=Path("/w"), now=NOW)
+    lines = recall_lines(reply, style=TerminalStyle(width=80), here=Path("/w"), now=NOW)
     assert all(len(line) <= 80 for line in lines), [len(line) for line in lines]
     assert lines[0].endswith("  0.91")
     assert lines[2].endswith("…  0.91")
@@ -103,7 +103,7 @@ def test_on_a_terminal_columns_line_up_and_fit() -> None:
 
 def test_piped_lines_are_not_cut_to_a_terminal() -> None:
     reply = {"query": "q", "took_ms": 4.0, "freshness": FRESH, "results": [item(summary="s" * 300)]}
-    lines = recall_lines(reply, style=Style(), here=Path("/w"), now=NOW)
+    lines = recall_lines(reply, style=TerminalStyle(), here=Path("/w"), now=NOW)
     assert "s" * 300 in lines[1]
 
 
@@ -119,7 +119,7 @@ def test_content_is_numbered_and_what_else_there_is_is_said() -> None:
     pattern = item(content="First this", file="", id="reas:x", kind="reasoning", line_start=0)
     log = {"file": "2026/11/a.md", "line_start": 7, "section": "Phase 5\x1b: COLLECT"}
     reply = {"query": "q", "took_ms": 4.0, "freshness": FRESH, "results": [cut, whole, pattern], "logs": [log]}
-    lines = recall_lines(reply, style=Style(), here=Path("/w"), now=NOW)
+    lines = recall_lines(reply, style=TerminalStyle(), here=Path("/w"), now=NOW)
     assert lines[1].endswith(" · changed 3 d ago · 4 callers · +2 alike · excerpt")
     assert lines[2] == "    also here: URI.\ufffdexpand :7"
     assert lines[3:7] == ["     41  def expand(template)", "             …", "    108      return done", ""]
@@ -130,7 +130,7 @@ def test_content_is_numbered_and_what_else_there_is_is_said() -> None:
 
 def test_nothing_found_without_a_hint() -> None:
     reply = {"query": "q", "took_ms": 4.0, "freshness": FRESH, "results": [], "hint": None}
-    assert recall_lines(reply, style=Style(), here=Path("/w"), now=NOW)[0] == "nothing in memory answers 'q'"
+    assert recall_lines(reply, style=TerminalStyle(), here=Path("/w"), now=NOW)[0] == "nothing in memory answers 'q'"
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,9 @@ MEANING: dict[QuestionKind, str] = {
 }
 """What is told to people of each kind, and of what it makes of the answers."""
 
-_ASKS = re.compile(r"(?i)\s*(how|where|which|why|what|who)\b(?! if\b)")
+_ASKS = re.compile(
+    r"(?i)\s*(?:(?:explain|describe|show(?: me)?|tell me|find(?: out)?)\s+)?(how|where|which|why|what|who)\b(?! if\b)"
+)
 _TRACE = re.compile(
     r"(?m)Traceback \(most recent|^\s*File \"[^\"\n]+\", line \d+|^\s+at \S+ ?\(\S+:\d+|^panic: |^goroutine \d"
 )

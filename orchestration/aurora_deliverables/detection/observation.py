@@ -11,7 +11,6 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from aurora_deliverables.choices import PHASES, FailureType, Phase
-from aurora_deliverables.detection.evidence import event_id, shown
 from aurora_deliverables.detection.recorded_state import PLANNING, RecordedState, heard, kind_of
 from aurora_deliverables.events import (
     Conformed,
@@ -23,6 +22,7 @@ from aurora_deliverables.events import (
     Started,
     TasksCounted,
 )
+from aurora_deliverables.evidence import event_id, shown
 
 
 class Artefact(Struct, frozen=True):

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from aurora_deliverables.detection import change_title
-from aurora_deliverables.detection.evidence import event_id
-from aurora_deliverables.events import Agent, Event, PhaseStarted, SpecSource, Started
+from aurora_deliverables.events import AgentIdentity, Event, PhaseStarted, SpecSource, Started
+from aurora_deliverables.evidence import event_id
 
 SOURCE = "prompt"
 
@@ -14,7 +14,9 @@ def change_of(session: str) -> str:
     return f"prompt-{''.join(c for c in session if c.isalnum() or c == '-')[:36]}"
 
 
-def events_of(prompt: str, session: str, now: float, *, keep_text: bool, agent: Agent | None = None) -> list[Event]:
+def events_of(
+    prompt: str, session: str, now: float, *, keep_text: bool, agent: AgentIdentity | None = None
+) -> list[Event]:
     """A deliverable begins with a session's first prompt. Of its text only the first sentence is kept, without
     secrets, and that only where `keep_text` says so.
     """

@@ -67,7 +67,7 @@ _LONG_FORMS = {"that's": "that is", "thats": "that is", "it's": "it is", "let's"
 
 
 class Signal(Struct, frozen=True, kw_only=True):
-    """What a message says of the last answer. `rest` is what it asks besides, `evidence` the words that told.
+    """Signal of a message about the last answer. `rest` is what it asks besides, `evidence` the words that told.
 
     `thanked` says that there was praise too, whatever `kind` is.
     """

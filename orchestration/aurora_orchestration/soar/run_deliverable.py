@@ -28,10 +28,9 @@ from collections.abc import Sequence
 
 from aurora_deliverables.choices import Complexity, FailureType, Phase
 from aurora_deliverables.detection import change_title
-from aurora_deliverables.detection.evidence import event_id, shown
 from aurora_deliverables.detection.prompts import SOURCE
 from aurora_deliverables.events import (
-    Agent,
+    AgentIdentity,
     Conformed,
     Ended,
     Event,
@@ -46,11 +45,12 @@ from aurora_deliverables.events import (
     TokensUsed,
     ToolCalled,
 )
+from aurora_deliverables.evidence import event_id, shown
 from aurora_deliverables.projection import Tracking
 from aurora_memory import StoreError
 from aurora_orchestration.run_record import RunRecord
 from aurora_orchestration.soar.claims import usable
-from aurora_orchestration.types import AgentTry, Call, SubgoalResult, Usage
+from aurora_orchestration.types import AgentTry, ModelCall, SubgoalResult, Usage
 from aurora_orchestration.types import Complexity as Level
 
 logger = logging.getLogger(__name__)
@@ -110,7 +110,7 @@ class RunDeliverable:
         if open_one is not None:
             self._change, self._joined = open_one, True
             return
-        agent = Agent("aurora", _named(model), "aurora-soar")
+        agent = AgentIdentity("aurora", _named(model), "aurora-soar")
         spec = SpecSource(SOURCE, self._run, 1)
         started = Started(change_title.summary(query[:2000]), "question", _COMPLEXITY[complexity], spec, agent)
         self._say(started_at, started)
@@ -131,7 +131,7 @@ class RunDeliverable:
         if not self._joined:
             self._say(at, TasksCounted(total=total, completed=0))
 
-    def called(self, call: Call) -> None:
+    def called(self, call: ModelCall) -> None:
         """A model was asked. What was paid before an interruption was told then."""
         if call.replayed or not self._begun:
             return
@@ -231,7 +231,7 @@ class RunDeliverable:
 
 
 def tokens_used(usage: Usage, usd: float | None, model: str, provider: str, took_ms: float) -> TokensUsed:
-    """What one call to a model used."""
+    """Tokens of one call, as an event."""
     return TokensUsed(
         input_tokens=usage.input_tokens + usage.cache_read_tokens + usage.cache_write_tokens,
         output_tokens=usage.output_tokens,
@@ -249,7 +249,7 @@ def paid_as(change: str, key: str) -> str:
 
 
 def failure_of(run: RunRecord) -> FailureType:
-    """Which kind of failure it was (AURA-M §4), as far as a run tells."""
+    """Kind of a failure (AURA-M §4), as far as a run tells."""
     if any(not usable(each) for each in run.results) or run.state in ("cancelled", "interrupted"):
         return "incomplete"
     synthesis = run.synthesis

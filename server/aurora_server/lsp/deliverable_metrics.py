@@ -7,10 +7,11 @@ import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from aurora_deliverables import InvalidRequest
+from aurora_deliverables.event_request import moment
 from aurora_protocol import deliverable_methods as methods
 from aurora_protocol.deliverable_methods import MetricsParams, ReportParams
 from aurora_server.lsp.server import params_as
-from aurora_server.workspace.deliverable_actions import invalid, moment
 
 if TYPE_CHECKING:
     from aurora_deliverables.deliverable import Deliverable
@@ -46,11 +47,11 @@ async def report(ls: AuroraServer, value: object) -> Any:
     params = params_as(ReportParams, value)
     bounded = params.period in PERIODS_WITH_BOUNDS
     if bounded and (params.start is None or params.end is None):
-        raise invalid(f"a {params.period} report needs `start` and `end`")
+        raise InvalidRequest(f"a {params.period} report needs `start` and `end`")
     start = moment(params.start, "start") if params.start is not None else None
     end = moment(params.end, "end") if params.end is not None else time.time()
     if start is not None and start >= end:
-        raise invalid("`start` must be before `end`")
+        raise InvalidRequest("`start` must be before `end`")
     homes = {
         id(each): (each, workspace)
         for workspace in await ls.folders.opened()

@@ -19,10 +19,10 @@ from aurora_deliverables.deliverable import Deliverable
 from aurora_deliverables.deliverables import Deliverables
 from aurora_deliverables.detection import commits, work_phase
 from aurora_deliverables.detection.attribution import Attributed, Open, attribute
-from aurora_deliverables.detection.evidence import event_id, shown
 from aurora_deliverables.detection.observation import Observation, news
 from aurora_deliverables.detection.recorded_state import RecordedState, told
 from aurora_deliverables.events import Ended, Event, TasksCounted, TestsRan, ToolCalled
+from aurora_deliverables.evidence import event_id, shown
 from aurora_indexer.files.gitdir import Head, find_git_directory, read_head
 from aurora_indexer.git import commands
 from aurora_indexer.index_runs import IndexProgress, Touched

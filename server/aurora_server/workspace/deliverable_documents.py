@@ -13,7 +13,7 @@ from aurora_server.workspace.wire import iso
 
 if TYPE_CHECKING:
     from aurora_deliverables.deliverable import Deliverable, TokenUsage
-    from aurora_deliverables.report import Report
+    from aurora_deliverables.report import DeliverableReport
 
 HISTORY = 8
 """Windows that a sparkline shows."""
@@ -40,7 +40,7 @@ def metrics_reply(
     }
 
 
-def report_reply(period: str, report: Report) -> dict[str, Any]:
+def report_reply(period: str, report: DeliverableReport) -> dict[str, Any]:
     """A report; what nothing is known of is null or empty."""
     return {
         "period": period,

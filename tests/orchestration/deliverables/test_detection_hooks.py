@@ -10,9 +10,9 @@ import pytest
 
 from aurora_deliverables.detection import attribution, claude_code, commits, test_runs, transcripts
 from aurora_deliverables.detection.attribution import Open, attribute
-from aurora_deliverables.detection.evidence import redact, shown
 from aurora_deliverables.detection.recorded_state import told
-from aurora_deliverables.events import Agent, HumanIntervened, SessionJoined, TokensUsed, ToolCalled
+from aurora_deliverables.events import AgentIdentity, HumanIntervened, SessionJoined, TokensUsed, ToolCalled
+from aurora_deliverables.evidence import redact, shown
 
 
 def hook(name: str, **fields: Any) -> claude_code.Hook:
@@ -36,7 +36,7 @@ def test_a_tool_call_is_counted_by_name_and_once() -> None:
     ]
     assert [e.id for e in events] == [e.id for e in claude_code.events_of(given, "add-search", 99.0)]
     assert claude_code.edited_file(given) == "/w/a.py"
-    assert all(event.agent == Agent("claude-code", framework="claude-code") for event in events)
+    assert all(event.agent == AgentIdentity("claude-code", framework="claude-code") for event in events)
 
 
 @pytest.mark.parametrize(
@@ -137,7 +137,7 @@ def test_tokens_come_from_the_transcript_once_per_call(tmp_path: Path) -> None:
     early = line("m-0", "2026-01-01T00:00:00Z", 5)
     file.write_text(early + line("m-1", "2026-02-01T00:00:00Z", 1) + line("m-1", "2026-02-01T00:00:01Z", 40) + '{"ty')
     calls, offset = transcripts.calls_in(file)
-    agent = Agent("claude-code")
+    agent = AgentIdentity("claude-code")
     (event,) = transcripts.events_of(calls, "x", "s-1", agent, 1_769_900_000.0, "claude-code-hook")
     assert event.what == TokensUsed(1103, 40, 1000, model="claude-opus-4-6", provider="anthropic")
     with file.open("a") as more:
@@ -189,7 +189,7 @@ def test_trailers_name_a_deliverable_and_commits_its_type() -> None:
     assert second.files == ("src/a.py", "src/b.py")
     events = commits.events_of(second, told("add-search", []), "which names it", touches_code=True)
     assert [str(type(event.what).__struct_config__.tag) for event in events] == ["deliverable_start", "phase_start"]
-    assert events[0].agent == Agent("claude-code", framework="claude-code")
+    assert events[0].agent == AgentIdentity("claude-code", framework="claude-code")
     assert events[0].what.type == "feature"  # type: ignore[union-attr]
     assert commits.events_of(second, told("add-search", events), "", touches_code=True) == []
 

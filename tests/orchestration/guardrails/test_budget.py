@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from aurora_orchestration.guardrails.blocked import Blocked, OverBudget, Unrecorded
+from aurora_orchestration.guardrails.blocked import OverBudget, QuestionBlocked, Unrecorded
 from aurora_orchestration.guardrails.budget import Budget
 from aurora_orchestration.guardrails.cost_estimate import estimate, tokens_of
 from aurora_orchestration.settings import BudgetSettings, ComplexitySettings
@@ -334,7 +334,7 @@ def test_where_nothing_can_be_written_the_file_is_named(tmp_path: Path, clock: C
     budget = budget_of(tmp_path / "home" / "budget_tracker.json", clock)
     with pytest.raises(Unrecorded, match="home") as raised:
         budget.reserve("a", "run-1", 0.1)
-    assert isinstance(raised.value, Blocked) and raised.value.reason == "storage"
+    assert isinstance(raised.value, QuestionBlocked) and raised.value.reason == "storage"
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")

@@ -9,8 +9,8 @@ import time
 import msgspec
 import pytest
 
-from aurora_orchestration.llm.completion import Ask, Refused, Rejected, Truncated, Unavailable
-from aurora_orchestration.types import Call, Usage
+from aurora_orchestration.llm.completion import Ask, ModelRefused, Rejected, Truncated, Unavailable
+from aurora_orchestration.types import ModelCall, Usage
 from tests.orchestration.llm.conftest import Opened
 from tests.orchestration.llm.loopback import KEY, Kind, LoopbackProvider, Scripted
 
@@ -36,7 +36,7 @@ async def settled(provider: LoopbackProvider, count: int) -> None:
 @BOTH
 @EITHER_WAY
 async def test_cached_tokens_are_counted_apart(
-    provider: LoopbackProvider, reasoning: Opened, calls: list[Call], kind: Kind, max_tokens: int
+    provider: LoopbackProvider, reasoning: Opened, calls: list[ModelCall], kind: Kind, max_tokens: int
 ) -> None:
     used = {"input_tokens": 10, "output_tokens": 7, "cache_read_input_tokens": 5, "cache_creation_input_tokens": 0}
     provider.script(Scripted(text="hello", usage=used))
@@ -130,10 +130,10 @@ async def test_an_older_name_of_a_limit_is_tried_once(provider: LoopbackProvider
 @BOTH
 @EITHER_WAY
 async def test_a_refusal_is_told_and_paid(
-    provider: LoopbackProvider, reasoning: Opened, calls: list[Call], kind: Kind, max_tokens: int
+    provider: LoopbackProvider, reasoning: Opened, calls: list[ModelCall], kind: Kind, max_tokens: int
 ) -> None:
     provider.script(Scripted(text="I will not.", stop="refusal"))
-    with pytest.raises(Refused, match="I will not"):
+    with pytest.raises(ModelRefused, match="I will not"):
         await reasoning(kind).ask(ask(max_tokens, schema=CLOSED))
     assert calls[0].cost_usd and calls[0].error
 
@@ -154,7 +154,7 @@ async def test_an_answer_that_was_cut(
 @BOTH
 @pytest.mark.parametrize("status", [429, 529, 500])
 async def test_what_passes_is_tried_again(
-    provider: LoopbackProvider, reasoning: Opened, calls: list[Call], kind: Kind, status: int
+    provider: LoopbackProvider, reasoning: Opened, calls: list[ModelCall], kind: Kind, status: int
 ) -> None:
     provider.script(Scripted(status=status, retry_after=0.2), Scripted(status=status, retry_after=0), "at last")
     began = time.monotonic()
@@ -175,7 +175,7 @@ async def test_a_wait_longer_than_patience_is_not_waited(
 
 @BOTH
 async def test_a_storm_of_overload_ends_in_time(
-    provider: LoopbackProvider, reasoning: Opened, calls: list[Call], kind: Kind
+    provider: LoopbackProvider, reasoning: Opened, calls: list[ModelCall], kind: Kind
 ) -> None:
     provider.otherwise = Scripted(status=529)
     with pytest.raises(Unavailable, match="overloaded"):
@@ -291,7 +291,7 @@ async def test_a_stream_may_be_slow_as_long_as_it_goes_on(
     "how", [Scripted(text="x", delay=60), Scripted(text="x" * 4000, pause=30)], ids=["wait", "stream"]
 )
 async def test_a_cancelled_call_is_dropped(
-    provider: LoopbackProvider, reasoning: Opened, calls: list[Call], kind: Kind, how: Scripted
+    provider: LoopbackProvider, reasoning: Opened, calls: list[ModelCall], kind: Kind, how: Scripted
 ) -> None:
     provider.otherwise = how
     asked = asyncio.ensure_future(reasoning(kind, model={"timeout_seconds": 60}).ask(ask(4096)))
