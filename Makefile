@@ -56,7 +56,7 @@ bench-cold: $(VENV)/.dev
 	$(BIN)/python -m tests.benchmarks.cold $(REPOS)
 
 bench-recall: $(VENV)/.dev
-	$(BIN)/python -m tests.benchmarks.recall_quality $(REPOS)
+	$(BIN)/python -m tests.benchmarks.$(if $(QUESTIONS),recall_topics $(QUESTIONS) $(CLONES) --keep $(KEEP),recall_quality $(REPOS))
 
 bench-scale: $(VENV)/.dev
 	$(BIN)/python -m tests.benchmarks.scale

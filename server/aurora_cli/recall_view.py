@@ -201,12 +201,23 @@ def _below(item: dict[str, Any], style: TerminalStyle) -> str:
     width = (style.width or _WIDEST_PIPED) - 4
     takes = parameters(item)
     takes = takes if " → " in takes or ", " in takes else ""  # one name alone says nothing
+    if members := item.get("also"):
+        also = _also(members, width - len(takes) - 2 if takes else width)
+        return f"{takes}  {also}" if takes and also else also or takes
     summary = whole_clause(plain(str(item.get("summary") or "")), width)
     both = "  ".join(part for part in (takes, summary) if part)
     if len(both) <= width:
         return both
     shorter = whole_clause(summary, width - len(takes) - 2)
     return f"{takes}  {shorter}" if shorter and takes else summary or (takes if len(takes) <= width else "")
+
+
+def _also(members: list[dict[str, Any]], width: int) -> str:
+    """What else of the same file or class answers, as many as fit: `also here: Session.close :88, open_session :12`."""
+    named = [plain(f"{each['name']} :{each['line_start']}") for each in members]
+    while named and len(said := f"also here: {', '.join(named)}") > width:
+        named.pop()
+    return said if named else ""
 
 
 def _name_room(locations: list[str], style: TerminalStyle) -> int:
@@ -241,6 +252,7 @@ def explanation(item: dict[str, Any], now: datetime) -> list[str]:
         return [scored, _activation(item["activation"], {}, now)]
     lines = [
         scored,
+        _asked(evidence),
         _activation(item["activation"], evidence, now),
         _matches(evidence),
         _reached(item, evidence),
@@ -248,6 +260,11 @@ def explanation(item: dict[str, Any], now: datetime) -> list[str]:
         _signals(evidence),
     ]
     return [plain(line) for line in lines if line]
+
+
+def _asked(evidence: dict[str, Any]) -> str:
+    """The kind of question that the query was taken for, which decides how answers are ordered."""
+    return f"asked for {evidence['question']}" if evidence.get("question") else ""
 
 
 def _activation(terms: dict[str, Any], evidence: dict[str, Any], now: datetime) -> str:

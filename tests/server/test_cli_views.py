@@ -170,6 +170,7 @@ def test_content_is_numbered_and_what_else_there_is_is_said() -> None:
         content="def expand(template)\n    …\n    return done",
         content_lines=[41, 0, 108],
         similar=["a", "b"],
+        also=[{"id": "c", "name": "URI.\x1bexpand", "kind": "method", "line_start": 7, "line_end": 9}],
         excerpt=True,
     )
     whole = item(content="one\n\ntwo", line_start=9)
@@ -178,6 +179,7 @@ def test_content_is_numbered_and_what_else_there_is_is_said() -> None:
     reply = {"query": "q", "took_ms": 4.0, "freshness": FRESH, "results": [cut, whole, pattern], "logs": [log]}
     lines = recall_lines(reply, style=TerminalStyle(), here=Path("/w"), now=NOW)
     assert lines[0].endswith("  4 callers · changed 3 d ago · +2 alike · excerpt")
+    assert lines[1] == "    (template, values) → str  also here: URI.\ufffdexpand :7"
     assert lines[2:6] == ["     41  def expand(template)", "             …", "    108      return done", ""]
     assert lines[8:12] == ["     9  one", "    10", "    11  two", ""]
     assert lines[14] == "    First this"

@@ -25,6 +25,7 @@ from aurora_protocol.methods import (
     ActivationTerms,
     Evidence,
     ExplainResult,
+    Member,
     PatternUse,
     Recalled,
     RelatedChunk,
@@ -80,6 +81,16 @@ def recalled(
         callers=callers,
         workspace=str(root),
         similar=[shown_id(each) for each in hit.similar],
+        also=[
+            Member(
+                id=shown_id(each),
+                name=each.name,
+                kind=each.kind,
+                line_start=each.line_start,
+                line_end=each.line_end,
+            )
+            for each in hit.also
+        ],
         excerpt=text is not None and text.excerpt,
         content=UNSET if text is None else text.content,
         content_lines=UNSET if text is None or text.lines is None else text.lines,
