@@ -205,7 +205,10 @@ class SeenLog(Wire, frozen=True, kw_only=True):
 
 
 class RecallResult(Wire, frozen=True, kw_only=True):
-    """The answer to `aurora/recall`: sorted by score, best first, none repeated. `logs` are named where it is weak."""
+    """The answer to `aurora/recall`: sorted by score, best first, none repeated. `logs` are named where it is weak.
+
+    `missing`: the query is an id or a place in a file, and there is none such, as the hint says.
+    """
 
     query: str
     took_ms: float
@@ -213,6 +216,7 @@ class RecallResult(Wire, frozen=True, kw_only=True):
     results: list[Recalled]
     hint: str | None = None
     logs: list[SeenLog] = []
+    missing: bool = False
 
 
 class IndexParams(Wire, frozen=True, kw_only=True):

@@ -44,7 +44,8 @@ class RecallFindings(Struct, frozen=True):
     """Findings of one call to memory: the best hits of all types, and what telling them takes beside files.
 
     `callers` counts who calls each chunk (row id), `around` has the other chunks of files whose chunks fold what they
-    hold, `evidence` is of each hit where it is asked for, `hint` is there where there is no hit.
+    hold, `evidence` is of each hit where it is asked for, `hint` is there where there is no hit,
+    `missing` says that none could be: the place that was asked for is not there.
     """
 
     indexed_at: float | None
@@ -54,6 +55,7 @@ class RecallFindings(Struct, frozen=True):
     evidence: Sequence[Evidence] | None
     logs: Sequence[LogReference]
     hint: str | None
+    missing: bool = False
 
 
 class MemoryRecall:
@@ -98,6 +100,7 @@ class MemoryRecall:
             results=results,
             hint=hint,
             logs=[recall_documents.seen_log(log) for log in found.logs],
+            missing=found.missing,
         )
 
     async def with_texts(self, params: RecallParams) -> list[tuple[Hit, Text]]:
@@ -142,6 +145,8 @@ def find(
     Where hits must fit a budget, there are more to choose from.
     """
     indexed = file_reader.fact(reader, "indexed_at")
+    if (missing := recall_documents.missing_place(reader, question, pending)) is not None:
+        return RecallFindings(float(indexed) if indexed else None, [], {}, {}, None, (), missing, missing=True)
     depth = params.limit if params.budget_tokens is None else max(params.limit, CHOICE)
     types = None if params.types is None else frozenset(params.types)
     reasoning = types is None or "reas" in types
