@@ -24,7 +24,7 @@ from tests.server.sites import manifest_command
 
 
 @contextmanager
-def planning(home: Path, kind: Kind = "anthropic", **more: Any) -> Iterator[LoopbackProvider]:
+def planning(home: Path, kind: Kind = "openai", **more: Any) -> Iterator[LoopbackProvider]:
     """A provider that plans by script, in the user's configuration; `more` are further sections of that."""
     with LoopbackProvider() as provider:
         configure(home, provider, kind, **more)

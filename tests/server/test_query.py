@@ -16,7 +16,7 @@ import pytest
 
 from aurora_protocol import RequestFailed
 from aurora_protocol.client import Client
-from tests.orchestration.llm.loopback import LoopbackProvider, Request
+from tests.orchestration.llm.loopback import Kind, LoopbackProvider, Request
 from tests.orchestration.soar.minds import Mind
 from tests.patience import HANG
 from tests.server.client_requests import MEDIUM, TWO, asked, configure, workspace
@@ -31,8 +31,9 @@ def initialized(daemon: Daemon, root: Path, **options: Any) -> Client:
     return client
 
 
-def test_a_question_is_worked_on_phase_by_phase_and_leaves_what_it_learned(tmp_path: Path) -> None:
-    with asked(tmp_path, Mind(TWO)) as (daemon, _, root), daemon.client(root) as client:
+@pytest.mark.parametrize("kind", ["anthropic", "openai"])
+def test_a_question_is_worked_on_phase_by_phase_and_leaves_what_it_learned(tmp_path: Path, kind: Kind) -> None:
+    with asked(tmp_path, Mind(TWO), kind=kind) as (daemon, _, root), daemon.client(root) as client:
         stages: list[dict[str, Any]] = []
         params = {"query": MEDIUM, "partialResultToken": "stages"}
         result = client.request("aurora/query", params, on_progress=stages.append)
