@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from aurora_memory.recall.places import QueryPlace, places_in
 from aurora_memory.stopwords import ERRANDS, QUESTION_WORDS, without_stop_words
-from aurora_memory.tokens import stem_word, terms
+from aurora_memory.tokens import stem_word, terms, words_in
 
 MAX_TERMS = 40
 SUGGESTED = 0.5
@@ -22,7 +22,6 @@ ERRAND = 0.4
 _DEFINING = frozenset("class declaration declared defined definition implementation implemented struct type".split())
 
 _IDENTIFIER = re.compile(r"[^\W\d]\w*(?:(?:\.|::|#)[^\W\d]\w*)*")
-_WORD = re.compile(r"[^\W_]\w*")
 _QUOTED = re.compile(r"`([^`\n]{1,80})`")
 _LOOKS_LIKE_CODE = re.compile(r"_|[a-z0-9][A-Z]|\.|::|#|\d")
 
@@ -41,6 +40,8 @@ class Question(Struct, frozen=True):
     by_name: bool
     about_tests: bool
     places: tuple[QueryPlace, ...] = ()
+    completions: Mapping[str, tuple[str, ...]] = {}
+    """Terms that are the beginning of a word (`recall.prefix`), each with those it may become."""
 
     @property
     def is_id(self) -> bool:
@@ -63,7 +64,7 @@ def parse_question(query: str) -> Question:
 
     Called once, where a query comes in; below, a question goes on as a `Question`.
     """
-    telling = without_stop_words(_WORD.findall(query), QUESTION_WORDS)
+    telling = without_stop_words(words_in(query), QUESTION_WORDS)
     found = dict.fromkeys(term for word in telling for term in stem_word(word))
     if not found:
         found = dict.fromkeys(terms(query))
