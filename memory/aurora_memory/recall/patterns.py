@@ -14,6 +14,7 @@ from aurora_memory.lifespans.evaluate import decay_term, judge, ranking_factor
 from aurora_memory.lifespans.policies import BUILT_IN, Policies
 from aurora_memory.recall import signals
 from aurora_memory.recall.access_history import levels_of
+from aurora_memory.recall.prefix import spelled_out
 from aurora_memory.recall.question import Question
 from aurora_memory.recall.ranking import Hit, score
 from aurora_memory.recall.signals import Signals
@@ -36,7 +37,7 @@ def recall_reasoning(
 
     `policies` say how fast each fades, and what ranks lower because its lifespan is over (AURORA §6.7.1).
     """
-    asked = question.terms
+    asked = spelled_out(question)
     matches = learned_reader.match_reasoning(reader, asked, max(limit, CANDIDATES))
     ids = [chunk_id for chunk_id, _ in matches]
     best = max((score for _, score in matches), default=0.0)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -13,10 +12,9 @@ from aurora_memory import chunk_validation, document_builder, semantic_tags
 from aurora_memory.chunks import type_of
 from aurora_memory.conversation_logs import LogReference
 from aurora_memory.documents import Document, KnowledgeContent
-from aurora_memory.recall import Hit, Question
-from aurora_memory.store import chunk_reader, learned_reader
+from aurora_memory.recall import Hit
+from aurora_memory.store import learned_reader
 from aurora_memory.store.reader import Reader
-from aurora_memory.tokens import words
 from aurora_memory.views import ChunkView, Commits, Edge
 from aurora_protocol.methods import (
     ActivationTerms,
@@ -179,23 +177,3 @@ def seen_log(reference: LogReference) -> SeenLog:
 def nothing_fits(best: Hit, budget: int | None) -> str:
     """Hint where a budget is too small for even the best answer."""
     return f"Nothing fits {budget} tokens; the best answer is {shown_id(best.chunk)}: ask with a larger budget."
-
-
-def hint(reader: Reader, question: Question, pending: int) -> str:
-    """A sentence that helps when nothing was found: which word is unknown, what was meant, what is still to come."""
-    asked = [word for word in dict.fromkeys(words(question.text)) if len(word) > 2]
-    parts: list[str] = []
-    for word in asked:
-        names = chunk_reader.names_with(reader, word[:2])
-        known = {piece for name in names for piece in words(name)} | {name.lower() for name in names}
-        if word in known:
-            continue
-        near = difflib.get_close_matches(word, known, n=1, cutoff=0.75)
-        suggestion = f"; did you mean '{near[0]}'?" if near else "."
-        parts.append(f"No function mentions '{word}'{suggestion}")
-        break
-    if not parts:
-        parts.append("Nothing in this workspace answers that; try other words, or the name of a function.")
-    if pending:
-        parts.append(f"{pending} file{'s are' if pending > 1 else ' is'} still being indexed.")
-    return " ".join(parts)
