@@ -17,9 +17,10 @@ CHUNKS = (
     chunk("sessions.py", "SessionInterface", "open and save the session", line=1),
     chunk("cookies.py", "save_session", "store cookie", line=10),
     chunk("blueprints.py", "Blueprint", "register routes", line=1),
-    chunk("auth.py", "authenticate", "check password of the user", line=1),
+    chunk("auth.py", "authenticate", "check password of the user", line=1, calls=("hidden_step",)),
     chunk("auth.py", "con", "connect to the directory", line=10),
     chunk("auth.py", "connection_pool", "pool of links", line=20),
+    chunk("steps.py", "hidden_step", "deep inside", line=1),
     chunk("users.py", "CaféMenu", "serve coffee", line=1),
     chunk("users.py", "トークン検証", "ユーザー認証を行う", line=10),
     chunk("users.py", "confirm", "로그인을 확인", line=20),
@@ -31,6 +32,7 @@ async def store(tmp_path: Path) -> AsyncIterator[Store]:
     opened = await Store.open(tmp_path / "memory.db")
     by_path = dict.fromkeys(each.path for each in CHUNKS)
     await opened.write([file(path, *(each for each in CHUNKS if each.path == path)) for path in by_path])
+    await opened.resolve()
     yield opened
     await opened.close()
 
@@ -68,6 +70,7 @@ async def test_what_is_typed_finds_what_is_meant(store: Store, query: str, first
     "query",
     [
         "sessix",  # begins no word
+        "authentxy",  # a stem, and no ending behind it
         "se",  # too short to be the beginning of one
         "sessi ",  # finished by a space
         "sessi?",  # finished by a sign

@@ -50,6 +50,7 @@ def test_text_without_spaces_is_pairs_of_characters() -> None:
     assert terms("ユーザー認証を行う") == ["ユー", "ーザ", "ザー", "ー認", "認証", "証を", "を行", "行う"]
     assert terms("JWT検証v2 検") == ["jwt", "検証", "v", "2", "検"]
     assert words("ユーザー認証を行う") == ["ユーザー認証を行う"]
+    assert words("認証" * MAX_WORD) == ["認証" * MAX_WORD]
     assert terms("認証" * MAX_WORD)[:3] == ["認証", "証認", "認証"]
 
 

@@ -27,6 +27,7 @@ def taken(types: list[str], offers: list[KnapsackItem], budget: int) -> dict[str
         (["reas"] * 8 + ["code"] * 8, [BEST] * 8 + [CODE] * 8, {"reas": 200, "code": 600}),
         # documents: a half
         (["know"] * 8 + ["code"] * 8, [BEST] * 8 + [CODE] * 8, {"know": 400, "code": 400}),
+        (["know"] * 8 + ["code"] * 8, [KnapsackItem(0.9, 80)] * 8 + [CODE] * 8, {"know": 400, "code": 400}),
         # code: all that is left
         (["code"] * 8 + ["reas"], [BEST] * 8 + [KnapsackItem(0.1, 100)], {"code": 800, "reas": 0}),
         # one type alone: everything
