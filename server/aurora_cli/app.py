@@ -74,6 +74,7 @@ def run(arguments: Sequence[str]) -> int:
     places=COMMANDS,
     aliases=ALIASES,
     plugged=plugged_commands,
+    otherwise="mem",
     invoke_without_command=True,
     params=[*global_options(), *headless_options()],
 )

@@ -11,6 +11,7 @@ from typing import Any
 
 import click
 
+from aurora_cli.errors import FINE, NO, CommandError
 from aurora_cli.global_options import GlobalOptions
 from aurora_cli.output import print_json, style_of
 from aurora_cli.recall_view import recall_lines
@@ -51,7 +52,7 @@ def mem(
     content: bool,
     explain: bool,
     everywhere: bool,
-) -> None:
+) -> int:
     """Recall what memory knows about QUERY, best first. Also `m`.
 
     QUERY is a question in words, a name (AuthService.login), a file (auth.py), a place in one (src/auth.py:login,
@@ -72,10 +73,19 @@ def mem(
         reply = recall(client, params, root, settings)
     if settings.json:
         print_json(reply)
-        return
+        return NO if reply.get("missing") else FINE
+    if reply.get("missing"):
+        raise NothingThere(str(reply["hint"]))
     style = style_of(sys.stdout, os.environ, no_color=settings.no_color)
     lines = recall_lines(reply, style=style, here=settings.here, now=datetime.now(UTC), explain=explain)
     print("\n".join(lines))
+    return FINE
+
+
+class NothingThere(CommandError):
+    """What was asked for by its id or place does not exist."""
+
+    exit_code = NO
 
 
 def recall(client: Client, params: dict[str, Any], root: Path, settings: GlobalOptions) -> dict[str, Any]:

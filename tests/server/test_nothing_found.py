@@ -30,7 +30,7 @@ CODE = {"tokens.py": "def expand_template(url):\n    return url\n"}
         (CODE, {"query": "expnad"}, "No file here says 'expnad'; did you mean 'expand'?"),
         (CODE, {"query": "xepand"}, "did you mean 'expand'?"),
         (CODE, {"query": "frobnicate the wumpus"}, "No file here says 'frobnicate', 'wumpus'."),
-        (CODE, {"query": "src/none.py:login"}, "No file or place here is called 'src/none.py'."),
+        (CODE, {"query": "src/none.py:login"}, "memory knows no file src/none.py;"),
         (CODE, {"query": "expand", "types": ["know"]}, "Nothing among documents answers that; ask for every type."),
     ],
 )

@@ -7,12 +7,13 @@ are plain functions over a `Reader`: `await store.read(recall, question, …)` r
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from aurora_memory.chunks import type_of
 from aurora_memory.recall.access_history import modified_at
 from aurora_memory.recall.candidates import Candidates, gather
 from aurora_memory.recall.dedupe import content_terms, fold_near_duplicates
+from aurora_memory.recall.file_evidence import in_order
 from aurora_memory.recall.fusion import fuse
 from aurora_memory.recall.prefix import completed
 from aurora_memory.recall.question import NO_QUESTION, Question
@@ -61,7 +62,10 @@ def recall(
     if near and not findings.alone:
         pinned = [rank.id for rank in ranks if question.by_name and rank.signals[named] > 0]
         ranks = fuse(ranks, near, findings.by_words, pinned)
-    return _best(reader, candidates, findings, ranks[: limit + FOLDED], limit)
+    if findings.alone:
+        return _best(reader, candidates, findings, ranks[: limit + FOLDED], limit)
+    ordered = in_order(candidates, ranks)
+    return _best(reader, candidates, findings, ordered.ranks[: limit + FOLDED], limit, ordered.also)
 
 
 def weigh(reader: Reader, chunks: Sequence[ChunkView], now: float) -> list[Hit]:
@@ -74,10 +78,18 @@ def weigh(reader: Reader, chunks: Sequence[ChunkView], now: float) -> list[Hit]:
     return [_hit(candidates, findings, rank, chunk) for rank, chunk in zip(ranks, chunks, strict=True)]
 
 
-def _best(reader: Reader, candidates: Candidates, findings: Findings, ranks: Sequence[Rank], limit: int) -> list[Hit]:
-    """The first `limit` that differ, as hits; near-duplicates of each are put under it."""
+def _best(
+    reader: Reader,
+    candidates: Candidates,
+    findings: Findings,
+    ranks: Sequence[Rank],
+    limit: int,
+    also: Mapping[int, Sequence[int]] = {},
+) -> list[Hit]:
+    """The first `limit` that differ, as hits; near-duplicates of each are put under it, and members of its file."""
     ids = [rank.id for rank in ranks]
-    chunks = chunk_reader.by_id(reader, ids)
+    beside = [chunk for rank in ranks for chunk in also.get(rank.id, ())]
+    chunks = chunk_reader.by_id(reader, [*ids, *beside])
     ranks = [rank for rank in ranks if rank.id in chunks]  # one may be gone since its head was read
     parts = chunk_reader.parts_of(reader, ids)
     if candidates.question.by_name:
@@ -85,6 +97,7 @@ def _best(reader: Reader, candidates: Candidates, findings: Findings, ranks: Seq
     else:
         contents = [_content(parts.get(rank.id, ())) for rank in ranks]
     kept = fold_near_duplicates(contents, limit)
+    shown = {ranks[place].id for place in kept.kept}
     return [
         _hit(
             candidates,
@@ -93,6 +106,7 @@ def _best(reader: Reader, candidates: Candidates, findings: Findings, ranks: Seq
             chunks[ranks[place].id],
             parts.get(ranks[place].id, ()),
             tuple(chunks[ranks[other].id] for other in kept.similar.get(place, ())),
+            tuple(chunks[other] for other in also.get(ranks[place].id, ()) if other in chunks and other not in shown),
         )
         for place in kept.kept
     ]
@@ -105,6 +119,7 @@ def _hit(
     chunk: ChunkView,
     parts: Sequence[PartView] = (),
     similar: tuple[ChunkView, ...] = (),
+    also: tuple[ChunkView, ...] = (),
 ) -> Hit:
     """A ranked candidate with all that is told of it."""
     used, primed = candidates.accessed.get(chunk.id), findings.episodes.get(chunk.id)
@@ -122,6 +137,7 @@ def _hit(
         path=tuple(findings.spread.path_to(chunk.id)),
         episodes=primed.episodes if primed else (),
         similar=similar,
+        also=also,
         nearness=rank.nearness,
     )
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from msgspec import Struct, field
 
-from aurora_memory.bm25 import Matches, match
+from aurora_memory.bm25 import Matches, match, rarity
 from aurora_memory.chunks import CHUNK_TYPES
 from aurora_memory.recall.declarations import declaring
 from aurora_memory.recall.places import meant
@@ -24,6 +24,9 @@ CANDIDATES = 90
 
 REMEMBERED = 30
 """Chunks that similar commits changed and words alone may not have found."""
+
+MAX_MATCHED = 64
+"""Terms of a question that are weighed: of a long one, those that tell most."""
 
 SOURCES = 12
 """The question's best matches, which prime what they are related to."""
@@ -54,6 +57,8 @@ class PartMatch(NamedTuple):
     name_cover: float
     name_share: float
     file_cover: float
+    signature_cover: float
+    file_words: float
     file_best: float
 
 
@@ -62,7 +67,7 @@ class Findings(Struct, frozen=True):
 
     `declared` are remainders, each with the line that declares what the question names; `ids` are all chunks in the
     order in which they were found, `by_words` those of them that are found without an embedding. `alone` says that the
-    question is the id of one, so that nothing else is meant.
+    question is the id of one, so that nothing else is meant. `rarities` is what each known term of the question weighs.
     """
 
     matches: Mapping[int, PartMatch] = {}
@@ -72,6 +77,7 @@ class Findings(Struct, frozen=True):
     ids: Sequence[int] = ()
     by_words: Collection[int] = ()
     alone: bool = False
+    rarities: Mapping[str, float] = {}
 
 
 def search(
@@ -86,6 +92,12 @@ def search(
     parts = reader.words.parts(reader.writes)
     entries = entries_of(reader, question)
     matches: dict[int, PartMatch] = {}
+    rarities = {
+        term: question.weights[term] * rarity(parts.living, len(numbers)) for term, (numbers, _) in entries.items()
+    }
+    if len(entries) > MAX_MATCHED:
+        rarities = dict(sorted(rarities.items(), key=lambda entry: -entry[1])[:MAX_MATCHED])
+        entries = {term: entries[term] for term in rarities}
     places = None if types is None else [place for place, name in enumerate(CHUNK_TYPES) if name in types]
     if entries:
         matches = _by_chunk(match(parts, entries, question.weights, question.terms, CANDIDATES, places))
@@ -113,6 +125,7 @@ def search(
         list(dict.fromkeys([*by_words, *(chunk for chunk, _ in near)])),
         by_words,
         alone,
+        rarities,
     )
 
 
@@ -136,10 +149,15 @@ def _by_chunk(matches: Matches) -> dict[int, PartMatch]:
         best_of_file[file] = max(words, best_of_file.get(file, 0.0))
     found: dict[int, PartMatch] = {}
     columns = [column.tolist() for column in matches]
-    for part, chunk, file, words, cover, name_cover, name_share, file_cover in zip(*columns, strict=True):
+    for part, chunk, file, words, cover, name_cover, name_share, file_cover, signature_cover, file_words in zip(
+        *columns, strict=True
+    ):
         known = found.get(chunk)
         if known is None or words > known.words:
-            found[chunk] = PartMatch(part, words, cover, name_cover, name_share, file_cover, best_of_file[file])
+            best = best_of_file[file]
+            found[chunk] = PartMatch(
+                part, words, cover, name_cover, name_share, file_cover, signature_cover, file_words, best
+            )
     return found
 
 

@@ -51,8 +51,8 @@ class RecallFindings(Struct, frozen=True):
     """Findings of one call to memory: the best hits of all types, and what telling them takes beside files.
 
     `callers` counts who calls each chunk (row id), `around` has the other chunks of files whose chunks fold what they
-    hold, `evidence` is of each hit where it is asked for, `hint` is there where there is no hit.
-    `by_id` says that one chunk was asked for by its id.
+    hold, `evidence` is of each hit where it is asked for, `hint` is there where there is no hit,
+    `by_id` says that one chunk was asked for by its id, `missing` that the place that was asked for is not there.
     """
 
     indexed_at: float | None
@@ -63,6 +63,7 @@ class RecallFindings(Struct, frozen=True):
     logs: Sequence[LogReference]
     hint: str | None
     by_id: bool = False
+    missing: bool = False
 
 
 class MemoryRecall:
@@ -115,6 +116,7 @@ class MemoryRecall:
             results=results,
             hint=hint,
             logs=[recall_documents.seen_log(log) for log in found.logs],
+            missing=found.missing,
         )
 
     async def with_texts(self, params: RecallParams) -> list[tuple[Hit, Text]]:
@@ -167,6 +169,8 @@ def find(
     Where hits must fit a budget, there are more to choose from.
     """
     indexed = file_reader.fact(reader, "indexed_at")
+    if (missing := recall_documents.missing_place(reader, question, freshness.pending_files)) is not None:
+        return RecallFindings(float(indexed) if indexed else None, [], {}, {}, None, (), missing, missing=True)
     depth = params.limit if params.budget_tokens is None else max(params.limit, CHOICE)
     types = None if params.types is None else frozenset(params.types)
     question = completed(reader, question, always=params.prefix)
