@@ -44,7 +44,9 @@ class RecallParams(Wire, frozen=True, kw_only=True):
     """`aurora/recall`. `types` are `code`, `reas`, `know`; an empty `query` is an error.
 
     `budget_tokens` asks for the most useful mix of whole chunks and excerpts that fits, and so for content as well.
-    `context` is where the user is: what it is related to comes first.
+    `context` is where the user is: what it is related to comes first, and nothing is found that is not found without.
+    `prefix` says that the query is still being typed: its last word may be the beginning of others even where it is
+    one itself (one that is none is taken as such anyway).
     """
 
     query: str
@@ -54,6 +56,7 @@ class RecallParams(Wire, frozen=True, kw_only=True):
     include_content: bool = False
     explain: bool = False
     everywhere: bool = False
+    prefix: bool = False
     context: EditorContext | None = None
 
 

@@ -12,7 +12,7 @@ from msgspec import Struct
 from aurora_memory.recall.places import QueryPlace, places_in
 from aurora_memory.recall.question_kind import ISSUE_WORDS, QuestionKind, kind_of
 from aurora_memory.stopwords import ERRANDS, QUESTION_WORDS, without_stop_words
-from aurora_memory.tokens import stem_word, terms
+from aurora_memory.tokens import stem_word, terms, words_in
 
 MAX_TERMS = 250
 """Distinct terms of a question that count: a report of a thousand words."""
@@ -39,7 +39,6 @@ _DEFINING = frozenset("class declaration declared defined definition implementat
 _TESTS = frozenset({"test", "tests", "spec", "specs", "testing"})
 
 _IDENTIFIER = re.compile(r"[^\W\d]\w*(?:(?:\.|::|#)[^\W\d]\w*)*")
-_WORD = re.compile(r"[^\W_]\w*")
 _QUOTED = re.compile(r"`([^`\n]{1,80})`")
 _LOOKS_LIKE_CODE = re.compile(r"_|[a-z0-9][A-Z]|\.|::|#|\d")
 
@@ -59,6 +58,8 @@ class Question(Struct, frozen=True):
     by_name: bool
     about_tests: bool
     places: tuple[QueryPlace, ...] = ()
+    completions: Mapping[str, tuple[str, ...]] = {}
+    """Terms that are the beginning of a word (`recall.prefix`), each with those it may become."""
     kind: QuestionKind = "topic"
 
     @property
@@ -82,7 +83,7 @@ def parse_question(query: str) -> Question:
 
     Called once, where a query comes in; below, a question goes on as a `Question`.
     """
-    telling = without_stop_words(_WORD.findall(query), QUESTION_WORDS)
+    telling = without_stop_words(words_in(query), QUESTION_WORDS)
     counts = Counter(term for word in telling for term in stem_word(word))
     if not counts:
         counts = Counter(terms(query))

@@ -15,6 +15,7 @@ from aurora_memory.recall.candidates import Candidates, gather
 from aurora_memory.recall.dedupe import content_terms, fold_near_duplicates
 from aurora_memory.recall.file_evidence import in_order
 from aurora_memory.recall.fusion import fuse
+from aurora_memory.recall.prefix import completed
 from aurora_memory.recall.question import NO_QUESTION, Question
 from aurora_memory.recall.ranking import Hit, Rank, ranked, ranks_of, score
 from aurora_memory.recall.search import Findings, Focus, ReadText, search
@@ -50,6 +51,7 @@ def recall(
     """
     if not question.terms and not question.identifiers:
         return []
+    question = completed(reader, question)
     findings = search(reader, question, focus, types, near, read)
     if not findings.ids:
         return []
@@ -130,7 +132,7 @@ def _hit(
         last_used=used[-1] if used else None,
         last_modified=modified_at(chunk, candidates.commits, candidates.mtimes),
         focus=_focus(chunk, findings, parts),
-        matched=tuple(term for term in candidates.question.terms if any(term in part.occurrences for part in parts)),
+        matched=_matched(candidates.question, parts),
         history=candidates.histories[rank.place],
         path=tuple(findings.spread.path_to(chunk.id)),
         episodes=primed.episodes if primed else (),
@@ -138,6 +140,12 @@ def _hit(
         also=also,
         nearness=rank.nearness,
     )
+
+
+def _matched(question: Question, parts: Sequence[PartView]) -> tuple[str, ...]:
+    """The terms of a question that stand in a chunk; of one that is a beginning, the words that do."""
+    words = [word for term in question.terms for word in question.completions.get(term, (term,))]
+    return tuple(word for word in words if any(word in part.occurrences for part in parts))
 
 
 def _focus(chunk: ChunkView, findings: Findings, parts: Sequence[PartView]) -> tuple[int, int]:

@@ -11,6 +11,7 @@ from aurora_memory.bm25 import Matches, match, rarity
 from aurora_memory.chunks import CHUNK_TYPES
 from aurora_memory.recall.declarations import declaring
 from aurora_memory.recall.places import meant
+from aurora_memory.recall.prefix import entries_of, spelled_out
 from aurora_memory.recall.question import Question
 from aurora_memory.recall.similar_commits import COMMITS, Primed, prime, telling
 from aurora_memory.recall.spreading_activation import HUB, Spread
@@ -89,7 +90,7 @@ def search(
 ) -> Findings:
     """Everything that may answer a question; parameters as `recall` has them."""
     parts = reader.words.parts(reader.writes)
-    entries = reader.words.entries(list(question.weights))
+    entries = entries_of(reader, question)
     matches: dict[int, PartMatch] = {}
     rarities = {
         term: question.weights[term] * rarity(parts.living, len(numbers)) for term, (numbers, _) in entries.items()
@@ -110,7 +111,9 @@ def search(
         matches, exact, near = {}, [], ()
     exact = [*placed, *exact, *(chunk for chunk, _ in declared.values())]
     episodes = _episodes(reader, question)
-    spread, primed = _spread(reader, _sources(matches, exact, focus))
+    spread, primed = _spread(reader, _sources(matches, exact))
+    if focus is not None and (matches or exact or episodes or near):
+        spread, _ = _spread(reader, _sources(matches, exact, focus))  # context ranks what was found, and adds nothing
     remembered = sorted(episodes, key=lambda chunk: -episodes[chunk].amount)[:REMEMBERED]
     others = () if alone else (*primed, *remembered)
     by_words = dict.fromkeys([*matches, *(chunk.id for chunk in exact), *others])
@@ -158,7 +161,9 @@ def _by_chunk(matches: Matches) -> dict[int, PartMatch]:
     return found
 
 
-def _sources(matches: Mapping[int, PartMatch], exact: Sequence[ChunkView], focus: Focus | None) -> dict[int, float]:
+def _sources(
+    matches: Mapping[int, PartMatch], exact: Sequence[ChunkView], focus: Focus | None = None
+) -> dict[int, float]:
     """Shares of attention: the best matches by their words, exact names, and the editor's focus."""
     best = sorted(matches.items(), key=lambda entry: -(entry[1].words + entry[1].name_share))[:SOURCES]
     shares = {chunk: match.words**2 for chunk, match in best}
@@ -174,7 +179,7 @@ def _sources(matches: Mapping[int, PartMatch], exact: Sequence[ChunkView], focus
 def _episodes(reader: Reader, question: Question) -> dict[int, Primed]:
     if question.by_name:
         return {}
-    similar = telling(commit_reader.similar_commits(reader, question.terms, COMMITS))
+    similar = telling(commit_reader.similar_commits(reader, spelled_out(question), COMMITS))
     if not similar:
         return {}
     changed = commit_reader.changed_by(reader, [commit.id for commit in similar])

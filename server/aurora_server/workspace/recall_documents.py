@@ -18,7 +18,6 @@ from aurora_memory.recall import Hit, Question
 from aurora_memory.recall.places import meant
 from aurora_memory.store import chunk_reader, file_reader, learned_reader
 from aurora_memory.store.reader import Reader
-from aurora_memory.tokens import words
 from aurora_memory.views import ChunkView, Commits, Edge
 from aurora_protocol.human_text import count, shorten, whole_clause
 from aurora_protocol.methods import (
@@ -221,23 +220,3 @@ def missing_place(reader: Reader, question: Question, pending: int) -> str | Non
         return f"{paths[0]} has nothing at line {place.line}"
     near = difflib.get_close_matches(place.name, [chunk.name for chunk in chunks], n=1, cutoff=0.6)
     return f"{paths[0]} defines no {shorten(place.name, 200)}" + (f"; did you mean {near[0]}?" if near else "")
-
-
-def hint(reader: Reader, question: Question, pending: int) -> str:
-    """A sentence that helps when nothing was found: which word is unknown, what was meant, what is still to come."""
-    asked = [word for word in dict.fromkeys(words(question.text)) if len(word) > 2]
-    parts: list[str] = []
-    for word in asked:
-        names = chunk_reader.names_with(reader, word[:2])
-        known = {piece for name in names for piece in words(name)} | {name.lower() for name in names}
-        if word in known:
-            continue
-        near = difflib.get_close_matches(word, known, n=1, cutoff=0.75)
-        suggestion = f"; did you mean '{near[0]}'?" if near else "."
-        parts.append(f"No function mentions '{word}'{suggestion}")
-        break
-    if not parts:
-        parts.append("Nothing in this workspace answers that; try other words, or the name of a function.")
-    if pending:
-        parts.append(f"{pending} file{'s are' if pending > 1 else ' is'} still being indexed.")
-    return " ".join(parts)
