@@ -6,7 +6,7 @@ spelled as LSP has them, in our params too. Times are ISO 8601 in UTC with a `Z`
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 from msgspec import UNSET, Struct, UnsetType, field
 
@@ -43,16 +43,17 @@ class EditorContext(Wire, frozen=True, kw_only=True):
 class RecallParams(Wire, frozen=True, kw_only=True):
     """`aurora/recall`. `types` are `code`, `reas`, `know`; an empty `query` is an error.
 
-    `budget_tokens` asks for the most useful mix of whole chunks and excerpts that fits, and so for content as well.
-    `context` is where the user is: what it is related to comes first, and nothing is found that is not found without.
-    `prefix` says that the query is still being typed: its last word may be the beginning of others even where it is
-    one itself (one that is none is taken as such anyway).
+    `level` asks for answers of one size. `budget_tokens` asks for the most useful mix of whole chunks and excerpts that
+    fits, and so for content as well. `context` is where the user is: what it is related to comes first, and nothing is
+    found that is not found without. `prefix` says that the query is still being typed: its last word may be the
+    beginning of others even where it is one itself (one that is none is taken as such anyway).
     """
 
     query: str
     limit: int = 10
     types: list[str] | None = None
     budget_tokens: int | None = None
+    level: Literal["file", "class", "function"] | None = None
     include_content: bool = False
     explain: bool = False
     everywhere: bool = False

@@ -34,6 +34,9 @@ _SPACED = re.compile(r"(\S[^:\n]*\.\w+):(\d{1,9})(?:[-:]\d{1,9})*")
     "--type", "types", multiple=True, type=click.Choice(["code", "reas", "know"]), help="Only this type. Repeatable."
 )
 @click.option(
+    "--level", type=click.Choice(["file", "class", "function"]), help="Only answers of this size. [default: any]"
+)
+@click.option(
     "--budget",
     metavar="TOKENS",
     type=click.IntRange(min=1),
@@ -48,6 +51,7 @@ def mem(
     query: tuple[str, ...],
     limit: int,
     types: tuple[str, ...],
+    level: str | None,
     budget: int | None,
     content: bool,
     explain: bool,
@@ -67,6 +71,8 @@ def mem(
     params |= {"everywhere": everywhere}
     if types:
         params["types"] = list(dict.fromkeys(types))
+    if level is not None:
+        params["level"] = level
     if budget is not None:
         params["budget_tokens"] = budget
     with open_session(settings, root) as client:

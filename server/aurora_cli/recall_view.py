@@ -214,10 +214,16 @@ def _below(item: dict[str, Any], style: TerminalStyle) -> str:
 
 def _also(members: list[dict[str, Any]], width: int) -> str:
     """What else of the same file or class answers, as many as fit: `also here: Session.close :88, open_session :12`."""
-    named = [plain(f"{each['name']} :{each['line_start']}") for each in members]
+    named = [f"{_member(each)} :{each['line_start']}" for each in members]
     while named and len(said := f"also here: {', '.join(named)}") > width:
         named.pop()
     return said if named else ""
+
+
+def _member(member: dict[str, Any]) -> str:
+    """A member by its name; a section by its own heading, without those above it."""
+    name = _ANCHOR.sub("", str(member["name"]))
+    return plain(name.rpartition(".")[2] if member.get("kind") == "section" else name)
 
 
 def _name_room(locations: list[str], style: TerminalStyle) -> int:

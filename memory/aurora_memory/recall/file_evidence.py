@@ -68,6 +68,14 @@ def in_order(candidates: Candidates, ranks: Sequence[Rank]) -> Ordered:
     return Ordered(list(ranks))
 
 
+def of_files(candidates: Candidates, ranks: Sequence[Rank]) -> Ordered:
+    """One rank for each file, its best by what the file says together, whatever the kind of question."""
+    ordered = _one_of_each_file(candidates, ranks)
+    files = dict.fromkeys(candidates.heads[rank.place].path for rank in ordered.ranks)
+    first = {path: next(r for r in ordered.ranks if candidates.heads[r.place].path == path) for path in files}
+    return Ordered(list(first.values()), ordered.also)
+
+
 def evidence(candidates: Candidates, ranks: Sequence[Rank]) -> dict[str, float]:
     """By path: the decaying sum of its chunks' scores, best first, and what its name adds."""
     found: dict[str, float] = {}

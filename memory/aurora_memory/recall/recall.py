@@ -8,12 +8,15 @@ are plain functions over a `Reader`: `await store.read(recall, question, …)` r
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from typing import Literal
 
-from aurora_memory.chunks import type_of
+from msgspec.structs import replace
+
+from aurora_memory.chunks import MODULE_NAME, type_of
 from aurora_memory.recall.access_history import modified_at
 from aurora_memory.recall.candidates import Candidates, gather
 from aurora_memory.recall.dedupe import content_terms, fold_near_duplicates
-from aurora_memory.recall.file_evidence import in_order
+from aurora_memory.recall.file_evidence import in_order, of_files
 from aurora_memory.recall.fusion import fuse
 from aurora_memory.recall.prefix import completed
 from aurora_memory.recall.question import NO_QUESTION, Question
@@ -26,6 +29,15 @@ from aurora_memory.views import ChunkView, PartView
 
 STORED = frozenset({"code", "know"})
 """The types of chunks that files become."""
+
+Level = Literal["file", "class", "function"]
+"""Size of an answer."""
+
+OF_LEVEL: Mapping[Level | None, frozenset[str]] = {
+    "class": frozenset({"class", "interface", "struct", "trait", "enum", "type", "namespace", "object", "record"}),
+    "function": frozenset({"function", "method", "macro"}),
+}
+"""Kinds of chunks that are of a size. A file is told by what is best in it."""
 
 FOLDED = 8
 """Ranks below the asked number among which near-duplicates are looked for."""
@@ -41,13 +53,14 @@ def recall(
     weights: Weights | None = None,
     near: Sequence[tuple[int, float]] = (),
     read: ReadText | None = None,
+    level: Level | None = None,
 ) -> list[Hit]:
     """The `limit` most useful chunks of files for a question, best first, none repeated. `now` is Unix seconds.
 
     `types` are those asked for, `code` and `know`; both where it is None. Reasoning has a recall of its own.
     `near` are the chunks (row ids) that an embedding finds nearest to the question, best first, each with its
     similarity; that ranking is fused with the one of words, relations and history. With `read` a constant that
-    the query names, and asks nothing else of, is found where it is declared.
+    the query names, and asks nothing else of, is found where it is declared. `level` asks for answers of one size.
     """
     if not question.terms and not question.identifiers:
         return []
@@ -57,6 +70,8 @@ def recall(
         return []
     wanted = STORED if types is None else STORED & frozenset(types)
     heads = [head for head in chunk_reader.heads(reader, findings.ids) if type_of(head.kind) in wanted]
+    if level in OF_LEVEL:
+        heads = [head for head in heads if head.kind in OF_LEVEL[level]]
     candidates = gather(reader, question, heads, findings, now)
     ranks = ranked(candidates, reader.weighing, weights)
     if near and not findings.alone:
@@ -64,8 +79,24 @@ def recall(
         ranks = fuse(ranks, near, findings.by_words, pinned)
     if findings.alone:
         return _best(reader, candidates, findings, ranks[: limit + FOLDED], limit)
+    if level == "file":
+        files = of_files(candidates, ranks)
+        return _as_files(reader, _best(reader, candidates, findings, files.ranks[:limit], limit, files.also))
     ordered = in_order(candidates, ranks)
     return _best(reader, candidates, findings, ordered.ranks[: limit + FOLDED], limit, ordered.also)
+
+
+def _as_files(reader: Reader, hits: Sequence[Hit]) -> list[Hit]:
+    """Each hit as its whole file, where memory has a chunk for that, with the hit first of what is told beside it."""
+    found = []
+    for hit in hits:
+        whole = next((each for each in chunk_reader.of_file(reader, hit.chunk.path) if each.name == MODULE_NAME), None)
+        if whole is None or whole.id == hit.chunk.id:
+            found.append(hit)
+        else:
+            beside = [each for each in hit.also if each.id != whole.id]
+            found.append(replace(hit, chunk=whole, also=(hit.chunk, *beside)))
+    return found
 
 
 def weigh(reader: Reader, chunks: Sequence[ChunkView], now: float) -> list[Hit]:

@@ -184,8 +184,8 @@ def find(
     if hits is None:
         hits = []
         if types is None or types & STORED:
-            hits += recall(reader, question, depth, now, focus, types, near=near, read=read_text)
-        if reasoning and not (hits and question.is_id):
+            hits += recall(reader, question, depth, now, focus, types, near=near, read=read_text, level=params.level)
+        if reasoning and params.level is None and not (hits and question.is_id):
             hits += recall_reasoning(reader, question, depth, now, policies)
         hits = sorted(hits, key=lambda hit: -hit.strength)[:depth]
         callers = relation_reader.caller_counts(reader, [hit.chunk.id for hit in hits])
