@@ -18,6 +18,10 @@ _IN_BRACKETS = (("( ", "("), ("[ ", "["), (" )", ")"), (" ]", "]"), (",)", ")"),
 _QUOTES = re.compile(r"[a-zA-Z]{0,2}(\"\"\"|'''|\"|')")
 _ADJACENT = re.compile(r"(\"\"\"|'''|\"|')\s+[a-zA-Z]{0,2}(?:\"\"\"|'''|\"|')")
 _MARKER = re.compile(r"(?:/\*[*!]?|//[/!]?|\*(?!/)|#+!?|=begin|=end)\s?")
+_DASHES = re.compile(r"--+(?:\[=*\[)?-*\s?")
+_DASHES_CLOSER = re.compile(r"\s*(?:--)?\]=*\]\s*$")
+"""Lua's markers; in other languages dashes begin an item of a list."""
+_TAGS = re.compile(r"</?(?:summary|remarks|para|param|typeparam|returns|value|exception|example|see|seealso|c|code|inheritdoc|paramref|typeparamref|list|item|description)\b[^<>]*>")
 _CLOSER = re.compile(r"\s*\*+/\s*$")
 _DIRECTIVE = re.compile(
     r"(?:go:|nolint|eslint|tslint|@ts-|prettier-|rubocop:|clang-|noqa|type: ignore|pylint:|NOSONAR)"
