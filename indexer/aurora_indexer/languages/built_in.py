@@ -103,7 +103,7 @@ LANGUAGES: tuple[Language, ...] = (
         name="cpp",
         suffixes=(".cc", ".cpp", ".cxx", ".hpp", ".hh", ".hxx", ".h++", ".c++"),
         read_imports=imports.c,
-        hidden=c_family.hidden,
+        hidden=c_family.hidden_in_cpp,
         words=_C_WORDS
         | _words(
             "class constexpr delete explicit final friend mutable namespace new noexcept nullptr operator"

@@ -64,13 +64,56 @@ _NAMESPACE = re.compile(rb"(?m)^[ \t]{0,80}([A-Z_][A-Z0-9_]{0,60}NAMESPACE[A-Z0-
 _PRINTED = re.compile(rb"\S")
 
 
+_CAPITALS = rb"[A-Z_][A-Z0-9_]{2,80}+"
+_ARGUMENTS = rb"(?:[ \t]{0,8}+\((?:[^()\n]|\([^()\n]{0,200}+\)){0,200}+\))"
+
+_NULLABLE = re.compile(rb"\b(?:absl_n(?:onnull|ullable|ullability_unknown)|_Nonnull|_Nullable|_Null_unspecified)\b")
+"""What may be said of a pointer: `T* _Nonnull x`."""
+
+_POINTED = re.compile(rb"[*&>][ \t]{0,8}+(" + _CAPITALS + rb")(?=\s{1,80}+[A-Za-z_:])(?!\s+(?:and|or|xor|bitand|bitor)\b)")
+"""`char* MYLIB_NONNULL name`: no two names are side by side in an expression."""
+
+_BEHIND = re.compile(
+    rb"\)(?:\s{0,80}+(?:const|volatile|noexcept|override|final|mutable|&&?+)(?!\w)){0,6}+\s{1,80}+"
+    rb"((?:" + _CAPITALS + _ARGUMENTS + rb"?+\s{0,80}+){1,4}+)"
+    rb"(?=(?:(?:const|noexcept|override|final|try)\b\s{0,80}+|->[^;{}()]{1,200}+){0,4}+(?:\{|:(?!:)))"
+)
+"""`void f() const MYLIB_GUARDED_BY(mu) {`: between a function's parameters and its body."""
+
+_AHEAD = re.compile(
+    rb"\n[ \t]{0,80}+(?:(?:static|inline|constexpr|virtual|explicit|friend|extern|\[\[[^\]\n]{0,80}+\]\])[ \t]+){0,4}+"
+    rb"((?:" + _CAPITALS + _ARGUMENTS + rb"?+[ \t]{1,80}+){1,3}+)(?=[ \t]{0,8}+(?:::)?[a-z_A-Z])"
+    rb"(?!(?:return|else|delete|new|throw|co_return|co_yield|co_await|case|goto|using|typedef|if|for|while|switch|do)\b)"
+    rb"(?=(?:::)?\w++(?:::\w++){0,8}+(?:<[^;{}()]{0,200}+>)?+[*&]{0,3}+\s{1,80}+[*&]{0,3}+[\w:~][^;{}()=,\"'#+|!?]{0,200}+\()"
+)
+"""`MYLIB_INLINE int f(`, `static MYLIB_API void f(`: before what a function returns, with a name and `(` to come."""
+
+
+def hidden_in_cpp(source: bytes) -> bytes:
+    """The source with those macros blanked that `hidden` blanks, and those that stand like attributes of functions."""
+    spans = _macros(source)
+    if b"_N" in source or b"absl_n" in source:
+        spans += [match.span() for match in _NULLABLE.finditer(source)]
+    for around in (_POINTED, _BEHIND, _AHEAD):
+        spans += [match.span(1) for match in around.finditer(source)]
+    return _blanked(source, spans)
+
+
 def hidden(source: bytes) -> bytes:
     """The source with macros blanked, byte for byte: those between `class` and a name, and those for a namespace."""
+    return _blanked(source, _macros(source))
+
+
+def _macros(source: bytes) -> list[tuple[int, int]]:
     spans = []
     if any(maybe.search(source) for maybe in _MAYBE):
         spans = [match.span(2) for match in _EXPORTED.finditer(source)]
     if b"NAMESPACE" in source:
         spans += [match.span(1) for match in _NAMESPACE.finditer(source)]
+    return spans
+
+
+def _blanked(source: bytes, spans: list[tuple[int, int]]) -> bytes:
     if not spans:
         return source
     text = bytearray(source)
