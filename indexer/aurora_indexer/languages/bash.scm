@@ -2,6 +2,9 @@
 
 (function_definition name: (word) @name body: (_) @body) @function
 
+; What shell.py makes of Bats' @test.
+((variable_assignment name: (variable_name) @_test) @attribute @trivia (#eq? @_test "B__"))
+
 (comment) @comment
 
 (command name: (command_name . (word) @call .))

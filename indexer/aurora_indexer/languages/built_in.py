@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from aurora_indexer.languages import c_family, ecmascript, imports
+from aurora_indexer.languages import c_family, ecmascript, imports, kotlin, shell
 from aurora_indexer.languages.language import CLASS_LIKE, Language
 
 
@@ -149,6 +149,7 @@ LANGUAGES: tuple[Language, ...] = (
         suffixes=(".kt", ".kts"),
         interpreters=("kotlin", "kotlinc"),
         read_imports=imports.kotlin,
+        hidden=kotlin.hidden,
         words=_words(
             "abstract any as boolean by class companion constructor data enum false final fun get import in init inline"
             " inner int interface internal is it lateinit list long null object open operator out override package param"
@@ -195,9 +196,10 @@ LANGUAGES: tuple[Language, ...] = (
         interpreters=("sh", "bash", "dash", "ksh", "zsh", "bats"),
         read_imports=imports.shell,
         words=_words(
-            "case declare done echo elif else esac eval exit export false fi for function if local printf read readonly"
-            " return set shift source test then true unset while"
+            "case cat command declare done echo elif else esac eval exec exit export false fi for function grep local"
+            " printf read readonly return sed set shift source test then trap true unset while"
         ),
         separator=r"(?!)",
+        hidden=shell.hidden,
     ),
 )
