@@ -164,7 +164,7 @@ class Evidence(Wire, frozen=True, kw_only=True):
     semantic: Similarity | UnsetType = UNSET
 
 
-class Member(Wire, frozen=True, kw_only=True):
+class FileMember(Wire, frozen=True, kw_only=True):
     """Another definition of a result's file that answers as well. Lines are 1-based, inclusive."""
 
     id: str
@@ -201,7 +201,7 @@ class Recalled(Wire, frozen=True, kw_only=True):
     callers: int
     workspace: str
     similar: list[str] = []
-    also: list[Member] = []
+    also: list[FileMember] = []
     excerpt: bool = False
     content: str | UnsetType = UNSET
     content_lines: list[int] | UnsetType = UNSET

@@ -24,7 +24,7 @@ from aurora_protocol.methods import (
     ActivationTerms,
     Evidence,
     ExplainResult,
-    Member,
+    FileMember,
     PatternUse,
     Recalled,
     RelatedChunk,
@@ -81,7 +81,7 @@ def recalled(
         workspace=str(root),
         similar=[shown_id(each) for each in hit.similar],
         also=[
-            Member(
+            FileMember(
                 id=shown_id(each),
                 name=each.name,
                 kind=each.kind,
