@@ -13,6 +13,7 @@ from aurora_deliverables.events import (
     HumanIntervened,
     Iterated,
     RecoveryBegan,
+    Revived,
     SessionJoined,
     SpecSource,
     Started,
@@ -299,3 +300,26 @@ def test_events_have_one_order() -> None:
         "ToolCalled",
         "Ended",
     ]
+
+
+def test_a_revival_takes_the_end_back_and_goes_on_where_it_was() -> None:
+    events = log(
+        (0, begin("tasks")),
+        (5, begin("apply")),
+        (10, begin("archive")),
+        (11, Ended("failed", "incomplete")),
+        (20, Revived()),
+        (30, begin("verify")),
+    )
+    gone_on = folded(events)
+    assert (gone_on.status, gone_on.completed_at, gone_on.deliverable_failed) == ("verifying", None, None)
+    assert gone_on.apply_iterations == 1 and gone_on.failure_type is None
+    assert [(span.phase, span.started_at) for span in gone_on.spans][-2:] == [
+        ("apply", NINE + 20 * 60),
+        ("verify", NINE + 30 * 60),
+    ]
+    again = folded([*events, Event("over", "add-search", NINE + 40 * 60, Ended("completed"))])
+    assert (again.status, again.deliverable_failed) == ("completed", False)
+    nothing_over = Reducer()
+    nothing_over.take(log((0, begin("apply")), (1, Revived())))
+    assert list(nothing_over.refused.values()) == ["'add-search' is executing, not over: there is nothing to revive"]
