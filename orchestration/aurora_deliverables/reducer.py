@@ -92,6 +92,9 @@ class Reducer:
         self._since = 0.0
         self._iterations = dict.fromkeys(PHASES, 0)
         self._verified = False
+        self._tests_failed = False
+        self._unsaid_since: float | None = None
+        """When apply went on after a verification that nobody called failed yet: rework from there on, if it was."""
         self._recovering = False
         self._recovery_since: float | None = None
         self._recovery_seconds = 0.0
@@ -236,15 +239,18 @@ class Reducer:
         self._leave(at)
         self.current_phase, self._since = phase, at
         self.status = status_in(phase)
-        self._iterations[phase] += 1
+        if phase != "apply" or self._verified or not self._iterations["apply"]:
+            self._iterations[phase] += 1  # of apply, each with its verify is one: work that was only put aside goes on
         if phase == "verify":
             self._verified = self._iterations["apply"] > 0
         elif phase == "apply":
-            if self._verified and self._recovery_since is None:
+            if self._verified and self._tests_failed and self._recovery_since is None:
                 self._recoveries += 1
                 self._recovery_since = at
                 self._unclaimed = True
-            self._verified = False
+            elif self._verified:
+                self._unsaid_since = at
+            self._verified = self._tests_failed = False
             self._recovering = self._recovery_since is not None
 
     def _phase_ended(self, what: PhaseEnded, at: float) -> None:
@@ -261,7 +267,7 @@ class Reducer:
         self.settled = True
         self._completed_at = at
         self._failure = what.failure_type
-        self._withdrawn = what.withdrawn
+        self._withdrawn = what.withdrawn and what.status == "failed"
         # Who names a type of failure says that it failed, unless told otherwise.
         self._failed = True if what.deliverable_failed is None and what.failure_type else what.deliverable_failed
 
@@ -289,8 +295,10 @@ class Reducer:
             self._recovery_calls += what.tool_calls
             return
         if self._recovery_since is None:
-            self._recovery_since = at
-        self._split(at)
+            self._recovery_since = at if self._unsaid_since is None else self._unsaid_since
+        if self._unsaid_since is None:
+            self._split(at)
+        self._unsaid_since = None
         self._recovering = True
 
     def _iterated(self, _: Iterated, at: float) -> None:
@@ -326,12 +334,17 @@ class Reducer:
 
     def _tests_ran(self, what: TestsRan, _: float) -> None:
         self._measured.ran(what)
+        if what.failed or what.succeeded is False:
+            self._tests_failed = True
+        elif what.succeeded or what.passed:
+            self._tests_failed = False  # of several runs of a verification the last one tells how it went
 
     def _leave(self, at: float) -> None:
         """End the phase under way; with an apply its recovery ends."""
         if self.current_phase is None:
             return
         self._done.append(self._span(at))
+        self._unsaid_since = None
         if self.current_phase == "apply":
             self._stop_recovering(at)
         self.current_phase = None

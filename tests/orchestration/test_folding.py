@@ -167,12 +167,27 @@ def test_rework_that_is_over_counts_as_long_as_it_took_and_never_more_than_the_w
 
 
 def test_verify_that_leads_back_by_way_of_planning_is_a_recovery_too() -> None:
-    replanned = folded(log((0, begin("apply")), (1, begin("verify")), (2, begin("design")), (3, begin("apply"))))
+    broken = (1, TestsRan(failed=1))
+    replanned = folded(
+        log((0, begin("apply")), (1, begin("verify")), broken, (2, begin("design")), (3, begin("apply")))
+    )
     assert (replanned.recovery_attempts, replanned.apply_iterations) == (1, 2)
     first = folded(log((0, begin("verify")), (1, begin("apply"))))
     assert first.recovery_attempts == 0, "nothing was applied yet that could have failed"
     twice = folded(log((0, begin("apply")), (1, end("apply")), (2, begin("apply"))))
-    assert (twice.recovery_attempts, twice.apply_iterations) == (0, 2)
+    assert (twice.recovery_attempts, twice.apply_iterations) == (0, 1), "no verification lies between"
+
+
+def test_a_recovery_follows_a_verification_that_failed() -> None:
+    def after(*runs: TestsRan) -> tuple[int, int]:
+        told = [(2 + n / 10, run) for n, run in enumerate(runs)]
+        made = folded(log((0, begin("apply")), (2, begin("verify")), *told, (5, begin("apply")), (9, begin("verify"))))
+        return made.recovery_attempts, made.apply_iterations
+
+    assert after(TestsRan(passed=5, failed=0)) == (0, 2), "more work is no rework"
+    assert after() == (0, 2), "nobody said that it failed"
+    assert after(TestsRan(passed=5, failed=1)) == after(TestsRan(succeeded=False)) == (1, 2)
+    assert after(TestsRan(failed=1), TestsRan(passed=6, failed=0)) == (0, 2), "the last run tells"
 
 
 def test_a_phase_that_two_sources_notice_begins_once() -> None:

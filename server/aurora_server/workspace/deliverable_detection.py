@@ -156,7 +156,7 @@ class DeliverableDetection:
 
     def _told_of(self, events: Sequence[Event], changed: Sequence[Deliverable]) -> None:
         for deliverable in changed:
-            if deliverable.status in ("completed", "failed"):
+            if deliverable.status in ("completed", "failed") or deliverable.kind == "run":
                 self._open.pop(deliverable.change_id, None)
                 self._edited_at.pop(deliverable.change_id, None)
             else:
@@ -195,7 +195,7 @@ class DeliverableDetection:
         self._open = {
             each.change_id: each
             for each in await self._deliverables.all()
-            if each.status not in ("completed", "failed")
+            if each.status not in ("completed", "failed") and each.kind == "change"
         }
         self._head = await asyncio.to_thread(self._read_head)
         files = await self._store.read(file_reader.files)
