@@ -116,13 +116,23 @@ class DeliverableDetection:
         self._begun = False
         self._wake.set()
 
-    async def at_work(self, now: float, sticky: str | None = None) -> Attributed | None:
-        """The deliverable that is worked on now: the branch's, else `sticky` while it is open, else the likeliest."""
+    @property
+    def open_ids(self) -> list[str]:
+        """The deliverables that are open."""
+        return list(self._open)
+
+    def change_at(self, path: str) -> str | None:
+        """The deliverable whose spec the file at `path` (relative, `/`) is a part of, where one is known."""
+        names = (self._specs.change_id(source, key) for source, key in self._specs.of(path))
+        return next((each for name in names if (each := self._deliverables.named(name)) in self._open), None)
+
+    async def at_work(self, sticky: str | None = None) -> Attributed | None:
+        """The deliverable that is worked on now: the branch's, else `sticky` while it is open, else the only one."""
         if not self._open:
             return None
         branch = await self._branch()
-        open_ = [Open(each.change_id, each.updated_at) for each in self._open.values()]
-        found = attribute(open_, branch, now)
+        open_ = [Open(each.change_id, each.names) for each in self._open.values()]
+        found = attribute(open_, branch)
         if sticky in self._open and (found is None or not found.why.startswith("on branch")):
             return Attributed(sticky, "the session's")
         return found
@@ -402,7 +412,7 @@ class DeliverableDetection:
         earlier = [run for run in noted.tests if edited_at is None or run.at < edited_at]
         await self._tested(earlier)
         if edited_at is not None:
-            found = await self.at_work(self._now())
+            found = await self.at_work()
             if found is not None:
                 self._edited_at[found.change_id] = edited_at
                 state = await self.known(found.change_id)
@@ -445,7 +455,7 @@ class DeliverableDetection:
     async def _look_at_commit(self, commit: commits.Commit, made_here: bool) -> None:
         name, why = commits.named(commit, self._open), "which names it"
         if name is None and made_here:
-            found = await self.at_work(commit.at)
+            found = await self.at_work()
             if found is None or commit.at + 1 < (await self.known(found.change_id)).phase_at:
                 return
             name, why = found.change_id, found.why
