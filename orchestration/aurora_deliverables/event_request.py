@@ -18,7 +18,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from aurora_deliverables import InvalidRequest
-from aurora_deliverables.choices import EventAction, Status
+from aurora_deliverables.choices import EventAction, Kind, Status
 from aurora_deliverables.events import (
     AgentIdentity,
     Conformed,
@@ -31,6 +31,8 @@ from aurora_deliverables.events import (
     PhaseEnded,
     PhaseStarted,
     RecoveryBegan,
+    Renamed,
+    Revived,
     SessionJoined,
     Started,
     TasksCounted,
@@ -87,6 +89,7 @@ class ListRequest(DeliverableRequest, frozen=True, kw_only=True, tag="list"):
     status: Annotated[Literal[Status, "open"] | None, Meta(description="Only these; `open` is what has not ended.")] = (
         None
     )
+    kind: Annotated[Kind | None, Meta(description="`run` lists questions, which are no deliverables.")] = None
     limit: Limit = 1000
 
 
@@ -154,6 +157,8 @@ ACTIONS: Mapping[EventAction, ActionSpec] = {
         Ended, "It is accepted and archived; its five numbers are printed.", fixed={"status": "completed"}
     ),
     "fail": ActionSpec(Ended, "It is abandoned, or not good enough.", fixed={"status": "failed"}),
+    "revive": ActionSpec(Revived, "It goes on after all: what was said of its end no longer counts."),
+    "rename": ActionSpec(Renamed, "It is called NAME from here on, and stays the same deliverable.", words=("name",)),
 }
 
 SPELLED: Mapping[tuple[type[Struct], str], str] = {

@@ -27,7 +27,7 @@ REFUSED = "Refused"
 """`data.kind` of the error that says that an event was not taken, and why."""
 
 Period = Literal["daily", "cumulative", "monthly"]
-GroupBy = Literal["agent", "model", "type", "complexity", "workspace"]
+GroupBy = Literal["agent", "model", "author", "type", "complexity", "workspace"]
 
 
 class MetricsParams(Wire, frozen=True, kw_only=True):

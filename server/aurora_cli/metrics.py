@@ -34,7 +34,9 @@ _BARS = "▁▂▃▄▅▆▇█"
     help="Deliverables back, if these are sooner reached. [default: as configured, 20]",
 )
 @click.option(
-    "--by", type=click.Choice(["agent", "model", "type", "complexity", "workspace"]), help="Per one of these as well."
+    "--by",
+    type=click.Choice(["agent", "model", "author", "type", "complexity", "workspace"]),
+    help="Per one of these as well.",
 )
 @click.pass_obj
 def metrics(settings: GlobalOptions, window_days: float | None, window_count: int | None, by: str | None) -> None:

@@ -317,3 +317,46 @@ def test_a_hook_that_is_none_is_refused_and_hurts_nobody(daemon: Daemon, root: P
             params = {"action": "ingest", "format": "claude-code-hook", "document": document}
             with pytest.raises(RequestFailed, match="Claude Code hook"):
                 client.request("aurora/deliverable", params)
+
+
+def test_of_two_open_changes_each_session_works_on_its_own_and_what_cannot_be_told_apart_on_none(
+    daemon: Daemon, root: Path, home: Path
+) -> None:
+    with daemon.client(root) as client:
+        client.request("aurora/index", timeout=60)
+        for name in ("add-search", "fix-login"):
+            write(root / "openspec" / "changes" / name / "proposal.md", PROPOSAL)
+            write(root / "openspec" / "changes" / name / "tasks.md", TASKS)
+            seen(home, name, "tasks")
+        session = Session(client, root)
+        told = session.ran("ls", "", well=True)
+        assert told["accepted"] == 0 and told["notes"][0].startswith("unattributed: 2 deliverables are open")
+        tasks = root / "openspec" / "changes" / "add-search" / "tasks.md"
+        session.hook("PostToolUse", tool_name="Edit", tool_input={"file_path": str(tasks)}, tool_use_id="toolu_e")
+        session.ran("ls", "", well=True)
+        usage = {"input_tokens": 10, "output_tokens": 7}
+        message = {"id": "msg_1", "model": "claude-opus-4-6", "usage": usage}
+        at = datetime.now(UTC).isoformat()
+        archive = root / "openspec" / "changes" / "archive" / "2026-11-22-add-search"
+        archive.parent.mkdir()
+        tasks.parent.rename(archive)
+        until(lambda: (d := deliverable_in(home, "add-search")) is not None and d.status == "completed", 15)
+        session.transcript.write_text(json.dumps({"type": "assistant", "timestamp": at, "message": message}) + "\n")
+        session.hook("Stop", stop_hook_active=False)
+    mine, other = deliverable_in(home, "add-search"), deliverable_in(home, "fix-login")
+    assert mine is not None and other is not None
+    assert mine.tool_calls == {"Edit": 1, "Bash": 1} and other.tool_calls == {}
+    assert mine.tokens is not None and mine.tokens.total_tokens == 17, "of the turn that archived it"
+    assert other.tokens is None and other.sessions == ()
+
+
+def test_a_prompts_deliverable_ends_with_its_session(root: Path, home: Path) -> None:
+    with Daemon(home, AURORA_DELIVERABLES_DETECT_PROMPTS="true") as daemon, daemon.client(root) as client:
+        client.request("aurora/index", timeout=60)
+        session = Session(client, root)
+        session.hook("UserPromptSubmit", prompt="Sort them")
+        seen(home, "prompt-5e55", "propose")
+        session.hook("SessionEnd", reason="other")
+        until(lambda: (d := deliverable_in(home, "prompt-5e55")) is not None and d.completed_at is not None, 15)
+    found = deliverable_in(home, "prompt-5e55")
+    assert found is not None and (found.status, found.deliverable_failed) == ("completed", False)

@@ -95,7 +95,7 @@ class Workspace:
         self.adoption = Adoption(root, store)
         self.deliverables = Deliverables(store, time.time, measuring.conformance_threshold)
         self.detecting = DeliverableDetection(root, store, self.deliverables, indexer, detect)
-        self.hooks = ClaudeHooks(self.deliverables, self.detecting)
+        self.hooks = ClaudeHooks(root, self.deliverables, self.detecting)
         self.learned = LearnedMemory(root, store, indexer, self.adoption, self.detecting.forget)
         self._lifespan_review = LifespanReview(root, store, indexer, lifespans.policies)
         self._follower = (
