@@ -34,6 +34,8 @@ def framed_lines(checked: Checked, style: Style) -> Iterator[str]:
         )
         if finding.fix and is_fixable(finding):
             yield f"  {style.dim('=')} --fix can mend this: {plain(finding.fix.title)}"
+        elif finding.fix:
+            yield f"  {style.dim('=')} perhaps, for you to decide: {plain(finding.fix.title)}"
         yield ""
 
 
