@@ -29,7 +29,8 @@ _BRACE = re.compile(r"[{}]")
 _TWO_BRACES = re.compile(r"\{\{[^{}]++\}\}").match
 _NAME = re.compile(r"(?:[A-Za-z0-9_]|%[0-9A-Fa-f]{2})(?:\.?(?:[A-Za-z0-9_]|%[0-9A-Fa-f]{2}))*")
 _PREFIX = re.compile(r"[1-9][0-9]{0,3}")
-_NOT_LITERAL = re.compile(r"[\x00-\x20\"'<>\\^`|\x7f]|%(?![0-9A-Fa-f]{2})")
+# An apostrophe is a literal as well: RFC 6570 leaves it out by mistake (erratum 6937).
+_NOT_LITERAL = re.compile(r"[\x00-\x20\"<>\\^`|\x7f]|%(?![0-9A-Fa-f]{2})")
 _MAX_PROBLEMS = 20
 
 
