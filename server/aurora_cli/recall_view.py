@@ -10,7 +10,7 @@ from typing import Any
 
 from aurora_cli.explain_view import explanation
 from aurora_cli.output import Style
-from aurora_protocol.human_text import ago, count, plain, plain_lines, shorten, took
+from aurora_protocol.human_text import ago, count, plain, plain_lines, shorten, took, used
 
 _CALLABLE = ("function", "method", "macro")
 _WIDEST_LOCATION = 44
@@ -128,8 +128,9 @@ def _facts(item: dict[str, Any], now: datetime) -> str:
     facts = []
     if item.get("last_modified"):
         facts.append(f"changed {ago(item['last_modified'], now)}")
-    if item.get("callers"):
-        facts.append(count(item["callers"], "caller"))
+    for many, noun in (("callers", "caller"), ("subclasses", "subclass")):
+        if said := used(item.get(many, 0), item.get(f"likely_{many}", 0), noun):
+            facts.append(said)
     if item.get("similar"):
         facts.append(f"+{len(item['similar'])} alike")
     if item.get("excerpt"):
