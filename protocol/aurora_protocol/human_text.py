@@ -24,6 +24,18 @@ def count(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
+def used(sure: int, likely: int, noun: str) -> str:
+    """`3 callers`, `3 callers and maybe 2 more`, `maybe 1 subclass`; empty where there are none."""
+    said = _users(sure, noun) if sure else ""
+    if likely:
+        said += f" and maybe {likely:,} more" if said else f"maybe {_users(likely, noun)}"
+    return said
+
+
+def _users(number: int, noun: str) -> str:
+    return count(number, noun) if number == 1 or not noun.endswith("s") else f"{number:,} {noun}es"
+
+
 def took(milliseconds: float) -> str:
     """`0.4 ms`, `12 ms`, `1.8 s`, `2 min 5 s`."""
     if milliseconds < 1:

@@ -178,9 +178,9 @@ class Recalled(Wire, frozen=True, kw_only=True):
     """One recalled chunk. Lines are 1-based, inclusive; `file` is relative to its workspace, with `/`.
 
     `tokens` is what the chunk, or what is delivered of it, costs a language model; an `excerpt` is its most telling
-    lines only. Where `content` is not the lines as they stand, `content_lines` has the number of each of its lines, 0
-    for what is left out. `similar` are ids of near-duplicates this one answers for, `also` what else of its file
-    answers the query, best first.
+    lines only. `callers` and `subclasses` are sure; `likely_…` are those beside them that only may be. Where `content`
+    is not the lines as they stand, `content_lines` has the number of each of its lines, 0 for what is left out.
+    `similar` are ids of near-duplicates this one answers for, `also` what else of its file answers, best first.
     """
 
     id: str
@@ -200,6 +200,9 @@ class Recalled(Wire, frozen=True, kw_only=True):
     summary: str
     callers: int
     workspace: str
+    likely_callers: int = 0
+    subclasses: int = 0
+    likely_subclasses: int = 0
     similar: list[str] = []
     also: list[FileMember] = []
     excerpt: bool = False
@@ -293,13 +296,14 @@ class StatusResult(Wire, frozen=True, kw_only=True):
 
 
 class RelatedChunk(Wire, frozen=True, kw_only=True):
-    """Related chunk, and how it is related (`calls`, `called by`, `contains`, `inherits`, …)."""
+    """Related chunk, and how it is related (`calls`, `called by`, `contains`, `inherits`, …); `likely`: it may be."""
 
     relation: str
     id: str
     name: str
     file: str
     line: int
+    likely: bool = False
 
 
 class ExplainParams(Wire, frozen=True, kw_only=True):

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from aurora_cli.output import TerminalStyle
-from aurora_protocol.human_text import ago, count, plain, plain_lines, shorten, took, whole_clause
+from aurora_protocol.human_text import ago, count, plain, plain_lines, shorten, took, used, whole_clause
 
 _CALLABLE = ("function", "method", "macro")
 _WIDEST_NAME = 48
@@ -235,8 +235,9 @@ def _name_room(locations: list[str], style: TerminalStyle) -> int:
 
 def _facts(item: dict[str, Any], now: datetime) -> str:
     facts = []
-    if item.get("callers"):
-        facts.append(count(item["callers"], "caller"))
+    for many, noun in (("callers", "caller"), ("subclasses", "subclass")):
+        if said := used(item.get(many, 0), item.get(f"likely_{many}", 0), noun):
+            facts.append(said)
     if item.get("last_modified") and (now - datetime.fromisoformat(item["last_modified"])).days <= _RECENT_DAYS:
         facts.append(f"changed {ago(item['last_modified'], now)}")
     if item.get("similar"):

@@ -128,7 +128,8 @@ LANGUAGES: tuple[Language, ...] = (
         words=_words(
             "abstract async await base bool byte char class const decimal delegate double enum event explicit float get"
             " implicit init int interface internal long namespace new null object operator out override params partial"
-            " private protected public readonly record ref return sealed set short static string struct summary task this"
+            " private protected public readonly record ref return sealed set short static string struct summary task"
+            " this"
             " throw uint ulong using value var virtual void where"
         ),
     ),
@@ -152,8 +153,10 @@ LANGUAGES: tuple[Language, ...] = (
         hidden=kotlin.hidden,
         words=_words(
             "abstract any as boolean by class companion constructor data enum false final fun get import in init inline"
-            " inner int interface internal is it lateinit list long null object open operator out override package param"
-            " private protected public return sealed set string super suspend this throw true typealias unit val var when"
+            " inner int interface internal is it lateinit list long null object open operator out override package"
+            " param"
+            " private protected public return sealed set string super suspend this throw true typealias unit val var"
+            " when"
         ),
     ),
     Language(
@@ -173,7 +176,8 @@ LANGUAGES: tuple[Language, ...] = (
         interpreters=("scala", "scala-cli", "amm"),
         read_imports=imports.scala,
         words=_words(
-            "abstract any boolean case class def extends extension false final given implicit import int lazy list match"
+            "abstract any boolean case class def extends extension false final given implicit import int lazy list"
+            " match"
             " new none null object option override package param private protected return sealed some string super this"
             " throw trait true type unit using val var with yield"
         ),
@@ -184,7 +188,8 @@ LANGUAGES: tuple[Language, ...] = (
         interpreters=("lua", "luajit", "texlua"),
         read_imports=imports.lua,
         words=_words(
-            "and boolean elseif end false function ipairs local nil not number or pairs param repeat require return self"
+            "and boolean elseif end false function ipairs local nil not number or pairs param repeat require return"
+            " self"
             " string table then true until"
         ),
         separator=r"[.:]",

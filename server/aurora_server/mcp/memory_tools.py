@@ -202,7 +202,10 @@ async def _explain(link: DaemonLink, given: Explain, _: Heard) -> ToolReply:
         lines.append(f"used: {', '.join(found['accesses'][:10])}")
     if found["commits"]:
         lines.append(f"changed: {', '.join(found['commits'][:10])}")
-    lines += [f"{each['relation']} {each['name']} ({each['id']})" for each in found["relations"][:60]]
+    lines += [
+        f"{'maybe ' if each.get('likely') else ''}{each['relation']} {each['name']} ({each['id']})"
+        for each in found["relations"][:60]
+    ]
     text = "\n".join(line for line in lines if line)
     more = MoreLink(chunk_uri(chunk["id"]), chunk["name"])
     links = (more,) if more.cost < given.max_tokens // 2 else ()

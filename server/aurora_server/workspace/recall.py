@@ -27,7 +27,7 @@ from aurora_memory.recall.recall import STORED
 from aurora_memory.store import chunk_reader, file_reader, learned_reader, relation_reader
 from aurora_memory.store.reader import Reader
 from aurora_memory.store.reader_thread import ReaderThread
-from aurora_memory.views import ChunkView
+from aurora_memory.views import ChunkView, Usage
 from aurora_protocol.methods import Evidence, Freshness, RecallParams, RecallResult
 from aurora_server.workspace import recall_documents
 from aurora_server.workspace.evidence import evidence_of
@@ -50,14 +50,14 @@ _UP_TO_DATE = Freshness(indexed_at=None, pending_files=0, skipped_files=0, files
 class RecallFindings(Struct, frozen=True):
     """Findings of one call to memory: the best hits of all types, and what telling them takes beside files.
 
-    `callers` counts who calls each chunk (row id), `around` has the other chunks of files whose chunks fold what they
-    hold, `evidence` is of each hit where it is asked for, `hint` is there where there is no hit,
+    `usages` counts who calls and inherits each chunk (row id), `around` has the other chunks of files whose chunks
+    fold what they hold, `evidence` is of each hit where it is asked for, `hint` is there where there is no hit,
     `by_id` says that one chunk was asked for by its id, `missing` that the place that was asked for is not there.
     """
 
     indexed_at: float | None
     hits: list[Hit]
-    callers: Mapping[int, int]
+    usages: Mapping[int, Usage]
     around: Mapping[str, Sequence[ChunkView]]
     evidence: Sequence[Evidence] | None
     logs: Sequence[LogReference]
@@ -100,7 +100,7 @@ class MemoryRecall:
             recall_documents.recalled(
                 found.hits[n],
                 self._root,
-                found.callers.get(found.hits[n].chunk.id, 0),
+                found.usages.get(found.hits[n].chunk.id, Usage()),
                 text,
                 found.evidence[n] if found.evidence is not None else UNSET,
             )
@@ -180,7 +180,7 @@ def find(
         row = learned_reader.reasoning_named(reader, question.reasoning_id)
         if row is not None:
             hits = weigh_reasoning(reader, [row], now, question.terms, policies=policies)
-    callers: Mapping[int, int] = {}
+    usages: Mapping[int, Usage] = {}
     if hits is None:
         hits = []
         if types is None or types & STORED:
@@ -188,12 +188,12 @@ def find(
         if reasoning and params.level is None and not (hits and question.is_id):
             hits += recall_reasoning(reader, question, depth, now, policies)
         hits = sorted(hits, key=lambda hit: -hit.strength)[:depth]
-        callers = relation_reader.caller_counts(reader, [hit.chunk.id for hit in hits])
+        usages = relation_reader.usages(reader, [hit.chunk.id for hit in hits])
     told = params.include_content or params.budget_tokens is not None
     return RecallFindings(
         float(indexed) if indexed else None,
         hits,
-        callers,
+        usages,
         surroundings(reader, hits) if told else {},
         evidence_of(reader, hits, question, now) if params.explain and hits else None,
         recall_logs(reader, question, hits),

@@ -16,9 +16,10 @@ from aurora_memory.conversation_logs import LogReference
 from aurora_memory.documents import Document, KnowledgeContent
 from aurora_memory.recall import Hit, Question
 from aurora_memory.recall.places import meant
+from aurora_memory.relations import SURE
 from aurora_memory.store import chunk_reader, file_reader, learned_reader
 from aurora_memory.store.reader import Reader
-from aurora_memory.views import ChunkView, Commits, Edge
+from aurora_memory.views import ChunkView, Commits, Edge, Usage
 from aurora_protocol.human_text import count, shorten, whole_clause
 from aurora_protocol.methods import (
     ActivationTerms,
@@ -44,11 +45,13 @@ _BACKWARDS = {
     "mentions": "mentioned in",
 }
 
+_GUESSED = frozenset({"calls", "inherits"})
+
 
 def recalled(
     hit: Hit,
     root: Path,
-    callers: int,
+    usage: Usage,
     text: Text | None = None,
     evidence: Evidence | UnsetType = UNSET,
 ) -> Recalled:
@@ -77,7 +80,10 @@ def recalled(
         last_modified=iso(hit.last_modified),
         tokens=chunk.tokens if text is None else text.tokens,
         summary=summary(chunk),
-        callers=callers,
+        callers=usage.callers,
+        likely_callers=usage.likely_callers,
+        subclasses=usage.subclasses,
+        likely_subclasses=usage.likely_subclasses,
         workspace=str(root),
         similar=[shown_id(each) for each in hit.similar],
         also=[
@@ -159,14 +165,28 @@ def _knowledge(chunk: ChunkView, text: str) -> KnowledgeContent:
     )
 
 
-def link(relation: str, chunk: ChunkView) -> RelatedChunk:
+def link(relation: str, chunk: ChunkView, *, likely: bool = False) -> RelatedChunk:
     """A related chunk."""
-    return RelatedChunk(relation=relation, id=shown_id(chunk), name=chunk.name, file=chunk.path, line=chunk.line_start)
+    return RelatedChunk(
+        relation=relation,
+        id=shown_id(chunk),
+        name=chunk.name,
+        file=chunk.path,
+        line=chunk.line_start,
+        likely=likely,
+    )
 
 
 def links(edges: Sequence[Edge]) -> list[RelatedChunk]:
     """A chunk's relations, named from its side; a file's module remainder goes by its file name."""
-    return [link(edge.kind if edge.outgoing else _BACKWARDS[edge.kind], edge.other) for edge in edges]
+    return [
+        link(
+            edge.kind if edge.outgoing else _BACKWARDS[edge.kind],
+            edge.other,
+            likely=edge.kind in _GUESSED and edge.weight < SURE,
+        )
+        for edge in edges
+    ]
 
 
 def patterns_of(reader: Reader, edges: Sequence[Edge]) -> list[PatternUse]:

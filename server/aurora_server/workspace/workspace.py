@@ -24,6 +24,7 @@ from aurora_memory import StoreError
 from aurora_memory.chunks import type_of
 from aurora_memory.lifespans.policies import Merged
 from aurora_memory.store import Counts, Store, file_reader
+from aurora_memory.views import Usage
 from aurora_protocol.methods import (
     DoctorResult,
     ExplainResult,
@@ -265,7 +266,7 @@ class Workspace:
     async def symbols(self, query: str, limit: int) -> list[Recalled]:
         """Definitions whose name starts like the query, then those recall finds for it."""
         hits = await self._store.read(symbols, query, limit, time.time())
-        return [recall_documents.recalled(hit, self.root, 0) for hit in hits]
+        return [recall_documents.recalled(hit, self.root, Usage()) for hit in hits]
 
     async def doctor(self) -> DoctorResult:
         """Checkup of this workspace: what is wrong and how to mend it, and every file that is left out."""
