@@ -1,6 +1,7 @@
 """Verification of a synthesis: does the final answer say what was found, and no more (AURORA §8.6)?
 
-Rules on sources and figures, then a model."""
+Rules on sources and figures, then a model.
+"""
 
 from __future__ import annotations
 
