@@ -12,6 +12,7 @@ import click
 from aurora_cli.call_view import answer_lines, preview_document, preview_lines, reply_document
 from aurora_cli.errors import FINE, NO
 from aurora_cli.output import style_of
+from aurora_cli.regex_timeout import Deadline
 from aurora_cli.settings import Settings
 from aurora_cli.site_call import (
     arguments_given,
@@ -61,13 +62,16 @@ def call(
     --args can be seen by other users of this machine: give secrets on standard input.
     """
     policy = policy_of(timeout, insecure_http, allow_cross_origin)
-    published = asyncio.run(fetch_manifest(url, policy, cache=cache_of(settings, no_cache)))
-    warn_of_errors(published)
-    chosen = find_capability(published.manifest, capability)
+    deadline = Deadline(timeout)
+    with deadline.running():
+        published = asyncio.run(fetch_manifest(url, policy, cache=cache_of(settings, no_cache)))
+        warn_of_errors(published)
+        chosen = find_capability(published.manifest, capability)
     arguments = arguments_given(chosen, document, pairs)
-    planned = call_with(chosen, published.origin, arguments, token)
+    with deadline.running():
+        planned = call_with(chosen, published.origin, arguments, token)
     jar = jar_of(settings, published.origin, cookie_jar, no_cookies)
-    own = RequestPolicy(timeout=timeout, insecure_http=insecure_http, whole=False)
+    own = RequestPolicy(timeout=deadline.left, insecure_http=insecure_http, whole=False)
     style = style_of(sys.stdout, os.environ, no_color=settings.no_color)
     if dry_run:
         shown = asyncio.run(preview(planned.request, own, cookies=jar.load() if jar else None))
