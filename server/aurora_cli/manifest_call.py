@@ -87,5 +87,5 @@ def call(
         print_document(reply_document(planned, reply))
     else:
         print("\n".join(answer_lines(planned, reply, style)))
-    hint_after(reply)
+    hint_after(planned, reply)
     return FINE if reply.fine else NO

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
+from pathlib import Path
 from typing import Any
 
 import click
@@ -12,6 +13,7 @@ import click
 from aurora_cli.errors import FINE, NO, exit_code, one_line
 from aurora_cli.output import style_of
 from aurora_cli.settings import Settings
+from aurora_cli.site_call import checked_token, cookies_for, session_options
 from aurora_cli.site_options import cache_of, policy_of, site_options
 from aurora_cli.site_view import crawled_document, crawled_lines, print_document
 from aurora_manifest.client.fetch import Published
@@ -23,11 +25,15 @@ _AT_ONCE = 8
 
 @click.command()
 @click.argument("urls", metavar="URL…", nargs=-1, required=True)
+@session_options
 @site_options
 @click.pass_obj
 def crawl(
     settings: Settings,
     urls: tuple[str, ...],
+    token: str | None,
+    cookie_jar: Path | None,
+    no_cookies: bool,
     timeout: float,
     insecure_http: bool,
     no_cache: bool,
@@ -38,13 +44,16 @@ def crawl(
     Each site is asked once. Exits 1 when a manifest is not valid, 2 when a site could not be read.
     """
     policy = policy_of(timeout, insecure_http, allow_cross_origin)
-    cache = cache_of(settings, no_cache)
+    cache, token = cache_of(settings, no_cache), checked_token(token)
+    if token and len(urls) > 1:
+        raise click.UsageError("--token is for one site: name one URL")
     turn = asyncio.Semaphore(_AT_ONCE)
 
     async def visit(url: str) -> Published | ProtocolError:
         async with turn:
             try:
-                return await fetch_manifest(url, policy, cache=cache, ask=True)
+                cookies = cookies_for(settings, url, cookie_jar, no_cookies)
+                return await fetch_manifest(url, policy, cache=cache, ask=True, cookies=cookies, token=token)
             except ProtocolError as error:
                 return error
 

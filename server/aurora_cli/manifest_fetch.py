@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
+from pathlib import Path
 
 import click
 
 from aurora_cli.errors import FINE, NO
 from aurora_cli.output import style_of
 from aurora_cli.settings import Settings
+from aurora_cli.site_call import checked_token, cookies_for, session_options
 from aurora_cli.site_options import cache_of, policy_of, site_options
 from aurora_cli.site_view import print_document, published_document, published_lines
 from aurora_manifest.client.fetch import fetch as fetch_manifest
@@ -20,6 +22,7 @@ from aurora_manifest.client.fetch import fetch as fetch_manifest
 @click.argument("url")
 @click.option("--raw", is_flag=True, help="Print the manifest itself, just as the site sent it; findings go to stderr.")
 @click.option("--refresh", is_flag=True, help="Ask the site even if the copy kept here is fresh.")
+@session_options
 @site_options
 @click.pass_obj
 def fetch(
@@ -27,6 +30,9 @@ def fetch(
     url: str,
     raw: bool,
     refresh: bool,
+    token: str | None,
+    cookie_jar: Path | None,
+    no_cookies: bool,
     timeout: float,
     insecure_http: bool,
     no_cache: bool,
@@ -37,7 +43,12 @@ def fetch(
     URL is a site (example.com), for its /.well-known/aura.json, or a JSON file's own address.
     """
     policy = policy_of(timeout, insecure_http, allow_cross_origin)
-    published = asyncio.run(fetch_manifest(url, policy, cache=cache_of(settings, no_cache), ask=refresh))
+    cookies = cookies_for(settings, url, cookie_jar, no_cookies)
+    published = asyncio.run(
+        fetch_manifest(
+            url, policy, cache=cache_of(settings, no_cache), ask=refresh, cookies=cookies, token=checked_token(token)
+        )
+    )
     if settings.json:
         print_document(published_document(published))
     elif raw:

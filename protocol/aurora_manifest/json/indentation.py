@@ -86,7 +86,7 @@ class _Balance:
                 first, self._indent, self._last = False, indent, end
         if not self._problems:
             return None
-        pieces, at = [], 0
+        pieces, at = list[str](), 0
         for start, put in self._changes:
             pieces += (self._text[at:start], put)
             at = start + len(put)
