@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from aurora_protocol import BAD_INPUT, AuroraError
 
-class InvalidRequest(ValueError):
+
+class InvalidRequest(AuroraError, ValueError):
     """A request has the right shape and makes no sense; the message says what to give instead."""
+
+    exit_code = BAD_INPUT

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from aurora_cli.commands import LazyGroup, with_global_options
+from aurora_cli.command_types import LazyGroup, with_global_options
 
 PLACES = {
     "show": ("aurora_cli.deliverable_show", "show"),

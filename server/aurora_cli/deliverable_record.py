@@ -8,17 +8,16 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
-from datetime import datetime
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from aurora_cli.command_types import Finite
 from aurora_cli.deliverable_view import ended_lines, state_line
-from aurora_cli.numbers import Finite
+from aurora_cli.global_options import GlobalOptions
 from aurora_cli.output import print_json, style_of_output
 from aurora_cli.session import open_session
-from aurora_cli.settings import Settings
 
 if TYPE_CHECKING:
     from aurora_deliverables.choices import EventAction
@@ -70,7 +69,7 @@ def command(action: EventAction) -> click.Command:
     taken = [each for each in members(action) if each.name not in EventRequest.__struct_fields__]
     choices = {each.name: choices_of(each.annotation) for each in taken}
 
-    def run(settings: Settings, /, words_: tuple[str, ...], **options: Any) -> None:
+    def run(settings: GlobalOptions, /, words_: tuple[str, ...], **options: Any) -> None:
         change, named = split(words_, spec.words, choices)
         params = {"action": action, "change_id": change, **options, **named}
         record(settings, {key: value for key, value in params.items() if value is not None})
@@ -151,7 +150,7 @@ def split(
     return change, named
 
 
-def record(settings: Settings, params: dict[str, Any]) -> None:
+def record(settings: GlobalOptions, params: dict[str, Any]) -> None:
     """Tell the daemon what happened; print what the deliverable is now. Raises RequestFailed when it is refused."""
     with open_session(settings, settings.workspace) as client:
         state = client.request(DELIVERABLE, params)
@@ -174,7 +173,7 @@ def _about() -> list[click.Option]:
         click.Option(
             ["--at"],
             metavar="TIME",
-            callback=_with_zone,
+            callback=with_zone,
             help="When it happened (ISO 8601; local time where it names no zone). [default: now]",
         ),
         click.Option(["--event-id"], metavar="ID", help="The same id twice is one event."),
@@ -185,11 +184,13 @@ def _about() -> list[click.Option]:
     ]
 
 
-def _with_zone(_: click.Context, __: click.Parameter, given: str | None) -> str | None:
+def with_zone(_: click.Context, __: click.Parameter, given: str | None) -> str | None:
     """A time with its zone: a person who names none means that of the clock on the wall. Raises BadParameter."""
     if given is None:
         return None
+    from aurora_deliverables.timestamps import parsed
+
     try:
-        return datetime.fromisoformat(given).astimezone().isoformat()
+        return parsed(given).astimezone().isoformat()
     except (ValueError, OverflowError, OSError) as error:
         raise click.BadParameter(f"{given[:100]!r} is no time; write a time as 2026-02-26T10:00") from error

@@ -5,12 +5,15 @@ from __future__ import annotations
 from typing import Literal
 
 from aurora_orchestration import OrchestrationError
+from aurora_protocol import BLOCKED
 
 Reason = Literal["pii", "secret", "length", "encoding", "control", "empty", "budget", "storage"]
 
 
 class QuestionBlocked(OrchestrationError):
     """A guardrail holds a question back. `reason` is for machines; the message is one line with the next step."""
+
+    exit_code = BLOCKED
 
     def __init__(self, message: str, reason: Reason) -> None:
         super().__init__(message)

@@ -8,10 +8,13 @@ from msgspec import Struct
 
 from aurora_orchestration import OrchestrationError
 from aurora_orchestration.types import Usage
+from aurora_protocol import BLOCKED, NO
 
 
 class LlmError(OrchestrationError):
     """A model cannot be asked, or its answer cannot be used."""
+
+    exit_code = NO
 
 
 class NotConfigured(LlmError):
@@ -20,6 +23,8 @@ class NotConfigured(LlmError):
 
 class CapReached(LlmError):
     """The call could cost more than the run or its phase may still spend; it was not made."""
+
+    exit_code = BLOCKED
 
 
 class ModelRefused(LlmError):

@@ -20,7 +20,7 @@ from aurora_manifest.client.transport import Request
 from aurora_manifest.json.pointers import from_pointer, to_pointer
 from aurora_manifest.model import Capability, Manifest
 from aurora_manifest.templates import Expression, Template
-from aurora_protocol import Blocked, SiteError
+from aurora_protocol import CallBlocked, SiteError
 
 if TYPE_CHECKING:
     from httpx2 import URL
@@ -70,7 +70,7 @@ def find_capability(manifest: Manifest, name: str) -> Capability:
 
 
 def build_call(capability: Capability, origin: Origin, arguments: dict[str, Any]) -> CapabilityCall:
-    """The request that calls `capability` on the site at `origin`. Raises SiteError or Blocked.
+    """The request that calls `capability` on the site at `origin`. Raises SiteError or CallBlocked.
 
     The template takes the variables it names; what remains goes where `parameterLocation` says, and else where
     `encoding` says: into a JSON body or the query (without an encoding, GET and DELETE use the query). An argument
@@ -124,7 +124,7 @@ def _shown_url(
     """
     try:
         url = _url(name, template, _marked(shown), places, origin)
-    except (SiteError, Blocked):
+    except (SiteError, CallBlocked):
         return f"{origin}/{MASK}"
     return str(url).replace(quote(_MARK), MASK).replace(_MARK, MASK)
 
@@ -212,14 +212,14 @@ def _url(name: str, template: Template, sent: Mapping[str, Any], places: Mapping
         raise SiteError(f"{name}: the URL has {len(expanded):,} characters; the limit is {MAX_URL:,}")
     path = re.split(r"[?#]", expanded, maxsplit=1)[0]
     if any(_DOTS.fullmatch(step) for step in re.split(r"[/\\]", path)):
-        raise Blocked(f'{name}: an argument turns the path into {path}; "." and ".." would lead elsewhere')
+        raise CallBlocked(f'{name}: an argument turns the path into {path}; "." and ".." would lead elsewhere')
     try:
         url = resolved(parse_url(f"{origin}/"), expanded)
     except (InvalidURL, ValueError) as error:
         raise SiteError(f"{name}: its urlTemplate makes no URL: {expanded[:200]!r}") from error
     url = parse_url(str(url.copy_with(fragment=None)))
     if origin_of(url) != origin:
-        raise Blocked(f"{name}: its URL belongs to {origin_of(url)}, not to {origin}, where the manifest is from")
+        raise CallBlocked(f"{name}: its URL belongs to {origin_of(url)}, not to {origin}, where the manifest is from")
     if query:
         more = urlencode(query, quote_via=quote)
         url = parse_url(f"{url}{'&' if url.query else '?'}{more}")
@@ -265,7 +265,7 @@ def _pairs(name: str, value: Any) -> list[tuple[str, str]]:
 
 def _header(name: str, value: Any) -> str:
     if not _TOKEN.fullmatch(name) or _NOT_BY_ARGUMENT.fullmatch(name.lower()):
-        raise Blocked(f"{name}: a manifest may not set this header by an argument")
+        raise CallBlocked(f"{name}: a manifest may not set this header by an argument")
     text = ", ".join(_text(name, each) for each in value) if isinstance(value, list) else _text(name, value)
     if not text.isprintable() or not text.isascii():
         raise SiteError(f"{name}: a header takes printable ASCII; send it in the body or the query")
