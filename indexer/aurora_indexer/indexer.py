@@ -23,6 +23,7 @@ from aurora_indexer.files.skips import Skip
 from aurora_indexer.git.history import learn_history
 from aurora_indexer.index_runs import IndexProgress, IndexSummary, State, Touched
 from aurora_indexer.languages import Language
+from aurora_indexer.module_aliases import keep_module_aliases
 from aurora_indexer.watch.watched_root import WatchedRoot
 from aurora_indexer.watch.watcher import Changes
 from aurora_indexer.workers.messages import Parsed, ParseFailed, Reply, WorkItem
@@ -43,7 +44,7 @@ HERE_SECONDS = 0.25
 HISTORY_PATIENCE = 0.2
 """Seconds that who asked for an index waits for git's history too: the first answer knows it, if files are few."""
 
-CHUNKING = "2"
+CHUNKING = "3"
 """By which rules files become chunks. Another number looks into every file anew, once: raise it with those rules."""
 
 RETRY_SECONDS = 2.0
@@ -282,6 +283,7 @@ class Indexer:
         known = await self._store.read(file_reader.files)
         skips = await self._store.read(file_reader.skips)
         self.last_scan = found
+        await keep_module_aliases(self.root, self._store, [file.path for file in found.files])
         seen = {file.path for file in found.files}
         removed = [path for path in known if path not in seen] + [path for path in skips if path not in seen]
         stats = known | {path: stat for path, (_, _, stat) in skips.items()}
