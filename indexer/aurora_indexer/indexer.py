@@ -100,6 +100,7 @@ class Indexer:
         self._current: list[Callable[[IndexProgress], None]] = []
         self._task: asyncio.Task[None] | None = None
         self._history: asyncio.Task[None] | None = None
+        self._history_read = 0.0
         self._first = asyncio.Event()
         self.between_runs = asyncio.Lock()
         """Held while a run is under way; who holds it may change under the indexer what it goes by."""
@@ -174,6 +175,11 @@ class Indexer:
     def learning_history(self) -> bool:
         """Whether git's history is being read."""
         return self._history is not None and not self._history.done()
+
+    @property
+    def history_percent(self) -> int | None:
+        """How much of git's history is read, in per cent; None when it is not being read."""
+        return int(100 * self._history_read) if self.learning_history else None
 
     async def first_run(self) -> None:
         """Wait until the first sweep was done (or failed)."""
@@ -275,7 +281,11 @@ class Indexer:
     async def _learn(self, earlier: asyncio.Task[None] | None) -> None:
         if earlier is not None:
             await asyncio.wait({earlier})
-        await learn_history(self.root, self._store)
+        self._history_read = 0.0
+        await learn_history(self.root, self._store, tell=self._tell_history)
+
+    def _tell_history(self, read: float) -> None:
+        self._history_read = read
 
     async def _sweep(self, edited: bool) -> IndexSummary:
         """Compare every file's stat with what memory knows; look into those that differ."""

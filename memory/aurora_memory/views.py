@@ -87,6 +87,8 @@ class Commits(Struct, frozen=True, array_like=True):
     times: list[int]
     last_hash: str
     last_subject: str
+    changed: bool = True
+    """False where the only time is one at which the chunk was there already."""
 
 
 class SimilarCommit(Struct, frozen=True, array_like=True):

@@ -10,7 +10,7 @@ from typing import Any
 
 from aurora_cli.explain_view import explanation
 from aurora_cli.output import Style
-from aurora_protocol.human_text import ago, count, plain, plain_lines, shorten, took, used
+from aurora_protocol.human_text import ago, count, month, plain, plain_lines, shorten, took, used
 
 _CALLABLE = ("function", "method", "macro")
 _WIDEST_LOCATION = 44
@@ -104,6 +104,8 @@ def footer(reply: dict[str, Any]) -> str:
         parts = ["still being indexed"]
     else:
         parts = ["index up to date"]
+    if freshness.get("history_percent") is not None:
+        parts.append(f"reading history {freshness['history_percent']} %")
     if skipped:
         parts.append(f"{count(skipped, 'file')} skipped (aurora doctor)")
     return " · ".join([*parts, took(reply["took_ms"])])
@@ -128,6 +130,8 @@ def _facts(item: dict[str, Any], now: datetime) -> str:
     facts = []
     if item.get("last_modified"):
         facts.append(f"changed {ago(item['last_modified'], now)}")
+    elif item.get("modified_before"):
+        facts.append(f"changed before {month(item['modified_before'])}")
     for many, noun in (("callers", "caller"), ("subclasses", "subclass")):
         if said := used(item.get(many, 0), item.get(f"likely_{many}", 0), noun):
             facts.append(said)

@@ -40,7 +40,8 @@ class Hit(Struct, frozen=True):
 
     `strength` is in log odds, `score` the same in (0, 1). `matched` are the question's terms that stand in it, `path`
     is the strongest way activation spread to it, `episodes` the commits that speak for it; `similar` are
-    near-duplicates that it answers for; `nearness` is there where a model was asked and finds it near.
+    near-duplicates that it answers for; `nearness` is there where a model was asked and finds it near. Where the last
+    change is not known, `modified_before` may be.
     """
 
     chunk: ChunkView
@@ -57,6 +58,7 @@ class Hit(Struct, frozen=True):
     episodes: tuple[Episode, ...] = ()
     similar: tuple[ChunkView, ...] = ()
     nearness: Nearness | None = None
+    modified_before: float | None = None
 
 
 def ranks_of(candidates: Candidates, weights: Weights | None = None) -> list[Rank]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from aurora_memory.chunks import type_of
-from aurora_memory.recall.access_history import modified_at
+from aurora_memory.recall.access_history import modified_at, modified_before
 from aurora_memory.recall.candidates import Candidates, gather
 from aurora_memory.recall.dedupe import content_terms, fold_near_duplicates
 from aurora_memory.recall.fusion import fuse
@@ -113,7 +113,8 @@ def _hit(
         signals=rank.signals,
         activation=candidates.activation(rank.place),
         last_used=used[-1] if used else None,
-        last_modified=modified_at(chunk, candidates.commits, candidates.mtimes),
+        last_modified=modified_at(chunk, candidates.commits),
+        modified_before=modified_before(chunk, candidates.commits),
         focus=_focus(chunk, findings, parts),
         matched=tuple(term for term in candidates.question.terms if any(term in part.occurrences for part in parts)),
         history=candidates.histories[rank.place],
