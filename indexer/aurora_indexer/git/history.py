@@ -81,7 +81,7 @@ async def _learn(root: Path, store: Store, bounds: Bounds, tell: Callable[[float
     shallow = shallow_commits(repository)
     end = next((n for n, link in enumerate(line) if link.hash in shallow), len(line))
     settled = min(end, next((n for n, link in enumerate(line) if known.get(link.hash)), end))
-    names, walk = await _today(root, store, tracked)
+    names, walk, clean = await _today(root, store, tracked)
     deadline = asyncio.get_running_loop().time() + bounds.seconds
     walking = _Walking(root, repository.work_tree != root, store, line, names, walk, deadline, tell)
     reached = await walking.follow(0, min(settled, bounds.commits))
@@ -98,10 +98,13 @@ async def _learn(root: Path, store: Store, bounds: Bounds, tell: Callable[[float
         await store.remember(BROKEN, " ".join(dict.fromkeys([*broken, *kept])))
     behind = line[min(reached, len(line) - 1)]
     await store.history.settle(head, line[0].at, behind.hash, behind.at, walk.survivors() - followed, names)
+    await store.history.forget_checkouts(clean)
 
 
-async def _today(root: Path, store: Store, tracked: Mapping[bytes, bytes]) -> tuple[dict[int, str], FunctionWalk]:
-    """The tracked chunks' names, and the walk at HEAD: stepped back over what is edited and not committed."""
+async def _today(
+    root: Path, store: Store, tracked: Mapping[bytes, bytes]
+) -> tuple[dict[int, str], FunctionWalk, set[int]]:
+    """The tracked chunks' names, the walk at HEAD (stepped back over what is not committed), chunks as committed."""
     by_path, names = await asyncio.to_thread(_by_path, await store.read(commit_reader.places), tracked)
     indexed = {path: stat.content_hash for path, stat in (await store.read(file_reader.files)).items()}
     hunks, lost = await edits(root, {path: tracked[path] for path in by_path}, indexed)
@@ -112,7 +115,9 @@ async def _today(root: Path, store: Store, tracked: Mapping[bytes, bytes]) -> tu
             walk.edited(path, edited)
         return walk
 
-    return names, await asyncio.to_thread(begin)
+    same = [path for path in by_path if path not in hunks and path not in lost]
+    clean = {span.chunk_id for path in same for span in by_path[path]}
+    return names, await asyncio.to_thread(begin), clean
 
 
 def _by_path(

@@ -60,6 +60,21 @@ def usages(reader: Reader, ids: Sequence[int]) -> dict[int, Usage]:
     return {to_id: Usage(*counts) for to_id, *counts in rows}
 
 
+def related(
+    reader: Reader, ids: Sequence[int], kind: str, limit: int, *, forward: bool = False
+) -> list[tuple[int, bool]]:
+    """What has that relation to one of some chunks, or (`forward`) they to it: row id, if surely; surest first."""
+    mine, other = ("from_id", "to_id") if forward else ("to_id", "from_id")
+    rows = reader.rows(
+        f"""SELECT {other}, max(weight) >= ?3 AS sure FROM relations
+            JOIN chunks ON chunks.id = {other} AND gone_at IS NULL
+            WHERE relations.kind = ?2 AND {mine} IN (SELECT value FROM json_each(?1)) AND from_id != to_id
+            GROUP BY {other} ORDER BY sure DESC, path, line_start LIMIT ?4""",
+        (as_list(ids), kind, SURE, limit),
+    )
+    return [(chunk_id, bool(sure)) for chunk_id, sure in rows]
+
+
 def references(reader: Reader, chunk_id: int) -> list[tuple[str, str, str]]:
     """(kind, name, qualifier) of everything a chunk mentions."""
     return [

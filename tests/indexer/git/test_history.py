@@ -296,3 +296,17 @@ async def test_a_whole_history_is_not_called_broken(repository: Path, store: Sto
     commit(repository, "two", {"a.py": A.replace("first", "1st")}, at=2000)
     await learnt(store, repository, "a.py")
     assert not await store.read(file_reader.fact, history.BROKEN)
+
+
+async def test_what_a_checkout_wrote_was_not_changed_just_now(repository: Path, store: Store) -> None:
+    commit(repository, "one", {"a.py": A, "b.py": B}, at=1000)
+    await index(store, repository, "a.py", "b.py")  # as a watcher sees the files of a clone arrive: one by one
+    await index(store, repository, "a.py")
+    edited = B.replace("second", "2nd")
+    (repository / "b.py").write_text(edited)
+    await index(store, repository, "b.py")
+    await learn_history(repository, store)
+    (alpha,) = await store.read(chunk_reader.by_name, "a.py", "alpha")
+    (beta,) = await store.read(chunk_reader.by_name, "b.py", "beta")
+    assert alpha.changed_at is None, "it is as it was committed, long ago"
+    assert beta.changed_at is not None, "it is being worked on"
