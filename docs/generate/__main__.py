@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import sys
 
-from docs.generate import commands, decisions, methods, requirements, rules, settings
+from docs.generate import commands, decisions, events, methods, requirements, rules, settings
 from docs.generate.citations import ROOT
 
 MAKERS = (
     commands.pages,
     settings.pages,
     methods.pages,
+    events.pages,
     rules.pages,
     decisions.pages,
     requirements.pages,

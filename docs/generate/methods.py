@@ -5,9 +5,10 @@ from __future__ import annotations
 import ast
 import importlib
 import inspect
+import json
 import pkgutil
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -15,11 +16,21 @@ from typing import Any
 import msgspec
 
 import aurora_protocol
+from aurora_deliverables.event_request import (
+    ACTIONS,
+    DeliverableRequest,
+    EventRequest,
+    description_of,
+    members,
+    request_types,
+)
+from aurora_protocol.deliverable_methods import DELIVERABLE
 from aurora_server.lsp.features import FEATURES
 from docs.generate.citations import ROOT
 from docs.generate.markdown import cell, flowing, table
 
 PAGE = "docs/reference/methods.md"
+_COLUMNS = ("member", "type", "default", "is")
 
 _HEAD = """\
 # Requests
@@ -116,6 +127,8 @@ def _page() -> Iterator[str]:
         if method in as_command:
             yield f"Command: `{as_command[method]}`\n"
         returned = re.findall(r"\w+", str(getattr(handler, "__annotations__", {}).get("return", "")))
+        if method == DELIVERABLE:
+            yield from _actions()
         for name, message in messages.items():
             named = f"`{method}`" in (inspect.getdoc(message) or "")
             if named or name in returned or name in described[method]:
@@ -125,6 +138,38 @@ def _page() -> Iterator[str]:
     for name, message in sorted(messages.items()):
         if name not in told and message.__struct_fields__:
             yield from _message("", name, message, messages)
+
+
+def _actions() -> Iterator[str]:
+    """The params of `aurora/deliverable`, which are by action."""
+    envelope, of_events = msgspec.structs.fields(DeliverableRequest), msgspec.structs.fields(EventRequest)
+    shared = {field.name for field in of_events}
+    yield "### Params of every action\n"
+    yield table(
+        _COLUMNS,
+        [("`action`", _choices(request_types()), "", "What happened, or what is asked."), *map(_row, envelope)],
+    )
+    yield "### Params of every action that records an event\n"
+    yield table(_COLUMNS, [_row(field) for field in of_events if field not in envelope])
+    for action, kind in request_types().items():
+        yield f"### Params: `{action}`\n"
+        yield f"{flowing(inspect.getdoc(kind) or '')}\n"
+        needed = {each.name for each in members(action) if each.required} if action in ACTIONS else set()
+        taken = [field for field in msgspec.structs.fields(kind) if field.name not in shared or field.name in needed]
+        if taken:
+            yield table(_COLUMNS, [_row(field, required=field.name in needed) for field in taken])
+
+
+def _row(field: msgspec.structs.FieldInfo, *, required: bool = False) -> tuple[str, str, str, str]:
+    usual = "" if required else f"`{msgspec.json.encode(field.default).decode()}`"
+    shape = _shape(msgspec.inspect.type_info(field.type))
+    if required:
+        shape = shape.removesuffix(" or null")
+    return f"`{field.name}`", cell(shape), usual, cell(description_of(field.type))
+
+
+def _choices(values: Iterable[str]) -> str:
+    return cell(" or ".join(f"`{json.dumps(each)}`" for each in values))
 
 
 def _message(role: str, name: str, message: type[msgspec.Struct], known: dict[str, Any]) -> Iterator[str]:

@@ -1,7 +1,9 @@
 """Files become chunks: scan, ignore, watch, parse, git (AURORA §9.2)."""
 
+from aurora_protocol import AuroraError
 
-class IndexerError(Exception):
+
+class IndexerError(AuroraError):
     """Something about indexing; the message says what, where and the next step."""
 
 

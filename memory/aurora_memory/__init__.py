@@ -1,7 +1,9 @@
 """ACT-R memory: chunks, their store, activation and recall (AURORA §6)."""
 
+from aurora_protocol import AuroraError
 
-class StoreError(Exception):
+
+class StoreError(AuroraError):
     """Error of the memory of a workspace; the message says what, where and the next step."""
 
 

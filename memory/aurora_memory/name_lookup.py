@@ -8,15 +8,12 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from aurora_memory.chunks import Import
 from aurora_memory.module_paths import ModuleAlias, candidates
-
-if TYPE_CHECKING:
-    from aurora_memory.relations import ReferenceTarget
+from aurora_memory.views import ReferenceTarget
 
 MAX_STEPS = 12
 """Re-exports, or base classes, followed one after another."""

@@ -16,6 +16,7 @@ from msgspec import Struct
 from aurora_memory.chunks import KNOWLEDGE_KINDS, MODULE_NAME, Import, Reference
 from aurora_memory.module_paths import EXACT_FAMILIES
 from aurora_memory.name_lookup import CLASS_LIKE, LinkedFiles, NameLookup, bound_name, in_reach, module_segments
+from aurora_memory.views import ReferenceTarget
 
 RelationKind = Literal["contains", "calls", "imports", "inherits", "mentions"]
 
@@ -38,18 +39,6 @@ MENTION_WEIGHT = 0.3
 
 FAMILIES = {"typescript": "ecmascript", "tsx": "ecmascript", "javascript": "ecmascript", "c": "c", "cpp": "c"}
 """Languages whose files call one another."""
-
-
-class ReferenceTarget(Struct, frozen=True, array_like=True, gc=False):
-    """Target of references: a chunk as something that a name may mean."""
-
-    id: int
-    path: str
-    name: str
-    leaf: str
-    parent: str | None
-    kind: str
-    language: str
 
 
 class Relation(Struct, frozen=True, array_like=True, gc=False):

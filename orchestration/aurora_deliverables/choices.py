@@ -10,6 +10,12 @@ from typing import Literal, get_args
 
 Phase = Literal["propose", "specs", "design", "tasks", "apply", "verify", "archive"]
 Status = Literal["planning", "executing", "verifying", "completed", "failed"]
+Outcome = Literal["completed", "failed"]
+"""The statuses of what is over."""
+
+Kind = Literal["change", "run"]
+"""Of a record: a change to software, or a question that was put to AURORA."""
+
 Complexity = Literal["trivial", "simple", "moderate", "complex", "unknown"]
 FailureType = Literal[
     "spec_misunderstanding",
@@ -21,8 +27,31 @@ FailureType = Literal[
     "regression",
 ]
 
+EventAction = Literal[
+    "start",
+    "phase",
+    "task",
+    "tool-call",
+    "tokens",
+    "recovery",
+    "iterate",
+    "session",
+    "intervention",
+    "conform",
+    "tests",
+    "complete",
+    "fail",
+    "revive",
+    "rename",
+]
+"""Actions of `aurora/deliverable` that record an event …"""
+
+LookAction = Literal["show", "list", "events", "export"]
+"""… and those that ask."""
+
 PHASES: tuple[Phase, ...] = get_args(Phase)
 """In their canonical order; not all are required, and some repeat (AURA-M §3)."""
 
+STATUSES: tuple[Status, ...] = get_args(Status)
 COMPLEXITIES: tuple[Complexity, ...] = get_args(Complexity)
 FAILURE_TYPES: tuple[FailureType, ...] = get_args(FailureType)

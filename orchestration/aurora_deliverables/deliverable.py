@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from aurora_deliverables.choices import Complexity, FailureType, Phase, Status
-from aurora_deliverables.events import Agent, SpecSource
+from aurora_deliverables.choices import Complexity, FailureType, Kind, Phase, Status
+from aurora_deliverables.events import AgentIdentity, SpecSource
 
 
 class PhaseSpan(Struct, frozen=True):
@@ -64,7 +64,7 @@ class Deliverable(Struct, frozen=True):
     type: str | None = None
     complexity: Complexity | None = None
     spec_source: SpecSource | None = None
-    agent: Agent | None = None
+    agent: AgentIdentity | None = None
     spans: tuple[PhaseSpan, ...] = ()
     current_phase: Phase | None = None
     tasks_total: int | None = None
@@ -82,5 +82,11 @@ class Deliverable(Struct, frozen=True):
     failure_type: FailureType | None = None
     recovery_seconds: float | None = 0.0
     """None, as `recovery_tool_calls`, where there was rework and nothing tells how long it took."""
+    withdrawn: bool = False
+    """Over, and neither delivered nor failed: a duplicate, or not planned."""
+    author: str | None = None
+    kind: Kind = "change"
+    names: tuple[str, ...] = ()
+    """What else it was called since, the latest last."""
     settled: bool = False
     """Whether it was said how it ended; a deliverable is completed as well once its archive phase is over."""

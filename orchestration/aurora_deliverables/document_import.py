@@ -18,7 +18,7 @@ from aurora_deliverables.choices import PHASES, Phase
 from aurora_deliverables.event_validation import InvalidEvent, read
 from aurora_deliverables.events import (
     UNNAMED_TOOL,
-    Agent,
+    AgentIdentity,
     Conformed,
     Ended,
     Event,
@@ -35,7 +35,7 @@ from aurora_deliverables.events import (
     TokensUsed,
     ToolCalled,
 )
-from aurora_deliverables.rfc3339 import seconds_of
+from aurora_deliverables.timestamps import seconds_of
 from aurora_deliverables.transitions import status_in
 
 STATE = "deliverable-state"
@@ -48,7 +48,7 @@ _FIRST_PHASE: dict[str, Phase] = {"executing": "apply", "verifying": "verify"}
 _TYPES = ("phase_start", "phase_end", "tool_call", "recovery", "deliverable_start", "deliverable_end")
 
 
-class InvalidDocument(ValueError):
+class UnreadableDocument(ValueError):
     """A document is none of those of AURA-M; the message says where and why."""
 
 
@@ -60,7 +60,7 @@ _MOMENT = 1e-6
 
 
 def read_document(document: Mapping[str, Any], source: str = "import") -> list[Event]:
-    """The events of a deliverable-state, metrics-output or single event document. Raises InvalidDocument.
+    """The events of a deliverable-state, metrics-output or single event document. Raises UnreadableDocument.
 
     Checks against the schema, so call it off the event loop for large ones. `source` becomes that of the events.
     """
@@ -72,21 +72,21 @@ def read_document(document: Mapping[str, Any], source: str = "import") -> list[E
         told = _final(document) if kind == FINAL else _state(document)
         return list(_numbered(document["change_id"], told, source))
     except (ValueError, OverflowError) as error:
-        raise InvalidDocument(f"{kind} of {str(document['change_id'])[:80]!r}: {error}") from error
+        raise UnreadableDocument(f"{kind} of {str(document['change_id'])[:80]!r}: {error}") from error
 
 
 def read_published(document: Mapping[str, Any], source: str = "import") -> Event:
-    """One event of AURA-M §5.3. Raises InvalidDocument.
+    """One event of AURA-M §5.3. Raises UnreadableDocument.
 
     `data` may hold what `published_event` writes; what is unknown there is left alone. Without an `id` in it, what the
     event says is its id.
     """
     kind = document.get("event_type")
     if kind not in _TYPES:
-        raise InvalidDocument(f"event_type {str(kind)[:40]!r} is none of {', '.join(_TYPES)}")
+        raise UnreadableDocument(f"event_type {str(kind)[:40]!r} is none of {', '.join(_TYPES)}")
     given = document.get("data") or {}
     if not isinstance(given, Mapping):
-        raise InvalidDocument("data must be an object")
+        raise UnreadableDocument("data must be an object")
     data = dict(given)
     if kind in ("phase_start", "phase_end"):
         data["phase"] = document.get("phase")
@@ -113,7 +113,7 @@ def read_published(document: Mapping[str, Any], source: str = "import") -> Event
         return read(msgspec.json.encode(body))
     except (InvalidEvent, KeyError, TypeError, ValueError, RecursionError) as error:
         reason = f"{error.args[0]} is missing" if isinstance(error, KeyError) else error
-        raise InvalidDocument(f"event {kind!s}: {reason}") from error
+        raise UnreadableDocument(f"event {kind!s}: {reason}") from error
 
 
 def _check(document: Mapping[str, Any], kind: str) -> None:
@@ -125,7 +125,7 @@ def _check(document: Mapping[str, Any], kind: str) -> None:
     error = best_match(Draft202012Validator(load(kind)).iter_errors(document))
     if error is not None:
         place = "/".join(str(step) for step in error.absolute_path) or "the document"
-        raise InvalidDocument(f"this is no {kind} document: {place}: {error.message[:300]}")
+        raise UnreadableDocument(f"this is no {kind} document: {place}: {error.message[:300]}")
 
 
 def _state(document: Mapping[str, Any]) -> Iterator[tuple[float, EventBody]]:
@@ -144,9 +144,10 @@ def _state(document: Mapping[str, Any]) -> Iterator[tuple[float, EventBody]]:
     archived = phases.get("archive", {}).get("completed_at")
     worked = now if archived is None else seconds_of(archived)
     applied = max((at for at, what in stretches if what == PhaseStarted("apply")), default=worked)
-    counted = begins.count("apply")
+    reworks = _reworks(stretches)
+    counted = 1 + len(reworks) if "apply" in begins else 0
     yield from _repeated(Iterated(), document.get("apply_iterations", counted) - counted, applied)
-    yield from _recovered(document.get("recovery_attempts", 0), _recoveries(begins), applied)
+    yield from _recovered(document.get("recovery_attempts", 0), reworks, applied)
     yield from _counts(document, document.get("tool_calls", {}), document.get("tool_calls_total"), applied, worked)
     if ended:
         yield now, Ended(status)
@@ -207,25 +208,28 @@ def _stretches(phases: Mapping[str, Any], *, ended: bool) -> Iterator[Stretch]:
             current = None
 
 
-def _recoveries(begins: Sequence[Phase]) -> int:
-    """How often phases lead from verify back to apply."""
-    found, verified, applied = 0, False, False
-    for phase in begins:
-        if phase == "verify":
+def _reworks(stretches: Iterable[Stretch]) -> list[float]:
+    """When phases led from verify back to apply."""
+    found: list[float] = []
+    verified, applied = False, False
+    for at, what in stretches:
+        if isinstance(what, PhaseStarted) and what.phase == "verify":
             verified = applied
-        elif phase == "apply":
-            found += verified
+        elif isinstance(what, PhaseStarted) and what.phase == "apply":
+            found += [at] if verified else []
             verified, applied = False, True
     return found
 
 
-def _recovered(told: float, reworked: int, applied: float) -> Iterator[tuple[float, EventBody]]:
-    """Recoveries beyond those that phases tell; within one that they tell, the first told is that one.
+def _recovered(told: float, reworks: Sequence[float], applied: float) -> Iterator[tuple[float, EventBody]]:
+    """Recoveries that a document counts: those at the times that its phases tell for rework, the others without one.
 
     A document that counts them has no times for them, so no time of it is taken for theirs.
     """
-    more = told - reworked
-    yield from _repeated(RecoveryBegan(untimed=True), more + 1 if more > 0 and reworked else more, applied)
+    timed = reworks[: int(told)]
+    for at in timed:
+        yield at, RecoveryBegan()
+    yield from _repeated(RecoveryBegan(untimed=True), told - len(timed), applied)
 
 
 def _final(document: Mapping[str, Any]) -> Iterator[tuple[float, EventBody]]:
@@ -239,9 +243,11 @@ def _final(document: Mapping[str, Any]) -> Iterator[tuple[float, EventBody]]:
     # Rounds of apply and verify, as many as the document has both recoveries and iterations for.
     rounds = 1 + min(recoveries, max(0, iterations - 1), MAX_REPEATS) if {"apply", "verify"} <= set(durations) else 1
     at, applied = begun, begun
+    applies: list[float] = []
     worked = begun if durations else ended
     for phase, seconds in _laid_out(durations, rounds):
         if phase == "apply":
+            applies.append(at)
             applied = at
         yield at, PhaseStarted(phase)
         at = min(ended, at + seconds)
@@ -249,7 +255,7 @@ def _final(document: Mapping[str, Any]) -> Iterator[tuple[float, EventBody]]:
         yield at, PhaseEnded(phase)
     counted = rounds if "apply" in durations else 0
     yield from _repeated(Iterated(), iterations - counted, applied)
-    yield from _recovered(recoveries, rounds - 1, applied)
+    yield from _recovered(recoveries, applies[1:], applied)
     calls = dict(metrics.get("tool_calls", {}))
     total = calls.pop("total", None)
     yield from _counts({**document, **metrics}, calls, total, begun, worked)
@@ -271,6 +277,8 @@ def _final(document: Mapping[str, Any]) -> Iterator[tuple[float, EventBody]]:
             document["status"],
             metrics.get("failure_type"),
             deliverable_failed=metrics.get("deliverable_failed"),
+            withdrawn=(document["status"], metrics.get("deliverable_failed"), metrics.get("failure_type"))
+            == ("failed", False, None),
         ),
     )
 
@@ -321,7 +329,7 @@ def _repeated(what: EventBody, times: float, at: float) -> Iterator[tuple[float,
         yield at, what
 
 
-def _started(document: Mapping[str, Any], agent: Agent | None) -> Started:
+def _started(document: Mapping[str, Any], agent: AgentIdentity | None) -> Started:
     spec = document.get("spec_source")
     return Started(
         description=document.get("description"),
@@ -333,8 +341,8 @@ def _started(document: Mapping[str, Any], agent: Agent | None) -> Started:
     )
 
 
-def _agent(told: Mapping[str, Any] | None) -> Agent | None:
-    return None if told is None else Agent(told.get("name"), told.get("model"), told.get("framework"))
+def _agent(told: Mapping[str, Any] | None) -> AgentIdentity | None:
+    return None if told is None else AgentIdentity(told.get("name"), told.get("model"), told.get("framework"))
 
 
 def _whole(document: Mapping[str, Any], name: str) -> int | None:

@@ -19,8 +19,8 @@ from aurora_deliverables.events import (
     Started,
     ToolCalled,
 )
-from aurora_deliverables.rfc3339 import timestamp
 from aurora_deliverables.secondary_metrics import latency, phase_seconds
+from aurora_deliverables.timestamps import timestamp
 
 Document = dict[str, Any]
 

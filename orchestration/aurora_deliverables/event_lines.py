@@ -15,12 +15,11 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from aurora_deliverables.detection.timestamps import seconds
-from aurora_deliverables.document_import import InvalidDocument, read_published
+from aurora_deliverables.document_import import UnreadableDocument, read_published
 from aurora_deliverables.documents import PUBLISHED, published_event
 from aurora_deliverables.event_validation import MAX_BYTES, InvalidEvent, read
 from aurora_deliverables.events import Event
-from aurora_deliverables.rfc3339 import timestamp
+from aurora_deliverables.timestamps import seconds, timestamp
 from aurora_protocol import typed
 
 SOURCE = "jsonl"
@@ -64,7 +63,7 @@ def events_of(lines: Sequence[str]) -> tuple[list[Event], list[BadLine]]:
         seen[digest] += 1
         try:
             events.append(_event(decoder.decode(text), f"line-{digest}-{seen[digest]}"))
-        except (InvalidDocument, InvalidEvent, msgspec.MsgspecError, UnicodeError, RecursionError) as error:
+        except (UnreadableDocument, InvalidEvent, msgspec.MsgspecError, UnicodeError, RecursionError) as error:
             bad.append(BadLine(number, str(error) or "nested too deeply"))
     return events, bad
 

@@ -25,7 +25,7 @@ MOST_PARTS = 120
 """Parts of a report's trend; what is older is in its sums only."""
 
 
-class Part(Struct, frozen=True):
+class ReportPart(Struct, frozen=True):
     """A part of the stretch, for trends: what ended in it and what was spent in it."""
 
     start: float
@@ -35,7 +35,7 @@ class Part(Struct, frozen=True):
     tokens: TokenUsage | None
 
 
-class Report(Struct, frozen=True):
+class DeliverableReport(Struct, frozen=True):
     """What a stretch of time brought. `ended` and `working`: the latest first; `metrics` is None where none ended."""
 
     start: float
@@ -46,7 +46,7 @@ class Report(Struct, frozen=True):
     metrics: Metrics | None
     failure_types: dict[str, int]
     tokens: TokenUsage | None
-    parts: tuple[Part, ...]
+    parts: tuple[ReportPart, ...]
 
     @property
     def completed(self) -> int:
@@ -56,7 +56,7 @@ class Report(Struct, frozen=True):
     @property
     def failed(self) -> int:
         """How many failed."""
-        return len(self.ended) - self.completed
+        return sum(map(_failed, self.ended))
 
 
 async def report(
@@ -66,7 +66,7 @@ async def report(
     end: float,
     now: float,
     parts: Sequence[tuple[float, float]] = (),
-) -> Report:
+) -> DeliverableReport:
     """Report on what happened from `start` up to `end`, with a trend over `parts`. Rates are over the time up to `now`.
 
     Events are asked for only where a deliverable's tokens may have been spent partly elsewhere.
@@ -86,14 +86,16 @@ async def report(
     over = max(min(end, now), max((each.completed_at or 0.0 for each in ended), default=start))
     # A window leaves its very beginning out, a day begins with its midnight.
     days = (over - start) / DAY + 1e-9
-    return Report(
+    return DeliverableReport(
         start=start,
         end=end,
         began=sum(start <= each.started_at < end for each in deliverables),
         ended=tuple(ended),
         working=tuple(working),
         metrics=measure(ended, over, days, MOST) if ended else None,
-        failure_types=dict(Counter(each.failure_type for each in ended if each.failure_type is not None).most_common()),
+        failure_types=dict(
+            Counter(each.failure_type or "unclassified" for each in ended if _failed(each)).most_common()
+        ),
         tokens=_total([usage for _, usage in usages]),
         parts=tuple(_part(ended, usages, first, last) for first, last in parts),
     )
@@ -119,11 +121,17 @@ def months(start: float, end: float) -> list[tuple[float, float]]:
     return found[-MOST_PARTS:]
 
 
-def _part(ended: Sequence[Deliverable], usages: Sequence[tuple[float, TokenUsage]], start: float, end: float) -> Part:
+def _part(
+    ended: Sequence[Deliverable], usages: Sequence[tuple[float, TokenUsage]], start: float, end: float
+) -> ReportPart:
     within = [each for each in ended if start <= (each.completed_at or 0.0) < end]
     completed = sum(map(accepted, within))
     spent = _total([usage for at, usage in usages if start <= at < end])
-    return Part(start, end, completed, len(within) - completed, spent)
+    return ReportPart(start, end, completed, sum(map(_failed, within)), spent)
+
+
+def _failed(deliverable: Deliverable) -> bool:
+    return bool(deliverable.deliverable_failed)
 
 
 def _spent(events: Sequence[Event], start: float, end: float) -> list[tuple[float, TokenUsage]]:

@@ -10,12 +10,12 @@ from aurora_deliverables.events import TokensUsed
 
 def usage_of(what: TokensUsed) -> TokenUsage:
     """What was told of one or more calls; what their total is above input and output is unsplit."""
-    spending = Spending()
+    spending = TokenSum()
     spending.add(what)
     return spending.usage()
 
 
-class Spending:
+class TokenSum:
     """What was told so far, added up as it comes: a log is folded often, so nothing is made anew for each event."""
 
     __slots__ = ("_cached", "_cost", "_input", "_output", "_unsplit")

@@ -10,9 +10,9 @@ from msgspec import Struct
 from aurora_memory.learning import Learned
 from aurora_orchestration.types import (
     Assessment,
-    Call,
     Complexity,
     ContextBundle,
+    ModelCall,
     Plan,
     RoutingPlan,
     SubgoalResult,
@@ -53,7 +53,7 @@ class RunRequest(Struct, frozen=True, kw_only=True):
 
 
 class PhaseRecord(Struct, frozen=True, kw_only=True):
-    """What one phase was given and gave, as the conversation log shows it (§9.7). Plain JSON, secrets redacted.
+    """Record of one phase: input and output as the conversation log shows them (§9.7). Plain JSON, secrets redacted.
 
     `phase` is `guard`, one of the nine, or `verify_output`, `verify_synthesis`. `at` in Unix seconds.
     """
@@ -92,7 +92,7 @@ class RunRecord(Struct, frozen=True, kw_only=True):
     synthesis: Synthesis | None = None
     learned: Learned | None = None
     phases: tuple[PhaseRecord, ...] = ()
-    calls: tuple[Call, ...] = ()
+    calls: tuple[ModelCall, ...] = ()
     notices: tuple[str, ...] = ()
     error: str | None = None
     log: str | None = None
@@ -105,7 +105,7 @@ class RunRecord(Struct, frozen=True, kw_only=True):
 
     @property
     def cost_usd(self) -> float:
-        """What was paid for, replayed calls and unknown prices left out."""
+        """Dollars paid, replayed calls and unknown prices left out."""
         return sum(call.cost_usd or 0.0 for call in self.calls if not call.replayed)
 
     @property

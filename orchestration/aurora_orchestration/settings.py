@@ -65,7 +65,7 @@ class ModelSettings(Struct, frozen=True, kw_only=True):
     headers: dict[str, str] = {}
     """Further HTTP headers of every request, by name."""
     purpose: str = ""
-    """What this model is for, in words: for whoever reads the file."""
+    """Note on what this model is for, in words: for whoever reads the file. AURORA makes no use of it."""
 
 
 class Tier(Struct, frozen=True, kw_only=True):
@@ -95,7 +95,7 @@ class Caps(Struct, frozen=True, kw_only=True):
     """US dollars per phase of a run, by the phase's name."""
     max_calls: Annotated[AtLeastOne, ONLY_LOWER] = 60
     """Calls per run."""
-    run_seconds: Positive = 3600.0
+    run_seconds: Annotated[Positive, ONLY_LOWER] = 3600.0
     """Seconds per run, agents and waiting for the user included."""
 
 
@@ -448,7 +448,7 @@ class ConversationSettings(Struct, frozen=True, kw_only=True):
     """Whether times, tokens and costs are logged."""
 
 
-class Report(Struct, frozen=True, kw_only=True):
+class ReportSettings(Struct, frozen=True, kw_only=True):
     """One report: whether it is written, and where."""
 
     enabled: bool = True
@@ -460,11 +460,11 @@ class Report(Struct, frozen=True, kw_only=True):
 class ReportingSettings(Struct, frozen=True, kw_only=True):
     """Reports on what was done and what it cost (AURORA §9.4)."""
 
-    daily: Report = Report(output_path="~/.aurora/reports/daily/")
+    daily: ReportSettings = ReportSettings(output_path="~/.aurora/reports/daily/")
     """The daily report."""
-    cumulative: Report = Report(output_path="~/.aurora/reports/cumulative/")
+    cumulative: ReportSettings = ReportSettings(output_path="~/.aurora/reports/cumulative/")
     """The cumulative report."""
-    monthly: Report = Report(output_path="~/.aurora/reports/monthly/")
+    monthly: ReportSettings = ReportSettings(output_path="~/.aurora/reports/monthly/")
     """The monthly report."""
 
 

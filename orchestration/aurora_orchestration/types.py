@@ -22,7 +22,7 @@ LEVEL_OF: dict[VerificationOption, Complexity] = {option: level for level, optio
 
 
 class Assessment(Struct, frozen=True, kw_only=True):
-    """How hard a question is, by which means, and why (§8.2). `score` is the keyword tier's, `confidence` its own."""
+    """Complexity of a question, by which means, and why (§8.2). `score` is the keyword tier's, `confidence` its own."""
 
     complexity: Complexity
     confidence: Share
@@ -63,7 +63,7 @@ class LogSection(Struct, frozen=True, kw_only=True):
 
 
 class ContextBundle(Struct, frozen=True, kw_only=True):
-    """What memory gave to a question, best first, within `budget` tokens."""
+    """Context of a question: what memory gave, best first, within `budget` tokens."""
 
     chunks: tuple[ContextChunk, ...] = ()
     logs: tuple[LogSection, ...] = ()
@@ -80,7 +80,7 @@ class Given(Struct, frozen=True, kw_only=True):
 
 
 class Goal(Struct, frozen=True, kw_only=True):
-    """What is to be achieved, and how one would know."""
+    """Goal of a plan, and how one would know it is met."""
 
     description: Text
     success_criteria: tuple[Text, ...] = ()
@@ -142,7 +142,7 @@ class FeedbackIssue(Struct, frozen=True, kw_only=True):
 
 
 class RetryFeedback(Struct, frozen=True, kw_only=True):
-    """What the next attempt is told (§8.7)."""
+    """Feedback that the next attempt is told (§8.7)."""
 
     attempt: int
     previous_score: Share
@@ -169,19 +169,17 @@ class Plan(Struct, frozen=True, kw_only=True):
     escalations: tuple[str, ...] = ()
 
 
-AgentType = Literal["mcp", "executable", "http", "builtin"]
-
-
 class Agent(Struct, frozen=True, kw_only=True):
     """An agent that can be given a subgoal (§7.2). `origin` is the file that named it, `trusted` whether it may run.
 
+    `type` is `mcp`, `executable`, `http`, `builtin`, or one that a plug-in runs (`agents.executors.plugin_executors`).
     `command` and `arguments` start an `mcp` or `executable` agent; `tool` is the MCP tool that is called; `prompt` is
     an instruction the agent's file holds (Claude Code and others keep agents as Markdown), which llm-executor follows.
     An `interactive` executable asks its questions while it runs, a line each (`agents.executors.executable`).
     """
 
     id: Annotated[str, Meta(min_length=1, max_length=200)]
-    type: AgentType
+    type: str
     capabilities: tuple[str, ...] = ()
     domains: tuple[str, ...] = ()
     description: str = ""
@@ -203,7 +201,7 @@ class Agent(Struct, frozen=True, kw_only=True):
 
 
 class Assignment(Struct, frozen=True, kw_only=True):
-    """Who does a subgoal, and why that one; `wave` 0 runs first, subgoals of one wave at once."""
+    """Assignment of a subgoal to an agent, and why that one; `wave` 0 runs first, subgoals of one wave at once."""
 
     subgoal: Subgoal
     agent: Agent
@@ -228,7 +226,7 @@ class Interaction(Struct, frozen=True, kw_only=True):
 
 
 class Output(Struct, frozen=True, kw_only=True):
-    """What an agent found. `data` is any JSON."""
+    """Finding of an agent. `data` is any JSON."""
 
     summary: Annotated[str, Meta(min_length=1, max_length=200_000)]
     confidence: Share
@@ -236,7 +234,7 @@ class Output(Struct, frozen=True, kw_only=True):
 
 
 class AgentMetadata(Struct, frozen=True, kw_only=True):
-    """How an agent worked."""
+    """Facts on how an agent worked."""
 
     tools_used: tuple[str, ...] = ()
     duration_ms: float = 0.0
@@ -273,7 +271,7 @@ class AgentTry(Struct, frozen=True, kw_only=True):
 
 
 class SubgoalResult(Struct, frozen=True, kw_only=True):
-    """What became of a subgoal: the best response, its verification, and every try in its order, the best included."""
+    """Result of a subgoal: the best response, its verification, and every try in its order, the best included."""
 
     subgoal: Subgoal
     response: AgentResponse
@@ -347,7 +345,7 @@ class Usage(Struct, frozen=True, kw_only=True):
         return self.input_tokens + self.output_tokens + self.cache_read_tokens + self.cache_write_tokens
 
 
-class Call(Struct, frozen=True, kw_only=True):
+class ModelCall(Struct, frozen=True, kw_only=True):
     """One paid (or replayed) call to a model. `cost_usd` is None where the price is not known; `role` is who asked.
 
     `key` names it in the run's journal, the same after an interruption.

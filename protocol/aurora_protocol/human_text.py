@@ -66,6 +66,10 @@ def size(amount: int) -> str:
     return f"{value:.1f} GiB"
 
 
+_LEAST_CLAUSE = 24
+"""Characters of the shortest part of a sentence that is worth a line."""
+
+
 def plain(text: str) -> str:
     """One printable line: names and comments of a repository must not be able to command the terminal."""
     line = " ".join(text.split())
@@ -82,6 +86,14 @@ def plain_lines(text: str) -> list[str]:
 def shorten(text: str, width: int) -> str:
     """Cut to `width` characters, with an ellipsis for what is missing."""
     return text if len(text) <= width else text[: max(width - 1, 0)].rstrip() + "…"
+
+
+def whole_clause(text: str, width: int) -> str:
+    """As much of a sentence as fits `width` and still says something whole; empty where no part of it does."""
+    if len(text) <= width:
+        return text
+    end = max(text.rfind(sign, 0, max(width, 0)) for sign in (". ", "; ", ": ", ", ", " – ", " — ", " ("))
+    return text[:end].rstrip(" .;:,") if end >= _LEAST_CLAUSE else ""
 
 
 def lasting(seconds: float) -> str:

@@ -20,9 +20,25 @@ def main() -> int:
     hurry()
     open_streams()
     if sys.argv[1:] == DETACHED:
-        from aurora_cli.detached import run_detached
-
         return run_detached()
     from aurora_cli.app import run
 
     return leave(run(sys.argv[1:]))
+
+
+def run_detached() -> int:
+    """Run the daemon of $AURORA_HOME until it is stopped or idle, as every command starts it; somebody waits for it."""
+    import os
+
+    from aurora_cli.fast_exit import stay
+    from aurora_protocol.address import Address, home
+
+    try:
+        from aurora_server.daemon.daemon import run
+
+        stay()
+        return run(Address.of(home(os.environ)), detached=True)
+    except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - the other place where errors become exit codes
+        from aurora_cli.errors import report
+
+        return report(error, verbosity=0)

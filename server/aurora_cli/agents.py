@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from aurora_cli.output import Style, print_json, style_of_output
-from aurora_cli.settings import Settings
+from aurora_cli.global_options import GlobalOptions
+from aurora_cli.output import TerminalStyle, print_json, style_of_output
 from aurora_protocol.human_text import count, plain, shorten
 
 if TYPE_CHECKING:
@@ -27,19 +27,19 @@ def agents() -> None:
 
 @agents.command("list")
 @click.pass_obj
-def list_agents(settings: Settings) -> None:
+def list_agents(settings: GlobalOptions) -> None:
     """List the agents of this workspace, and what was ignored."""
     _show(settings, asyncio.run(_registry(settings).current()))
 
 
 @agents.command()
 @click.pass_obj
-def refresh(settings: Settings) -> None:
+def refresh(settings: GlobalOptions) -> None:
     """Look for agents again, and ask MCP servers which tools they offer."""
     _show(settings, asyncio.run(_registry(settings).refresh()))
 
 
-def _registry(settings: Settings) -> Registry:
+def _registry(settings: GlobalOptions) -> Registry:
     from aurora_orchestration.agents.registry import Registry
     from aurora_server.configuration.config_file import users_document
     from aurora_server.configuration.layers import layered
@@ -59,7 +59,7 @@ def _registry(settings: Settings) -> Registry:
     )
 
 
-def _show(settings: Settings, known: Known) -> None:
+def _show(settings: GlobalOptions, known: Known) -> None:
     if settings.json:
         print_json(document_of(known))
     else:
@@ -80,7 +80,7 @@ def document_of(known: Known) -> dict[str, Any]:
     }
 
 
-def agent_lines(known: Known, style: Style) -> list[str]:
+def agent_lines(known: Known, style: TerminalStyle) -> list[str]:
     """The agents as a list for people: what each is good for, how well it did, where it is from."""
     lines = [style.bold(count(len(known.agents), "agent"))]
     for agent in known.agents:

@@ -10,11 +10,11 @@ from typing import Any
 
 import click
 
-from aurora_cli.commands import LazyGroup, global_options, plugged_commands
+from aurora_cli.command_types import LazyGroup, global_options, plugged_commands
 from aurora_cli.errors import report
 from aurora_cli.fast_exit import stay
-from aurora_cli.headless import headless_options, options_of, pursue_goal
-from aurora_cli.settings import Settings
+from aurora_cli.global_options import GlobalOptions
+from aurora_cli.headless_options import headless_options, options_of
 
 COMMANDS = {
     "agents": ("aurora_cli.agents", "agents"),
@@ -45,7 +45,7 @@ ALIASES = {"m": "mem"}
 
 def run(arguments: Sequence[str]) -> int:
     """Run `aurora` with these arguments; returns the exit code, after one line on standard error if it failed."""
-    settings = Settings()
+    settings = GlobalOptions()
     program = "aur" if sys.argv and Path(sys.argv[0]).name == "aur" else "aurora"
     if hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(errors="backslashreplace")
@@ -74,17 +74,21 @@ def run(arguments: Sequence[str]) -> int:
     places=COMMANDS,
     aliases=ALIASES,
     plugged=plugged_commands,
+    otherwise="mem",
     invoke_without_command=True,
     params=[*global_options(), *headless_options()],
 )
 @click.pass_context
 def aurora(ctx: click.Context, /, **given: Any) -> int:
-    """The memory beside every code editor."""
+    """The memory beside every code editor.
+
+    Words that are no command are recalled: aur "retry with backoff".
+    """
     options = options_of(given)
     if options is not None and ctx.invoked_subcommand is not None:
         raise click.UsageError("--headless takes no command", ctx)
     if options is not None:
-        from aurora_cli.headless_context import opening
+        from aurora_cli.headless import opening, pursue_goal
 
         stay()
         return pursue_goal(ctx.obj, options, opening)

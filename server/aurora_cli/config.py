@@ -6,15 +6,14 @@ import json
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from aurora_cli.errors import FINE, NO
+from aurora_cli.global_options import GlobalOptions
 from aurora_cli.output import print_json, style_of_output
-from aurora_cli.settings import Settings
 from aurora_protocol.human_text import plain
 
 if TYPE_CHECKING:
@@ -29,20 +28,19 @@ def config() -> None:
 @config.command()
 @click.argument("key", default="")
 @click.pass_obj
-def get(settings: Settings, key: str) -> None:
+def get(settings: GlobalOptions, key: str) -> None:
     """Show a setting, or a section, and where each value comes from. Without KEY, everything that is no default."""
     from aurora_server.configuration import schema_lookup
     from aurora_server.configuration.config_file import SettingsError
     from aurora_server.configuration.effective import effective
 
-    with _told():
-        root = settings.workspace
-        values, notices = effective(root, _trusted(settings, root), os.environ, settings.config)
-        chosen = {name: each for name, each in values.items() if name == key or name.startswith(f"{key}.") or not key}
-        if not chosen:
-            chosen = _unlisted(settings, key)
-        if not chosen:
-            raise SettingsError(f"'{key}' is not a setting; {schema_lookup.unknown_hint(key)}")
+    root = settings.workspace
+    values, notices = effective(root, _trusted(settings, root), os.environ, settings.config)
+    chosen = {name: each for name, each in values.items() if name == key or name.startswith(f"{key}.") or not key}
+    if not chosen:
+        chosen = _unlisted(settings, key)
+    if not chosen:
+        raise SettingsError(f"'{key}' is not a setting; {schema_lookup.unknown_hint(key)}")
     chosen = {name: _without_secrets(name, each) for name, each in chosen.items()}
     _warn(settings, root)
     for notice in notices:
@@ -71,7 +69,7 @@ def get(settings: Settings, key: str) -> None:
 @click.argument("pairs", nargs=-1, required=True, metavar="KEY VALUE [KEY VALUE]…")
 @click.option("--project", is_flag=True, help="Change the workspace's .aurora/config.json, not your own file.")
 @click.pass_obj
-def set_(settings: Settings, pairs: tuple[str, ...], project: bool) -> None:
+def set_(settings: GlobalOptions, pairs: tuple[str, ...], project: bool) -> None:
     """Change settings in your file. The value null removes one, so that its default holds again."""
     from aurora_protocol.address import home
     from aurora_server.configuration.config_file import users_path, workspaces_path
@@ -81,10 +79,9 @@ def set_(settings: Settings, pairs: tuple[str, ...], project: bool) -> None:
         raise click.NoSuchOption(strange, ctx=click.get_current_context())
     if len(pairs) % 2:
         raise click.UsageError("every KEY needs a VALUE")
-    with _told():
-        changes = [(key, parsed(key, text)) for key, text in zip(pairs[::2], pairs[1::2], strict=True)]
-        path = workspaces_path(settings.workspace) if project else users_path(os.environ, settings.config)[0]
-        put(path, home(os.environ), changes, of_workspace=project)
+    changes = [(key, parsed(key, text)) for key, text in zip(pairs[::2], pairs[1::2], strict=True)]
+    path = workspaces_path(settings.workspace) if project else users_path(os.environ, settings.config)[0]
+    put(path, home(os.environ), changes, of_workspace=project)
     for line in _overruled(settings, [key for key, value in changes if value is not None], project=project):
         print(f"aurora: {plain(line)}", file=sys.stderr)
     if settings.json:
@@ -97,7 +94,7 @@ def set_(settings: Settings, pairs: tuple[str, ...], project: bool) -> None:
 
 @config.command()
 @click.pass_obj
-def path(settings: Settings) -> None:
+def path(settings: GlobalOptions) -> None:
     """Name the files that are read; each weighs more than the one before."""
     from aurora_server.configuration.config_file import users_path, workspaces_path
 
@@ -128,7 +125,7 @@ def show_defaults() -> None:
 
 @config.command()
 @click.pass_obj
-def init(settings: Settings) -> int:
+def init(settings: GlobalOptions) -> int:
     """Write a file with every default, to be edited. Exits 1 where there is a file already."""
     from aurora_protocol.address import home
     from aurora_server.configuration.config_file import change, users_path
@@ -142,8 +139,7 @@ def init(settings: Settings) -> int:
         written = not document
         return document or defaults_file()
 
-    with _told():
-        change(place, home(os.environ), first)
+    change(place, home(os.environ), first)
     if settings.json:
         print_json({"file": str(place), "written": written})
     else:
@@ -160,7 +156,7 @@ def _without_secrets(name: str, each: Effective) -> Effective:
     return each
 
 
-def _overruled(settings: Settings, keys: list[str], *, project: bool) -> Iterator[str]:
+def _overruled(settings: GlobalOptions, keys: list[str], *, project: bool) -> Iterator[str]:
     """What of members just set in a file does not hold in this workspace, and why."""
     from aurora_server.configuration.config_file import SettingsError
     from aurora_server.configuration.effective import effective
@@ -187,7 +183,7 @@ def _same_place(name: str, other: str) -> bool:
     return f"{name}.".startswith(f"{other}.") or f"{other}.".startswith(f"{name}.")
 
 
-def _unlisted(settings: Settings, key: str) -> dict[str, Effective]:
+def _unlisted(settings: GlobalOptions, key: str) -> dict[str, Effective]:
     """A member that is read elsewhere (policies), or has no value: as the user's file has it."""
     from aurora_server.configuration import schema_lookup
     from aurora_server.configuration.config_file import users_document
@@ -205,7 +201,7 @@ def _unlisted(settings: Settings, key: str) -> dict[str, Effective]:
     return {key: Effective(place, "user", str(document.path))}
 
 
-def _warn(settings: Settings, root: Path) -> None:
+def _warn(settings: GlobalOptions, root: Path) -> None:
     """Say on standard error what nothing reads in the files."""
     from aurora_server.configuration import schema_lookup
     from aurora_server.configuration.config_file import SettingsError, read_document, users_path, workspaces_path
@@ -220,18 +216,7 @@ def _warn(settings: Settings, root: Path) -> None:
             print(plain(f"aurora: {file}: {each.line}"), file=sys.stderr)
 
 
-def _trusted(settings: Settings, root: Path) -> bool:
+def _trusted(settings: GlobalOptions, root: Path) -> bool:
     from aurora_server.configuration.trust import Trust
 
     return Trust(settings.address.home).is_trusted(root)
-
-
-@contextmanager
-def _told() -> Iterator[None]:
-    """Turn what cannot be used into a line on standard error and exit code 2."""
-    from aurora_server.configuration.config_file import SettingsError
-
-    try:
-        yield
-    except SettingsError as error:
-        raise click.ClickException(str(error)) from error

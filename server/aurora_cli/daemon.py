@@ -10,9 +10,9 @@ import click
 
 from aurora_cli.errors import FINE, NO
 from aurora_cli.fast_exit import stay
+from aurora_cli.global_options import GlobalOptions
 from aurora_cli.output import print_json
 from aurora_cli.session import CLIENT_NAME, open_session
-from aurora_cli.settings import Settings
 from aurora_protocol import DaemonUnreachable, RequestFailed
 from aurora_protocol.address import Address, read_info
 from aurora_protocol.client import Client
@@ -32,7 +32,7 @@ def daemon() -> None:
 @daemon.command()
 @click.option("--detached", is_flag=True, hidden=True, help="Set by whoever starts it in the background.")
 @click.pass_obj
-def run(settings: Settings, detached: bool) -> int:
+def run(settings: GlobalOptions, detached: bool) -> int:
     """Run the daemon in the foreground, until it is stopped or idle."""
     from aurora_server.daemon.daemon import run as run_daemon  # pygls and all the rooms: half a second
 
@@ -43,7 +43,7 @@ def run(settings: Settings, detached: bool) -> int:
 
 @daemon.command()
 @click.pass_obj
-def start(settings: Settings) -> None:
+def start(settings: GlobalOptions) -> None:
     """Start the daemon in the background, unless it runs."""
     with open_session(settings, None) as client:
         _show(client.request(STATUS, timeout=_ANSWER_WITHIN), settings)
@@ -51,7 +51,7 @@ def start(settings: Settings) -> None:
 
 @daemon.command()
 @click.pass_obj
-def status(settings: Settings) -> int:
+def status(settings: GlobalOptions) -> int:
     """Say what the daemon is doing. Exits 1 when none runs, and starts none."""
     try:
         client = Client.connect(settings.address)
@@ -69,7 +69,7 @@ def status(settings: Settings) -> int:
 
 @daemon.command()
 @click.pass_obj
-def stop(settings: Settings) -> None:
+def stop(settings: GlobalOptions) -> None:
     """Stop the daemon and wait until it is gone. Fine when none runs."""
     pid = stop_daemon(settings.address)
     if settings.json:
@@ -140,7 +140,7 @@ def _ask_to_stop(address: Address) -> int | None:
     return pid
 
 
-def _show(reply: dict[str, Any], settings: Settings) -> None:
+def _show(reply: dict[str, Any], settings: GlobalOptions) -> None:
     if settings.json:
         print_json({"running": True, **reply})
     else:

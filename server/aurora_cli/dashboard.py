@@ -10,9 +10,9 @@ import webbrowser
 
 import click
 
+from aurora_cli.global_options import GlobalOptions
 from aurora_cli.output import print_json
 from aurora_cli.session import CLIENT_NAME, reach_daemon
-from aurora_cli.settings import Settings
 from aurora_protocol.client import Client
 
 _LOOK_SECONDS = 1.0
@@ -23,7 +23,7 @@ _LOOK_SECONDS = 1.0
 @click.option("--port", type=click.IntRange(0, 65535), default=0, help="Port of 127.0.0.1. [default: any that is free]")
 @click.option("--no-open", is_flag=True, help="Only print the address; open no browser.")
 @click.pass_obj
-def dashboard(settings: Settings, port: int, no_open: bool) -> None:
+def dashboard(settings: GlobalOptions, port: int, no_open: bool) -> None:
     """Show memory, index, deliverables and cost in the browser, live, until Ctrl-C. Nothing leaves this machine.
 
     With --json it ends with the program that started it as well.

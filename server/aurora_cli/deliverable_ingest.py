@@ -11,11 +11,11 @@ from typing import Any
 
 import click
 
-from aurora_cli.deliverable_command import DELIVERABLE
+from aurora_cli.deliverable_record import DELIVERABLE
 from aurora_cli.errors import FINE, NO, one_line
+from aurora_cli.global_options import GlobalOptions
 from aurora_cli.output import print_json
 from aurora_cli.session import open_session
-from aurora_cli.settings import Settings
 from aurora_cli.workspace import aurora_homes, find_workspace
 from aurora_protocol.human_text import count, plain
 
@@ -34,7 +34,7 @@ REFUSALS_SHOWN = 10
 @click.argument("files", nargs=-1, metavar="[FILE]...")
 @click.option("--claude-code-hook", is_flag=True, help="Read one hook payload; always exits 0.")
 @click.pass_obj
-def ingest(settings: Settings, files: tuple[str, ...], claude_code_hook: bool) -> int:
+def ingest(settings: GlobalOptions, files: tuple[str, ...], claude_code_hook: bool) -> int:
     """Take in events as JSON lines, deliverable documents, and exports of issues.
 
     Each FILE, or - (standard input, the default), is JSON lines with an event each (AURA-M §5.3), or one JSON document:
@@ -62,7 +62,7 @@ def ingest(settings: Settings, files: tuple[str, ...], claude_code_hook: bool) -
     return NO if total["refused"] else FINE
 
 
-def hook(settings: Settings) -> int:
+def hook(settings: GlobalOptions) -> int:
     """Pass on what a Claude Code hook says. Whatever goes wrong is one line on standard error and exit code 0.
 
     A hook that fails would show up in the agent's work, and exit code 2 would even block its tool call.

@@ -1,196 +1,195 @@
-"""Commands that record events: what can happen to a deliverable, one command each: their options, and the params
-these stand for.
+"""Commands that record events of a deliverable, made of the events themselves: an event's field is an option here.
+
+What is slow to import is imported when such a command is made, so that `aurora deliverable ingest`, which runs in
+agents' hooks, does not wait for it.
 """
 
 from __future__ import annotations
 
-from typing import Any
+import sys
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from aurora_cli.deliverable_command import happening
-from aurora_cli.numbers import Finite
+from aurora_cli.command_types import Finite
+from aurora_cli.deliverable_view import ended_lines, state_line
+from aurora_cli.global_options import GlobalOptions
+from aurora_cli.output import print_json, style_of_output
+from aurora_cli.session import open_session
 
-PHASES = ("propose", "specs", "design", "tasks", "apply", "verify", "archive")
-COMPLEXITIES = ("trivial", "simple", "moderate", "complex", "unknown")
-FAILURES = (
-    "spec_misunderstanding",
-    "hallucination",
-    "infinite_loop",
-    "tool_failure",
-    "constraint_violation",
-    "incomplete",
-    "regression",
-)
+if TYPE_CHECKING:
+    from aurora_deliverables.choices import EventAction
 
-WHOLE = click.IntRange(min=0)
-SHARE = Finite(0, 1)
-AMOUNT = Finite(min=0)
+DELIVERABLE = "aurora/deliverable"
 
+NAMES: Mapping[str, str] = {"intervention": "intervene"}
+"""Commands that are called otherwise than their actions."""
 
-@happening("start")
-@click.option("--description", metavar="TEXT", help="What it is, in a sentence.")
-@click.option("--type", metavar="TYPE", help="feature, bugfix, refactoring, docs, chore, or your own.")
-@click.option("--complexity", type=click.Choice(COMPLEXITIES), help="How hard it looks.")
-@click.option("--framework", metavar="NAME", help="Where the spec is from: openspec, jira, markdown, prompt, …")
-@click.option("--spec-id", metavar="ID", help="The spec within that: a folder, a ticket, a file.")
-@click.option("--requirements", type=WHOLE, help="How many requirements the spec has.")
-def start(
-    description: str | None,
-    type: str | None,
-    complexity: str | None,
-    framework: str | None,
-    spec_id: str | None,
-    requirements: int | None,
-) -> dict[str, Any]:
-    """Begin a deliverable, or say more of one that has begun."""
-    return {
-        "description": description,
-        "type": type,
-        "complexity": complexity,
-        "framework": framework,
-        "spec_id": spec_id,
-        "requirements_count": requirements,
-    }
+OPTIONS: Mapping[str, tuple[str, ...]] = {
+    "completed": ("--completed", "--done"),
+    "requirements_count": ("--requirements",),
+    "duration_seconds": ("--seconds",),
+    "input_tokens": ("--input",),
+    "output_tokens": ("--output",),
+    "cached_tokens": ("--cached",),
+    "cost_usd": ("--cost",),
+    "waited_seconds": ("--waited",),
+    "constraint_violations": ("--violations",),
+    "succeeded": ("--ok/--failed",),
+    "deliverable_failed": ("--counts-as-failed/--counts-as-delivered",),
+}
+"""Options that are called otherwise than their fields. Any other field is an option of its own name …"""
+
+OPTIONS_OF: Mapping[tuple[str, str], tuple[str, ...]] = {("tests", "succeeded"): ("--ok/--not-ok",)}
+"""… and these where another option of the command has that name."""
+
+UNITS: Mapping[str, str] = {"waited_seconds": "SECONDS", "spec_id": "ID", "type": "TYPE"}
+"""What stands for the value in the help, where that is neither the kind of value nor TEXT or NAME."""
+
+SHORT = 200
+"""A text that may be longer than this is TEXT in the help, else it is a NAME."""
 
 
-@happening("phase", "phase", choices={"phase": PHASES})
-@click.option("--end", is_flag=True, help="It ends, and none begins yet.")
-def phase(end: bool) -> dict[str, Any]:
-    """Begin a PHASE (propose, specs, design, tasks, apply, verify, archive); the one before ends with it."""
-    return {"end": end}
+@cache
+def names() -> Mapping[str, EventAction]:
+    """The actions that record an event by the names of their commands."""
+    from aurora_deliverables.event_request import ACTIONS
+
+    return {NAMES.get(action, action): action for action in ACTIONS}
 
 
-@happening("task")
-@click.option("--completed", "--done", type=WHOLE, help="How many are done now.")
-@click.option("--total", type=WHOLE, help="How many there are.")
-def task(completed: int | None, total: int | None) -> dict[str, Any]:
-    """Say how many tasks are planned and done."""
-    return {"completed": completed, "total": total}
+@cache
+def command(action: EventAction) -> click.Command:
+    """The command of an action: its event's fields as options, after the optional CHANGE those that are words."""
+    from aurora_deliverables.event_request import ACTIONS, EventRequest, choices_of, members
+
+    spec = ACTIONS[action]
+    taken = [each for each in members(action) if each.name not in EventRequest.__struct_fields__]
+    choices = {each.name: choices_of(each.annotation) for each in taken}
+
+    def run(settings: GlobalOptions, /, words_: tuple[str, ...], **options: Any) -> None:
+        change, named = split(words_, spec.words, choices)
+        params = {"action": action, "change_id": change, **options, **named}
+        record(settings, {key: value for key, value in params.items() if value is not None})
+
+    shown = " ".join(["[CHANGE]", *(word.upper() for word in spec.words)])
+    return click.Command(
+        NAMES.get(action, action),
+        help=spec.said,
+        callback=click.pass_obj(run),
+        params=[
+            click.Argument(["words_"], nargs=-1, metavar=shown),
+            *(
+                _option(action, each.name, each.annotation, each.default)
+                for each in taken
+                if each.name not in spec.words
+            ),
+            *_about(),
+        ],
+    )
 
 
-@happening("tool-call", "tool")
-@click.option("--count", type=click.IntRange(1, 1_000_000), default=1, show_default=True, help="How many times.")
-@click.option("--ok/--failed", "succeeded", default=None, help="Whether it went well.")
-@click.option("--seconds", type=AMOUNT, help="How long it took.")
-def tool_call(count: int, succeeded: bool | None, seconds: float | None) -> dict[str, Any]:
-    """Count calls of a TOOL."""
-    return {"count": count, "succeeded": succeeded, "duration_seconds": seconds}
+def _option(action: str, name: str, annotation: Any, default: Any) -> click.Option:
+    """The option that a field is."""
+    from msgspec import inspect
+
+    from aurora_deliverables.event_request import choices_of, description_of
+
+    said = description_of(annotation)
+    spelled = OPTIONS_OF.get((action, name)) or OPTIONS.get(name) or (f"--{name.replace('_', '-')}",)
+    more: dict[str, Any] = {"help": said, "metavar": UNITS.get(name)}
+    kind = _kind(annotation)
+    if isinstance(kind, inspect.BoolType):
+        if default is None and "/" not in spelled[0]:
+            spelled = (f"{spelled[0]}/--no-{spelled[0].removeprefix('--')}",)
+        more |= {"is_flag": True, "default": default}
+    elif choices := choices_of(annotation):
+        more["type"] = click.Choice(choices)
+    elif isinstance(kind, inspect.IntType):
+        more["type"] = click.IntRange(min=kind.ge)
+        more["default"] = default or None
+        more["show_default"] = bool(default)
+    elif isinstance(kind, inspect.FloatType):
+        more["type"] = Finite(kind.ge, 1 if kind.le == 1 else None)
+    else:
+        short = isinstance(kind, inspect.StrType) and (kind.max_length or SHORT + 1) <= SHORT
+        more["metavar"] = UNITS.get(name, "NAME" if short else "TEXT")
+    return click.Option([*spelled, name], **more)
 
 
-@happening("tokens")
-@click.option("--input", "given", type=WHOLE, default=0, help="Input tokens.")
-@click.option("--output", "produced", type=WHOLE, default=0, help="Output tokens.")
-@click.option("--cached", type=WHOLE, default=0, help="Input tokens that came from a cache.")
-@click.option("--cost", type=AMOUNT, help="What they cost, in US dollars.")
-@click.option("--provider", metavar="NAME", help="Who ran the model.")
-@click.option("--seconds", type=AMOUNT, help="How long it took.")
-def tokens(
-    given: int, produced: int, cached: int, cost: float | None, provider: str | None, seconds: float | None
-) -> dict[str, Any]:
-    """Add tokens and their cost."""
-    return {
-        "input_tokens": given,
-        "output_tokens": produced,
-        "cached_tokens": cached,
-        "cost_usd": cost,
-        "provider": provider,
-        "duration_seconds": seconds,
-    }
+def _kind(annotation: Any) -> Any:
+    """What a value is, by msgspec's account of the type: that beside null."""
+    from msgspec import inspect
+
+    kind = inspect.type_info(annotation)
+    while isinstance(kind, inspect.Metadata | inspect.UnionType):
+        if isinstance(kind, inspect.Metadata):
+            kind = kind.type
+        else:
+            kind = next(each for each in kind.types if not isinstance(each, inspect.NoneType))
+    return kind
 
 
-@happening("recovery")
-@click.option("--reason", metavar="TEXT", help="What went wrong.")
-@click.option("--failure-type", type=click.Choice(FAILURES), help="Of what kind that was.")
-def recovery(reason: str | None, failure_type: str | None) -> dict[str, Any]:
-    """Rework begins after a failure."""
-    return {"reason": reason, "failure_type": failure_type}
+def split(
+    given: tuple[str, ...], words: Sequence[str], choices: Mapping[str, tuple[str, ...]]
+) -> tuple[str | None, dict[str, str]]:
+    """The change that was named, if one was, and the words after it. Raises UsageError."""
+    if len(given) not in (len(words), len(words) + 1):
+        wanted = " ".join(["[CHANGE]", *(word.upper() for word in words)])
+        raise click.UsageError(f"expected {wanted}, got {len(given)} arguments", click.get_current_context())
+    change = given[0] if len(given) > len(words) else None
+    named = dict(zip(words, given[len(given) - len(words) :], strict=True))
+    for word, value in named.items():
+        allowed = choices.get(word)
+        if allowed and value not in allowed:
+            raise click.UsageError(
+                f"{value!r} is no {word}; choose from {', '.join(allowed)}", click.get_current_context()
+            )
+    return change, named
 
 
-@happening("iterate")
-def iterate() -> dict[str, Any]:
-    """Count one more apply cycle, where phases do not tell."""
-    return {}
+def record(settings: GlobalOptions, params: dict[str, Any]) -> None:
+    """Tell the daemon what happened; print what the deliverable is now. Raises RequestFailed when it is refused."""
+    with open_session(settings, settings.workspace) as client:
+        state = client.request(DELIVERABLE, params)
+        ended = params["action"] in ("complete", "fail")
+        final = client.request(DELIVERABLE, {"action": "export", "change_id": state["change_id"]}) if ended else None
+    if "change_id" not in params:
+        print(f"aurora: {state['change_id']} is meant, the only one that is open", file=sys.stderr)
+    if settings.json:
+        print_json(state)
+        return
+    style = style_of_output(settings)
+    print(state_line(state, style))
+    if final is not None:
+        print("\n".join(ended_lines(final, style)))
 
 
-@happening("session", "session")
-def session() -> dict[str, Any]:
-    """A SESSION works on it."""
-    return {}
+def _about() -> list[click.Option]:
+    """Options of the envelope, which every event has."""
+    return [
+        click.Option(
+            ["--at"],
+            metavar="TIME",
+            callback=_with_zone,
+            help="When it happened (ISO 8601; local time where it names no zone). [default: now]",
+        ),
+        click.Option(["--event-id"], metavar="ID", help="The same id twice is one event."),
+        click.Option(["--session"], metavar="ID", help="The session it happened in."),
+        click.Option(["--agent"], metavar="NAME", help="Who did it."),
+        click.Option(["--model"], metavar="NAME", help="The agent's model."),
+        click.Option(["--agent-framework"], metavar="NAME", help="What the agent runs in."),
+    ]
 
 
-@happening("intervention")
-@click.option("--waited", type=AMOUNT, metavar="SECONDS", help="How long the work stood still for it.")
-@click.option("--note", metavar="TEXT", help="What was decided.")
-@click.option("--count", type=click.IntRange(0, 1_000_000), default=1, show_default=True, help="How many times.")
-def intervene(waited: float | None, note: str | None, count: int) -> dict[str, Any]:
-    """A person had to step in; a count of 0 says that nobody had to so far."""
-    return {"waited_seconds": waited, "note": note, "count": count}
-
-
-@happening("conform")
-@click.option("--completed", type=WHOLE, help="Requirements that are met.")
-@click.option("--total", type=WHOLE, help="Requirements there are.")
-@click.option("--functional", type=SHARE, help="The share that is met, where it is not counted.")
-@click.option("--correctness", type=SHARE, help="How correct it is, 0 to 1.")
-@click.option("--violations", type=WHOLE, help="Constraints that were violated.")
-@click.option("--constraints", type=SHARE, help="Adherence to constraints, where violations are not counted.")
-def conform(
-    completed: int | None,
-    total: int | None,
-    functional: float | None,
-    correctness: float | None,
-    violations: int | None,
-    constraints: float | None,
-) -> dict[str, Any]:
-    """Say how it conforms to its spec; what is left out keeps what was said before."""
-    return {
-        "completed": completed,
-        "total": total,
-        "functional": functional,
-        "correctness": correctness,
-        "constraint_violations": violations,
-        "constraints": constraints,
-    }
-
-
-@happening("tests")
-@click.option("--passed", type=WHOLE, help="Tests that passed.")
-@click.option("--failed", type=WHOLE, help="Tests that failed.")
-@click.option("--ok/--not-ok", "succeeded", default=None, help="How the run ended.")
-@click.option("--command", metavar="TEXT", help="What was run.")
-def tests(passed: int | None, failed: int | None, succeeded: bool | None, command: str | None) -> dict[str, Any]:
-    """A test run ended."""
-    return {"passed": passed, "failed": failed, "succeeded": succeeded, "command": command}
-
-
-@happening("complete")
-@click.option("--reason", metavar="TEXT", help="A word on it.")
-def complete(reason: str | None) -> dict[str, Any]:
-    """It is accepted and archived; its five numbers are printed."""
-    return {"reason": reason}
-
-
-@happening("fail")
-@click.option("--failure-type", type=click.Choice(FAILURES), help="Why, in AURA's words.")
-@click.option("--reason", metavar="TEXT", help="Why, in yours.")
-def fail(failure_type: str | None, reason: str | None) -> dict[str, Any]:
-    """It is abandoned, or not good enough."""
-    return {"failure_type": failure_type, "reason": reason}
-
-
-COMMANDS = (
-    start,
-    phase,
-    task,
-    tool_call,
-    tokens,
-    recovery,
-    iterate,
-    session,
-    intervene,
-    conform,
-    tests,
-    complete,
-    fail,
-)
+def _with_zone(_: click.Context, __: click.Parameter, given: str | None) -> str | None:
+    """A time with its zone: a person who names none means that of the clock on the wall. Raises BadParameter."""
+    if given is None:
+        return None
+    try:
+        return datetime.fromisoformat(given).astimezone().isoformat()
+    except (ValueError, OverflowError, OSError) as error:
+        raise click.BadParameter(f"{given[:100]!r} is no time; write a time as 2026-02-26T10:00") from error

@@ -8,20 +8,21 @@ from typing import Any
 
 import click
 
-from aurora_cli.deliverable_command import DELIVERABLE
+from aurora_cli.deliverable_record import DELIVERABLE
 from aurora_cli.deliverable_view import ended_lines, event_line, list_lines, show_lines
+from aurora_cli.global_options import GlobalOptions
 from aurora_cli.output import json_text, print_json, style_of_output
 from aurora_cli.session import open_session
-from aurora_cli.settings import Settings
+from aurora_deliverables.choices import STATUSES
 
-STATUSES = ("open", "planning", "executing", "verifying", "completed", "failed")
+SHOWN = ("open", *STATUSES)
 MOST = 100_000
 
 
 @click.command()
 @click.argument("change", required=False)
 @click.pass_obj
-def show(settings: Settings, change: str | None) -> None:
+def show(settings: GlobalOptions, change: str | None) -> None:
     """Show a deliverable's state; with --json the document of AURA-M §5.1."""
     with open_session(settings, settings.workspace) as client:
         state = client.request(DELIVERABLE, _about("show", change))
@@ -38,10 +39,10 @@ def show(settings: Settings, change: str | None) -> None:
 
 
 @click.command("list")
-@click.option("--status", type=click.Choice(STATUSES), help="Only these; open is what has not ended.")
+@click.option("--status", type=click.Choice(SHOWN), help="Only these; open is what has not ended.")
 @click.option("--limit", type=click.IntRange(1, MOST), default=50, show_default=True, help="At most so many.")
 @click.pass_obj
-def list_(settings: Settings, status: str | None, limit: int) -> None:
+def list_(settings: GlobalOptions, status: str | None, limit: int) -> None:
     """List deliverables, the latest first."""
     params: dict[str, Any] = {"action": "list", "limit": limit}
     if status is not None:
@@ -58,7 +59,7 @@ def list_(settings: Settings, status: str | None, limit: int) -> None:
 @click.argument("change", required=False)
 @click.option("--limit", type=click.IntRange(1, MOST), default=1000, show_default=True, help="The latest so many.")
 @click.pass_obj
-def events(settings: Settings, change: str | None, limit: int) -> None:
+def events(settings: GlobalOptions, change: str | None, limit: int) -> None:
     """Print a deliverable's events, oldest first; with --json one line each, as `ingest` reads them."""
     with open_session(settings, settings.workspace) as client:
         reply = client.request(DELIVERABLE, {**_about("events", change), "limit": limit})
@@ -77,7 +78,7 @@ def events(settings: Settings, change: str | None, limit: int) -> None:
 @click.command()
 @click.argument("change", required=False)
 @click.pass_obj
-def export(settings: Settings, change: str | None) -> None:
+def export(settings: GlobalOptions, change: str | None) -> None:
     """Print the final record of a deliverable that has ended (AURA-M §5.2), else its state, as JSON."""
     with open_session(settings, settings.workspace) as client:
         document = client.request(DELIVERABLE, _about("export", change))

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from aurora_cli.output import Style
+from aurora_cli.output import TerminalStyle
 from aurora_protocol.human_text import ago, count, lasting, plain, shorten
 
 _COLORS = {"completed": "green", "failed": "red"}
@@ -18,7 +18,7 @@ _ABOUT = frozenset(
 """What of an event is not said among its details."""
 
 
-def state_line(state: Mapping[str, Any], style: Style) -> str:
+def state_line(state: Mapping[str, Any], style: TerminalStyle) -> str:
     """`add-search · apply · 4/8 tasks`, from a deliverable's state."""
     status = state["status"]
     stage = status if status in _COLORS else state.get("current_phase") or status
@@ -28,7 +28,7 @@ def state_line(state: Mapping[str, Any], style: Style) -> str:
     return " · ".join(words)
 
 
-def list_lines(states: Sequence[Mapping[str, Any]], style: Style, now: datetime) -> list[str]:
+def list_lines(states: Sequence[Mapping[str, Any]], style: TerminalStyle, now: datetime) -> list[str]:
     """A line per deliverable, with its age and what it is."""
     if not states:
         return ["no deliverables; begin one with: aurora deliverable start CHANGE"]
@@ -43,7 +43,7 @@ def list_lines(states: Sequence[Mapping[str, Any]], style: Style, now: datetime)
     return lines
 
 
-def show_lines(state: Mapping[str, Any], style: Style, now: datetime) -> list[str]:
+def show_lines(state: Mapping[str, Any], style: TerminalStyle, now: datetime) -> list[str]:
     """All that a deliverable's state says."""
     lines = [state_line(state, style)]
     if state.get("description"):
@@ -76,7 +76,7 @@ def show_lines(state: Mapping[str, Any], style: Style, now: datetime) -> list[st
     return lines
 
 
-def ended_lines(final: Mapping[str, Any], style: Style) -> list[str]:
+def ended_lines(final: Mapping[str, Any], style: TerminalStyle) -> list[str]:
     """The numbers of a deliverable that has ended, and what was slow."""
     metrics = final.get("metrics") or {}
     lines = []
@@ -109,7 +109,7 @@ def ended_lines(final: Mapping[str, Any], style: Style) -> list[str]:
     return lines
 
 
-def event_line(event: Mapping[str, Any], style: Style) -> str:
+def event_line(event: Mapping[str, Any], style: TerminalStyle) -> str:
     """When, what and by whom, of one event."""
     told = {**event, **(event.get("data") or event.get("what") or {})}
     kind = str(event.get("event_type") or told.get("event"))

@@ -9,11 +9,12 @@ from typing import Any
 
 import click
 
-from aurora_cli.commands import PLUGGED
+from aurora_cli.command_types import PLUGGED
 from aurora_cli.errors import FINE, NO, NO_DAEMON, one_line
-from aurora_cli.output import Style, print_json, style_of
+from aurora_cli.global_options import GlobalOptions
+from aurora_cli.output import TerminalStyle, print_json, style_of
 from aurora_cli.session import open_session
-from aurora_cli.settings import Settings
+from aurora_cli.table import table_lines
 from aurora_protocol import DaemonUnreachable, plugins
 from aurora_protocol.address import Address
 from aurora_protocol.human_text import count, plain
@@ -31,7 +32,7 @@ _LOG_LINES = 5
 @click.pass_context
 def doctor(ctx: click.Context, repair: bool) -> int:
     """Say what is wrong here, and how to mend it. Exits 1 when something is broken."""
-    settings: Settings = ctx.obj
+    settings: GlobalOptions = ctx.obj
     code = FINE
     try:
         with open_session(settings, settings.workspace) as client:
@@ -78,7 +79,7 @@ def plugin_findings(ctx: click.Context) -> list[dict[str, Any]]:
     ]
 
 
-def doctor_lines(reply: dict[str, Any], style: Style, *, verbose: bool = False) -> list[str]:
+def doctor_lines(reply: dict[str, Any], style: TerminalStyle, *, verbose: bool = False) -> list[str]:
     """An `aurora/doctor` result for people; `verbose` lists every example of a skipped file that was sent."""
     lines: list[str] = []
     for finding in reply["findings"]:
@@ -89,14 +90,15 @@ def doctor_lines(reply: dict[str, Any], style: Style, *, verbose: bool = False) 
     skipped = sorted(reply["skipped"].items(), key=lambda item: (-item[1], item[0]))
     if skipped:
         lines += ["", f"not indexed: {count(sum(number for _, number in skipped), 'path')}"]
+    rows = []
     for reason, number in skipped:
-        lines.append(f"  {number:>7,}  {style.bold(plain(reason))}")
+        rows.append([f"{number:,}", style.bold(plain(reason))])
         examples = [example for example in reply["examples"] if example["reason"] == reason]
         shown = examples if verbose else examples[:_EXAMPLES]
         for example in shown:
             detail = plain(example.get("detail") or "")
-            lines.append(f"           {plain(example['path'])}{style.dim(f'  {detail}') if detail else ''}")
+            rows.append(["", f"{plain(example['path'])}{style.dim(f'  {detail}') if detail else ''}"])
         if number > len(shown) and shown:
             more = "" if verbose or len(examples) == len(shown) else " (-v lists more)"
-            lines.append(style.dim(f"           … and {number - len(shown):,} more{more}"))
-    return lines
+            rows.append(["", style.dim(f"… and {number - len(shown):,} more{more}")])
+    return [*lines, *table_lines(rows, style, right={0}, least={0: 7})] if rows else lines

@@ -7,36 +7,35 @@ from typing import TextIO
 
 import click
 
-from aurora_protocol import Blocked, ProtocolError, RequestFailed, SiteError
+from aurora_protocol import BAD_INPUT, BLOCKED, FINE, INTERRUPTED, NO, NO_DAEMON, AuroraError
 
-FINE, NO, BAD_INPUT, NO_DAEMON, BLOCKED = 0, 1, 2, 3, 4
-INTERRUPTED = 130
+__all__ = [
+    "BAD_INPUT",
+    "BLOCKED",
+    "FINE",
+    "INTERRUPTED",
+    "NO",
+    "NO_DAEMON",
+    "CommandError",
+    "exit_code",
+    "one_line",
+    "report",
+]
 
-_REFUSED = "Refused"
-"""The kind of error that is an answer: an event of a deliverable that was not taken."""
 
-_INVALID_REQUEST, _INVALID_PARAMS, _REQUEST_FAILED, _CANCELLED = -32600, -32602, -32803, -32800
+class CommandError(AuroraError):
+    """What a command was given cannot be used."""
 
-
-class SaysNo(click.ClickException):
-    """The answer is "no", and there is none to show: the message says why, the exit code is 1."""
+    exit_code = BAD_INPUT
 
 
 def exit_code(error: BaseException) -> int:
     """The exit code that stands for `error`."""
     if isinstance(error, KeyboardInterrupt | click.Abort):
         return INTERRUPTED
-    if isinstance(error, RequestFailed):
-        if error.code == _CANCELLED:
-            return INTERRUPTED
-        if error.kind == _REFUSED:
-            return NO
-        return BAD_INPUT if error.code in (_INVALID_PARAMS, _INVALID_REQUEST, _REQUEST_FAILED) else NO_DAEMON
-    if isinstance(error, Blocked):
-        return BLOCKED
-    if isinstance(error, SaysNo):
-        return NO
-    if isinstance(error, click.ClickException | OSError | SiteError):
+    if isinstance(error, AuroraError):
+        return error.exit_code
+    if isinstance(error, click.ClickException | OSError):
         return BAD_INPUT
     return NO_DAEMON
 
@@ -52,7 +51,7 @@ def one_line(error: BaseException) -> str:
         return _flat(error.format_message())
     if isinstance(error, OSError) and error.filename is not None:
         return _flat(f"{error.filename}: {error.strerror}")
-    if isinstance(error, ProtocolError | OSError):
+    if isinstance(error, AuroraError | OSError):
         return _flat(str(error))
     return f"internal error, {type(error).__name__}: {_flat(str(error))}; -vv shows where it happened"
 

@@ -2,41 +2,40 @@
 
 from __future__ import annotations
 
+import asyncio
+import hashlib
 import json
 import os
 import sys
-from collections.abc import Callable
-from contextlib import AbstractAsyncContextManager
+import time
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, Literal
 
-import click
-
-from aurora_cli.numbers import Finite
-from aurora_cli.output import Style, style_of_output
-from aurora_cli.settings import Settings
-from aurora_protocol.address import home
-
-if TYPE_CHECKING:
-    # Imported only when headless mode begins: every other command starts without the orchestrator.
-    from aurora_orchestration.headless.loop import Iteration, Outcome, Run
-    from aurora_orchestration.llm.completion import Llm
-    from aurora_orchestration.settings import HeadlessSettings
-
-
-@dataclass
-class Options:
-    """What the flags of headless mode said; None where they said nothing."""
-
-    prompt: Path | None = None
-    scratchpad: Path | None = None
-    max_iterations: int | None = None
-    budget_limit: float | None = None
+from aurora_cli.global_options import GlobalOptions
+from aurora_cli.headless_options import HeadlessOptions
+from aurora_cli.mem import index_once
+from aurora_cli.output import TerminalStyle, style_of_output
+from aurora_cli.session import open_session
+from aurora_orchestration.guardrails.blocked import Unrecorded
+from aurora_orchestration.guardrails.budget import Budget
+from aurora_orchestration.headless.loop import ExperimentOutcome, Headless, Iteration, Run, pursue
+from aurora_orchestration.llm.completion import Llm
+from aurora_orchestration.llm.models import open_models
+from aurora_orchestration.run_record import Mode, RunCancelled, RunRecord
+from aurora_orchestration.settings import HeadlessSettings
+from aurora_orchestration.types import AgentResponse, ModelCall, Subgoal, SubgoalResult, Usage
+from aurora_protocol.address import home, in_home
+from aurora_protocol.query_methods import QUERY
+from aurora_server.configuration.layers import settings_for
+from aurora_server.configuration.trust import Trust
 
 
 @dataclass(frozen=True)
-class Wired:
+class HeadlessContext:
     """What the loop needs of the rest: its configuration, how one query is run, and who judges what runs claim."""
 
     settings: HeadlessSettings
@@ -44,59 +43,15 @@ class Wired:
     llm: Llm | None
 
 
-Opening = Callable[[Settings], AbstractAsyncContextManager[Wired]]
+Opening = Callable[[GlobalOptions], AbstractAsyncContextManager[HeadlessContext]]
 
 
-def headless_options() -> list[click.Option]:
-    """The flags of `aurora --headless`; the command gets them as keyword arguments of these names."""
-    file = click.Path(dir_okay=False, path_type=Path)
-    return [
-        click.Option(["--headless"], is_flag=True, help="Pursue the goal of a prompt file without a human."),
-        click.Option(["--prompt"], type=file, help="With --headless: the goal. [default: ./headless/prompt.md]"),
-        click.Option(
-            ["--scratchpad"], type=file, help="With --headless: the notes. [default: ./headless/scratchpad.md]"
-        ),
-        click.Option(
-            ["--max-iterations"], type=click.IntRange(min=1, max=100_000), help="With --headless: so many at most."
-        ),
-        click.Option(
-            ["--budget-limit"],
-            type=Finite(min=0, max=1e6),
-            metavar="USD",
-            help="With --headless: stop when the experiment has cost so much.",
-        ),
-    ]
-
-
-def options_of(given: dict[str, Any]) -> Options | None:
-    """The flags as one, None without `--headless`. Raises UsageError where one of the others stands alone."""
-    options = Options(given["prompt"], given["scratchpad"], given["max_iterations"], given["budget_limit"])
-    if given["headless"]:
-        return options
-    for name, value in vars(options).items():
-        if value is not None:
-            raise click.UsageError(f"--{name.replace('_', '-')} is for headless mode; add --headless")
-    return None
-
-
-def pursue_goal(settings: Settings, options: Options, opening: Opening) -> int:
+def pursue_goal(settings: GlobalOptions, options: HeadlessOptions, opening: Opening) -> int:
     """Pursue the goal, telling each iteration; returns the exit code: 0 met, 1 not met, 4 blocked."""
-    import asyncio
-
-    from aurora_orchestration import OrchestrationError
-    from aurora_server.configuration.config_file import SettingsError
-
-    try:
-        return asyncio.run(_pursue(settings, options, opening))
-    except (OrchestrationError, SettingsError) as error:
-        raise click.ClickException(str(error)) from error
+    return asyncio.run(_pursue(settings, options, opening))
 
 
-async def _pursue(settings: Settings, options: Options, opening: Opening) -> int:
-    from datetime import datetime
-
-    from aurora_orchestration.headless.loop import Headless, pursue
-
+async def _pursue(settings: GlobalOptions, options: HeadlessOptions, opening: Opening) -> int:
     root = settings.workspace
     style = style_of_output(settings)
     async with opening(settings) as wired:
@@ -121,19 +76,17 @@ async def _pursue(settings: Settings, options: Options, opening: Opening) -> int
     elif outcome.exit_code == 0:
         print(outcome_line(outcome, style), flush=True)
     else:
-        print(f"aurora: {outcome_line(outcome, Style())}", file=sys.stderr)
+        print(f"aurora: {outcome_line(outcome, TerminalStyle())}", file=sys.stderr)
     return outcome.exit_code
 
 
 def _lock_of(scratchpad: Path) -> Path:
     """The lock of a scratchpad, outside of the user's tree: by the file it is, whichever way it is named."""
-    import hashlib
-
     name = hashlib.sha256(os.fsencode(scratchpad.resolve())).hexdigest()[:16]
     return home(os.environ) / "locks" / f"headless-{name}.lock"
 
 
-def _tell(iteration: Iteration, settings: Settings, style: Style) -> None:
+def _tell(iteration: Iteration, settings: GlobalOptions, style: TerminalStyle) -> None:
     shown = json.dumps(iteration_document(iteration)) if settings.json else iteration_line(iteration, style)
     print(shown, flush=True)
 
@@ -154,7 +107,7 @@ def iteration_document(iteration: Iteration) -> dict[str, Any]:
     }
 
 
-def outcome_document(outcome: Outcome) -> dict[str, Any]:
+def outcome_document(outcome: ExperimentOutcome) -> dict[str, Any]:
     """How it ended, as the last line of `--json`."""
     return {
         "event": "end",
@@ -166,7 +119,7 @@ def outcome_document(outcome: Outcome) -> dict[str, Any]:
     }
 
 
-def iteration_line(iteration: Iteration, style: Style) -> str:
+def iteration_line(iteration: Iteration, style: TerminalStyle) -> str:
     """One iteration in a line: which, what it came to, what the experiment has cost, what comes next."""
     record = iteration.record
     scored = f" {record.score:.2f}" if record.score is not None else ""
@@ -177,9 +130,94 @@ def iteration_line(iteration: Iteration, style: Style) -> str:
     return line if len(line) <= room else f"{line[: room - 1]}…"
 
 
-def outcome_line(outcome: Outcome, style: Style) -> str:
+def outcome_line(outcome: ExperimentOutcome, style: TerminalStyle) -> str:
     """How it ended in a line."""
     spent = f"{outcome.iterations} iterations, ${outcome.cost_usd:.2f}"
     if outcome.ending == "goal":
         return f"{style.colored('goal met', 'green')}: {outcome.reason} ({spent})"
     return f"{outcome.reason} ({spent})" if outcome.iterations else outcome.reason
+
+
+@asynccontextmanager
+async def opening(settings: GlobalOptions) -> AsyncIterator[HeadlessContext]:
+    """A session with the daemon and a model, for as long as the experiment goes on. Raises SettingsError."""
+    root, home = settings.workspace, settings.address.home
+    trusted = Trust(home).is_trusted(root)
+    soar, _ = settings_for(root, trusted, os.environ, settings.config)
+    calls: list[ModelCall] = []
+    budget = Budget(Path(in_home(soar.cost_budgets.tracking_file, home)), soar.cost_budgets, time.time)
+    models = open_models(
+        soar.llm, os.environ, None, run=f"headless-{os.getpid()}", budget=budget, journal=None, heard=calls.append
+    )
+    with open_session(settings, root) as client:
+        await asyncio.to_thread(index_once, client, root, settings)
+
+        async def run(query: str, mode: Mode) -> RunRecord:
+            token = f"headless-{os.getpid()}"
+            params = {"query": query, "mode": mode, "partialResultToken": token}
+            latest: dict[str, Any] = {}
+            try:
+                result = await asyncio.to_thread(client.request, QUERY, params, on_progress=latest.update)
+            except asyncio.CancelledError as error:
+                spent = await asyncio.to_thread(spent_by, budget, latest)
+                raise RunCancelled(cancelled_record(latest, query, spent, str(root), mode)) from error
+            return record_of(result, str(root), mode)
+
+        yield HeadlessContext(soar.headless, run, models.reasoning)
+
+
+def spent_by(budget: Budget, stage: Mapping[str, Any]) -> float:
+    """What the run of a stage has cost by now: what its last stage said, or the budget by what was paid since."""
+    told = float(stage.get("cost_usd") or 0.0)
+    run = stage.get("run")
+    try:
+        entries = budget.history().entries if run and budget.settings.enabled else ()
+    except Unrecorded:
+        entries = ()
+    return max(told, sum(each.usd for each in entries if each.run == run))
+
+
+def cancelled_record(stage: Mapping[str, Any], query: str, usd: float, workspace: str, mode: Mode) -> RunRecord:
+    """A run that was cancelled, as far as the stages that were told of it go."""
+    result = {
+        "id": str(stage.get("run") or ""), "query": query, "cost_usd": usd, "took_ms": stage.get("elapsed_ms") or 0.0,
+        "state": "cancelled", "answer": "", "score": None, "confidence": None, "notices": (), "error": "cancelled",
+        "log": None,
+    }  # fmt: skip
+    return record_of(result, workspace, mode)
+
+
+def record_of(result: dict[str, Any], workspace: str, mode: Mode) -> RunRecord:
+    """A run as the wire tells it, its cost in one sum."""
+    now = time.time()
+    paid = ModelCall(
+        phase="respond", purpose="run", role="reasoning", provider="", model="", usage=Usage(),
+        cost_usd=result["cost_usd"], started_at=now, took_ms=result["took_ms"],
+    )  # fmt: skip
+    return RunRecord(
+        id=result["id"],
+        query=result["query"],
+        workspace=workspace,
+        started_at=now - result["took_ms"] / 1000,
+        ended_at=now,
+        state=result["state"],
+        mode=mode,
+        answer=result["answer"],
+        score=result["score"],
+        confidence=result["confidence"],
+        calls=(paid,),
+        results=tuple(map(_step, result.get("steps", ()))),
+        notices=tuple(result["notices"]),
+        error=result["error"],
+        log=result["log"],
+    )
+
+
+def _step(told: Mapping[str, Any]) -> SubgoalResult:
+    """A subgoal as the wire tells it: what was to be done, by whom, and whether it was."""
+    status: Literal["success", "error"] = "success" if told["done"] else "error"
+    return SubgoalResult(
+        subgoal=Subgoal(id=told["id"], description=told["description"], agent=told["agent"]),
+        response=AgentResponse(subgoal_id=told["id"], agent_id=told["agent"], status=status),
+        skipped="" if told["tries"] else "not begun",
+    )

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
+from collections.abc import Sequence
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from aurora_cli.output import print_json, style_of_output
-from aurora_cli.settings import Settings
+from aurora_cli.global_options import GlobalOptions
+from aurora_cli.output import TerminalStyle, print_json, style_of_output
+from aurora_cli.table import table_lines
+from aurora_protocol.human_text import count, plain, plain_lines, shorten, took
 
 if TYPE_CHECKING:
     from aurora_orchestration.conversations.log_reader import Conversation
+    from aurora_orchestration.conversations.log_search import FoundSection
 
 FIRST, LAST = "0000-00-00", "9999-99-99"
 _DATES = (
@@ -23,6 +28,11 @@ _DATES = (
     click.option("--from", "begin", metavar="YYYY-MM-DD", help="From this day on."),
     click.option("--to", "end", metavar="YYYY-MM-DD", help="Up to this day."),
 )
+
+_COLORS = {"complete": "green", "partial": "yellow", "failed": "red", "interrupted": "yellow", "unfinished": "yellow"}
+_BLOCK = re.compile(r"^```json\n(.*?)^```$", re.M | re.S)
+_NARROWEST = 20
+_WIDEST_PIPED = 120
 
 
 def _dated(command: Any) -> Any:
@@ -37,14 +47,14 @@ def _dated(command: Any) -> Any:
 def logs(ctx: click.Context, day: str | None, month: str | None, begin: str | None, end: str | None) -> None:
     """List, search and show conversations. Days are UTC's, as in the names of logs; only `today` is yours."""
     if ctx.invoked_subcommand is None:
-        _list(ctx.ensure_object(Settings), *_range(day, month, begin, end))
+        _list(ctx.ensure_object(GlobalOptions), *_range(day, month, begin, end))
     elif day or month or begin or end:
         raise click.UsageError(f"put the dates behind `{ctx.invoked_subcommand}`", ctx)
 
 
 @logs.command()
 @click.pass_obj
-def today(settings: Settings) -> None:
+def today(settings: GlobalOptions) -> None:
     """List the conversations begun since midnight, where you are."""
     midnight = datetime.now().astimezone().replace(hour=0, minute=0, second=0, microsecond=0).astimezone(UTC)
     _list(settings, f"{midnight:%Y-%m-%d}", LAST, since=f"{midnight:%Y-%m-%dT%H:%M:%S}", called="today")
@@ -55,7 +65,12 @@ def today(settings: Settings) -> None:
 @_dated
 @click.pass_obj
 def list_(
-    settings: Settings, year_month: str | None, day: str | None, month: str | None, begin: str | None, end: str | None
+    settings: GlobalOptions,
+    year_month: str | None,
+    day: str | None,
+    month: str | None,
+    begin: str | None,
+    end: str | None,
 ) -> None:
     """List conversations, the latest first: all, those of a month, or those of some days."""
     if year_month is not None:
@@ -77,7 +92,7 @@ def list_(
 @click.option("--limit", type=click.IntRange(min=1), default=20, show_default=True, help="At most so many logs.")
 @click.pass_obj
 def search(
-    settings: Settings,
+    settings: GlobalOptions,
     words: tuple[str, ...],
     day: str | None,
     month: str | None,
@@ -89,7 +104,6 @@ def search(
     """Find conversations that have all WORDS, in whatever case. Words in quotes are looked for as they stand."""
     from itertools import islice
 
-    from aurora_cli.logs_view import found_lines, row
     from aurora_orchestration.conversations.log_search import search as searched
 
     if not any(word.strip() for word in words):
@@ -109,13 +123,13 @@ def search(
     elif found:
         print("\n".join(found_lines(found, words, style_of_output(settings))))
     else:
-        print(f"no conversation{_when(first, last)} has {' and '.join(map(repr, words))}; see: aurora logs list")
+        print(f"no conversation{_said_range(first, last)} has {' and '.join(map(repr, words))}; see: aurora logs list")
 
 
 @logs.command()
 @click.argument("name")
 @click.pass_obj
-def view(settings: Settings, name: str) -> None:
+def view(settings: GlobalOptions, name: str) -> None:
     """Show one conversation. NAME may leave out its day where there is only one."""
     from aurora_orchestration.conversations.log_reader import by_name
 
@@ -131,7 +145,7 @@ def view(settings: Settings, name: str) -> None:
 @logs.command()
 @click.argument("run", metavar="ID")
 @click.pass_obj
-def export(settings: Settings, run: str) -> None:
+def export(settings: GlobalOptions, run: str) -> None:
     """Print the conversation of a run as Markdown, or with --json its phases and figures."""
     from aurora_orchestration.conversations.log_reader import by_id
 
@@ -141,8 +155,7 @@ def export(settings: Settings, run: str) -> None:
     _show(settings, found, rendered=False)
 
 
-def _show(settings: Settings, conversation: Conversation, *, rendered: bool) -> None:
-    from aurora_cli.logs_view import document, printable, render
+def _show(settings: GlobalOptions, conversation: Conversation, *, rendered: bool) -> None:
     from aurora_orchestration.conversations.log_reader import text_of
 
     text = text_of(conversation.path)
@@ -155,8 +168,7 @@ def _show(settings: Settings, conversation: Conversation, *, rendered: bool) -> 
         print(printable(text) if style.width is not None else text.rstrip("\n"))
 
 
-def _list(settings: Settings, first: str, last: str, *, since: str = "", called: str = "") -> None:
-    from aurora_cli.logs_view import list_lines, row
+def _list(settings: GlobalOptions, first: str, last: str, *, since: str = "", called: str = "") -> None:
     from aurora_orchestration.conversations.log_reader import conversations
 
     folder = _folder(settings)
@@ -166,18 +178,15 @@ def _list(settings: Settings, first: str, last: str, *, since: str = "", called:
     elif found:
         print("\n".join(list_lines(found, style_of_output(settings))))
     else:
-        print(f"no conversation{f' {called}' if called else _when(first, last)}; logs are kept in {folder}")
+        print(f"no conversation{f' {called}' if called else _said_range(first, last)}; logs are kept in {folder}")
 
 
-def _folder(settings: Settings) -> Path:
-    """The folder of all logs. Raises UsageError where the configuration cannot be used."""
+def _folder(settings: GlobalOptions) -> Path:
+    """The folder of all logs. Raises SettingsError."""
     from aurora_orchestration.conversations.log_names import logs_folder
-    from aurora_server.configuration.settings import SettingsError, load
+    from aurora_server.configuration.settings import load
 
-    try:
-        return logs_folder(load(os.environ, settings.config).soar.conversations)
-    except SettingsError as error:
-        raise click.ClickException(str(error)) from error
+    return logs_folder(load(os.environ, settings.config).soar.conversations)
 
 
 def _range(day: str | None, month: str | None, begin: str | None, end: str | None) -> tuple[str, str]:
@@ -207,7 +216,114 @@ def _day(given: str, option: str) -> str:
         raise click.BadParameter(f"{shown!r} is no day of the calendar; write {option} as {wanted}") from error
 
 
-def _when(first: str, last: str) -> str:
+def _said_range(first: str, last: str) -> str:
     if first == last:
         return f" of {first}"
     return (f" from {first}" if first != FIRST else "") + (f" up to {last}" if last != LAST else "")
+
+
+def row(each: Conversation) -> dict[str, Any]:
+    """A conversation for `--json`."""
+    return {
+        "name": each.name,
+        "file": each.path.name if not each.file else each.file,
+        "path": str(each.path),
+        "date": each.day,
+        "id": each.id,
+        "query": each.query,
+        "keywords": list(each.keywords),
+        "started_at": each.started_at,
+        "state": each.state,
+        "complexity": each.complexity,
+        "score": each.score,
+        "cost_usd": each.cost_usd,
+        "tokens": each.tokens,
+        "duration_ms": each.duration_ms,
+        "compressed": each.path.name.endswith(".gz"),
+    }
+
+
+def list_lines(found: Sequence[Conversation], style: TerminalStyle) -> list[str]:
+    """One line each: when (where you are), its name, score, cost, time, and what was asked."""
+    rows = []
+    for each in found:
+        state = "" if each.state == "complete" else f"{each.state.replace('_', ' ')}: "
+        asked = plain(each.query or "")
+        if style.width is None:  # a question may be pages long
+            asked = shorten(asked, max(_WIDEST_PIPED - len(state), 0))
+        coloured = style.colored(state, _COLORS.get(each.state, "yellow"))
+        rows.append([style.dim(_when(each)), style.bold(each.name), *_figures(each), f"{coloured}{asked}"])
+    lines = table_lines(rows, style, right={2, 3, 4}, least={2: 4, 3: 8, 4: 8}, cut=5, indent=0)
+    known = [each.cost_usd for each in found if each.cost_usd is not None]
+    spent = f" · ${sum(known):,.2f}" if known else ""
+    return [*lines, style.dim(f"{count(len(found), 'conversation')}{spent}")]
+
+
+def found_lines(found: Sequence[FoundSection], words: Sequence[str], style: TerminalStyle) -> list[str]:
+    """Each log with its lines, numbered as in the log."""
+    lines: list[str] = []
+    for each in found:
+        told = each.conversation
+        lines.append(f"{style.bold(told.name)}  {plain(told.query or '')}")
+        width = max(len(str(line.number)) for line in each.lines)
+        last = None
+        for line in each.lines:
+            if last is not None and line.number > last + 1 and any(not other.hit for other in each.lines):
+                lines.append(style.dim(f"    {'⋮':>{width}}"))
+            last = line.number
+            text = plain("".join(plain_lines(line.text)))
+            if style.width is not None:
+                text = shorten(text, max(style.width - width - 6, _NARROWEST))
+            lines.append(f"    {style.dim(str(line.number).rjust(width))}  {_marked(text, words, style)}")
+        hits = sum(line.hit for line in each.lines)
+        if each.matches > hits:
+            lines.append(style.dim(f"    … {count(each.matches - hits, 'more line')}; aurora logs view {told.name}"))
+    return lines
+
+
+def document(each: Conversation, text: str) -> dict[str, Any]:
+    """A conversation with its JSON blocks in their order, its figures, and the Markdown as it is."""
+    blocks = []
+    for block in _BLOCK.findall(text):
+        try:
+            blocks.append(json.loads(block))
+        except (ValueError, RecursionError):  # edited by hand: it stays in the Markdown
+            continue
+    trace = [each for each in blocks if not (isinstance(each, dict) and "execution_summary" in each)]
+    return {**row(each), "execution_summary": each.facts or None, "trace": trace, "markdown": text}
+
+
+def render(text: str, style: TerminalStyle) -> None:
+    """Lay a log out on the terminal."""
+    from rich.console import Console
+    from rich.markdown import Markdown
+
+    console = Console(force_terminal=True, width=style.width, highlight=False)
+    console.print(Markdown(printable(text), code_theme="ansi_dark", hyperlinks=False))
+
+
+def printable(text: str) -> str:
+    """A log that cannot command the terminal, whoever edited it."""
+    return "\n".join(plain_lines(text))
+
+
+def _when(each: Conversation) -> str:
+    try:
+        return f"{datetime.fromisoformat(each.started_at or '').astimezone():%Y-%m-%d %H:%M}"
+    except ValueError:
+        return each.day
+
+
+def _figures(each: Conversation) -> tuple[str, str, str]:
+    """Score, cost and time."""
+    score = f"{each.score:.2f}" if each.score is not None else "–"
+    cost = f"${each.cost_usd:.4f}" if each.cost_usd is not None else "–"
+    lasted = took(each.duration_ms) if each.duration_ms is not None else "–"
+    return score, cost, lasted
+
+
+def _marked(text: str, words: Sequence[str], style: TerminalStyle) -> str:
+    if not style.rich:
+        return text
+    pattern = "|".join(re.escape(word) for word in words if word.strip())
+    return re.sub(pattern, lambda found: style.colored(found.group(), "yellow"), text, flags=re.IGNORECASE)

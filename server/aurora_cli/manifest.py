@@ -1,18 +1,18 @@
-"""`aurora manifest`: manifests (`aura.json`) from the command line. Each command is a module of its own."""
+"""`aurora manifest`: manifests (`aura.json`) from the command line. Its commands are imported when they are called."""
 
 from __future__ import annotations
 
 import click
 
-from aurora_cli.commands import LazyGroup
+from aurora_cli.command_types import LazyGroup
 
 COMMANDS = {
-    "call": ("aurora_cli.manifest_call", "call"),
+    "call": ("aurora_cli.manifest_sites", "call"),
     "do": ("aurora_cli.manifest_do", "do"),
-    "crawl": ("aurora_cli.manifest_crawl", "crawl"),
-    "fetch": ("aurora_cli.manifest_fetch", "fetch"),
-    "serve": ("aurora_cli.manifest_serve", "serve"),
-    "state": ("aurora_cli.manifest_state", "state"),
+    "crawl": ("aurora_cli.manifest_sites", "crawl"),
+    "fetch": ("aurora_cli.manifest_sites", "fetch"),
+    "serve": ("aurora_cli.manifest_sites", "serve"),
+    "state": ("aurora_cli.manifest_sites", "state"),
     "validate": ("aurora_cli.manifest_validate", "validate"),
 }
 """Each command's module and its name there."""

@@ -4,31 +4,141 @@ way.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
+from msgspec import Struct
 
-from aurora_cli.atomic_write import Changed, replace_text
-from aurora_cli.manifest_files import STANDARD_INPUT, Unreadable, matching, read, read_standard_input, shown
-from aurora_cli.manifest_report import Checked
+from aurora_cli.manifest_files import (
+    STANDARD_INPUT,
+    FileChanged,
+    ManifestText,
+    UnreadableManifest,
+    matching,
+    read,
+    read_standard_input,
+    replace_text,
+    shown,
+)
 from aurora_manifest.check import check_document
-from aurora_manifest.findings import Finding
-from aurora_manifest.fix_all import fix_all
+from aurora_manifest.findings import Finding, Severity
+from aurora_manifest.fix_all import fix_all, is_fixable
 from aurora_manifest.json.document import JsonDocument
 from aurora_manifest.json.scanner import parse
 from aurora_manifest.model import Manifest
+from aurora_protocol.positions import LineIndex, Range
+
+
+class Checked(Struct, frozen=True):
+    """One file, what was mended in it, and what is (still) found in it; `source` has the text they are about."""
+
+    source: ManifestText
+    manifest: Manifest
+    findings: Sequence[Finding]
+    fixed: Sequence[Finding] = ()
+
+    @property
+    def valid(self) -> bool:
+        """Whether no finding is an error."""
+        return all(each.severity != "error" for each in self.findings)
+
+    @property
+    def lines(self) -> LineIndex:
+        """The lines of the text, built once."""
+        return self.manifest.document.lines
+
+
+class Diagnostic(Struct, frozen=True):
+    """A finding; `range` is 0-based and counts UTF-16 units. `fix` says what could be done about it, if that is clear.
+
+    `--fix` does it where `fixable`.
+    """
+
+    rule: str
+    severity: Severity
+    message: str
+    path: str
+    range: Range
+    fix: str | None
+    fixable: bool
+
+
+class Summary(Struct, frozen=True):
+    """How much a manifest declares."""
+
+    resources: int
+    capabilities: int
+
+
+class Mended(Struct, frozen=True):
+    """A finding that is gone, and what was done."""
+
+    rule: str
+    title: str
+
+
+class FileReport(Struct, frozen=True):
+    """One file of the report."""
+
+    file: str
+    valid: bool
+    diagnostics: list[Diagnostic]
+    summary: Summary
+    fixed: list[Mended]
+
+
+class CheckReport(Struct, frozen=True):
+    """The whole report. `valid`: every file could be read, and none has an error. `errors`: why not, a line each."""
+
+    valid: bool
+    files: list[FileReport]
+    errors: list[str]
+
+
+def report(checked: Iterable[Checked], unreadable: Sequence[str]) -> CheckReport:
+    """The report on these files."""
+    files = [_file(each) for each in checked]
+    return CheckReport(not unreadable and all(each.valid for each in files), files, list(unreadable))
+
+
+def summary(manifest: Manifest) -> Summary:
+    """How much a manifest declares; what could not be read of it does not count."""
+    return Summary(len({each.name for each in manifest.resources}), len(manifest.capabilities))
+
+
+def severities(checked: Iterable[Checked]) -> Counter[str]:
+    """How many findings there are of each severity."""
+    return Counter(finding.severity for each in checked for finding in each.findings)
+
+
+def _file(checked: Checked) -> FileReport:
+    return FileReport(
+        file=checked.source.name,
+        valid=checked.valid,
+        diagnostics=[_diagnostic(each, checked.lines) for each in checked.findings],
+        summary=summary(checked.manifest),
+        fixed=[Mended(each.rule, each.fix.title) for each in checked.fixed if each.fix],
+    )
+
+
+def _diagnostic(finding: Finding, lines: LineIndex) -> Diagnostic:
+    title = finding.fix.title if finding.fix else None
+    return Diagnostic(
+        finding.rule, finding.severity, finding.message, finding.path, finding.range(lines), title, is_fixable(finding)
+    )
 
 
 def checks(
     arguments: Sequence[str], here: Path, stdin_name: str, levels: Mapping[str, str], *, fix: bool
-) -> Iterator[Checked | Unreadable]:
+) -> Iterator[Checked | UnreadableManifest]:
     """Check what the arguments name, each file once, in their order; what cannot be checked comes as an error."""
     done: set[str] = set()
     for argument in arguments:
         try:
             paths = [None] if argument == STANDARD_INPUT else matching(argument)
-        except Unreadable as error:
+        except UnreadableManifest as error:
             yield error
             continue
         for path in paths:
@@ -38,7 +148,7 @@ def checks(
             done.add(name)
             try:
                 yield _checked(path, name, levels, fix=fix)
-            except Unreadable as error:
+            except UnreadableManifest as error:
                 yield error
 
 
@@ -51,10 +161,10 @@ def _checked(path: Path | None, name: str, levels: Mapping[str, str], *, fix: bo
     if fixed.applied:
         try:
             replace_text(path, source.text, fixed.text)
-        except Changed as error:
-            raise Unreadable(str(error)) from error
+        except FileChanged as error:
+            raise UnreadableManifest(str(error)) from error
         except OSError as error:
-            raise Unreadable(f"{name}: cannot be fixed: {error.strerror or error}") from error
+            raise UnreadableManifest(f"{name}: cannot be fixed: {error.strerror or error}") from error
     after = msgspec.structs.replace(source, text=fixed.text)
     return Checked(after, Manifest(parse(fixed.text)), fixed.left, fixed.applied)
 

@@ -4,28 +4,39 @@ from __future__ import annotations
 
 import asyncio
 import os
+import secrets
 import sys
-from contextlib import AbstractContextManager, nullcontext
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 
 import click
 import msgspec
 
 from aurora_cli.errors import FINE, NO
-from aurora_cli.model_options import flags_of, model_options, words_given
-from aurora_cli.models import Asking, asking
+from aurora_cli.global_options import GlobalOptions
+from aurora_cli.manifest_plan import GivenValues, PlanRun, plan_document, plan_lines
 from aurora_cli.output import style_of
-from aurora_cli.plan_run import Doing, Given
-from aurora_cli.plan_view import plan_document, plan_lines
-from aurora_cli.settings import Settings
+from aurora_cli.shared_options import cache_of, flags_of, model_options, policy_of, site_options, words_given
 from aurora_cli.site_call import document_given, jar_of, pairs_given, patience, sending_options, warn_of_errors
-from aurora_cli.site_options import cache_of, policy_of, site_options
 from aurora_cli.site_view import print_document
 from aurora_manifest.client.fetch import fetch as fetch_manifest
 from aurora_manifest.client.transport import RequestPolicy
+from aurora_orchestration.guardrails.audit import guard_noted
+from aurora_orchestration.guardrails.budget import Budget
+from aurora_orchestration.guardrails.cost_estimate import estimate, tokens_of
+from aurora_orchestration.guardrails.guard import Guarded
+from aurora_orchestration.llm.completion import CapReached, Llm, LlmError, NotConfigured
+from aurora_orchestration.llm.models import open_models
+from aurora_orchestration.settings import SoarSettings
 from aurora_orchestration.sites.planner import Planned, plan_calls
+from aurora_orchestration.types import ModelCall
 from aurora_protocol import SiteError
 from aurora_protocol.human_text import plain
+from aurora_server.configuration.budget import budget_of
+from aurora_server.configuration.layers import settings_for
+from aurora_server.configuration.trust import Trust
 
 
 @click.command("do")
@@ -47,7 +58,7 @@ from aurora_protocol.human_text import plain
 @site_options
 @click.pass_obj
 def do(
-    settings: Settings,
+    settings: GlobalOptions,
     url: str,
     request: tuple[str, ...],
     pairs: tuple[str, ...],
@@ -78,9 +89,9 @@ def do(
     text = words_given(request)
     if not text.strip():
         raise click.UsageError("REQUEST is empty", click.get_current_context())
-    given = Given(document_given(document), pairs_given(pairs))
+    given = GivenValues(document_given(document), pairs_given(pairs))
     policy = policy_of(timeout, insecure_http, allow_cross_origin)
-    with asking(settings, flags_of(llm_provider, llm_model), force=force) as asked:
+    with open_model(settings, flags_of(llm_provider, llm_model), force=force) as asked:
         guarded = asked.guarded(text, force=force)
         _tell(asked)
         if guarded.redactions:
@@ -97,7 +108,7 @@ def do(
     plan, style = planned.plan, style_of(sys.stdout, os.environ, no_color=settings.no_color)
     if not settings.json:
         print("\n".join(plan_lines(plan, published.manifest, asked.llm.model, asked.cost_usd, style)), flush=True)
-    doing = Doing(
+    doing = PlanRun(
         plan,
         published,
         given,
@@ -127,7 +138,7 @@ def do(
     return code
 
 
-def _tell(asked: Asking) -> None:
+def _tell(asked: ModelSession) -> None:
     for notice in asked.notices:
         _say(notice)
 
@@ -142,10 +153,73 @@ def _say(text: str) -> None:
     print(f"aurora: {plain(text)}", file=sys.stderr)
 
 
-def _waiting(settings: Settings, asked: Asking) -> AbstractContextManager[object]:
+def _waiting(settings: GlobalOptions, asked: ModelSession) -> AbstractContextManager[object]:
     """Something that moves while the model thinks, on a terminal."""
     if settings.json or not style_of(sys.stderr, os.environ, no_color=settings.no_color).rich:
         return nullcontext()
     from rich.console import Console
 
     return Console(file=sys.stderr, force_terminal=True).status(f"{asked.llm.model} is planning …")
+
+
+class ModelSession:
+    """The model a command asks, opened by `open_model`. `llm` meters, reserves and settles every call."""
+
+    def __init__(
+        self, soar: SoarSettings, home: Path, run: str, budget: Budget, llm: Llm, calls: list[ModelCall]
+    ) -> None:
+        self.llm = llm
+        self.notices: list[str] = []
+        self._soar = soar
+        self._home = home
+        self._run = run
+        self._budget = budget
+        self._calls = calls
+
+    @property
+    def cost_usd(self) -> float:
+        """What was paid so far in dollars, calls of unknown price left out."""
+        return sum(call.cost_usd or 0.0 for call in self._calls)
+
+    def guarded(self, text: str, *, force: bool = False) -> Guarded:
+        """`text` as it may be sent; what is to be said of it joins `notices`.
+
+        Raises QuestionBlocked where a guardrail or the budget holds it back.
+        """
+        guarded, notices = guard_noted(text, self._soar.guardrails, self._home, self._run, time.time)
+        self.notices += notices
+        usd = estimate(tokens_of(guarded.query), "simple", self._soar.complexity)
+        warning = self._budget.check(usd, force=force)
+        self.notices += [warning] if warning else []
+        return guarded
+
+
+@contextmanager
+def open_model(settings: GlobalOptions, flags: Mapping[str, str], *, force: bool = False) -> Iterator[ModelSession]:
+    """Open the solving model as it is configured for this workspace, as far as its user trusts it; `flags` count most.
+
+    Raises SettingsError, NotConfigured where there is no model, and what the block raises; an LlmError says that it is
+    the model's answer that cannot be used.
+    """
+    root, home = settings.workspace, settings.address.home
+    soar, found = settings_for(root, Trust(home).is_trusted(root), os.environ, settings.config, flags)
+    calls: list[ModelCall] = []
+    run = f"command-{secrets.token_hex(6)}"
+    budget = budget_of(soar.cost_budgets)
+    models = open_models(
+        soar.llm, os.environ, None, run=run, budget=budget, journal=None, heard=calls.append, force=force
+    )
+    if models.solving is None:
+        raise NotConfigured(models.why)
+    asked = ModelSession(soar, home, run, budget, models.solving, calls)
+    asked.notices += [*(notice.line for notice in found), *models.notices]
+    try:
+        try:
+            yield asked
+        finally:
+            if calls:
+                budget.end_run(run)
+    except CapReached:
+        raise
+    except LlmError as error:
+        raise LlmError(f"the model gave no answer that can be used: {error}") from error

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from aurora_cli.fast_exit import stay
-from aurora_cli.settings import Settings
+from aurora_cli.global_options import GlobalOptions
 
 if TYPE_CHECKING:
     from aurora_server.mcp.progress import Verbosity
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     "logs to standard error as well.",
 )
 @click.pass_obj
-def mcp(settings: Settings, project: str | None, verbosity: Verbosity | None) -> None:
+def mcp(settings: GlobalOptions, project: str | None, verbosity: Verbosity | None) -> None:
     """Serve this workspace's memory to agents, as an MCP server on standard input and output."""
     stay()
     parent = os.getppid()  # before the imports: it may die meanwhile

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
@@ -10,15 +11,20 @@ from typing import Any
 
 import click
 
+from aurora_cli.errors import FINE, NO, CommandError
+from aurora_cli.global_options import GlobalOptions
 from aurora_cli.output import print_json, style_of
 from aurora_cli.recall_view import recall_lines
 from aurora_cli.session import open_session
-from aurora_cli.settings import Settings
-from aurora_cli.typed_places import from_root
 from aurora_protocol.client import Client
 
 RECALL = "aurora/recall"  # spelled here as well as in aurora_protocol.methods, which costs msgspec's import
 ANSWER_WITHIN = 60.0
+
+_MAX_WORDS = 40
+_MAX_PATH = 1000
+_WORD = re.compile(r"([`'\"(]*)([^\s:#]+?)((?::|#L\d|\(\d)\S*|[`'\",;)?!]*)")
+_SPACED = re.compile(r"(\S[^:\n]*\.\w+):(\d{1,9})(?:[-:]\d{1,9})*")
 
 
 @click.command()
@@ -26,6 +32,9 @@ ANSWER_WITHIN = 60.0
 @click.option("--limit", type=click.IntRange(min=1), default=10, show_default=True, help="At most this many results.")
 @click.option(
     "--type", "types", multiple=True, type=click.Choice(["code", "reas", "know"]), help="Only this type. Repeatable."
+)
+@click.option(
+    "--level", type=click.Choice(["file", "class", "function"]), help="Only answers of this size. [default: any]"
 )
 @click.option(
     "--budget",
@@ -38,15 +47,16 @@ ANSWER_WITHIN = 60.0
 @click.option("--everywhere", is_flag=True, help="Ask every workspace that memory knows.")
 @click.pass_obj
 def mem(
-    settings: Settings,
+    settings: GlobalOptions,
     query: tuple[str, ...],
     limit: int,
     types: tuple[str, ...],
+    level: str | None,
     budget: int | None,
     content: bool,
     explain: bool,
     everywhere: bool,
-) -> None:
+) -> int:
     """Recall what memory knows about QUERY, best first. Also `m`.
 
     QUERY is a question in words, a name (AuthService.login), a file (auth.py), a place in one (src/auth.py:login,
@@ -61,19 +71,30 @@ def mem(
     params |= {"everywhere": everywhere}
     if types:
         params["types"] = list(dict.fromkeys(types))
+    if level is not None:
+        params["level"] = level
     if budget is not None:
         params["budget_tokens"] = budget
     with open_session(settings, root) as client:
         reply = recall(client, params, root, settings)
     if settings.json:
         print_json(reply)
-        return
+        return NO if reply.get("missing") else FINE
+    if reply.get("missing"):
+        raise NothingThere(str(reply["hint"]))
     style = style_of(sys.stdout, os.environ, no_color=settings.no_color)
     lines = recall_lines(reply, style=style, here=settings.here, now=datetime.now(UTC), explain=explain)
     print("\n".join(lines))
+    return FINE
 
 
-def recall(client: Client, params: dict[str, Any], root: Path, settings: Settings) -> dict[str, Any]:
+class NothingThere(CommandError):
+    """What was asked for by its id or place does not exist."""
+
+    exit_code = NO
+
+
+def recall(client: Client, params: dict[str, Any], root: Path, settings: GlobalOptions) -> dict[str, Any]:
     """Ask; where the workspace has never been indexed, index it first, with a progress bar, and ask again."""
     reply: dict[str, Any] = client.request(RECALL, params, timeout=ANSWER_WITHIN)
     if _index_if_never(reply, client, root, settings):
@@ -81,15 +102,55 @@ def recall(client: Client, params: dict[str, Any], root: Path, settings: Setting
     return reply
 
 
-def index_once(client: Client, root: Path, settings: Settings) -> None:
+def index_once(client: Client, root: Path, settings: GlobalOptions) -> None:
     """Where the workspace has never been indexed, index it, with a progress bar."""
     _index_if_never(client.request(RECALL, {"query": "a", "limit": 1}, timeout=ANSWER_WITHIN), client, root, settings)
 
 
-def _index_if_never(reply: dict[str, Any], client: Client, root: Path, settings: Settings) -> bool:
+def _index_if_never(reply: dict[str, Any], client: Client, root: Path, settings: GlobalOptions) -> bool:
     if reply["freshness"]["indexed_at"] is not None:
         return False
-    from aurora_cli.progress import index_with_progress
+    from aurora_cli.index import index_with_progress
 
     index_with_progress(client, root, settings)
     return True
+
+
+def from_root(query: str, here: Path, root: Path) -> str:
+    """A query with the places in it that are files below `root` spelled from there; all else stays as it is typed.
+
+    So the places that `aur mem` prints in a folder (`../src/a.py:3`) are places to ask for there, and `a.py:3` is the
+    file in that folder where there is one. A path with spaces becomes `File "my notes/a.py", line 3`, which cannot be
+    taken for several words.
+    """
+    spaced = _SPACED.fullmatch(query)
+    if spaced is not None and " " in spaced[1]:
+        path = _below(spaced[1], here, root) or _below(spaced[1], root, root)
+        if path is not None:
+            return f'File "{path}", line {spaced[2]}'
+    words = query.split(" ")
+    if len(words) > _MAX_WORDS:
+        return query
+    return " ".join(_respelled(word, here, root) for word in words)
+
+
+def _respelled(word: str, here: Path, root: Path) -> str:
+    parts = _WORD.fullmatch(word)
+    if parts is None or not ("/" in parts[2] or parts[3].startswith((":", "#", "("))):
+        return word
+    path = _below(parts[2], here, root)
+    return word if path is None else f"{parts[1]}{path}{parts[3]}"
+
+
+def _below(typed: str, here: Path, root: Path) -> str | None:
+    """The file from `root`, through links as they are typed or as they are; None where there is no such file below."""
+    if len(typed) > _MAX_PATH or "\0" in typed:
+        return None
+    full = Path(os.path.normpath(here / typed))
+    try:
+        for file, folder in ((full, root), (full.resolve(), root.resolve())):
+            if file.is_relative_to(folder) and file.is_file():
+                return file.relative_to(folder).as_posix()
+    except OSError:  # no name that a file can have, or a folder that may not be looked into
+        return None
+    return None

@@ -14,9 +14,9 @@ from typing import Any
 import click
 
 from aurora_cli.errors import FINE, NO
+from aurora_cli.global_options import GlobalOptions
 from aurora_cli.output import print_json
 from aurora_cli.session import open_session
-from aurora_cli.settings import Settings
 from aurora_protocol.human_text import count, plain
 
 EXPORT, IMPORT = "aurora/memory/export", "aurora/memory/import"
@@ -45,7 +45,7 @@ def memory() -> None:
 @memory.command("export")
 @click.argument("file", default="-")
 @click.pass_obj
-def export(settings: Settings, file: str) -> None:
+def export(settings: GlobalOptions, file: str) -> None:
     """Write what was learned here to FILE, or - (standard output), as JSON lines. The index is not part of it."""
     with open_session(settings, settings.workspace) as client:
         if file == "-":
@@ -65,7 +65,7 @@ def export(settings: Settings, file: str) -> None:
 @memory.command("import")
 @click.argument("file")
 @click.pass_obj
-def import_(settings: Settings, file: str) -> None:
+def import_(settings: GlobalOptions, file: str) -> None:
     """Add what FILE, or - (standard input), has to what was learned here. Importing it twice changes nothing."""
     with _readable(settings, file) as path, open_session(settings, settings.workspace) as client:
         result = client.request(IMPORT, {"path": os.fspath(path)})
@@ -79,7 +79,7 @@ def import_(settings: Settings, file: str) -> None:
 @click.option("--from", "source", type=click.Path(), help="The memory of this folder, or this memory file.")
 @click.option("--list", "listed", is_flag=True, help="Only list the other memories there are.")
 @click.pass_obj
-def adopt(settings: Settings, source: str | None, listed: bool) -> None:
+def adopt(settings: GlobalOptions, source: str | None, listed: bool) -> None:
     """Take over what was learned where this workspace was before it was moved, renamed or cloned anew."""
     params: dict[str, Any] = {"list": listed}
     if source is not None:
@@ -112,7 +112,7 @@ def other_lines(others: Sequence[Mapping[str, Any]]) -> list[str]:
 @memory.command()
 @click.argument("chunk_id", metavar="ID")
 @click.pass_obj
-def restore(settings: Settings, chunk_id: str) -> int:
+def restore(settings: GlobalOptions, chunk_id: str) -> int:
     """Bring the archived reasoning chunk ID (reas:…) back into recall. `aurora doctor` lists the archive."""
     with open_session(settings, settings.workspace) as client:
         result = client.request(RESTORE, {"id": chunk_id})
@@ -146,7 +146,7 @@ def told(lines: Mapping[str, int]) -> str:
 
 
 @contextmanager
-def _readable(settings: Settings, file: str) -> Iterator[Path]:
+def _readable(settings: GlobalOptions, file: str) -> Iterator[Path]:
     """A regular file with the content of `file`: the daemon has neither our standard input nor our pipes."""
     path = Path(file)
     if file != "-" and (path.is_file() or not path.exists()):
@@ -163,7 +163,7 @@ def _readable(settings: Settings, file: str) -> Iterator[Path]:
 
 
 @contextmanager
-def _passing_file(settings: Settings) -> Iterator[Path]:
+def _passing_file(settings: GlobalOptions) -> Iterator[Path]:
     """A file in AURORA's own folder that only the user can read, gone when done."""
     folder = settings.address.home
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)

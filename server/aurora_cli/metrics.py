@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 import click
 
-from aurora_cli.metrics_view import metrics_lines
-from aurora_cli.numbers import Finite
-from aurora_cli.output import print_json, style_of_output
+from aurora_cli.command_types import Finite
+from aurora_cli.global_options import GlobalOptions
+from aurora_cli.output import TerminalStyle, print_json, style_of_output
 from aurora_cli.session import open_session
-from aurora_cli.settings import Settings
+from aurora_cli.table import table_lines
+from aurora_deliverables.metric_text import METRIC_NAMES, value_words
+from aurora_protocol.human_text import count, lasting, plain
 
 METRICS = "aurora/metrics"
+
+_COLORS = {"elite": "green", "high": "green", "medium": "yellow", "low": "red"}
+_BARS = "▁▂▃▄▅▆▇█"
 
 
 @click.command()
@@ -27,10 +34,12 @@ METRICS = "aurora/metrics"
     help="Deliverables back, if these are sooner reached. [default: as configured, 20]",
 )
 @click.option(
-    "--by", type=click.Choice(["agent", "model", "type", "complexity", "workspace"]), help="Per one of these as well."
+    "--by",
+    type=click.Choice(["agent", "model", "author", "type", "complexity", "workspace"]),
+    help="Per one of these as well.",
 )
 @click.pass_obj
-def metrics(settings: Settings, window_days: float | None, window_count: int | None, by: str | None) -> None:
+def metrics(settings: GlobalOptions, window_days: float | None, window_count: int | None, by: str | None) -> None:
     """Say how deliverables went: throughput, latency, failures, recovery, conformance, with tiers and trends."""
     asked = {"window_days": window_days, "window_count": window_count, "by": by}
     params: dict[str, Any] = {name: value for name, value in asked.items() if value is not None}
@@ -40,3 +49,69 @@ def metrics(settings: Settings, window_days: float | None, window_count: int | N
         print_json(reply)
     else:
         print("\n".join(metrics_lines(reply, style_of_output(settings), by)))
+
+
+def metrics_lines(reply: Mapping[str, Any], style: TerminalStyle, by: str | None = None) -> list[str]:
+    """An `aurora/metrics` result as a table, then the groups that are asked for, then what else is known."""
+    window = reply["window"]
+    lines = [f"{style.bold(count(window['deliverables'], 'deliverable'))} ended {_span(window)}"]
+    if not window["deliverables"]:
+        lines.append("none has ended in this window; see: aurora deliverable list")
+    lines += _table(reply["metrics"], style)
+    for group in (reply["groups"].get(by) or ()) if by is not None else ():
+        lines += ["", style.bold(plain(group["name"])), *_table(group["metrics"], style)]
+    supporting = _supporting(reply.get("supporting") or {}, style)
+    return [*lines, "", *supporting] if supporting else lines
+
+
+def sparkline(values: Sequence[float | None]) -> str:
+    """`▁▃█`: each value between the least and the most; a gap where nothing is known."""
+    known = [value for value in values if value is not None]
+    if len(known) < 2:
+        return ""
+    least, most = min(known), max(known)
+    step = (most - least) or 1.0
+    return "".join(
+        " " if value is None else _BARS[round((value - least) / step * (len(_BARS) - 1))] for value in values
+    )
+
+
+def _table(metrics: Mapping[str, Mapping[str, Any]], style: TerminalStyle) -> list[str]:
+    rows = []
+    for name, metric in metrics.items():
+        tier = metric.get("tier")
+        shown = style.colored(tier, _COLORS.get(tier, "yellow")) if tier else style.dim("–")
+        history = sparkline(metric.get("history") or ())
+        rows.append([METRIC_NAMES.get(name, name), value_words(name, metric), shown, _trend(metric, style), history])
+    return table_lines(rows, style, right={1}, least={0: 19, 1: 11, 2: 6, 3: 1})
+
+
+def _trend(metric: Mapping[str, Any], style: TerminalStyle) -> str:
+    """An arrow for how it moved since the window before, green where that is better."""
+    change = metric.get("change")
+    if change is None:
+        return " "
+    if change == 0:
+        return style.dim("→")
+    return style.colored("↑" if change > 0 else "↓", "green" if metric.get("better") else "red")
+
+
+def _span(window: Mapping[str, Any]) -> str:
+    begun, over = datetime.fromisoformat(window["from"]), datetime.fromisoformat(window["to"])
+    return f"from {begun:%Y-%m-%d %H:%M} to {over:%Y-%m-%d %H:%M} UTC"
+
+
+def _supporting(told: Mapping[str, Any], style: TerminalStyle) -> list[str]:
+    rows = []
+    for key, title in (("phase_seconds", "phases"), ("phase_durations", "phases")):
+        if told.get(key):
+            rows.append([title, ", ".join(f"{name} {lasting(each)}" for name, each in told[key].items())])
+    for key, title in (("tool_calls", "tools"), ("tool_mix", "tools"), ("failure_types", "failures")):
+        if told.get(key):
+            ranked = sorted(told[key].items(), key=lambda item: -item[1])[:6]
+            rows.append([title, ", ".join(f"{plain(name)} {_number(each)}" for name, each in ranked)])
+    return table_lines(rows, style, least={0: 10}, gap=1) if rows else []
+
+
+def _number(value: float) -> str:
+    return f"{value:,}" if isinstance(value, int) else f"{value:.0%}"

@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TextIO
 
-from aurora_cli.settings import Settings
+from aurora_cli.global_options import GlobalOptions
 
 PIPED_WIDTH = None
 
 
 @dataclass(frozen=True)
-class Style:
+class TerminalStyle:
     """How text may be marked up. Plain leaves it as it is."""
 
     rich: bool = False
@@ -39,19 +39,19 @@ class Style:
         return f"\x1b]8;;{path.as_uri()}#{line}\x1b\\{text}\x1b]8;;\x1b\\" if self.rich else text
 
 
-def style_of(stream: TextIO, environ: Mapping[str, str], *, no_color: bool) -> Style:
+def style_of(stream: TextIO, environ: Mapping[str, str], *, no_color: bool) -> TerminalStyle:
     """The style for `stream`: marked up on a terminal, unless NO_COLOR, `--no-color` or a dumb terminal forbids it."""
     if not stream.isatty():
-        return Style()
+        return TerminalStyle()
     try:
         width = int(environ.get("COLUMNS", "")) or os.get_terminal_size(stream.fileno()).columns
     except ValueError:
         width = os.get_terminal_size(stream.fileno()).columns
     forbidden = no_color or bool(environ.get("NO_COLOR")) or environ.get("TERM") == "dumb"
-    return Style(rich=not forbidden, width=width or 80)
+    return TerminalStyle(rich=not forbidden, width=width or 80)
 
 
-def style_of_output(settings: Settings) -> Style:
+def style_of_output(settings: GlobalOptions) -> TerminalStyle:
     """The style for standard output, by the environment and the global options."""
     return style_of(sys.stdout, os.environ, no_color=settings.no_color)
 

@@ -7,6 +7,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from aurora_cli.output import TerminalStyle
+from aurora_cli.table import table_lines
 from aurora_protocol.human_text import count, plain, shorten, took
 
 STAGES = {
@@ -165,18 +167,17 @@ def detail_lines(result: Mapping[str, Any]) -> list[str]:
 def timing_lines(timing: Mapping[str, Any]) -> list[str]:
     """The breakdown of §9.4.1 as a table."""
     phases: Sequence[Mapping[str, Any]] = timing.get("phases") or ()
-    width = max((len(str(each["phase"])) for each in phases), default=0)
-    lines = ["time:"]
+    rows = []
     for each in phases:
         waited = f"  {took(each['llm_ms'])} in models" if each.get("llm_ms") else ""
-        shown = f"{took(each['duration_ms']):>10}  {each['percentage']:>5.1f} %{waited}"
-        lines.append(f"  {plain(str(each['phase'])):<{width}}  {shown}")
+        rows.append([plain(str(each["phase"])), took(each["duration_ms"]), f"{each['percentage']:>5.1f} %{waited}"])
     total = timing.get("total_duration_ms") or 0.0
     split = " · ".join(
         f"{took(timing.get(key) or 0.0)} {what}"
         for key, what in (("llm_ms", "in models"), ("agents_ms", "in agents"), ("own_ms", "of our own"))
     )
-    return [*lines, f"  {'total':<{width}}  {took(total):>10}  {split}"]
+    rows.append(["total", took(total), split])
+    return ["time:", *table_lines(rows, TerminalStyle(), right={1}, least={1: 10})]
 
 
 def _listed(value: Mapping[str, Any], depth: int = 0) -> Iterator[str]:

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any, Protocol
 from urllib.parse import quote
 
-from aurora_cli.manifest_files import Source
-from aurora_cli.manifest_report import Checked
+from aurora_cli.manifest_check import Checked
+from aurora_cli.manifest_files import ManifestText
 from aurora_manifest.findings import Finding, Fix, Severity
 from aurora_protocol.positions import LineIndex
 from aurora_protocol.version import __version__
@@ -110,7 +110,7 @@ def _region(lines: LineIndex, start: int, end: int) -> Json:
     }
 
 
-def _artifact(source: Source, root: Path) -> Json:
+def _artifact(source: ManifestText, root: Path) -> Json:
     """The standard's artifactLocation: a file, by its way from the workspace where it lies in it."""
     if source.path is None:
         return {"uri": quote(source.name)}

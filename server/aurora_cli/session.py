@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from aurora_cli.settings import Settings
+from aurora_cli.global_options import GlobalOptions
 from aurora_protocol.client import Client, ConnectionLost
 from aurora_protocol.connection import NobodyThere
 
@@ -18,7 +18,9 @@ CLIENT_NAME = "aurora-cli"
 
 
 @contextmanager
-def open_session(settings: Settings, root: Path | None, options: Mapping[str, Any] | None = None) -> Iterator[Client]:
+def open_session(
+    settings: GlobalOptions, root: Path | None, options: Mapping[str, Any] | None = None
+) -> Iterator[Client]:
     """Connect, starting the daemon when needed, and initialize with the workspace at `root` (None: with none).
 
     `options` are `initializationOptions`.
@@ -40,7 +42,7 @@ def open_session(settings: Settings, root: Path | None, options: Mapping[str, An
         client.close()
 
 
-def reach_daemon(settings: Settings) -> Client:
+def reach_daemon(settings: GlobalOptions) -> Client:
     """A connected client; starts the daemon when none listens. Raises DaemonUnreachable."""
     address = settings.address
     try:

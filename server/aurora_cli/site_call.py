@@ -4,27 +4,33 @@ sending.
 
 from __future__ import annotations
 
+import json
+import signal
 import sys
-from collections.abc import Callable
-from contextlib import AbstractContextManager
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
+from types import FrameType
 from typing import Any, TypeVar
+from urllib.parse import quote, quote_plus
 
 import click
 import msgspec
 
-from aurora_cli.regex_timeout import within
-from aurora_cli.settings import Settings
+from aurora_cli.global_options import GlobalOptions
+from aurora_cli.output import TerminalStyle
+from aurora_cli.site_view import body_value, reply_lines, state_of
 from aurora_manifest.client.arguments import MAX_ARGUMENTS, mapping_of, misfits, read_arguments, unused
-from aurora_manifest.client.consent import destructive
+from aurora_manifest.client.consent import MASK, destructive
 from aurora_manifest.client.cookies import Jar
 from aurora_manifest.client.fetch import Published
-from aurora_manifest.client.origins import Origin
+from aurora_manifest.client.origins import Origin, origin_of, parse_url
 from aurora_manifest.client.request import CapabilityCall, build_call
-from aurora_manifest.client.transport import RequestPolicy, SiteReply, send
+from aurora_manifest.client.transport import Request, RequestPolicy, SiteReply, send
 from aurora_manifest.model import Capability
-from aurora_protocol import Blocked, SiteError
-from aurora_protocol.human_text import plain
+from aurora_protocol import CallBlocked, SiteError
+from aurora_protocol.human_text import plain, plain_lines
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -39,6 +45,10 @@ _JAR = click.option(
 )
 _NO_COOKIES = click.option("--no-cookies", is_flag=True, help="Send and keep no cookies.")
 
+_ALWAYS_SECRET = frozenset({"authorization", "proxy-authorization"})
+_SCHEMES = frozenset({"basic", "bearer", "digest", "dpop", "negotiate"})
+"""Words before a credential that may be shown; any other could be a part of it."""
+
 
 def sending_options(command: Command) -> Command:
     """Give a command `--yes`, `--token`, `--cookie-jar` and `--no-cookies`."""
@@ -47,7 +57,7 @@ def sending_options(command: Command) -> Command:
     return command
 
 
-def jar_of(settings: Settings, origin: Origin, file: Path | None, no_cookies: bool) -> Jar | None:
+def jar_of(settings: GlobalOptions, origin: Origin, file: Path | None, no_cookies: bool) -> Jar | None:
     """Where a site's cookies are kept by those options; None where they are not."""
     if no_cookies:
         return None
@@ -55,7 +65,7 @@ def jar_of(settings: Settings, origin: Origin, file: Path | None, no_cookies: bo
 
 
 def call_with(capability: Capability, origin: Origin, arguments: dict[str, Any], token: str | None) -> CapabilityCall:
-    """The checked request that calls a capability. Raises SiteError or Blocked where there can be none."""
+    """The checked request that calls a capability. Raises SiteError or CallBlocked where there can be none."""
     check_arguments(capability, arguments)
     planned = build_call(capability, origin, arguments)
     return with_token(planned, token) if token else planned
@@ -156,16 +166,16 @@ def warn_of_errors(published: Published) -> None:
 
 
 def confirm_call(capability: Capability, planned: CapabilityCall) -> None:
-    """Raise Blocked unless nothing can be destroyed, or a person at the terminal agrees."""
+    """Raise CallBlocked unless nothing can be destroyed, or a person at the terminal agrees."""
     reason = destructive(capability)
     if reason is None:
         return
     doing = f"{plain(capability.name)}: {planned.request.method} {plain(planned.shown_url)}"
     what = f"{doing} may destroy something ({plain(reason)})"
     if not can_ask():
-        raise Blocked(f"{what}; give --yes to do it")
+        raise CallBlocked(f"{what}; give --yes to do it")
     if not click.confirm(f"{what}. Do it?", err=True):
-        raise Blocked(f"{plain(capability.name)}: not sent")
+        raise CallBlocked(f"{plain(capability.name)}: not sent")
 
 
 def can_ask() -> bool:
@@ -179,3 +189,100 @@ def hint_after(reply: SiteReply) -> None:
         print(
             "aurora: the site wants to know who asks; call its login capability first, or give --token", file=sys.stderr
         )
+
+
+def preview_document(planned: CapabilityCall, request: Request, capability: Capability) -> dict[str, Any]:
+    """What `call --dry-run --json` prints."""
+    return {
+        "capability": planned.capability,
+        "method": request.method,
+        "url": planned.shown_url,
+        "headers": dict(_headers(planned, request)),
+        "body": planned.shown_body,
+        "destructive": destructive(capability) is not None,
+        "sent": False,
+    }
+
+
+def preview_lines(planned: CapabilityCall, request: Request) -> list[str]:
+    """The request as HTTP writes it."""
+    lines = [f"{request.method} {plain(planned.shown_url)}"]
+    lines += [f"{plain(name)}: {plain(value)}" for name, value in _headers(planned, request)]
+    if planned.shown_body is not None:
+        lines += ["", *plain_lines(json.dumps(planned.shown_body, ensure_ascii=False, indent=2))]
+    return lines
+
+
+def reply_document(planned: CapabilityCall, reply: SiteReply) -> dict[str, Any]:
+    """What `--json` prints of a call that was sent."""
+    state, problem = state_of(reply.header("aura-state"))
+    return {
+        "capability": planned.capability,
+        "method": reply.method,
+        "url": shown_url(planned, reply.url),
+        "ok": reply.fine,
+        "status": reply.status,
+        "headers": {name: value for name, value in reply.headers if name != "set-cookie"},
+        "state": dict(state.document) if state else None,
+        "state_problem": problem,
+        "body": body_value(reply),
+        "cut": reply.cut or None,
+        "redirects": [shown_url(planned, each) for each in reply.redirects],
+        "took_ms": round(reply.took_ms, 1),
+    }
+
+
+def answer_lines(planned: CapabilityCall, reply: SiteReply, style: TerminalStyle) -> list[str]:
+    """The site's answer to a call, for people."""
+    shown = msgspec.structs.replace(reply, url=shown_url(planned, reply.url))
+    return reply_lines(shown, style)
+
+
+def shown_url(planned: CapabilityCall, url: str) -> str:
+    """The URL a call goes to, or was answered from, without the secrets among its arguments.
+
+    Where a redirect led elsewhere, the secrets are looked for: the site may have sent them along.
+    """
+    if url == planned.request.url:
+        return planned.shown_url
+    origin = str(origin_of(parse_url(url)))
+    head, rest = (origin, url.removeprefix(origin)) if url.startswith(origin) else ("", url)
+    for text in sorted(planned.secrets, key=len, reverse=True):
+        for spelling in (quote(text, safe=""), quote(text), quote_plus(text), text):
+            rest = rest.replace(spelling, MASK)
+    return head + rest
+
+
+def _headers(planned: CapabilityCall, request: Request) -> list[tuple[str, str]]:
+    return [(name, _hide(name, value, planned.secret_headers)) for name, value in request.headers]
+
+
+def _hide(name: str, value: str, hidden: frozenset[str]) -> str:
+    if name.lower() == "cookie":
+        return "; ".join(f"{pair.partition('=')[0]}={MASK}" for pair in value.split("; "))
+    if name.lower() in _ALWAYS_SECRET:
+        scheme, _, _ = value.partition(" ")
+        return f"{scheme} {MASK}" if scheme.lower() in _SCHEMES else MASK
+    return MASK if name.lower() in hidden else value
+
+
+@contextmanager
+def within(seconds: float, otherwise: str) -> Iterator[None]:
+    """Raise SiteError(`otherwise`) when the body takes longer. Python's `re` looks at signals while it searches.
+
+    Works in the main thread and where there are interval timers; elsewhere the body has all the time it takes.
+    """
+    if not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        raise SiteError(otherwise)
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)

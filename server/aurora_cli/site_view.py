@@ -7,7 +7,8 @@ import math
 from typing import Any
 
 from aurora_cli import output
-from aurora_cli.output import Style
+from aurora_cli.output import TerminalStyle
+from aurora_cli.table import table_lines
 from aurora_manifest.client.consent import destructive
 from aurora_manifest.client.fetch import Published
 from aurora_manifest.client.state import SiteState, read_state
@@ -110,14 +111,14 @@ def _diagnostic(finding: Finding, published: Published) -> dict[str, Any]:
     }
 
 
-def published_lines(published: Published, style: Style) -> list[str]:
+def published_lines(published: Published, style: TerminalStyle) -> list[str]:
     """A manifest in short: where from, whose, how much, and what is wrong with it."""
     how = f"{size(len(published.text.encode('utf-8', 'replace')))}, {_SOURCES[published.source]}"
     lines = [f"{plain(published.url)}  {style.dim(how)}", *_site_lines(published.manifest, style)]
     return lines + finding_lines(published, style)
 
 
-def finding_lines(published: Published, style: Style) -> list[str]:
+def finding_lines(published: Published, style: TerminalStyle) -> list[str]:
     """The findings of a manifest, one per line; the errors first among those shown."""
     ordered = sorted(published.findings, key=lambda each: (each.severity != "error", each.start))
     lines = []
@@ -133,7 +134,7 @@ def finding_lines(published: Published, style: Style) -> list[str]:
     return lines
 
 
-def crawled_lines(published: Published, style: Style) -> list[str]:
+def crawled_lines(published: Published, style: TerminalStyle) -> list[str]:
     """All that a manifest offers: resources, capabilities with how they are called, and the state sent with it."""
     manifest = published.manifest
     lines = published_lines(published, style)
@@ -142,9 +143,11 @@ def crawled_lines(published: Published, style: Style) -> list[str]:
     for resource in manifest.resources:
         pattern = plain(str(resource.uri_pattern.value)) if resource.uri_pattern else "?"
         lines.append(f"  {plain(resource.name)}  {pattern}")
+        rows = []
         for each in resource.operations:
             named = plain(str(each.capability_id.value)) if each.capability_id else "?"
-            lines.append(f"    {plain(each.method):<6} → {named}")
+            rows.append([plain(each.method), f"→ {named}"])
+        lines += table_lines(rows, style, least={0: 6}, indent=4, gap=1) if rows else []
     if manifest.capabilities:
         lines += ["", style.bold("capabilities")]
     for capability in manifest.capabilities.values():
@@ -152,7 +155,7 @@ def crawled_lines(published: Published, style: Style) -> list[str]:
     return [*lines, "", *state_lines(published.state, style)]
 
 
-def _capability_lines(capability: Capability, style: Style) -> list[str]:
+def _capability_lines(capability: Capability, style: TerminalStyle) -> list[str]:
     method = plain(str(capability.method.value)) if capability.method else "?"
     template = plain(str(capability.url_template.value)) if capability.url_template else "?"
     risk = destructive(capability)
@@ -172,7 +175,7 @@ def _capability_lines(capability: Capability, style: Style) -> list[str]:
     return lines
 
 
-def _site_lines(manifest: Manifest, style: Style) -> list[str]:
+def _site_lines(manifest: Manifest, style: TerminalStyle) -> list[str]:
     name, url = (string_at(manifest.site, each) for each in ("name", "url"))
     site = " · ".join(plain(str(each.value)) for each in (name, url) if each)
     capabilities = _many(len(manifest.capabilities), "capability", "capabilities")
@@ -195,7 +198,7 @@ def state_of(header: str | None) -> tuple[SiteState | None, str | None]:
         return None, str(error)
 
 
-def state_lines(header: str | None, style: Style) -> list[str]:
+def state_lines(header: str | None, style: TerminalStyle) -> list[str]:
     """What the AURA-State header of an answer says."""
     state, problem = state_of(header)
     if problem:
@@ -205,7 +208,7 @@ def state_lines(header: str | None, style: Style) -> list[str]:
     return decoded_lines(state, style)
 
 
-def decoded_lines(state: SiteState, style: Style) -> list[str]:
+def decoded_lines(state: SiteState, style: TerminalStyle) -> list[str]:
     """A decoded state: signed in or not, and what may be called now."""
     known = {True: "signed in", False: "not signed in", None: "does not say whether one is signed in"}
     lines = [f"{style.bold('AURA-State')}  {known[state.is_authenticated]}"]
@@ -231,7 +234,7 @@ def body_value(reply: SiteReply) -> Any:
     return text
 
 
-def reply_lines(reply: SiteReply, style: Style) -> list[str]:
+def reply_lines(reply: SiteReply, style: TerminalStyle) -> list[str]:
     """A site's answer: what was asked last, status, state, body."""
     color = "green" if reply.fine else "red"
     said = style.colored(f"{reply.status} {reply.reason}".strip(), color)

@@ -7,29 +7,25 @@ from pathlib import Path
 import click
 
 from aurora_cli.errors import FINE, NO
+from aurora_cli.global_options import GlobalOptions
 from aurora_cli.output import print_json
-from aurora_cli.settings import Settings
 
 
 @click.command()
 @click.option("--revoke", is_flag=True, help="Trust this workspace no more.")
 @click.option("--status", is_flag=True, help="Only say whether it is trusted; exits 1 when it is not.")
 @click.pass_obj
-def trust(settings: Settings, revoke: bool, status: bool) -> int:
+def trust(settings: GlobalOptions, revoke: bool, status: bool) -> int:
     """Trust this workspace: its .aurora/ may name models, addresses and agents to run. Holds for this folder alone."""
-    from aurora_server.configuration.config_file import SettingsError
     from aurora_server.configuration.trust import Trust
-    from aurora_server.workspace.registry import WorkspaceError, canonical
+    from aurora_server.workspace.registry import canonical
 
     if revoke and status:
         raise click.UsageError("--revoke and --status are not for one call")
     kept = Trust(settings.address.home)
-    try:
-        root = settings.workspace.resolve() if revoke or status else canonical(settings.workspace, Path.home())
-        changed = False if status else kept.revoke(root) if revoke else kept.trust(root)
-        trusted = kept.is_trusted(root)
-    except (SettingsError, WorkspaceError) as error:
-        raise click.ClickException(str(error)) from error
+    root = settings.workspace.resolve() if revoke or status else canonical(settings.workspace, Path.home())
+    changed = False if status else kept.revoke(root) if revoke else kept.trust(root)
+    trusted = kept.is_trusted(root)
     if settings.json:
         print_json({"root": str(root), "trusted": trusted, "changed": changed})
     elif trusted:

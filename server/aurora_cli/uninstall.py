@@ -11,8 +11,8 @@ import click
 
 from aurora_cli.daemon import stop_daemon
 from aurora_cli.errors import FINE
+from aurora_cli.global_options import GlobalOptions
 from aurora_cli.output import print_json
-from aurora_cli.settings import Settings
 from aurora_protocol.address import Address
 from aurora_protocol.human_text import count, plain, size
 
@@ -22,7 +22,7 @@ _NAMED = 12
 @click.command()
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @click.pass_obj
-def uninstall(settings: Settings, yes: bool) -> int:
+def uninstall(settings: GlobalOptions, yes: bool) -> int:
     """Stop the daemon and remove all that AURORA keeps for you: memories, settings, logs.
 
     Close your editors first, or they start it again; `aurora memory export` saves what was learned. Your workspaces

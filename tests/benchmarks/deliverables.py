@@ -18,7 +18,16 @@ import msgspec
 
 from aurora_deliverables.choices import PHASES
 from aurora_deliverables.deliverables import Deliverables
-from aurora_deliverables.events import Agent, Ended, Event, EventBody, PhaseStarted, Started, TokensUsed, ToolCalled
+from aurora_deliverables.events import (
+    AgentIdentity,
+    Ended,
+    Event,
+    EventBody,
+    PhaseStarted,
+    Started,
+    TokensUsed,
+    ToolCalled,
+)
 from aurora_deliverables.metrics import DAY, measure
 from aurora_memory.store import Store
 from tests.benchmarks import measures
@@ -44,7 +53,7 @@ def made(events: int, deliverables: int, chance: random.Random) -> list[Event]:
                 what = TokensUsed(900, 100, cost_usd=0.01)
             planned.append(what)
         planned.append(Ended("completed" if chance.random() < 0.9 else "failed"))
-        agent = Agent(chance.choice(["claude-code", "cursor"]), "some-model")
+        agent = AgentIdentity(chance.choice(["claude-code", "cursor"]), "some-model")
         for place, what in enumerate(planned):
             at += chance.random() * 30
             log.append(Event(f"{number}-{place}", f"change-{number}", at, what, f"session-{number}", agent))

@@ -16,7 +16,7 @@ import time
 from pathlib import Path
 
 from aurora_orchestration.run_record import RunRecord
-from aurora_orchestration.types import Call, VerificationOption
+from aurora_orchestration.types import ModelCall, VerificationOption
 from tests.orchestration.llm.loopback import LoopbackProvider
 from tests.orchestration.soar.benches import Bench, bench
 from tests.orchestration.soar.minds import Mind
@@ -53,7 +53,7 @@ def calibration() -> float:
     return min(once() for _ in range(5))
 
 
-def waiting_ms(calls: tuple[Call, ...]) -> float:
+def waiting_ms(calls: tuple[ModelCall, ...]) -> float:
     """How long at least one call was under way."""
     total = end = 0.0
     for call in sorted(calls, key=lambda each: each.started_at):

@@ -10,7 +10,7 @@ import click
 import pytest
 
 from aurora_cli.app import aurora
-from aurora_cli.settings import Settings
+from aurora_cli.global_options import GlobalOptions
 from docs.generate.citations import ROOT
 from tests.docs.quoted import commands, manifest, pages, repository
 from tests.e2e.product import Product
@@ -34,7 +34,7 @@ def kept_from_running(arguments: tuple[str, ...]) -> tuple[str, ...] | None:
 def understood(program: str, arguments: Sequence[str]) -> None:
     """Read the arguments as the program would, without doing anything. Raises ClickException."""
     command: click.Command = aurora
-    context = aurora.make_context(program, list(arguments), obj=Settings())
+    context = aurora.make_context(program, list(arguments), obj=GlobalOptions())
     while isinstance(command, click.Group) and (rest := [*context._protected_args, *context.args]):
         name, found, rest = command.resolve_command(context, rest)
         assert found is not None

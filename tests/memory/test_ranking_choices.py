@@ -23,7 +23,7 @@ from tests.memory.building import chunk, file
 NOW = 1_800_000_000.0
 DAY = 86_400.0
 KINDS = (signals.type_like, signals.remainder, signals.document, signals.test)
-UNBOUNDED = (signals.recency, signals.learned, signals.named)
+UNBOUNDED = (signals.recency, signals.learned, signals.named, signals.size, signals.changes)
 
 
 class Chunk(NamedTuple):
@@ -342,6 +342,53 @@ ROWS = [
         ("shop/cart.py:Cart.add", "a.py:add"),
     ),
     Row(
+        "for a topic each file answers once before any answers twice",
+        "session cookies",
+        [
+            Chunk("a.py", "load_session_cookies", "read"),
+            Chunk("a.py", "save_session_cookies", "write", line=40),
+            Chunk("b.py", "session_limit", "cookies"),
+        ],
+        ("a.py:load_session_cookies", "b.py:session_limit", "a.py:save_session_cookies"),
+    ),
+    Row(
+        "for a change every function answers for itself",
+        "fix the session cookies",
+        [
+            Chunk("a.py", "load_session_cookies", "read"),
+            Chunk("a.py", "save_session_cookies", "write", line=40),
+            Chunk("b.py", "session_limit", "cookies"),
+        ],
+        ("a.py:load_session_cookies", "a.py:save_session_cookies", "b.py:session_limit"),
+    ),
+    Row(
+        "a topic is in the file that is called so, before one that talks of it as much",
+        "retry policy",
+        [
+            Chunk("a/transport.py", "wait_before", "retry policy"),
+            Chunk("b/retry.py", "wait_again", "retry policy"),
+        ],
+        ("b/retry.py:wait_again", "a/transport.py:wait_before"),
+    ),
+    Row(
+        "a topic is in today's file, before its twin that is kept for those who have not moved on",
+        "retry policy",
+        [
+            Chunk("shop/deprecated/retry.py", "wait_before", "retry policy"),
+            Chunk("shop/outgoing/retry.py", "wait_again", "retry policy"),
+        ],
+        ("shop/outgoing/retry.py:wait_again", "shop/deprecated/retry.py:wait_before"),
+    ),
+    Row(
+        "a test mentioned in a sentence about a change is not asked for",
+        "fix: invoices of the account test have no date",
+        [
+            Chunk("tests/test_invoice.py", "date_of_invoices", "account test"),
+            Chunk("shop/invoice.py", "date_of_invoices", "account test"),
+        ],
+        ("shop/invoice.py:date_of_invoices", "tests/test_invoice.py:date_of_invoices"),
+    ),
+    Row(
         "a constant is found where it is declared, before what uses it",
         "MAX_ROWS",
         [
@@ -405,6 +452,22 @@ async def test_the_order_of_answers(store: Store, row: Row) -> None:
     found = await answers(store, row)
     assert tuple(name for name in found if name in row.order) == row.order, found
     assert found[0] == row.order[0], found
+
+
+async def test_what_else_of_its_file_answers_a_topic_is_told_beside_it(store: Store) -> None:
+    await remember(
+        store,
+        [
+            Chunk("a.py", "load_session_cookies", "read"),
+            Chunk("a.py", "save_session_cookies", "write", line=40),
+            Chunk("b.py", "session_limit", "cookies"),
+        ],
+    )
+    for limit, beside in ((2, ["save_session_cookies"]), (10, [])):
+        found = await store.read(recall, parse_question("session cookies"), limit, NOW)
+        assert [each.name for each in found[0].also] == beside, "what is an answer of its own is not told twice"
+    (first, *_) = await store.read(recall, parse_question("fix session cookies"), 2, NOW)
+    assert first.also == ()
 
 
 def says(bonus: float = 0.0, **given: float) -> Signals:

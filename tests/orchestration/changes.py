@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from aurora_deliverables.deliverable import Conformance, Deliverable, PhaseSpan, TokenUsage
 from aurora_deliverables.events import (
-    Agent,
+    AgentIdentity,
     Conformed,
     Ended,
     Event,
@@ -21,7 +21,7 @@ from aurora_deliverables.events import (
 )
 
 START = 1_772_100_000.0
-AGENT = Agent("claude-code", "claude-sonnet-4-20250514", "claude-code")
+AGENT = AgentIdentity("claude-code", "claude-sonnet-4-20250514", "claude-code")
 SPEC = SpecSource("openspec", "changes/add-dark-mode", 8)
 
 _TOLD: list[tuple[float, EventBody]] = [

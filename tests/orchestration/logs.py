@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from aurora_deliverables.choices import PHASES, Phase
 from aurora_deliverables.events import (
-    Agent,
+    AgentIdentity,
     Conformed,
     Ended,
     Event,
@@ -16,6 +16,8 @@ from aurora_deliverables.events import (
     PhaseEnded,
     PhaseStarted,
     RecoveryBegan,
+    Renamed,
+    Revived,
     SessionJoined,
     SpecSource,
     Started,
@@ -52,7 +54,7 @@ _shares = st.none() | st.floats(0, 1)
 _some = st.none() | _counts
 _names = st.sampled_from(["bash", "file_edit", "total", "grep"])
 _failures = st.sampled_from([None, "infinite_loop", "regression"])
-_agents = st.builds(Agent, st.sampled_from(["claude-code", "cursor"]), st.sampled_from([None, "m-1", "m-2"]))
+_agents = st.builds(AgentIdentity, st.sampled_from(["claude-code", "cursor"]), st.sampled_from([None, "m-1", "m-2"]))
 _happenings = st.one_of(
     st.builds(
         Started,
@@ -84,8 +86,15 @@ _happenings = st.one_of(
     st.builds(Conformed, _some, _some, _shares, _shares, _some, _shares, _shares, _shares),
     st.builds(TestsRan, _some, _some, st.sampled_from([None, True, False])),
     st.builds(
-        Ended, st.sampled_from(["completed", "failed"]), _failures, st.none(), st.sampled_from([None, True, False])
+        Ended,
+        st.sampled_from(["completed", "failed"]),
+        _failures,
+        st.none(),
+        st.sampled_from([None, True, False]),
+        st.booleans(),
     ),
+    st.builds(Revived),
+    st.builds(Renamed, st.sampled_from(["find-products", "add-search"])),
 )
 
 

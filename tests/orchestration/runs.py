@@ -13,7 +13,6 @@ from aurora_orchestration.types import (
     AgentResponse,
     Assessment,
     Assignment,
-    Call,
     Check,
     Claim,
     ContextBundle,
@@ -22,6 +21,7 @@ from aurora_orchestration.types import (
     Given,
     Goal,
     Interaction,
+    ModelCall,
     Output,
     Plan,
     RoutingPlan,
@@ -84,9 +84,9 @@ def phase(name: str, begun: float, milliseconds: float, given: Any = None, found
     )
 
 
-def call(phase: str, begun: float, milliseconds: float, *, cost: float | None = 0.002, **more: Any) -> Call:
+def call(phase: str, begun: float, milliseconds: float, *, cost: float | None = 0.002, **more: Any) -> ModelCall:
     """A call to a model, of 1,200 tokens."""
-    return Call(
+    return ModelCall(
         phase=phase,
         purpose=more.pop("purpose", phase),
         role=more.pop("role", "reasoning"),

@@ -15,7 +15,7 @@ from pyactr.utilities import baselevel_learning
 from aurora_memory.activation import base_levels
 from aurora_orchestration.agents.discovery import Places, discover
 from aurora_orchestration.agents.registry import DAY, Registry
-from aurora_orchestration.llm.completion import Ask, Reply
+from aurora_orchestration.llm.completion import Ask, ModelReply
 from aurora_orchestration.settings import (
     AgentSettings,
     AuroraSettings,
@@ -54,7 +54,7 @@ class Recording:
     def __init__(self) -> None:
         self.asked: list[Ask] = []
 
-    async def ask(self, ask: Ask) -> Reply:
+    async def ask(self, ask: Ask) -> ModelReply:
         self.asked.append(ask)
         told = {
             "complexity": "medium",
@@ -64,7 +64,7 @@ class Recording:
             "recommended_verification": "option_a",
             "keyword_assessment_correct": True,
         }
-        return Reply(text=json.dumps(told), model="recording", provider="test")
+        return ModelReply(text=json.dumps(told), model="recording", provider="test")
 
 
 async def test_the_keyword_classifier_runs_before_any_model(tmp_path: Path) -> None:

@@ -9,10 +9,10 @@ from jsonschema import Draft202012Validator
 
 import aurora_schemas
 from aurora_deliverables.deliverable import Deliverable
-from aurora_deliverables.document_import import InvalidDocument, read_document, read_published
+from aurora_deliverables.document_import import UnreadableDocument, read_document, read_published
 from aurora_deliverables.documents import metrics_document, published_event, state_document
 from aurora_deliverables.events import (
-    Agent,
+    AgentIdentity,
     Conformed,
     Ended,
     Event,
@@ -26,7 +26,7 @@ from aurora_deliverables.events import (
 )
 from aurora_deliverables.metrics import measure
 from aurora_deliverables.reducer import Reducer, fold
-from aurora_deliverables.rfc3339 import seconds_of, timestamp
+from aurora_deliverables.timestamps import seconds_of, timestamp
 from tests.documents import documents
 from tests.orchestration.logs import NINE, begin, end, log, logs
 
@@ -272,7 +272,7 @@ def test_documents_are_accepted_with_less_than_they_may_tell() -> None:
     ],
 )
 def test_what_is_no_document_is_told(document: dict[str, Any], problem: str) -> None:
-    with pytest.raises(InvalidDocument, match=problem):
+    with pytest.raises(UnreadableDocument, match=problem):
         read_document(document)
 
 
@@ -304,7 +304,14 @@ def test_events_of_other_tools_are_read() -> None:
 
 def test_a_published_event_carries_in_data_what_it_has_no_place_for() -> None:
     event = Event(
-        "e1", "add-search", NINE + 0.25, ToolCalled("bash", 2, True, 1.5), "s-1", Agent("claude-code"), "jsonl", "why"
+        "e1",
+        "add-search",
+        NINE + 0.25,
+        ToolCalled("bash", 2, True, 1.5),
+        "s-1",
+        AgentIdentity("claude-code"),
+        "jsonl",
+        "why",
     )
     assert published_event(event) == {
         "event_type": "tool_call",

@@ -12,8 +12,8 @@ import msgspec
 import pytest
 
 import aurora_schemas
+from aurora_deliverables.event_request import request_types
 from aurora_orchestration.guardrails.budget import BudgetStatus
-from aurora_protocol.deliverable_methods import DeliverableParams
 from aurora_protocol.methods import (
     ActivationTerms,
     ExplainParams,
@@ -46,7 +46,9 @@ PLAIN: dict[str, set[str]] = {
 
 
 def keys(kind: Any) -> set[str]:
-    """Names on the wire of a message's members."""
+    """Names on the wire of a message's members; of several messages, which an `action` tells apart, of all."""
+    if isinstance(kind, tuple):
+        return {"action"}.union(*map(keys, kind))
     return {field.encode_name for field in msgspec.structs.fields(kind)}
 
 
@@ -98,6 +100,7 @@ def test_methods_that_clients_name_are_there() -> None:
         assert named <= known, file.name
 
 
+DELIVERABLE_REQUESTS = (*request_types().values(),)
 SENT: list[tuple[str, str, Any]] = [
     ("vscode/src/commands/recall.ts", r"params = \{(.*?)\}(?:;|,\n)", RecallParams),
     ("vscode/src/commands/ask.ts", r"const params = \{(.*?)\};", QueryParams),
@@ -105,13 +108,13 @@ SENT: list[tuple[str, str, Any]] = [
     ("vscode/src/commands/explain.ts", r"\(Explain, \{(.*?)\}", ExplainParams),
     (
         "vscode/src/commands/deliverables.ts",
-        r"(?:\(Deliverable, |tell\(|const params = )\{(.*?)\}[,;)]",
-        DeliverableParams,
+        r"(?:\(Deliverable, |tell\(|const params: \w+ = )\{(.*?)\}[,;)]",
+        DELIVERABLE_REQUESTS,
     ),
     ("neovim/lua/aurora/recall.lua", r"return \{ (query = .*?) \}", RecallParams),
     ("neovim/lua/aurora/ask.lua", r"local params = \{(.*?)\}", QueryParams),
     ("neovim/lua/aurora/explain.lua", r"or \{ (uri = .*?), position", ExplainParams),
-    ("neovim/lua/aurora/deliverable.lua", r"return \{ (.*?) \}", DeliverableParams),
+    ("neovim/lua/aurora/deliverable.lua", r"return \{ (.*?) \}", DELIVERABLE_REQUESTS),
 ]
 """File, where params are made in it, and what they are."""
 

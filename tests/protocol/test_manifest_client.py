@@ -21,7 +21,7 @@ from aurora_manifest.client.request import CapabilityCall, build_call
 from aurora_manifest.client.state import MAX_HEADER, read_state
 from aurora_manifest.json.scanner import parse
 from aurora_manifest.model import Capability, Manifest
-from aurora_protocol import Blocked, SiteError
+from aurora_protocol import CallBlocked, SiteError
 
 SITE = Origin("https", "example.com", 443)
 
@@ -139,18 +139,18 @@ def test_the_manifest_says_where_a_value_goes() -> None:
         ({"urlTemplate": "/p/{a}", "method": "DELETE"}, {}, SiteError),
         ({"urlTemplate": "/p/{a}", "method": "DELETE"}, {"a": ""}, SiteError),
         ({"urlTemplate": "/p/{a}", "method": "DELETE"}, {"a": None}, SiteError),
-        ({"urlTemplate": "/p/{a}"}, {"a": ".."}, Blocked),
-        ({"urlTemplate": "/p/{+a}"}, {"a": "../x"}, Blocked),
-        ({"urlTemplate": "/p/{+a}"}, {"a": "%2e%2E/x"}, Blocked),
-        ({"urlTemplate": "{+a}"}, {"a": "//evil.example/"}, Blocked),
-        ({"urlTemplate": "https://example.com:444/{a}"}, {"a": "x"}, Blocked),
+        ({"urlTemplate": "/p/{a}"}, {"a": ".."}, CallBlocked),
+        ({"urlTemplate": "/p/{+a}"}, {"a": "../x"}, CallBlocked),
+        ({"urlTemplate": "/p/{+a}"}, {"a": "%2e%2E/x"}, CallBlocked),
+        ({"urlTemplate": "{+a}"}, {"a": "//evil.example/"}, CallBlocked),
+        ({"urlTemplate": "https://example.com:444/{a}"}, {"a": "x"}, CallBlocked),
         ({"urlTemplate": "https://example.com{+a}"}, {"a": "@evil.example"}, SiteError),
-        ({"urlTemplate": "https://example.com{+a}"}, {"a": ".evil.example/"}, Blocked),
+        ({"urlTemplate": "https://example.com{+a}"}, {"a": ".evil.example/"}, CallBlocked),
         ({"urlTemplate": "javascript:{a}"}, {"a": "x"}, SiteError),
         ({"urlTemplate": "/p{?a}"}, {"a": [["nested"]]}, SiteError),
         ({"urlTemplate": "/p{?a"}, {"a": 1}, SiteError),
         ({"parameterLocation": {"a": "header"}}, {"a": "x\r\nEvil: 1"}, SiteError),
-        ({"parameterLocation": {"Host": "header"}, "mapping": {"Host": "/a"}}, {"a": "evil"}, Blocked),
+        ({"parameterLocation": {"Host": "header"}, "mapping": {"Host": "/a"}}, {"a": "evil"}, CallBlocked),
         ({"parameterLocation": {"a": "path"}}, {"a": "x"}, SiteError),
         ({"parameterLocation": {"a": "cookie"}}, {"a": "x"}, SiteError),
         ({"mapping": {"a": "no-pointer"}}, {"a": "x"}, SiteError),
@@ -177,7 +177,7 @@ pieces = st.lists(
 def test_whatever_is_asked_stays_on_the_site_or_is_refused(template: list[str], arguments: dict[str, Any]) -> None:
     try:
         sent = request(arguments, urlTemplate="".join(template)).request
-    except (SiteError, Blocked):
+    except (SiteError, CallBlocked):
         return
     assert origin_of(parse_url(sent.url)) == SITE
 

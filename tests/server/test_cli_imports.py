@@ -23,8 +23,9 @@ REPLY: dict[str, Any] = {
     "results": [],
     "hint": None,
 }
-MODULES = "import sys; from aurora_cli import main; sys.argv[1:] = ['mem', 'x']; "
-MODULES += "from aurora_cli import fast_exit; fast_exit.leave = lambda code: print(*sys.modules) or code; main()"
+MODULES = "import sys; before = set(sys.modules); from aurora_cli import main; sys.argv[1:] = ['mem', 'x']; "
+MODULES += "from aurora_cli import fast_exit; "
+MODULES += "fast_exit.leave = lambda code: print(*sys.modules.keys() - before) or code; main()"
 
 
 @pytest.fixture
@@ -59,8 +60,31 @@ def test_mem_imports_only_what_it_needs(daemon: FakeDaemon, tmp_path: Path) -> N
     assert done.returncode == 0, done.stderr
     loaded = set(done.stdout.splitlines()[-1].split())
     assert "aurora_protocol.client" in loaded
-    heavy = {"msgspec", "asyncio", "rich", "pygls", "lsprotocol", "numpy", "subprocess", "aurora_memory", "psutil"}
-    assert heavy & loaded == set()
+    slow = {"asyncio", "subprocess", "logging", "tempfile", "hashlib", "importlib.metadata"}
+    late = {
+        "aurora_cli.headless",
+        "aurora_cli.index",
+        "aurora_cli.table",
+        "aurora_protocol.launch",
+        "aurora_protocol.methods",
+    }
+    assert (slow | late) & loaded == set()
+    foreign = {name.partition(".")[0] for name in loaded} - sys.stdlib_module_names
+    assert foreign == {"aurora_cli", "aurora_protocol", "click"}
+
+
+def test_a_hook_of_an_agent_does_not_wait_for_the_structs_of_events(tmp_path: Path) -> None:
+    replies = {"aurora/deliverable": lambda session, params: {"accepted": 1, "change_ids": ["one"]}}
+    words = MODULES.replace("['mem', 'x']", "['deliverable', 'ingest', '--claude-code-hook', '--json']")
+    with FakeDaemon(Address.of(tmp_path / "h"), replies):
+        done = subprocess.run(
+            [sys.executable, "-P", "-c", words],
+            cwd=tmp_path, env=environ(tmp_path), input="{}", capture_output=True, text=True,
+        )  # fmt: skip
+    assert done.returncode == 0 and '"accepted": 1' in done.stderr, done.stderr
+    loaded = set(done.stdout.splitlines()[-1].split())
+    assert "aurora_cli.deliverable_ingest" in loaded
+    assert {"msgspec", "asyncio", "rich", "numpy", "aurora_deliverables.events"} & loaded == set()
 
 
 @pytest.mark.parametrize("folder", [".", "sub"])

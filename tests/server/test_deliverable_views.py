@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 
 from aurora_cli.deliverable_ingest import KEPT, shortened
-from aurora_cli.metrics_view import metrics_lines, sparkline
-from aurora_cli.output import Style
-from aurora_cli.report_markdown import table
+from aurora_cli.metrics import metrics_lines, sparkline
+from aurora_cli.output import TerminalStyle
 from aurora_protocol.human_text import lasting
 from aurora_server.lsp.spec_files import checklist
 
@@ -46,7 +45,7 @@ def test_tiers_and_trends_are_coloured_by_what_is_better() -> None:
         },
         "groups": {},
     }
-    first, failures, recovery = metrics_lines(reply, Style(rich=True))
+    first, failures, recovery = metrics_lines(reply, TerminalStyle(rich=True))
     assert "3 deliverables" in first
     assert "\x1b[32melite" in failures and "\x1b[32m↓" in failures and "4.0 %" in failures
     assert "\x1b[31mlow" in recovery and "\x1b[31m↑" in recovery and "▁█" in recovery
@@ -67,7 +66,3 @@ def test_what_a_hook_wrote_is_cut_in_the_middle() -> None:
     for _ in range(100):
         nested = [nested]
     assert str(shortened(nested)).count("[") == 12
-
-
-def test_tables_are_aligned() -> None:
-    assert table(["a", "bb"], [["ccc", "d"]]) == "| a   | bb |\n|-----|----|\n| ccc | d  |"

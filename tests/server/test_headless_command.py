@@ -12,28 +12,30 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from aurora_cli.headless import Options, Wired, headless_options, options_of, pursue_goal
-from aurora_cli.headless_context import opening as opening_for_real
-from aurora_cli.headless_context import record_of
-from aurora_cli.settings import Settings
+from aurora_cli.global_options import GlobalOptions
+from aurora_cli.headless import HeadlessContext, pursue_goal, record_of
+from aurora_cli.headless import opening as opening_for_real
+from aurora_cli.headless_options import HeadlessOptions, headless_options, options_of
+from aurora_orchestration.headless.goals import BadPrompt
 from aurora_orchestration.run_record import Mode, RunRecord
 from aurora_orchestration.settings import HeadlessSettings
 from aurora_orchestration.types import AgentResponse, AgentTry, Output, Subgoal, SubgoalResult
+from aurora_server.configuration.config_file import SettingsError
 from aurora_server.workspace.query_documents import result_of
 
 
 @pytest.fixture
-def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
+def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> GlobalOptions:
     monkeypatch.setenv("AURORA_HOME", str(tmp_path / "home"))
     root = tmp_path / "repository"
     (root / "headless").mkdir(parents=True)
     subprocess.run(["git", "init", "-q", "-b", "headless"], cwd=root, check=True)
     (root / "headless" / "prompt.md").write_text("All tests pass.\n")
-    return Settings(named_workspace=str(root))
+    return GlobalOptions(named_workspace=str(root))
 
 
 @asynccontextmanager
-async def opening(_: Settings) -> AsyncIterator[Wired]:
+async def opening(_: GlobalOptions) -> AsyncIterator[HeadlessContext]:
     async def run(query: str, mode: Mode) -> RunRecord:
         return RunRecord(
             id="aurora-1",
@@ -46,11 +48,11 @@ async def opening(_: Settings) -> AsyncIterator[Wired]:
             score=0.75,
         )
 
-    yield Wired(HeadlessSettings(), run, None)
+    yield HeadlessContext(HeadlessSettings(), run, None)
 
 
-def parsed(*arguments: str) -> Options | None:
-    found: list[Options | None] = []
+def parsed(*arguments: str) -> HeadlessOptions | None:
+    found: list[HeadlessOptions | None] = []
 
     def take(**given: Any) -> None:
         found.append(options_of(given))
@@ -62,9 +64,9 @@ def parsed(*arguments: str) -> Options | None:
 
 def test_the_flags_are_those_of_the_contract() -> None:
     given = parsed("--headless", "--prompt=p.md", "--scratchpad=s.md", "--max-iterations=3", "--budget-limit=0.5")
-    assert given == Options(Path("p.md"), Path("s.md"), 3, 0.5)
+    assert given == HeadlessOptions(Path("p.md"), Path("s.md"), 3, 0.5)
     assert parsed() is None
-    assert parsed("--headless") == Options()
+    assert parsed("--headless") == HeadlessOptions()
 
 
 @pytest.mark.parametrize(
@@ -76,9 +78,9 @@ def test_flags_that_make_no_sense_are_refused(arguments: list[str]) -> None:
 
 
 def test_each_iteration_is_a_line_and_the_end_an_exit_code(
-    settings: Settings, capsys: pytest.CaptureFixture[str]
+    settings: GlobalOptions, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert pursue_goal(settings, Options(max_iterations=2), opening) == 1
+    assert pursue_goal(settings, HeadlessOptions(max_iterations=2), opening) == 1
     said = capsys.readouterr()
     assert said.out.splitlines() == [
         "iteration 1/2 · complete 0.75 · $0.00 · look again",
@@ -88,15 +90,15 @@ def test_each_iteration_is_a_line_and_the_end_an_exit_code(
     assert "## Iteration 2" in (settings.workspace / "headless" / "scratchpad.md").read_text()
 
 
-def test_as_json_each_line_is_a_document(settings: Settings, capsys: pytest.CaptureFixture[str]) -> None:
+def test_as_json_each_line_is_a_document(settings: GlobalOptions, capsys: pytest.CaptureFixture[str]) -> None:
     settings.json = True
-    pursue_goal(settings, Options(max_iterations=1), opening)
+    pursue_goal(settings, HeadlessOptions(max_iterations=1), opening)
     iteration, end = (json.loads(line) for line in capsys.readouterr().out.splitlines())
     assert (iteration["event"], iteration["iteration"], iteration["next_step"]) == ("iteration", 1, "look again")
     assert (end["event"], end["status"], end["exit_code"]) == ("end", "iterations", 1)
 
 
-def test_what_a_run_did_reaches_the_scratchpad(settings: Settings) -> None:
+def test_what_a_run_did_reaches_the_scratchpad(settings: GlobalOptions) -> None:
     step = Subgoal(id="SG1", description="Run the tests", agent="llm-executor")
     done = AgentResponse(
         subgoal_id="SG1", agent_id="a1", status="success", output=Output(summary="2 fail", confidence=0.9)
@@ -120,38 +122,38 @@ def test_what_a_run_did_reaches_the_scratchpad(settings: Settings) -> None:
     told = record_of(json.loads(json.dumps(msgspec.to_builtins(result_of(record)))), "w", "headless")
 
     @asynccontextmanager
-    async def opens(_: Settings) -> AsyncIterator[Wired]:
+    async def opens(_: GlobalOptions) -> AsyncIterator[HeadlessContext]:
         async def run(query: str, mode: Mode) -> RunRecord:
             return told
 
-        yield Wired(HeadlessSettings(), run, None)
+        yield HeadlessContext(HeadlessSettings(), run, None)
 
-    pursue_goal(settings, Options(max_iterations=1), opens)
+    pursue_goal(settings, HeadlessOptions(max_iterations=1), opens)
     notes = (settings.workspace / "headless" / "scratchpad.md").read_text()
     assert "**Action:** Run the tests; Fix them (failed)\n" in notes
 
 
-def test_on_main_it_is_blocked_with_the_way_out(settings: Settings, capsys: pytest.CaptureFixture[str]) -> None:
+def test_on_main_it_is_blocked_with_the_way_out(settings: GlobalOptions, capsys: pytest.CaptureFixture[str]) -> None:
     subprocess.run(["git", "symbolic-ref", "HEAD", "refs/heads/main"], cwd=settings.workspace, check=True)
-    assert pursue_goal(settings, Options(), opening) == 4
+    assert pursue_goal(settings, HeadlessOptions(), opening) == 4
     assert "Run: git checkout -b headless" in capsys.readouterr().err
 
 
-def test_a_missing_prompt_is_bad_input(settings: Settings) -> None:
-    with pytest.raises(click.ClickException, match="no such file"):
-        pursue_goal(settings, Options(prompt=Path("nowhere.md")), opening)
+def test_a_missing_prompt_is_bad_input(settings: GlobalOptions) -> None:
+    with pytest.raises(BadPrompt, match="no such file"):
+        pursue_goal(settings, HeadlessOptions(prompt=Path("nowhere.md")), opening)
 
 
 def test_on_main_the_branch_is_told_before_a_missing_prompt(
-    settings: Settings, capsys: pytest.CaptureFixture[str]
+    settings: GlobalOptions, capsys: pytest.CaptureFixture[str]
 ) -> None:
     subprocess.run(["git", "symbolic-ref", "HEAD", "refs/heads/main"], cwd=settings.workspace, check=True)
-    assert pursue_goal(settings, Options(prompt=Path("nowhere.md")), opening) == 4
+    assert pursue_goal(settings, HeadlessOptions(prompt=Path("nowhere.md")), opening) == 4
     assert "Run: git checkout -b headless" in capsys.readouterr().err
 
 
-def test_a_configuration_that_cannot_be_used_is_bad_input(settings: Settings, tmp_path: Path) -> None:
+def test_a_configuration_that_cannot_be_used_is_bad_input(settings: GlobalOptions, tmp_path: Path) -> None:
     (tmp_path / "home").mkdir()
     (tmp_path / "home/config.json").write_text('{"llm": 5}')
-    with pytest.raises(click.ClickException, match="'llm' must be an object"):
-        pursue_goal(settings, Options(), opening_for_real)
+    with pytest.raises(SettingsError, match="'llm' must be an object"):
+        pursue_goal(settings, HeadlessOptions(), opening_for_real)

@@ -16,10 +16,11 @@ from typing import Any
 import pytest
 
 from aurora_cli.app import run as aurora
-from aurora_cli.output import Style
+from aurora_cli.output import TerminalStyle
 from aurora_orchestration.conversations.log_writer import write_log
 from aurora_orchestration.settings import ConversationSettings
 from tests.orchestration.runs import BEGAN, ID, QUERY, run
+from tests.patience import HANG
 
 Said = Callable[..., tuple[str, str, int]]
 
@@ -156,9 +157,9 @@ def test_what_cannot_be_done_is_one_line_and_exit_code_2(said: Said, arguments: 
 
 
 def test_a_log_someone_edited_cannot_command_the_terminal(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    from aurora_cli.logs_view import render
+    from aurora_cli.logs import render
 
-    render("# x\x1b]0;t\x07\n```\n\x1b[2Jwords\n```", Style(rich=True, width=60))
+    render("# x\x1b]0;t\x07\n```\n\x1b[2Jwords\n```", TerminalStyle(rich=True, width=60))
     out = capsys.readouterr().out
     assert "words" in out and "\x07" not in out and "\x1b]0" not in out and "\x1b[2J" not in out
 
@@ -172,7 +173,7 @@ def test_no_daemon_is_started_and_the_configured_folder_is_read(home: Path, tmp_
         env={**os.environ, "AURORA_HOME": str(home)},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=HANG,
     )
     assert done.returncode == 0, done.stderr
     told: dict[str, Any] = json.loads(done.stdout)

@@ -11,9 +11,9 @@ from typing import Any
 import msgspec
 import pytest
 
+from aurora_cli.global_options import GlobalOptions
+from aurora_cli.query import exit_code_of, run_view
 from aurora_cli.query_text import sure_line
-from aurora_cli.query_view import exit_code_of, run_view
-from aurora_cli.settings import Settings
 from aurora_orchestration.soar.stages import Stage
 from aurora_server.workspace.query_documents import notice_of, result_of
 from tests.orchestration.runs import ANSWER, run, verification
@@ -54,7 +54,7 @@ def wire(message: Any) -> Any:
 def shown(*, record: Any = None, stages: bool = True, **options: Any) -> tuple[str, str, int]:
     """Standard output, standard error and the exit code, both piped."""
     out, err = io.StringIO(), io.StringIO()
-    with run_view(Settings(**options), out=out, err=err) as view:
+    with run_view(GlobalOptions(**options), out=out, err=err) as view:
         for stage in STAGES if stages else ():
             view.stage(wire(notice_of(stage)))
         code = view.finish(wire(result_of(record or run())))
@@ -175,7 +175,7 @@ def test_what_a_model_said_cannot_command_the_terminal() -> None:
     evil = "safe\x1b]0;title\x07\x1b[2J\u202e"
     stage = Stage(stage="collect", status="complete", detail=evil, data={evil: [evil, {evil: evil}]})
     out, err = io.StringIO(), io.StringIO()
-    with run_view(Settings(verbosity=2), out=out, err=err) as view:
+    with run_view(GlobalOptions(verbosity=2), out=out, err=err) as view:
         view.stage(wire(notice_of(stage)))
         view.finish(wire(result_of(run(answer=evil, error=evil, notices=(evil,)))))
     for text in (out.getvalue(), err.getvalue()):
@@ -201,7 +201,7 @@ def test_on_a_terminal_stages_are_shown_live_and_the_answer_is_laid_out(monkeypa
     reader, writer = pty.openpty()
     with (
         os.fdopen(writer, "w", encoding="utf-8") as terminal,
-        run_view(Settings(), out=terminal, err=terminal) as view,
+        run_view(GlobalOptions(), out=terminal, err=terminal) as view,
     ):
         for stage in STAGES:
             view.stage(wire(notice_of(stage)))

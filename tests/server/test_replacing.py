@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from aurora_cli.atomic_write import Changed, replace_text
+from aurora_cli.manifest_files import FileChanged, replace_text
 
 
 def names(folder: Path) -> list[str]:
@@ -39,7 +39,7 @@ def test_a_link_stays_a_link(tmp_path: Path) -> None:
 def test_a_file_that_was_changed_meanwhile_is_left_alone(tmp_path: Path) -> None:
     file = tmp_path / "aura.json"
     file.write_text("somebody's work")
-    with pytest.raises(Changed, match=r"aura\.json: it was changed while it was being fixed"):
+    with pytest.raises(FileChanged, match=r"aura\.json: it was changed while it was being fixed"):
         replace_text(file, "old", "new")
     assert file.read_text() == "somebody's work"
     assert names(tmp_path) == ["aura.json"]
@@ -47,6 +47,6 @@ def test_a_file_that_was_changed_meanwhile_is_left_alone(tmp_path: Path) -> None
 
 def test_what_is_no_regular_file_is_left_alone(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
-    with pytest.raises(Changed, match="not a regular file"):
+    with pytest.raises(FileChanged, match="not a regular file"):
         replace_text(tmp_path / "pipe", "old", "new")
     assert names(tmp_path) == ["pipe"]

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import asdict
 
-from aurora_orchestration.settings import SoarSettings
+from aurora_orchestration.settings import Caps, SoarSettings
 from aurora_server.configuration.layers import settings_for
 from aurora_server.configuration.settings import SettingsError, load
 from aurora_server.configuration.soar import SECTIONS
@@ -275,10 +276,18 @@ def test_a_workspace_makes_guardrails_stricter_only(home: Path, root: Path, trus
 
 
 def test_a_trusted_workspace_lowers_caps_and_raises_none(home: Path, root: Path) -> None:
-    write(root / ".aurora" / "config.json", {"llm": {"caps": {"run_usd": 0.5, "max_calls": 1000}}})
+    caps = {name: getattr(Caps(), name) for name in Caps.__struct_fields__} | {"phase_usd": {"collect": 1.0}}
+    write(home / "config.json", {"llm": {"caps": caps}})
+    raised = {name: 2 * value for name, value in caps.items() if name != "phase_usd"} | {"phase_usd": {"collect": 2.0}}
+    write(root / ".aurora" / "config.json", {"llm": {"caps": raised}})
     chosen, notices = settings_for(root, True, environ(home))
-    assert (chosen.llm.caps.run_usd, chosen.llm.caps.max_calls) == (0.5, 60)
-    assert notices[0].members == ("llm.caps.max_calls",)
+    assert asdict(chosen.llm.caps) == caps
+    told = {"llm.caps.run_usd", "llm.caps.max_calls", "llm.caps.run_seconds", "llm.caps.phase_usd.collect"}
+    assert set(notices[0].members) == told, "every cap, also those that are yet to come"
+    lowered = {"run_usd": 0.5, "max_calls": 6, "run_seconds": 60.0, "phase_usd": {"collect": 0.5, "verify": 0.25}}
+    write(root / ".aurora" / "config.json", {"llm": {"caps": lowered}})
+    chosen, notices = settings_for(root, True, environ(home))
+    assert (asdict(chosen.llm.caps), notices) == (lowered, [])
 
 
 @pytest.mark.parametrize("trusted", [False, True])

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from aurora_cli.typed_places import from_root
+from aurora_cli.mem import from_root
 
 
 @pytest.fixture

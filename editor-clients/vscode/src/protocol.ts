@@ -1,4 +1,5 @@
 // What the daemon says and takes, as far as this extension uses it. Lines are 1-based, as on the command line.
+import type { Phase, Status as DeliverableStatus } from "./deliverableEvents";
 
 export const Recall = "aurora/recall";
 export const Index = "aurora/index";
@@ -135,14 +136,11 @@ export interface BudgetResult {
   model: string | null;
 }
 
-export const PHASES = ["propose", "specs", "design", "tasks", "apply", "verify", "archive"] as const;
-export type Phase = (typeof PHASES)[number];
-
 /** The state document of AURA-M §5.1: only what is shown here. */
 export interface DeliverableState {
   change_id: string;
   description?: string | null;
-  status: "planning" | "executing" | "verifying" | "completed" | "failed";
+  status: DeliverableStatus;
   current_phase?: Phase | null;
   tasks_total?: number | null;
   tasks_completed?: number | null;

@@ -16,9 +16,9 @@ from msgspec.structs import replace
 
 from aurora_memory.recall.ranking import Hit
 from aurora_memory.recall.recall import weigh
-from aurora_memory.relations import ReferenceTarget
 from aurora_memory.store import chunk_reader, commit_reader, file_reader, relation_reader
 from aurora_memory.store.reader import Reader
+from aurora_memory.views import ReferenceTarget
 
 Asked = Literal["callers", "callees", "heirs", "together"]
 
@@ -39,32 +39,30 @@ _USES = r"(?:calls?|uses?|invokes?|instantiates?|is\s+calling)"
 _INHERITS = r"(?:implements?|extends?|inherits?(?:\s+from)?|subclass(?:es)?|derives?\s+from|overrides?)"
 _USUALLY = r"(?:(?:usually|often|normally|also|mostly)\s+)*"
 _CHANGES = r"(?:changes?|changed|is\s+changed|gets?\s+changed|is\s+edited|edited|modified|is\s+modified)"
-_QUESTIONS: tuple[tuple[Asked, re.Pattern[str]], ...] = tuple(
-    (asked, re.compile(rf"\s*{written}{_AFTER}", re.IGNORECASE))
-    for asked, written in (
-        ("callers", rf"{_WHO}\s+{_USES}\s+{_THING}{_NAME}"),
-        (
-            "callers",
-            rf"(?:all\s+|the\s+)?(?:callers?|users?|usages?|uses|call\s+sites?)\s+(?:of|to|for)\s+{_THING}{_NAME}",
-        ),
-        (
-            "callers",
-            rf"where\s+(?:is|are|does|do)\s+{_THING}{_NAME}\s+(?:called|used|invoked|instantiated)(?:\s+from)?",
-        ),
-        ("callees", rf"(?:what|which\s+\w+)\s+(?:does|do|is)\s+{_THING}{_NAME}\s+(?:calls?|uses?|invokes?)"),
-        ("callees", rf"(?:callees\s+of|what\s+is\s+called\s+by)\s+{_THING}{_NAME}"),
-        ("heirs", rf"{_WHO}\s+{_INHERITS}\s+{_THING}{_NAME}"),
-        (
-            "heirs",
-            r"(?:all\s+|the\s+)?(?:sub-?class(?:es)?|sub-?types?|heirs|children|implementations?|implementers?|implementors?)"
-            rf"\s+(?:of|for)\s+{_THING}{_NAME}",
-        ),
-        (
-            "together",
-            rf"(?:{_WHO}\s+)?{_USUALLY}{_CHANGES}\s+{_USUALLY}(?:together\s+)?(?:with|along\s+with)\s+{_THING}{_NAME}",
-        ),
-    )
+_WRITTEN: tuple[tuple[Asked, str], ...] = (
+    ("callers", rf"{_WHO}\s+{_USES}\s+{_THING}{_NAME}"),
+    (
+        "callers",
+        rf"(?:all\s+|the\s+)?(?:callers?|users?|usages?|uses|call\s+sites?)\s+(?:of|to|for)\s+{_THING}{_NAME}",
+    ),
+    (
+        "callers",
+        rf"where\s+(?:is|are|does|do)\s+{_THING}{_NAME}\s+(?:called|used|invoked|instantiated)(?:\s+from)?",
+    ),
+    ("callees", rf"(?:what|which\s+\w+)\s+(?:does|do|is)\s+{_THING}{_NAME}\s+(?:calls?|uses?|invokes?)"),
+    ("callees", rf"(?:callees\s+of|what\s+is\s+called\s+by)\s+{_THING}{_NAME}"),
+    ("heirs", rf"{_WHO}\s+{_INHERITS}\s+{_THING}{_NAME}"),
+    (
+        "heirs",
+        r"(?:all\s+|the\s+)?(?:sub-?class(?:es)?|sub-?types?|heirs|children|implementations?|implementers?|implementors?)"
+        rf"\s+(?:of|for)\s+{_THING}{_NAME}",
+    ),
+    (
+        "together",
+        rf"(?:{_WHO}\s+)?{_USUALLY}{_CHANGES}\s+{_USUALLY}(?:together\s+)?(?:with|along\s+with)\s+{_THING}{_NAME}",
+    ),
 )
+_QUESTIONS = tuple((asked, re.compile(rf"\s*{written}{_AFTER}", re.IGNORECASE)) for asked, written in _WRITTEN)
 _SAID: dict[Asked, tuple[str, str]] = {
     "callers": ("calls", "call"),
     "callees": ("is called by", "are called by"),

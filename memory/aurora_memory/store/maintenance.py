@@ -49,7 +49,7 @@ class Maintained:
     _writer: aiosqlite.Connection
     _turn: asyncio.Lock
 
-    def _transaction(self) -> AbstractAsyncContextManager[aiosqlite.Connection]:
+    def _transaction(self, *, durable: bool = False) -> AbstractAsyncContextManager[aiosqlite.Connection]:
         raise NotImplementedError
 
     async def check(self) -> IntegrityReport:
@@ -117,7 +117,7 @@ class Maintained:
     async def import_learned(self, source: Path, now: float | None = None) -> Imported:
         """Take in what another memory exported: all of it or, after an InvalidExport, nothing. Twice is once."""
         importing = await asyncio.to_thread(importlib.import_module, "aurora_memory.store.importer")
-        async with self._transaction() as db:
+        async with self._transaction(durable=True) as db:
             imported: Imported = await importing.take_in(db, source, time.time() if now is None else now)
             return imported
 
@@ -126,7 +126,7 @@ class Maintained:
 
         The fact `reviewed_at` says when that was. Nothing is deleted.
         """
-        async with self._transaction() as db:
+        async with self._transaction(durable=True) as db:
 
             async def rows(sql: str, values: Sequence[Any]) -> list[Any]:
                 return list(await db.execute_fetchall(sql, values))
@@ -143,7 +143,7 @@ class Maintained:
 
         To be wanted back counts as a use: without one the next review would archive it again. Raises UnknownChunk.
         """
-        async with self._transaction() as db:
+        async with self._transaction(durable=True) as db:
             for (chunk_id,) in await db.execute_fetchall(
                 "SELECT id FROM chunks WHERE path = '' AND name = ? AND kind = 'reasoning'",
                 (shown.removeprefix("reas:"),),

@@ -15,9 +15,10 @@ from msgspec.structs import astuple
 from aurora_memory.chunks import Import, Reference, ReferenceKind
 from aurora_memory.module_paths import ModuleAlias, candidates
 from aurora_memory.name_lookup import LinkedFiles, bound_name
-from aurora_memory.relations import Catalogue, ReferenceTarget, Relation, Scope, family, stands_for_file
+from aurora_memory.relations import Catalogue, Relation, Scope, family, stands_for_file
 from aurora_memory.store.rows import decode_imports
 from aurora_memory.store.statements import as_list, insert_rows
+from aurora_memory.views import ReferenceTarget
 from aurora_protocol import typed
 
 _DEFINITION = (

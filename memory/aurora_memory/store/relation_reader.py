@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from aurora_memory.chunks import Import
-from aurora_memory.relations import SURE, ReferenceTarget
+from aurora_memory.relations import SURE
 from aurora_memory.store.reader import Reader
 from aurora_memory.store.rows import decode_imports
 from aurora_memory.store.statements import as_list
-from aurora_memory.views import Arc, ChunkView, Edge, Usage
+from aurora_memory.views import Arc, ChunkView, Edge, ReferenceTarget, Usage
 
 
 def arcs(reader: Reader, ids: Sequence[int], hub: int) -> list[Arc]:

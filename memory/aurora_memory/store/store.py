@@ -6,7 +6,7 @@ import asyncio
 import sqlite3
 import time
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 import aiosqlite
@@ -97,10 +97,16 @@ class Store(Maintained):
             await self._writer.close()
 
     @asynccontextmanager
-    async def _transaction(self) -> AsyncIterator[aiosqlite.Connection]:
+    async def _transaction(self, *, durable: bool = False) -> AsyncIterator[aiosqlite.Connection]:
+        """A transaction of the one writer. `durable`: on the disk when it is over, and not only in the system's cache.
+
+        What is learned or told must outlive a power cut once it was acknowledged; the index need not, files have it.
+        """
         async with self._turn:
             db = self._writer
             try:
+                if durable:
+                    await db.execute("PRAGMA synchronous = FULL")
                 await db.execute("BEGIN IMMEDIATE")
                 try:
                     yield db
@@ -111,6 +117,10 @@ class Store(Maintained):
                 self.read.count_write()
             except sqlite3.Error as error:
                 raise explained(error, self.path) from error
+            finally:
+                if durable:
+                    with suppress(sqlite3.Error, ValueError):  # the connection broke: the next one begins with NORMAL
+                        await asyncio.shield(db.execute("PRAGMA synchronous = NORMAL"))
 
     async def write(
         self,
@@ -163,7 +173,7 @@ class Store(Maintained):
 
     async def record_accesses(self, chunk_ids: Iterable[int], kind: str, at: float) -> None:
         """Append to the access history. Recall never calls this: only a finished SOAR run learns (AURORA §9.9)."""
-        async with self._transaction() as db:
+        async with self._transaction(durable=True) as db:
             await db.executemany(
                 "INSERT INTO accesses (chunk_id, at, kind) VALUES (?, ?, ?)",
                 [(chunk_id, at, kind) for chunk_id in chunk_ids],
@@ -177,12 +187,12 @@ class Store(Maintained):
         lesson = lesson_of(run, self._policy)
         if lesson.document is not None:
             await asyncio.to_thread(fully_checked, lesson.document)
-        async with self._transaction() as db:
+        async with self._transaction(durable=True) as db:
             return await learned_writer.keep(db, run, lesson, self._policy)
 
     async def judge(self, judgement: Feedback) -> bool:
         """Take in what a user said of an answer (App. E), once; False: its pattern is gone, or it was said before."""
-        async with self._transaction() as db:
+        async with self._transaction(durable=True) as db:
             return await learned_writer.judge(db, judgement, self._policy)
 
     async def index_log(self, file: str, text: str, query_id: str = "", topic: str = "") -> int:
@@ -205,7 +215,7 @@ class Store(Maintained):
 
         When this returns they are committed: a killed process loses none of them.
         """
-        async with self._transaction() as db:
+        async with self._transaction(durable=True) as db:
             return await deliverable_log.append(db, events)
 
     async def keep_deliverable_folds(self, mark: str, folds: Sequence[deliverable_log.FoldedDeliverable]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from aurora_deliverables.detection.evidence import shown
+from aurora_deliverables.evidence import shown
 
 MAX_DESCRIPTION = 160
 

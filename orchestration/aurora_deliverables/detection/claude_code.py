@@ -13,8 +13,16 @@ import msgspec
 from msgspec import Struct
 
 from aurora_deliverables.detection import test_runs
-from aurora_deliverables.detection.evidence import event_id, shown
-from aurora_deliverables.events import Agent, Event, EventBody, HumanIntervened, SessionJoined, TestsRan, ToolCalled
+from aurora_deliverables.events import (
+    AgentIdentity,
+    Event,
+    EventBody,
+    HumanIntervened,
+    SessionJoined,
+    TestsRan,
+    ToolCalled,
+)
+from aurora_deliverables.evidence import event_id, shown
 from aurora_protocol import typed
 
 SOURCE = "claude-code-hook"
@@ -63,10 +71,10 @@ def decode(payload: object) -> Hook:
     return hook
 
 
-def agent_of(hook: Hook) -> Agent:
+def agent_of(hook: Hook) -> AgentIdentity:
     """Who runs the hook; the model where the payload names one."""
     model = hook.model.get("id") if isinstance(hook.model, dict) else hook.model
-    return Agent("claude-code", model[:100] if isinstance(model, str) and model else None, "claude-code")
+    return AgentIdentity("claude-code", model[:100] if isinstance(model, str) and model else None, "claude-code")
 
 
 def waits_for(hook: Hook) -> str | None:

@@ -13,9 +13,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from aurora_deliverables.detection import change_title
-from aurora_deliverables.detection.evidence import event_id, shown
 from aurora_deliverables.detection.recorded_state import RecordedState, heard, kind_of
-from aurora_deliverables.events import Agent, Event, EventBody, PhaseStarted, SpecSource, Started
+from aurora_deliverables.events import AgentIdentity, Event, EventBody, PhaseStarted, SpecSource, Started
+from aurora_deliverables.evidence import event_id, shown
 
 SOURCE = "git"
 MAX_COMMITS = 200
@@ -35,7 +35,10 @@ MAX_NAMES = 5000
 
 _TRAILER = re.compile(r"^([A-Za-z][\w-]*)\s*:\s*(\S.*)$")
 _ID = re.compile(r"[\w][\w.#-]{0,99}")
-_AGENTS = {"claude": Agent("claude-code", framework="claude-code"), "copilot": Agent("copilot", framework="copilot")}
+_AGENTS = {
+    "claude": AgentIdentity("claude-code", framework="claude-code"),
+    "copilot": AgentIdentity("copilot", framework="copilot"),
+}
 
 
 class Commit(Struct, frozen=True):
@@ -52,7 +55,7 @@ class Commit(Struct, frozen=True):
         return next((value for key, value in reversed(self.trailers) if key == name), None)
 
     @property
-    def agent(self) -> Agent | None:
+    def agent(self) -> AgentIdentity | None:
         """The agent that a `Co-authored-by` trailer names."""
         authors = (value.lower() for key, value in self.trailers if key == "co-authored-by")
         return next((agent for author in authors for name, agent in _AGENTS.items() if author.startswith(name)), None)

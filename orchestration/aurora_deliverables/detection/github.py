@@ -6,10 +6,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from aurora_deliverables.detection import change_title
 from aurora_deliverables.detection.markdown import outline
-from aurora_deliverables.detection.tickets import Ticket
-from aurora_deliverables.detection.timestamps import opening, told
+from aurora_deliverables.detection.tickets import Dated, IssueFields
 
 SOURCE = "github-issue"
 MAX_BODY = 1 << 20
@@ -37,35 +35,27 @@ def is_issue(document: Mapping[str, Any]) -> bool:
     return isinstance(issue.get("number"), int) and "title" in issue and ("body" in issue or "state" in issue)
 
 
-def ticket_of(document: Mapping[str, Any], now: float) -> Ticket:
-    """An issue as a ticket: each box of its checklists is a requirement. Its deliverable is `issue-<number>`.
-
-    Raises UnreadableTime.
-    """
+def issue_of(document: Mapping[str, Any]) -> IssueFields:
+    """An issue's fields: each box of its checklists is a requirement. Its deliverable is `issue-<number>`."""
     issue = document.get("issue", document)
     number = issue["number"]
     text = issue.get("body")
-    body = text[:MAX_BODY] if isinstance(text, str) else ""
-    boxes = outline(body).boxes
     repository = _repository(document, issue)
-    opened = _moment(issue, "created_at", "createdAt")
-    state = str(issue.get("state") or "open").lower()
+    closed = str(issue.get("state") or "open").lower() == "closed"
     reason = str(issue.get("state_reason") or issue.get("stateReason") or "").lower()
-    closed_at = _moment(issue, "closed_at", "closedAt") if state == "closed" else None
-    seen = _moment(issue, "updated_at", "updatedAt") or closed_at or now
-    return Ticket(
+    return IssueFields(
         change_id=f"issue-{number}",
         source=SOURCE,
         spec_id=f"{repository}#{number}" if repository else f"#{number}",
         title=str(issue.get("title") or f"issue {number}"),
-        opened_at=opening(opened, seen, state == "closed", "createdAt"),
-        seen_at=seen,
-        type=_type(issue),
-        requirements=len(boxes) or None,
-        met=sum(bool(box.checked) for box in boxes) if boxes else None,
-        closed_at=(closed_at or seen) if state == "closed" else None,
-        closed=(reason or "completed").replace("_", " ") if state == "closed" else None,
+        opened=_dated(issue, "created_at", "createdAt"),
+        updated=_dated(issue, "updated_at", "updatedAt"),
+        closed_at=_dated(issue, "closed_at", "closedAt") if closed else (),
+        type_words=_type_words(issue),
+        criteria=[box.checked for box in outline(text[:MAX_BODY] if isinstance(text, str) else "").boxes],
+        closed=(reason or "completed").replace("_", " ") if closed else None,
         abandoned=reason in _ABANDONED,
+        withdrawn=reason in _ABANDONED,
         reopened=reason == "reopened" or document.get("action") == "reopened",
     )
 
@@ -81,16 +71,15 @@ def _repository(document: Mapping[str, Any], issue: Mapping[str, Any]) -> str | 
     return None
 
 
-def _type(issue: Mapping[str, Any]) -> str | None:
-    """What the issue's type, or the first label that says one, makes of it."""
+def _type_words(issue: Mapping[str, Any]) -> list[str]:
+    """What may say the issue's type: the type it has, and its labels, without `kind/` or `type:` before them."""
     given = issue.get("type")
     names = [given.get("name")] if isinstance(given, Mapping) else []
     labels = issue.get("labels")
     if isinstance(labels, list):
         names += [label.get("name") if isinstance(label, Mapping) else label for label in labels]
-    words = (re.split(r"[:/]\s*", name)[-1] for name in names if isinstance(name, str))
-    return next((type_ for word in words if (type_ := change_title.type_of_word(word))), None)
+    return [re.split(r"[:/]\s*", name)[-1] for name in names if isinstance(name, str)]
 
 
-def _moment(issue: Mapping[str, Any], *keys: str) -> float | None:
-    return next((at for key in keys if (at := told(issue.get(key), key)) is not None), None)
+def _dated(issue: Mapping[str, Any], *keys: str) -> list[Dated]:
+    return [(key, issue.get(key)) for key in keys]

@@ -5,21 +5,21 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from msgspec import Struct
 
 from aurora_deliverables.detection import github, jira, jira_xml, tickets
-from aurora_deliverables.detection.timestamps import UnreadableTime
 from aurora_deliverables.events import Event
+from aurora_deliverables.timestamps import UnreadableTime
 
 MAX_BYTES = 32 << 20
 MAX_ISSUES = 10_000
 _MAX_FIELD = 1 << 20
 
 
-class _Table(list[dict[str, str]]):
+class _Export(list[dict[str, str]]):
     """Rows of a CSV export."""
 
 
@@ -57,7 +57,7 @@ def read_issues(document: object, now: float) -> Issues:
     """
     told = _read(document) if isinstance(document, str | bytes) else document
     # Where a person looks for a row: the names of an export's columns stand in the first.
-    row = 2 if isinstance(told, _Table) else None
+    row = 2 if isinstance(told, _Export) else None
     found: list[tickets.Ticket] = []
     bad: list[BadIssue] = []
     pull_requests = 0
@@ -82,13 +82,18 @@ def _why(error: UnreadableTime, row: int | None) -> str:
     return str(error) if row is None else f"row {row}: {error}, or export the issues as XML"
 
 
+_FORMS: tuple[tuple[Callable[[Mapping[str, Any]], bool], Callable[[Mapping[str, Any]], tickets.IssueFields]], ...] = (
+    (github.is_issue, github.issue_of),
+    (jira.is_issue, jira.issue_of),
+    (jira.is_row, jira.issue_of_row),
+)
+"""How each form is told, and what it brings. An XML export becomes rows first (`jira_xml.py`)."""
+
+
 def _ticket(one: Mapping[str, Any], now: float) -> tickets.Ticket:
-    if github.is_issue(one):
-        return github.ticket_of(one, now)
-    if jira.is_issue(one):
-        return jira.ticket_of(one, now)
-    if jira.is_row(one):
-        return jira.ticket_of_row(one, now)
+    for is_one, issue_of in _FORMS:
+        if is_one(one):
+            return tickets.ticket_of(issue_of(one), now)
     raise UnknownIssue(
         "this is neither a GitHub issue (number, title, body, state) nor a Jira issue (key, fields; or a CSV "
         "export with 'Issue key', or one in XML); export it with `gh issue view N --json number,title,body,"
@@ -126,6 +131,6 @@ def _read(raw: str | bytes) -> object:
         return {}
     csv.field_size_limit(_MAX_FIELD)
     try:
-        return _Table(csv.DictReader(io.StringIO(text)))
+        return _Export(csv.DictReader(io.StringIO(text)))
     except csv.Error as error:
         raise UnknownIssue(f"this CSV export cannot be read: {error}") from error

@@ -12,9 +12,8 @@ from typing import Any
 from msgspec import Struct
 
 from aurora_deliverables.choices import Phase
-from aurora_deliverables.detection import change_title
-from aurora_deliverables.detection.tickets import Step, Ticket
-from aurora_deliverables.detection.timestamps import opening, seconds, told
+from aurora_deliverables.detection.tickets import Dated, IssueFields, TicketStep
+from aurora_deliverables.timestamps import seconds
 
 SOURCE = "jira"
 MAX_TEXT = 1 << 20
@@ -27,11 +26,16 @@ _WIKI_HEADING = re.compile(r"h[1-6]\.\s*(.*)")
 _BOLD_LINE = re.compile(r"(?:\*|_|\*\*|__)+([^*_]+?):?(?:\*|_)+:?\s*$|#{1,6}\s+(.+)|([^:]{3,60}):\s*$")
 _ITEM = re.compile(r"(?P<mark>[*#-]+|\d+[.)])\s+(?P<text>\S.*)")
 _BOX = re.compile(r"\[([ xX])\]|\((/|x|\*)\)")
+_WITHDRAWN = re.compile(
+    r"won'?t|duplicate|cannot reproduce|declined|rejected|not planned|not a bug|obsolete|cancel", re.I
+)
+"""Resolutions at which nobody failed: what was asked for is not wanted, or is asked for elsewhere."""
+
 _ABANDONED = re.compile(r"won'?t|duplicate|cannot reproduce|declined|rejected|incomplete|cancel|abandon|obsolete", re.I)
 _VERIFYING = re.compile(r"review|test|\bqa\b|verif|valid", re.IGNORECASE)
 
 
-class _Line(Struct, frozen=True):
+class _TextLine(Struct, frozen=True):
     """A line of a description: `item` is how deep in lists it is, 0 outside; `checked` is None without a box."""
 
     text: str
@@ -51,71 +55,59 @@ def is_row(row: Mapping[str, Any]) -> bool:
     return isinstance(row.get("Issue key"), str) and _KEY.fullmatch(row["Issue key"]) is not None
 
 
-def ticket_of(document: Mapping[str, Any], now: float) -> Ticket:
-    """An issue as a ticket. Its deliverable has the issue's key; it is closed when its status is of the kind `done`.
-
-    Raises UnreadableTime.
-    """
-    fields = document["fields"]
-    opened, updated = told(fields.get("created"), "created"), told(fields.get("updated"), "updated")
-    seen = updated if updated is not None else now
+def issue_of(document: Mapping[str, Any]) -> IssueFields:
+    """An issue's fields. Its deliverable has the issue's key; it is closed when its status is of the kind `done`."""
+    key, fields = document["key"], document["fields"]
     status = fields.get("status") if isinstance(fields.get("status"), Mapping) else {}
     category = status.get("statusCategory")
     done = isinstance(category, Mapping) and category.get("key") == "done"
-    resolution = _name(fields.get("resolution"))
+    how = _name(fields.get("resolution")) or _name(status)
     changes = list(_changes(document))
-    closed_at = told(fields.get("resolutiondate"), "resolutiondate")
-    if closed_at is None:
-        closed_at = told(fields.get("statuscategorychangedate"), "statuscategorychangedate")
-    if done and closed_at is None:
-        last = [at for at, to in changes if to == status.get("name")]
-        closed_at = last[-1] if last else seen
-    criteria = _criteria(document, fields)
-    return Ticket(
-        change_id=document["key"],
-        source=SOURCE,
-        spec_id=document["key"],
-        title=str(fields.get("summary") or document["key"]),
-        opened_at=opening(opened, seen, done, "created"),
-        seen_at=seen,
-        type=change_title.type_of_word(_name(fields.get("issuetype")) or ""),
-        requirements=len(criteria) or None,
-        met=_met(criteria),
-        steps=tuple(_steps(document["key"], changes)),
-        closed_at=closed_at if done else None,
-        closed=(resolution or _name(status) or "done") if done else None,
-        abandoned=bool(_ABANDONED.search(resolution or _name(status) or "")) if done else False,
-    )
-
-
-def ticket_of_row(row: Mapping[str, str], now: float) -> Ticket:
-    """A row of an export as a ticket: closed where it has a resolution. Raises UnreadableTime."""
-    key = row["Issue key"]
-    opened, updated = told(row.get("Created"), "Created"), told(row.get("Updated"), "Updated")
-    resolved = told(row.get("Resolved"), "Resolved")
-    resolution = (row.get("Resolution") or "").strip()
-    done = bool(resolution) and resolution.lower() != "unresolved"
-    seen = updated if updated is not None else (resolved or now)
-    own = next((text for name, text in row.items() if name and text and _CRITERIA.search(name)), None)
-    lines = list(_wiki((own or row.get("Description") or "")[:MAX_TEXT]))
-    criteria = [line for line in lines if line.item] if own else _section(lines)
-    return Ticket(
+    return IssueFields(
         change_id=key,
         source=SOURCE,
         spec_id=key,
-        title=row.get("Summary") or key,
-        opened_at=opening(opened, seen, done, "Created"),
-        seen_at=seen,
-        type=change_title.type_of_word(row.get("Issue Type") or ""),
-        requirements=len(criteria) or None,
-        met=_met(criteria),
-        closed_at=(resolved or seen) if done else None,
-        closed=resolution if done else None,
-        abandoned=done and bool(_ABANDONED.search(resolution)),
+        title=str(fields.get("summary") or ""),
+        opened=_dated(fields, "created"),
+        updated=_dated(fields, "updated"),
+        closed_at=_dated(fields, "resolutiondate", "statuscategorychangedate"),
+        moved_at=next((at for at, to in reversed(changes) if to == status.get("name")), None),
+        type_words=[_name(fields.get("issuetype")) or ""],
+        criteria=[line.checked for line in _criteria(document, fields)],
+        steps=_steps(key, changes),
+        closed=(how or "done") if done else None,
+        abandoned=bool(_ABANDONED.search(how or "")) or bool(_WITHDRAWN.search(how or "")),
+        withdrawn=bool(_WITHDRAWN.search(how or "")),
     )
 
 
-def _criteria(document: Mapping[str, Any], fields: Mapping[str, Any]) -> list[_Line]:
+def issue_of_row(row: Mapping[str, str]) -> IssueFields:
+    """The fields of a row of an export: closed where it has a resolution."""
+    resolution = (row.get("Resolution") or "").strip()
+    own = next((text for name, text in row.items() if name and text and _CRITERIA.search(name)), None)
+    lines = list(_wiki((own or row.get("Description") or "")[:MAX_TEXT]))
+    criteria = [line for line in lines if line.item] if own else _section(lines)
+    return IssueFields(
+        change_id=row["Issue key"],
+        source=SOURCE,
+        spec_id=row["Issue key"],
+        title=row.get("Summary") or "",
+        opened=_dated(row, "Created"),
+        updated=_dated(row, "Updated", "Resolved"),
+        closed_at=_dated(row, "Resolved"),
+        type_words=[row.get("Issue Type") or ""],
+        criteria=[line.checked for line in criteria],
+        closed=resolution if resolution and resolution.lower() != "unresolved" else None,
+        abandoned=bool(_ABANDONED.search(resolution)) or bool(_WITHDRAWN.search(resolution)),
+        withdrawn=bool(_WITHDRAWN.search(resolution)),
+    )
+
+
+def _dated(fields: Mapping[str, Any], *names: str) -> list[Dated]:
+    return [(name, fields.get(name)) for name in names]
+
+
+def _criteria(document: Mapping[str, Any], fields: Mapping[str, Any]) -> list[_TextLine]:
     names = document.get("names")
     for field, name in names.items() if isinstance(names, Mapping) else ():
         if isinstance(name, str) and _CRITERIA.search(name) and fields.get(field):
@@ -124,7 +116,7 @@ def _criteria(document: Mapping[str, Any], fields: Mapping[str, Any]) -> list[_L
     return _section(list(_lines(fields.get("description"))))
 
 
-def _section(lines: list[_Line]) -> list[_Line]:
+def _section(lines: list[_TextLine]) -> list[_TextLine]:
     """The items under the heading that names acceptance criteria; without one, the items that have boxes."""
     for n, line in enumerate(lines):
         if line.heading and _CRITERIA.search(line.text):
@@ -134,14 +126,7 @@ def _section(lines: list[_Line]) -> list[_Line]:
     return [line for line in lines if line.checked is not None]
 
 
-def _met(criteria: list[_Line]) -> int | None:
-    """How many are checked; None where they have no boxes."""
-    if not criteria or any(line.checked is None for line in criteria):
-        return None
-    return sum(bool(line.checked) for line in criteria)
-
-
-def _steps(key: str, changes: list[tuple[float, str]]) -> Iterator[Step]:
+def _steps(key: str, changes: list[tuple[float, str]]) -> Iterator[TicketStep]:
     """Phases that changes of status show: under work, under review. What they are called differs by team."""
     for at, to in changes:
         phase: Phase | None = None
@@ -150,7 +135,7 @@ def _steps(key: str, changes: list[tuple[float, str]]) -> Iterator[Step]:
         elif re.search(r"progress|develop|implement|doing", to, re.IGNORECASE):
             phase = "apply"
         if phase is not None:
-            yield Step(phase, at, f"{key}: {to}")
+            yield TicketStep(phase, at, f"{key}: {to}")
 
 
 def _changes(document: Mapping[str, Any]) -> Iterator[tuple[float, str]]:
@@ -171,7 +156,7 @@ def _name(given: Any) -> str | None:
     return given["name"] if isinstance(given, Mapping) and isinstance(given.get("name"), str) else None
 
 
-def _lines(text: Any) -> Iterator[_Line]:
+def _lines(text: Any) -> Iterator[_TextLine]:
     """The lines of a text field: wiki markup or Markdown in a string, or Atlassian's document format."""
     if isinstance(text, str):
         yield from _wiki(text[:MAX_TEXT])
@@ -180,24 +165,24 @@ def _lines(text: Any) -> Iterator[_Line]:
         yield from _document(text, 0, 0, left)
 
 
-def _wiki(text: str) -> Iterator[_Line]:
+def _wiki(text: str) -> Iterator[_TextLine]:
     for raw in text.splitlines():
         line = raw.strip()
         heading = _WIKI_HEADING.match(line)
         item = _ITEM.match(line)
         if heading:
-            yield _Line(heading[1], heading=True)
+            yield _TextLine(heading[1], heading=True)
         elif item and not line.startswith("##"):
             box = _BOX.match(item["text"])
             checked = None if box is None else (box[1] or "") in "xX" if box[1] else box[2] == "/"
-            yield _Line(item["text"], item=len(item["mark"]) if item["mark"][0] in "*#" else 1, checked=checked)
+            yield _TextLine(item["text"], item=len(item["mark"]) if item["mark"][0] in "*#" else 1, checked=checked)
         elif _BOLD_LINE.fullmatch(line):
-            yield _Line(line.strip("*_#: "), heading=True)
+            yield _TextLine(line.strip("*_#: "), heading=True)
         elif line:
-            yield _Line(line)
+            yield _TextLine(line)
 
 
-def _document(node: Mapping[str, Any], depth: int, item: int, left: list[int]) -> Iterator[_Line]:
+def _document(node: Mapping[str, Any], depth: int, item: int, left: list[int]) -> Iterator[_TextLine]:
     """Walk a document of bounded size and depth: headings, paragraphs, list items and tasks."""
     left[0] -= 1
     if left[0] < 0 or depth > MAX_DEPTH:
@@ -206,17 +191,17 @@ def _document(node: Mapping[str, Any], depth: int, item: int, left: list[int]) -
     content = node.get("content")
     children = [each for each in content if isinstance(each, Mapping)] if isinstance(content, list) else []
     if kind == "heading":
-        yield _Line(_text(children), heading=True)
+        yield _TextLine(_text(children), heading=True)
     elif kind == "taskItem":
         attributes = node.get("attrs")
         done = isinstance(attributes, Mapping) and attributes.get("state") == "DONE"
-        yield _Line(_text(children), item=item + 1, checked=done)
+        yield _TextLine(_text(children), item=item + 1, checked=done)
     elif kind == "listItem":
         first, rest = children[:1], children[1:]
         text = "".join(_text(each.get("content") or []) for each in first)
         box = _BOX.match(text)
         checked = None if box is None else (box[1] in "xX" if box[1] else box[2] == "/")
-        yield _Line(text, item=item + 1, checked=checked)
+        yield _TextLine(text, item=item + 1, checked=checked)
         for each in rest:
             yield from _document(each, depth + 1, item + 1, left)
     elif kind == "paragraph":
@@ -224,7 +209,7 @@ def _document(node: Mapping[str, Any], depth: int, item: int, left: list[int]) -
         strong = [mark for each in children for mark in each.get("marks") or [] if isinstance(mark, Mapping)]
         bold = any(mark.get("type") == "strong" for mark in strong) and len(text) < 60
         if text:
-            yield _Line(text.strip(": "), heading=bold or bool(_CRITERIA.search(text) and text.endswith(":")))
+            yield _TextLine(text.strip(": "), heading=bold or bool(_CRITERIA.search(text) and text.endswith(":")))
     else:
         for each in children:
             yield from _document(each, depth + 1, item, left)

@@ -30,7 +30,7 @@ class Heading(Struct, frozen=True):
     line: int
 
 
-class Item(Struct, frozen=True):
+class ListItem(Struct, frozen=True):
     """A list item's first line. `checked` is None where it has no box; `depth` is 0 in an outermost list."""
 
     text: str
@@ -43,7 +43,7 @@ class Outline(Struct, frozen=True):
     """Headings, items and paragraphs outside of lists, each in their order."""
 
     headings: tuple[Heading, ...] = ()
-    items: tuple[Item, ...] = ()
+    items: tuple[ListItem, ...] = ()
     paragraphs: tuple[tuple[int, str], ...] = ()
 
     @property
@@ -52,7 +52,7 @@ class Outline(Struct, frozen=True):
         return next((heading.text for heading in self.headings if heading.level == 1), None)
 
     @property
-    def boxes(self) -> tuple[Item, ...]:
+    def boxes(self) -> tuple[ListItem, ...]:
         """The items of checklists."""
         return tuple(item for item in self.items if item.checked is not None)
 
@@ -74,7 +74,7 @@ def outline(text: str) -> Outline:
     """Read the blocks of a document's first `MAX_CHARACTERS`. Comments and front matter count as nothing."""
     tokens = _parser().parse(_without_front_matter(text[:MAX_CHARACTERS]))
     headings: list[Heading] = []
-    items: list[Item] = []
+    items: list[ListItem] = []
     paragraphs: list[tuple[int, str]] = []
     depth, first = -1, False
     for n, token in enumerate(tokens):
@@ -96,7 +96,7 @@ def outline(text: str) -> Outline:
             said = tokens[n + 1].content
             box = _BOX.match(said)
             checked = box[1] in "xX" if box else None
-            items.append(Item(said[box.end() :] if box else said, checked, depth, line))
+            items.append(ListItem(said[box.end() :] if box else said, checked, depth, line))
     return Outline(tuple(headings), tuple(items), tuple(paragraphs))
 
 

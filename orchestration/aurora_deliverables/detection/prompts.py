@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from aurora_deliverables.detection import change_title
-from aurora_deliverables.detection.evidence import event_id
-from aurora_deliverables.events import Agent, Event, PhaseStarted, SpecSource, Started
+from aurora_deliverables.events import AgentIdentity, Ended, Event, PhaseStarted, SpecSource, Started
+from aurora_deliverables.evidence import event_id
 
 SOURCE = "prompt"
 
@@ -14,7 +14,9 @@ def change_of(session: str) -> str:
     return f"prompt-{''.join(c for c in session if c.isalnum() or c == '-')[:36]}"
 
 
-def events_of(prompt: str, session: str, now: float, *, keep_text: bool, agent: Agent | None = None) -> list[Event]:
+def events_of(
+    prompt: str, session: str, now: float, *, keep_text: bool, agent: AgentIdentity | None = None
+) -> list[Event]:
     """A deliverable begins with a session's first prompt. Of its text only the first sentence is kept, without
     secrets, and that only where `keep_text` says so.
     """
@@ -36,3 +38,11 @@ def events_of(prompt: str, session: str, now: float, *, keep_text: bool, agent: 
             evidence,
         ),
     ]
+
+
+def ended(session: str, at: float, *, failed: bool) -> list[Event]:
+    """The session of a prompt is over, and its output was taken as it is; `failed` where tests said otherwise."""
+    change_id = change_of(session)
+    what = Ended("failed", "incomplete", "tests failed when the session ended") if failed else Ended("completed")
+    evidence = "the session ended"
+    return [Event(event_id(change_id, "deliverable_end"), change_id, at, what, session, None, SOURCE, evidence)]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 import shlex
 
-from aurora_deliverables.detection.evidence import shown
 from aurora_deliverables.events import TestsRan
+from aurora_deliverables.evidence import shown
 
 MAX_COMMAND = 10_000
 MAX_OUTPUT = 64 << 10

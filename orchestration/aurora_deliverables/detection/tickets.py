@@ -1,18 +1,27 @@
-"""A ticket of any tracker, brought to one form, and the events it tells: opened → worked on → closed (AURA-M §7)."""
+"""A ticket of any tracker, brought to one form, and the events it tells: opened → worked on → closed (AURA-M §7).
+
+`IssueFields` are what a tracker's form brings (`github.py`, `jira.py`); what follows from them is read here, once.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 
 from aurora_deliverables.choices import Phase
 from aurora_deliverables.deliverable import Deliverable
-from aurora_deliverables.detection.evidence import event_id, shown
+from aurora_deliverables.detection import change_title
 from aurora_deliverables.events import Conformed, Ended, Event, EventBody, PhaseStarted, SpecSource, Started
-from aurora_deliverables.rfc3339 import timestamp
+from aurora_deliverables.evidence import event_id, shown
+from aurora_deliverables.timestamps import opening, timestamp, told
 from aurora_deliverables.transitions import AFTER_THE_END
 
+Dated = tuple[str, object]
+"""A field's name, and the time that stands there, as it was written."""
 
-class Step(Struct, frozen=True):
+
+class TicketStep(Struct, frozen=True):
     """A phase that the tracker's own history shows to have begun."""
 
     phase: Phase
@@ -35,11 +44,71 @@ class Ticket(Struct, frozen=True):
     type: str | None = None
     requirements: int | None = None
     met: int | None = None
-    steps: tuple[Step, ...] = ()
+    steps: tuple[TicketStep, ...] = ()
     closed_at: float | None = None
     closed: str | None = None
     abandoned: bool = False
+    withdrawn: bool = False
     reopened: bool = False
+
+
+class IssueFields(Struct, frozen=True, kw_only=True):
+    """An issue as its tracker tells it. Of times that stand in several fields the first that is filled counts.
+
+    `criteria` are its acceptance criteria, each checked or not, None where it has no box. `closed` is how it was
+    closed, None while it is open; `moved_at` is when it came to the status it has, where its history tells.
+    """
+
+    change_id: str
+    source: str
+    spec_id: str
+    title: str
+    opened: Sequence[Dated]
+    updated: Sequence[Dated]
+    closed_at: Sequence[Dated]
+    moved_at: float | None = None
+    type_words: Iterable[str] = ()
+    criteria: Sequence[bool | None] = ()
+    steps: Iterable[TicketStep] = ()
+    closed: str | None = None
+    abandoned: bool = False
+    withdrawn: bool = False
+    """Abandoned, and nobody failed at it: a duplicate, or not planned."""
+    reopened: bool = False
+
+
+def ticket_of(issue: IssueFields, now: float) -> Ticket:
+    """An issue as a ticket; `now` (Unix seconds) stands for when it was seen, where it does not tell.
+
+    Raises UnreadableTime, also where it is closed and nothing tells when it was opened.
+    """
+    opened, updated, closed_at = _first(issue.opened), _first(issue.updated), _first(issue.closed_at)
+    closed = issue.closed is not None
+    seen = next(at for at in (updated, closed_at if closed else None, now) if at is not None)
+    if closed_at is None:
+        closed_at = seen if issue.moved_at is None else issue.moved_at
+    boxed = bool(issue.criteria) and None not in issue.criteria
+    return Ticket(
+        change_id=issue.change_id,
+        source=issue.source,
+        spec_id=issue.spec_id,
+        title=issue.title or issue.change_id,
+        opened_at=opening(opened, seen, closed, issue.opened[-1][0]),
+        seen_at=seen,
+        type=next((type_ for word in issue.type_words if (type_ := change_title.type_of_word(word))), None),
+        requirements=len(issue.criteria) or None,
+        met=sum(map(bool, issue.criteria)) if boxed else None,
+        steps=tuple(issue.steps),
+        closed_at=closed_at if closed else None,
+        closed=issue.closed,
+        abandoned=closed and issue.abandoned,
+        withdrawn=closed and issue.withdrawn,
+        reopened=issue.reopened,
+    )
+
+
+def _first(dated: Sequence[Dated]) -> float | None:
+    return next((at for name, value in dated if (at := told(value, name)) is not None), None)
 
 
 def events_of(ticket: Ticket) -> list[Event]:
@@ -97,6 +166,8 @@ def _may_follow(event: Event, known: Deliverable, over: float) -> bool:
 
 def _closed(ticket: Ticket, how: str, at: float) -> list[Event]:
     said = f"{ticket.spec_id} closed as {how}"
+    if ticket.withdrawn:
+        return [_event(ticket, at, Ended("failed", reason=shown(said), withdrawn=True), said, at)]
     if ticket.abandoned:
         return [_event(ticket, at, Ended("failed", "incomplete", shown(said)), said, at)]
     archived = _event(ticket, at, PhaseStarted("archive"), said, at)

@@ -15,9 +15,9 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from aurora_deliverables.detection.evidence import event_id
-from aurora_deliverables.detection.timestamps import seconds
-from aurora_deliverables.events import Agent, Event, TokensUsed
+from aurora_deliverables.events import AgentIdentity, Event, TokensUsed
+from aurora_deliverables.evidence import event_id
+from aurora_deliverables.timestamps import seconds
 from aurora_protocol import typed
 
 MAX_BYTES = 64 << 20
@@ -38,14 +38,14 @@ class _Message(Struct):
     usage: _Usage | None = None
 
 
-class _Line(Struct):
+class _TranscriptLine(Struct):
     type: str = ""
     timestamp: str = ""
     message: _Message | None = None
 
 
-class Call(Struct, frozen=True):
-    """One model call: when, of which model, and its tokens; `input_tokens` with those of the cache."""
+class TranscriptCall(Struct, frozen=True):
+    """One model call of a transcript: when, of which model, and its tokens; `input_tokens` with those of the cache."""
 
     id: str
     at: float
@@ -55,10 +55,10 @@ class Call(Struct, frozen=True):
     cached_tokens: int
 
 
-_decoder = typed.decoder(_Line)
+_decoder = typed.decoder(_TranscriptLine)
 
 
-def calls_in(path: Path, offset: int = 0) -> tuple[list[Call], int]:
+def calls_in(path: Path, offset: int = 0) -> tuple[list[TranscriptCall], int]:
     """The model calls in a transcript from `offset` on, at most the last `MAX_CALLS`, and where to go on. Blocks.
 
     None where there is no such file; of what is longer than `MAX_BYTES` the end is read.
@@ -73,8 +73,8 @@ def calls_in(path: Path, offset: int = 0) -> tuple[list[Call], int]:
     return _calls(whole), offset + len(whole)
 
 
-def _calls(content: bytes) -> list[Call]:
-    calls: dict[str, Call] = {}
+def _calls(content: bytes) -> list[TranscriptCall]:
+    calls: dict[str, TranscriptCall] = {}
     for line in content.split(b"\n"):
         if b'"usage"' not in line or len(line) > MAX_LINE:
             continue
@@ -85,7 +85,9 @@ def _calls(content: bytes) -> list[Call]:
     return list(calls.values())[-MAX_CALLS:]
 
 
-def events_of(calls: list[Call], change_id: str, session: str, agent: Agent, since: float, source: str) -> list[Event]:
+def events_of(
+    calls: list[TranscriptCall], change_id: str, session: str, agent: AgentIdentity, since: float, source: str
+) -> list[Event]:
     """Calls of a session as events of a deliverable that began at `since`.
 
     An id says session and call, not deliverable: tokens are spent once, whatever they are counted to later.
@@ -124,7 +126,7 @@ def _read(path: Path, offset: int) -> tuple[bytes, int]:
         return file.read(MAX_BYTES), begin
 
 
-def _call(line: _Line) -> Call | None:
+def _call(line: _TranscriptLine) -> TranscriptCall | None:
     message = line.message
     at = seconds(line.timestamp)
     if line.type != "assistant" or message is None or message.usage is None or at is None:
@@ -140,4 +142,4 @@ def _call(line: _Line) -> Call | None:
     )
     if min(numbers) < 0 or max(numbers) > 1 << 31:
         return None
-    return Call(message.id[:100], at, message.model[:100], sum(numbers[:3]), numbers[3], numbers[2])
+    return TranscriptCall(message.id[:100], at, message.model[:100], sum(numbers[:3]), numbers[3], numbers[2])

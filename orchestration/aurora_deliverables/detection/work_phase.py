@@ -10,9 +10,9 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from aurora_deliverables.detection.evidence import event_id, shown
 from aurora_deliverables.detection.recorded_state import RecordedState, kind_of, passed
 from aurora_deliverables.events import Event, EventBody, PhaseStarted, RecoveryBegan, TestsRan
+from aurora_deliverables.evidence import event_id, shown
 
 SOURCE = "workspace"
 

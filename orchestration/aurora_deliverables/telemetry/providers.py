@@ -35,7 +35,7 @@ QUEUE = 8192
 SERVICE = "aurora"
 
 
-class Outcome:
+class ExportOutcome:
     """Whether anything could not be delivered since `begin`."""
 
     def __init__(self) -> None:
@@ -49,7 +49,7 @@ class Outcome:
 class WatchedSpans(SpanExporter):
     """Passes spans on and takes note of what could not be delivered: the batch processor keeps that to itself."""
 
-    def __init__(self, inner: SpanExporter, outcome: Outcome) -> None:
+    def __init__(self, inner: SpanExporter, outcome: ExportOutcome) -> None:
         self._inner = inner
         self._outcome = outcome
 
@@ -71,7 +71,7 @@ class WatchedSpans(SpanExporter):
 class WatchedMetrics(MetricExporter):
     """The same for metrics."""
 
-    def __init__(self, inner: MetricExporter, outcome: Outcome) -> None:
+    def __init__(self, inner: MetricExporter, outcome: ExportOutcome) -> None:
         super().__init__(inner._preferred_temporality, inner._preferred_aggregation)
         self._inner = inner
         self._outcome = outcome
@@ -103,7 +103,7 @@ class Providers:
         if "service.name=" in environ.get("OTEL_RESOURCE_ATTRIBUTES", "") and not environ.get("OTEL_SERVICE_NAME"):
             resource = Resource.create({SERVICE_VERSION: version})
         self.ids = PlannedIds()
-        self.traced, self.counted = Outcome(), Outcome()
+        self.traced, self.counted = ExportOutcome(), ExportOutcome()
         self._close: list[Callable[[], object]] = []
         self._spans: TracerProvider | None = None
         self._watched: list[WatchedMetrics] = []

@@ -18,7 +18,7 @@ has no length. Nothing is invented: work that no task report closes is one `aura
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from aurora_deliverables.choices import Phase
 from aurora_deliverables.deliverable import Conformance, Deliverable
@@ -32,8 +32,58 @@ from aurora_deliverables.events import (
     TokensUsed,
     ToolCalled,
 )
-from aurora_deliverables.telemetry import gen_ai, names
+from aurora_deliverables.telemetry import names
 from aurora_deliverables.telemetry.spans import Growing, Mark, Span, known
+
+# What a model call is called by OpenTelemetry's conventions for generative AI.
+
+CHAT = "gen_ai.chat"
+"""The span's name as AURA-M §6.2 has it; OpenTelemetry itself suggests `chat <model>`."""
+
+OPERATION = "gen_ai.operation.name"
+PROVIDER = "gen_ai.provider.name"
+REQUEST_MODEL = "gen_ai.request.model"
+INPUT_TOKENS = "gen_ai.usage.input_tokens"
+OUTPUT_TOKENS = "gen_ai.usage.output_tokens"
+CACHED_TOKENS = "gen_ai.usage.cache_read.input_tokens"
+CONVERSATION = "gen_ai.conversation.id"
+TOOL_NAME = "gen_ai.tool.name"
+
+_PROVIDERS = {
+    "claude": "anthropic",
+    "google": "gcp.gemini",
+    "gemini": "gcp.gemini",
+    "vertex": "gcp.vertex_ai",
+    "bedrock": "aws.bedrock",
+    "azure": "azure.ai.openai",
+    "mistral": "mistral_ai",
+    "xai": "x_ai",
+}
+"""What people call a provider, and its well-known value there; others are passed on as they are."""
+
+
+def chat_attributes(tokens: TokensUsed, session: str | None, model: str | None) -> Mapping[str, str | int]:
+    """The `gen_ai.*` attributes of a call, or of some calls told together. `model` is used where none is told."""
+    known: dict[str, str | int | None] = {
+        OPERATION: "chat",
+        PROVIDER: _provider(tokens.provider),
+        REQUEST_MODEL: tokens.model or model,
+        INPUT_TOKENS: tokens.input_tokens,
+        OUTPUT_TOKENS: tokens.output_tokens,
+        CACHED_TOKENS: tokens.cached_tokens or None,
+        CONVERSATION: session,
+    }
+    return {name: value for name, value in known.items() if value is not None}
+
+
+def tool_attributes(tool: str) -> Mapping[str, str | int]:
+    """The `gen_ai.*` attributes of a tool call."""
+    return {OPERATION: "execute_tool", TOOL_NAME: tool}
+
+
+def _provider(name: str | None) -> str | None:
+    return None if name is None else _PROVIDERS.get(name.lower(), name.lower())
+
 
 MAX_CALLS = 4000
 """Spans of calls in one tree; the root says how many more there were."""
@@ -52,10 +102,10 @@ _DIMENSIONS = (names.FUNCTIONAL, names.CORRECTNESS, names.CONSTRAINTS)
 
 def tree_of(deliverable: Deliverable, events: Sequence[Event]) -> Span:
     """The span tree of a deliverable that ended, from its `events` in the order in which they count."""
-    return _Tree(deliverable, events).grown()
+    return _SpanTree(deliverable, events).grown()
 
 
-class _Tree:
+class _SpanTree:
     def __init__(self, deliverable: Deliverable, events: Sequence[Event]) -> None:
         self._of = deliverable
         self._start = deliverable.started_at
@@ -191,13 +241,13 @@ class _Tree:
             start = max(self._start, at - max(0.0, event.what.duration_seconds or 0.0))
             if isinstance(event.what, TokensUsed):
                 attributes = known(
-                    {**gen_ai.chat_attributes(event.what, event.session, model), names.COST: event.what.cost_usd}
+                    {**chat_attributes(event.what, event.session, model), names.COST: event.what.cost_usd}
                 )
-                call = Growing(gen_ai.CHAT, start, at, attributes, client=True)
+                call = Growing(CHAT, start, at, attributes, client=True)
             else:
                 tool = event.what
                 attributes = known(
-                    {**gen_ai.tool_attributes(tool.tool), names.TOOL_NAME: tool.tool, names.TOOL_COUNT: tool.count}
+                    {**tool_attributes(tool.tool), names.TOOL_NAME: tool.tool, names.TOOL_COUNT: tool.count}
                 )
                 call = Growing(names.TOOL_CALL, start, at, attributes)
                 call.failed = "tool_failure" if tool.succeeded is False else None

@@ -35,7 +35,7 @@ class Tally(Struct, frozen=True):
     all: float = 0.0
 
 
-class Offer(Struct, frozen=True):
+class ToolOffer(Struct, frozen=True):
     """What an MCP server said it offers; `key` tells one way of starting it from another."""
 
     key: str
@@ -53,7 +53,7 @@ class Kept(Struct, frozen=True):
     asked: str = ""
     whole: bool = False
     found: Discovered = Discovered()
-    offers: dict[str, Offer] = {}
+    offers: dict[str, ToolOffer] = {}
     tallies: dict[str, Tally] = {}
     paths: tuple[str, ...] = ()
     last_discovered_path: str | None = None

@@ -17,7 +17,7 @@ from msgspec import Struct
 from aurora_orchestration.agents.formats.markdown import read_agent, read_folder
 from aurora_orchestration.agents.formats.mcp_servers import read_servers
 from aurora_orchestration.agents.formats.registry_file import read_registry
-from aurora_orchestration.agents.sources import MAX_AGENTS, MAX_NOTICES, Found, Seen, Source, look
+from aurora_orchestration.agents.sources import MAX_AGENTS, MAX_NOTICES, AgentSource, FoundAgents, Seen, look
 from aurora_orchestration.settings import AgentSettings
 from aurora_orchestration.types import Agent
 
@@ -70,7 +70,7 @@ def discover(places: Places, settings: AgentSettings, *, trusted: bool, more: It
     )
 
 
-def source_of(path: str, places: Places, *, trusted: bool) -> Source:
+def source_of(path: str, places: Places, *, trusted: bool) -> AgentSource:
     """What a configured path means. Relative ones, and all that lie in the workspace, are the workspace's."""
     if path.startswith(HOME_PREFIX):
         location, shown, ours = places.home / path[len(HOME_PREFIX) :], path, False
@@ -80,12 +80,12 @@ def source_of(path: str, places: Places, *, trusted: bool) -> Source:
         location = Path(os.path.normpath(places.workspace / path))
         shown, ours = path, location.is_relative_to(places.workspace) or not Path(path).is_absolute()
     base = places.workspace if ours else (location if location.is_dir() else location.parent)
-    return Source(location, shown, base, ours, trusted or not ours)
+    return AgentSource(location, shown, base, ours, trusted or not ours)
 
 
 def _everywhere(
     places: Places, settings: AgentSettings, trusted: bool, more: Iterable[str]
-) -> Iterable[tuple[Source, Found]]:
+) -> Iterable[tuple[AgentSource, FoundAgents]]:
     for path in dict.fromkeys((*settings.discovery_paths, *more)):
         source = source_of(path, places, trusted=trusted)
         yield source, _read(source, settings)
@@ -93,27 +93,27 @@ def _everywhere(
         for path in ("./.mcp.json", "~/.aurora/mcp.json", "~/.claude.json"):
             source = source_of(path, places, trusted=trusted)
             seen = (look(source.path),)
-            found = read_servers(source, places.workspace) if source.path.is_file() else Found()
+            found = read_servers(source, places.workspace) if source.path.is_file() else FoundAgents()
             yield source, msgspec.structs.replace(found, seen=seen)
 
 
-def _read(source: Source, settings: AgentSettings) -> Found:
+def _read(source: AgentSource, settings: AgentSettings) -> FoundAgents:
     """What a configured path holds: a registry, one agent in Markdown, or a folder of such."""
     seen = (look(source.path),)
     if not settings.auto_discover and source.path.suffix != ".json":
-        return Found(seen=seen)
+        return FoundAgents(seen=seen)
     if source.path.is_dir():
         found = read_folder(source)
         return msgspec.structs.replace(found, seen=(*seen, *found.seen))
     if seen[0].mtime_ns == 0 or not source.path.exists():
-        return Found(seen=seen)
+        return FoundAgents(seen=seen)
     if source.path.suffix == ".md":
         agent, notice = read_agent(source)
-        return Found((agent,) if agent else (), (notice,) if notice else (), seen)
+        return FoundAgents((agent,) if agent else (), (notice,) if notice else (), seen)
     return msgspec.structs.replace(read_registry(source), seen=seen)
 
 
-def _ignored(source: Source, found: Found) -> list[str]:
+def _ignored(source: AgentSource, found: FoundAgents) -> list[str]:
     if not found.agents:
         return []
     names = ", ".join(repr(agent.id[:60]) for agent in found.agents[:5])

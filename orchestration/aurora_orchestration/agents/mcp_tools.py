@@ -11,7 +11,7 @@ from pathlib import Path
 
 import msgspec
 
-from aurora_orchestration.agents.cache import Offer
+from aurora_orchestration.agents.cache import ToolOffer
 from aurora_orchestration.agents.executors.environment import environment_for
 from aurora_orchestration.agents.executors.processes import AgentError
 from aurora_orchestration.types import Agent
@@ -23,8 +23,12 @@ MAX_DESCRIPTION = 4_000
 
 
 async def ask_servers(
-    agents: Iterable[Agent], known: Mapping[str, Offer], folder: Path, environ: Mapping[str, str], barred: Path | None
-) -> dict[str, Offer]:
+    agents: Iterable[Agent],
+    known: Mapping[str, ToolOffer],
+    folder: Path,
+    environ: Mapping[str, str],
+    barred: Path | None,
+) -> dict[str, ToolOffer]:
     """The offers of all trusted `mcp` agents, by agent. Those `known` of a server started just so are kept as they are.
 
     A server that cannot be asked has `trouble` instead. Servers run in `folder`, never in a workspace.
@@ -32,7 +36,7 @@ async def ask_servers(
     servers = [agent for agent in agents if agent.type == "mcp" and agent.trusted][:MAX_SERVERS]
     turns = asyncio.Semaphore(AT_ONCE)
 
-    async def offer_of(agent: Agent) -> Offer:
+    async def offer_of(agent: Agent) -> ToolOffer:
         key = _key(agent)
         before = known.get(agent.id)
         if before is not None and before.key == key and not before.trouble:
@@ -44,7 +48,7 @@ async def ask_servers(
     return {agent.id: offer for agent, offer in zip(servers, offers, strict=True)}
 
 
-async def _asked(agent: Agent, key: str, folder: Path, environ: Mapping[str, str], barred: Path | None) -> Offer:
+async def _asked(agent: Agent, key: str, folder: Path, environ: Mapping[str, str], barred: Path | None) -> ToolOffer:
     from aurora_orchestration.agents.executors.mcp_session import in_session, launch_of, tools_of
 
     try:
@@ -55,11 +59,11 @@ async def _asked(agent: Agent, key: str, folder: Path, environ: Mapping[str, str
                 agent, launch, None, tools_of, environment=environment, folder=folder, seconds=SECONDS
             )
     except TimeoutError:
-        return Offer(key, trouble=f"agent {agent.id}: its MCP server did not list its tools within {SECONDS:g} s")
+        return ToolOffer(key, trouble=f"agent {agent.id}: its MCP server did not list its tools within {SECONDS:g} s")
     except AgentError as error:
-        return Offer(key, trouble=str(error))
+        return ToolOffer(key, trouble=str(error))
     told = ". ".join(f"{tool.name}: {' '.join((tool.description or '').split())[:300]}" for tool in tools)
-    return Offer(key, tuple(tool.name[:200] for tool in tools), told[:MAX_DESCRIPTION])
+    return ToolOffer(key, tuple(tool.name[:200] for tool in tools), told[:MAX_DESCRIPTION])
 
 
 def _key(agent: Agent) -> str:

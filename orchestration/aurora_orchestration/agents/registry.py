@@ -16,10 +16,11 @@ import msgspec
 from msgspec import Struct
 
 from aurora_orchestration import OrchestrationError
-from aurora_orchestration.agents.cache import Cache, Kept, Offer, Tally
+from aurora_orchestration.agents.cache import Cache, Kept, Tally, ToolOffer
 from aurora_orchestration.agents.capability_words import capabilities_of, domains_of
 from aurora_orchestration.agents.discovery import Discovered, Places, discover
 from aurora_orchestration.agents.executors.builtin import GENERIC, LLM_EXECUTOR
+from aurora_orchestration.agents.executors.plugin_executors import plugged
 from aurora_orchestration.agents.mcp_tools import ask_servers
 from aurora_orchestration.agents.sources import look
 from aurora_orchestration.settings import AgentSettings
@@ -72,7 +73,9 @@ class Registry:
         self._trusted = trusted
         self._environ = environ
         self._cache = Cache(home, workspace)
-        self._asked = hashlib.sha256(msgspec.json.encode((settings, str(self._places.user)))).hexdigest()[:16]
+        self._asked = hashlib.sha256(
+            msgspec.json.encode((settings, str(self._places.user), *sorted(plugged())))
+        ).hexdigest()[:16]
         self._fresh: Discovered | None = None
         self._started = False
         self._busy = asyncio.Lock()
@@ -158,7 +161,7 @@ class Registry:
         self._fresh = discover(self._places, self._settings, trusted=self._trusted, more=(*last, *kept.paths, *more))
         return self._fresh
 
-    def _keep(self, found: Discovered, offers: dict[str, Offer], path: str | None = None) -> Kept:
+    def _keep(self, found: Discovered, offers: dict[str, ToolOffer], path: str | None = None) -> Kept:
         with self._cache.changing() as change:
             paths = (*change.kept.paths, path) if path and path not in change.kept.paths else change.kept.paths
             change.kept = msgspec.structs.replace(
@@ -235,7 +238,7 @@ def _with_rate(agent: Agent, tally: Tally | None, refreshed: str) -> Agent:
     return msgspec.structs.replace(agent, success_rate=rate, last_refresh=refreshed)
 
 
-def _with_offer(agent: Agent, offer: Offer | None) -> Agent:
+def _with_offer(agent: Agent, offer: ToolOffer | None) -> Agent:
     if offer is None or not offer.tools:
         return agent
     described = f"{agent.description} {offer.description}".strip()

@@ -19,7 +19,7 @@ MAX_NOTICES = 100
 MAX_AGENTS = 500
 
 
-class Source(Struct, frozen=True):
+class AgentSource(Struct, frozen=True):
     """A file or folder to look for agents in. `shown` is how notices name it.
 
     `ours` says that it lies in the workspace: `trusted` is then the user's word on that, else always true. Relative
@@ -41,7 +41,7 @@ class Seen(Struct, frozen=True):
     size: int = 0
 
 
-class Found(Struct, frozen=True):
+class FoundAgents(Struct, frozen=True):
     """What a source gave: its agents, what was wrong in it, and the files that were looked at."""
 
     agents: tuple[Agent, ...] = ()
@@ -58,7 +58,7 @@ def look(path: Path) -> Seen:
     return Seen(os.fspath(path), status.st_mtime_ns, status.st_size)
 
 
-def read_text(source: Source, limit: int = MAX_FILE_BYTES) -> tuple[str, str]:
+def read_text(source: AgentSource, limit: int = MAX_FILE_BYTES) -> tuple[str, str]:
     """A source's text, and what kept it from being read: one of both is empty. Never waits.
 
     Links are followed in the user's own folders, not in a workspace's, which could point anywhere.

@@ -21,7 +21,7 @@ class Line(Struct, frozen=True):
     hit: bool
 
 
-class Found(Struct, frozen=True):
+class FoundSection(Struct, frozen=True):
     """A log that has all the words. `matches` counts its lines with any of them, `lines` has the first of those."""
 
     conversation: Conversation
@@ -31,7 +31,7 @@ class Found(Struct, frozen=True):
 
 def search(
     folder: Path, words: Sequence[str], first: str, last: str, *, context: int = 0, most_lines: int = MOST_LINES
-) -> Iterator[Found]:
+) -> Iterator[FoundSection]:
     """Logs of those days that have every one of `words`, in whatever case, the latest first. Lazy.
 
     A word with spaces is looked for as it stands. Of each log the first `most_lines` lines, with `context` around each.
@@ -53,7 +53,7 @@ def search(
             shown = _around(hits[:most_lines], context, len(lines))
             marked = set(hits)
             told = (Line(number + 1, _cut(lines[number], wanted), number in marked) for number in shown)
-            yield Found(conversation(file, day, path), len(hits), tuple(told))
+            yield FoundSection(conversation(file, day, path), len(hits), tuple(told))
 
 
 def _around(hits: Sequence[int], context: int, count: int) -> list[int]:

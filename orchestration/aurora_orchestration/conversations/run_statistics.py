@@ -24,7 +24,7 @@ MAX_KEPT_BYTES = 16 << 20
 ERRORS = frozenset({"failed", "interrupted", "unfinished"})
 
 
-class Row(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class RunRow(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One run. `at` in Unix seconds, `file` its log's path below the folder of logs; None is what nobody knows."""
 
     file: str
@@ -43,12 +43,12 @@ class Row(Struct, frozen=True, kw_only=True, omit_defaults=True):
     workspace: str | None = None
 
 
-def row_of(told: Conversation) -> Row:
+def row_of(told: Conversation) -> RunRow:
     """A log's figures."""
     facts = told.facts
     retries = facts.get("retries")
     workspace = facts.get("workspace")
-    return Row(
+    return RunRow(
         file=told.file,
         at=_moment(told.started_at or f"{told.day}T00:00:00Z"),
         state=told.state,
@@ -83,7 +83,7 @@ def keep(folder: Path, logs: Iterable[tuple[str, str, Path]]) -> None:
             waiting.replace(place / f"{month}.json")
 
 
-def rows(folder: Path, start: float, end: float) -> list[Row]:
+def rows(folder: Path, start: float, end: float) -> list[RunRow]:
     """The runs begun from `start` up to `end` (Unix seconds), the first first. Compressed logs known are not read."""
     first, last = _day(start - 86_400), _day(end + 86_400)
     months = sorted({each.stem for each in (folder / KEPT).glob("????-??.json")})
@@ -94,7 +94,7 @@ def rows(folder: Path, start: float, end: float) -> list[Row]:
     return sorted((each for each in found.values() if start <= each.at < end), key=lambda each: each.at)
 
 
-def figures(runs: Sequence[Row]) -> dict[str, Any]:
+def figures(runs: Sequence[RunRow]) -> dict[str, Any]:
     """What some runs came to together. `accuracy` is the mean verification score; what nothing is known of is None.
 
     A cache hit is a run that was given a pattern; `learning` compares the scores of those with the others'.
@@ -173,12 +173,12 @@ def first_at(folder: Path) -> float | None:
     return _moment(f"{min(days)}T00:00:00Z") if days else None
 
 
-def _kept(folder: Path, month: str) -> list[Row]:
+def _kept(folder: Path, month: str) -> list[RunRow]:
     path = folder / KEPT / f"{month}.json"
     try:
         if path.stat().st_size > MAX_KEPT_BYTES:
             return []
-        return typed.decode(path.read_bytes(), list[Row])
+        return typed.decode(path.read_bytes(), list[RunRow])
     except (OSError, msgspec.MsgspecError):  # none yet, or edited by hand: the logs still tell
         return []
 

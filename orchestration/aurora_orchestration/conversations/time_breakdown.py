@@ -13,7 +13,7 @@ from typing import Any
 from msgspec import Struct
 
 from aurora_orchestration.run_record import RunRecord
-from aurora_orchestration.types import Call
+from aurora_orchestration.types import ModelCall
 
 PHASE_NAMES = {
     "guard": "GUARDRAILS",
@@ -134,7 +134,7 @@ def summary(told: Timing) -> dict[str, Any]:
     return document
 
 
-def _phases(record: RunRecord, calls: Sequence[tuple[Call, Span]], total: float) -> tuple[PhaseTiming, ...]:
+def _phases(record: RunRecord, calls: Sequence[tuple[ModelCall, Span]], total: float) -> tuple[PhaseTiming, ...]:
     attempts: dict[str, list[Span]] = {}
     for each in record.phases:
         attempts.setdefault(each.phase, []).append(_span(each.at, each.duration_ms))
@@ -177,7 +177,7 @@ def _span(at: float, milliseconds: float) -> Span:
 
 
 def _within(spans: Iterable[Span], bounds: Span) -> list[Span]:
-    """What of each span lies within bounds."""
+    """Parts of spans that lie within bounds."""
     cut = ((max(start, bounds[0]), min(end, bounds[1])) for start, end in spans)
     return [(start, end) for start, end in cut if end > start]
 

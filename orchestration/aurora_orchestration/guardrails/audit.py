@@ -12,10 +12,10 @@ import msgspec
 from filelock import FileLock
 from msgspec import Struct
 
-from aurora_deliverables.rfc3339 import timestamp
-from aurora_orchestration.guardrails.blocked import Blocked, Reason
+from aurora_deliverables.timestamps import timestamp
+from aurora_orchestration.guardrails.blocked import QuestionBlocked, Reason
 from aurora_orchestration.guardrails.guard import Guarded, Held, guard
-from aurora_orchestration.guardrails.redaction import Found
+from aurora_orchestration.guardrails.redaction import Redaction
 from aurora_orchestration.settings import GuardrailSettings
 from aurora_protocol import typed
 from aurora_protocol.strict_modes import OWN_FILE
@@ -26,7 +26,7 @@ KEPT = 5
 _LOCK_SECONDS = 10.0
 
 
-class Entry(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class AuditEntry(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One line: kinds and counts of what was found in the question of `run`, and what was done about it."""
 
     at: str
@@ -50,21 +50,21 @@ class Audit:
     def passed(self, run: str, guarded: Guarded) -> None:
         """Note what was redacted from a question; nothing where nothing was."""
         if guarded.redactions:
-            self._write(Entry(at=self._at(), run=run, action="redacted", found=_counts(guarded.redactions)))
+            self._write(AuditEntry(at=self._at(), run=run, action="redacted", found=_counts(guarded.redactions)))
 
-    def blocked(self, run: str, blocked: Blocked) -> None:
+    def blocked(self, run: str, blocked: QuestionBlocked) -> None:
         """Note that a question was held back, and for what."""
         found = _counts(blocked.found) if isinstance(blocked, Held) else {}
-        self._write(Entry(at=self._at(), run=run, action="rejected", reason=blocked.reason, found=found))
+        self._write(AuditEntry(at=self._at(), run=run, action="rejected", reason=blocked.reason, found=found))
 
-    def entries(self) -> list[Entry]:
+    def entries(self) -> list[AuditEntry]:
         """All that is kept, oldest first; lines that cannot be read are left out."""
         found = []
         for path in [self._older(number) for number in range(KEPT, 0, -1)] + [self.path]:
             if path.exists():
                 for line in path.read_bytes().splitlines():
                     try:
-                        found.append(typed.decode(line, Entry))
+                        found.append(typed.decode(line, AuditEntry))
                     except (msgspec.DecodeError, UnicodeDecodeError):
                         continue
         return found
@@ -72,7 +72,7 @@ class Audit:
     def _at(self) -> str:
         return timestamp(self._now())
 
-    def _write(self, entry: Entry) -> None:
+    def _write(self, entry: AuditEntry) -> None:
         self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         with FileLock(f"{self.path}.lock", timeout=_LOCK_SECONDS, mode=0o600, poll_interval=0.005):
             self._rotate()
@@ -97,12 +97,12 @@ def guard_noted(
 ) -> tuple[Guarded, tuple[str, ...]]:
     """`guard` with an entry in `<home>/logs/guardrails.jsonl`, unless `settings.audit` is off. Blocks.
 
-    Also gives what the user should know: notices, and that the entry could not be written. Raises Blocked.
+    Also gives what the user should know: notices, and that the entry could not be written. Raises QuestionBlocked.
     """
     audit = Audit(home / "logs", now) if settings.audit else None
     try:
         guarded = guard(query, settings)
-    except Blocked as blocked:
+    except QuestionBlocked as blocked:
         if audit is not None:
             with suppress(OSError):  # being held back is what must be told
                 audit.blocked(run, blocked)
@@ -117,5 +117,5 @@ def guard_noted(
     return guarded, guarded.notices
 
 
-def _counts(found: tuple[Found, ...]) -> dict[str, int]:
+def _counts(found: tuple[Redaction, ...]) -> dict[str, int]:
     return {each.kind: each.count for each in found}

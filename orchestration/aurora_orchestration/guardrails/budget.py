@@ -21,13 +21,13 @@ from threading import Lock
 import msgspec
 from filelock import FileLock, Timeout
 
-from aurora_deliverables.rfc3339 import timestamp
+from aurora_deliverables.timestamps import timestamp
 from aurora_orchestration.guardrails import budget_files as files
 from aurora_orchestration.guardrails.blocked import OverBudget, Unrecorded
 from aurora_orchestration.guardrails.budget_history import History, history_of
 from aurora_orchestration.guardrails.budget_periods import period_at
 from aurora_orchestration.guardrails.budget_status import BudgetStatus, status_of, too_much, warning
-from aurora_orchestration.guardrails.ledger import Event, EventKind, Tracker, apply, begin, dollars, since
+from aurora_orchestration.guardrails.ledger import EventKind, LedgerEvent, Tracker, apply, begin, dollars, since
 from aurora_orchestration.settings import BudgetSettings
 from aurora_protocol import typed
 
@@ -63,7 +63,7 @@ class Budget:
         self._mutex = Lock()
 
     def status(self) -> BudgetStatus:
-        """Where the budget is. Writes nothing, and works where nothing can be written. Raises Unrecorded."""
+        """State of the budget now. Writes nothing, and works where nothing can be written. Raises Unrecorded."""
         with self._told_of_errors("read"):
             tracker = self._current(read_only=True)
         return status_of(tracker, self.settings, self.path, tuple(self._notices))
@@ -140,7 +140,7 @@ class Budget:
         return self.status()
 
     def history(self, month: str | None = None) -> History:
-        """What was spent in `month` (`2025-12`, in UTC), or ever. Raises Unrecorded, ValueError for no month."""
+        """History of `month` (`2025-12`, in UTC), or ever. Raises Unrecorded, ValueError for no month."""
         with self._told_of_errors("read"):
             kept = files.all_histories(self._history)
             return history_of((event for path in kept for event, _ in files.events_from(path)), month)
@@ -281,8 +281,8 @@ class Budget:
             return after
         return msgspec.structs.replace(after, history_bytes=files.append(self._history, event))
 
-    def _event(self, kind: EventKind, **more: object) -> Event:
-        return typed.convert({"at": timestamp(self._now()), "kind": kind, **more}, Event)
+    def _event(self, kind: EventKind, **more: object) -> LedgerEvent:
+        return typed.convert({"at": timestamp(self._now()), "kind": kind, **more}, LedgerEvent)
 
     def _store(self, tracker: Tracker) -> Tracker:
         limit = dollars(self.settings.hard_limit_usd * self.settings.block_at_percent / 100)

@@ -16,7 +16,7 @@ from pathlib import Path
 import msgspec
 
 from aurora_orchestration.group_commit import syncing
-from aurora_orchestration.guardrails.ledger import Event, Tracker
+from aurora_orchestration.guardrails.ledger import LedgerEvent, Tracker
 from aurora_protocol import typed
 from aurora_protocol.strict_modes import OWN_FILE
 
@@ -35,7 +35,7 @@ def history_path(tracking: Path) -> Path:
 
 
 def read_tracker(path: Path) -> Tracker | None:
-    """What the tracking file says; None where there is none. Raises Corrupt, OSError."""
+    """Tracker as the tracking file has it; None where there is none. Raises Corrupt, OSError."""
     try:
         with path.open("rb") as file:
             content = file.read(MAX_TRACKER_BYTES + 1)
@@ -84,7 +84,7 @@ def history_size(path: Path) -> int:
 
 
 def known_by(path: Path) -> tuple[int, int, int]:
-    """What tells a file from another and from what it was: inode, time of change, size; zeros where there is none."""
+    """Fingerprint of a file, which changes with it: inode, time of change, size; zeros where there is none."""
     try:
         about = path.stat()
     except FileNotFoundError:
@@ -92,7 +92,7 @@ def known_by(path: Path) -> tuple[int, int, int]:
     return about.st_ino, about.st_mtime_ns, about.st_size
 
 
-def append(path: Path, event: Event) -> int:
+def append(path: Path, event: LedgerEvent) -> int:
     """Write `event` down; returns the history's size. A line that a crash cut off is ended first."""
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | OWN_FILE, 0o600)
     with os.fdopen(descriptor, "r+b", buffering=0) as file:
@@ -110,13 +110,13 @@ def append(path: Path, event: Event) -> int:
     return size + len(line)
 
 
-def events_from(path: Path, begin: int = 0) -> Iterator[tuple[Event, int]]:
+def events_from(path: Path, begin: int = 0) -> Iterator[tuple[LedgerEvent, int]]:
     """The whole events of the history from byte `begin` on, each with where it ends. What is no event is left out."""
     try:
         file = path.open("rb")
     except FileNotFoundError:
         return
-    decoder = typed.decoder(Event)
+    decoder = typed.decoder(LedgerEvent)
     with file:
         at = file.seek(begin)
         while line := file.readline(MAX_LINE_BYTES):

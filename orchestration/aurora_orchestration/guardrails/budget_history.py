@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from msgspec import Struct
 
-from aurora_orchestration.guardrails.ledger import Event, dollars
+from aurora_orchestration.guardrails.ledger import LedgerEvent, dollars
 
 _MONTH = re.compile(r"[0-9]{4}-(?:0[1-9]|1[0-2])")
 
@@ -24,7 +24,7 @@ class Spent(Struct, frozen=True, kw_only=True):
     uncertain: bool = False
 
 
-class Ended(Struct, frozen=True, kw_only=True):
+class EndedPeriod(Struct, frozen=True, kw_only=True):
     """A period that ended, `by_hand` where it was reset."""
 
     at: str
@@ -45,22 +45,22 @@ class Day(Struct, frozen=True, kw_only=True):
 
 
 class History(Struct, frozen=True, kw_only=True):
-    """What was spent in a month, or ever: by day, and every call, oldest first."""
+    """Spending of a month, or of all time: by day, and every call, oldest first."""
 
     month: str | None
     total_usd: float
     query_count: int
     days: tuple[Day, ...]
     entries: tuple[Spent, ...]
-    ended: tuple[Ended, ...]
+    ended: tuple[EndedPeriod, ...]
 
 
-def history_of(events: Iterable[Event], month: str | None) -> History:
+def history_of(events: Iterable[LedgerEvent], month: str | None) -> History:
     """The history of `month` (`2025-12`). Raises ValueError where that is none."""
     if month is not None and _MONTH.fullmatch(month) is None:
         raise ValueError(f"{month!r} is no month; write it as YYYY-MM")
     spent: dict[str, Spent] = {}
-    ended: list[Ended] = []
+    ended: list[EndedPeriod] = []
     queries = 0
     for event in events:
         within = month is None or event.at.startswith(month)
@@ -83,7 +83,7 @@ def history_of(events: Iterable[Event], month: str | None) -> History:
             queries += 1
         elif event.kind in ("period", "reset"):
             ended.append(
-                Ended(
+                EndedPeriod(
                     at=event.at,
                     period_start=event.first,
                     period_end=event.last,

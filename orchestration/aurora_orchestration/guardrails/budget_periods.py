@@ -7,7 +7,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from aurora_deliverables.rfc3339 import seconds_of, timestamp
+from aurora_deliverables.timestamps import seconds_of, timestamp
 
 PeriodName = Literal["daily", "weekly", "monthly"]
 

@@ -75,7 +75,7 @@ def status_of(tracker: Tracker, settings: BudgetSettings, path: Path, notices: t
 
 
 def too_much(status: BudgetStatus, usd: float, settings: BudgetSettings) -> str | None:
-    """Why `usd` more cannot be spent, and what can be done about it; None where it can."""
+    """Sentence on why `usd` more cannot be spent, and what can be done about it; None where it can."""
     used = status.consumed_usd + status.reserved_usd
     if not settings.enabled or usd <= 0 or dollars(used + usd) <= status.limit_usd:
         return None
@@ -89,7 +89,7 @@ def too_much(status: BudgetStatus, usd: float, settings: BudgetSettings) -> str 
 
 
 def warning(status: BudgetStatus, usd: float, settings: BudgetSettings) -> str | None:
-    """What to say before `usd` more are spent; None below the soft limit's threshold."""
+    """Sentence before `usd` more are spent; None below the soft limit's threshold."""
     used = dollars(status.consumed_usd + status.reserved_usd + max(0.0, usd))
     if not settings.enabled or used < status.warn_usd:
         return None

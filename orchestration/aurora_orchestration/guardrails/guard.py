@@ -6,8 +6,8 @@ import re
 
 from msgspec import Struct
 
-from aurora_orchestration.guardrails.blocked import Blocked, Reason
-from aurora_orchestration.guardrails.redaction import Found, redact
+from aurora_orchestration.guardrails.blocked import QuestionBlocked, Reason
+from aurora_orchestration.guardrails.redaction import Redaction, redact
 from aurora_orchestration.settings import GuardrailSettings
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
@@ -21,20 +21,21 @@ class Guarded(Struct, frozen=True, kw_only=True):
     """A question that may go on: without what was redacted, which is named by kind and count."""
 
     query: str
-    redactions: tuple[Found, ...] = ()
+    redactions: tuple[Redaction, ...] = ()
     notices: tuple[str, ...] = ()
 
 
-class Held(Blocked):
+class Held(QuestionBlocked):
     """A question that is held back for what is in it: `found` says what, by kind and count."""
 
-    def __init__(self, message: str, reason: Reason, found: tuple[Found, ...]) -> None:
+    def __init__(self, message: str, reason: Reason, found: tuple[Redaction, ...]) -> None:
         super().__init__(message, reason)
         self.found = found
 
 
 def guard(query: str, settings: GuardrailSettings) -> Guarded:
-    """`query` as it may be sent and logged. Raises Blocked: empty, length, encoding, control; Held: pii, secret.
+    """Question as it may be sent and logged. Raises QuestionBlocked: empty, length, encoding, control; Held: pii,
+    secret.
 
     With `enabled` off only the form is looked at, and what cannot be text is still refused; secrets are redacted all
     the same, for they are never sent (ruling 16). The budget is another's (`budget`).
@@ -58,7 +59,7 @@ def guard(query: str, settings: GuardrailSettings) -> Guarded:
     return Guarded(query=redacted.text, redactions=redacted.found, notices=tuple(notices))
 
 
-def words(found: tuple[Found, ...]) -> str:
+def words(found: tuple[Redaction, ...]) -> str:
     """`1 email address and 2 GitHub tokens`."""
     *first, last = [each.words for each in found]
     return f"{', '.join(first)} and {last}" if first else last
@@ -66,18 +67,20 @@ def words(found: tuple[Found, ...]) -> str:
 
 def _check_form(query: str, settings: GuardrailSettings) -> None:
     if settings.enabled and len(query) > settings.max_query_length:
-        raise Blocked(
+        raise QuestionBlocked(
             f"the question has {len(query):,} characters, {settings.max_query_length:,} are allowed: shorten it, or"
             f" aurora config set guardrails.max_query_length {len(query)}",
             "length",
         )
     if (wrong := _NO_CHARACTER.search(query)) is not None:
-        raise Blocked(
+        raise QuestionBlocked(
             f"the question is not valid Unicode: U+{ord(wrong[0]):04X} at character {wrong.start() + 1}; send UTF-8",
             "encoding",
         )
     if (wrong := _CONTROL.search(query)) is not None:
         name = "a NUL" if wrong[0] == "\0" else f"the control character U+{ord(wrong[0]):04X}"
-        raise Blocked(f"the question has {name} in it, at character {wrong.start() + 1}; take it out", "control")
+        raise QuestionBlocked(
+            f"the question has {name} in it, at character {wrong.start() + 1}; take it out", "control"
+        )
     if not _HIDDEN.sub("", query).strip():
-        raise Blocked("the question is empty; ask something", "empty")
+        raise QuestionBlocked("the question is empty; ask something", "empty")

@@ -12,7 +12,7 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta, Struct
 
-from aurora_deliverables.rfc3339 import seconds_of
+from aurora_deliverables.timestamps import seconds_of
 from aurora_orchestration.guardrails.budget_periods import Period, period_of
 
 Usd = Annotated[float, Meta(ge=0, le=1e12)]
@@ -20,7 +20,7 @@ Name = Annotated[str, Meta(max_length=500)]
 EventKind = Literal["reserved", "spent", "uncertain", "released", "query", "reset", "period"]
 
 
-class Event(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class LedgerEvent(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One line of the history; `at` is RFC 3339 in UTC.
 
     `uncertain` stands for a reservation whose process ended without a word: it counts as spent, until the same key is
@@ -86,12 +86,12 @@ class Tracker(Struct, frozen=True, kw_only=True):
 
     @property
     def held(self) -> float:
-        """What is reserved."""
+        """Dollars that are reserved."""
         return dollars(sum(each.usd for each in self.reservations.values()))
 
     @property
     def used(self) -> float:
-        """What is spent or reserved: what limits are compared with."""
+        """Dollars that are spent or reserved: what limits are compared with."""
         return dollars(self.consumed_usd + self.held)
 
 
@@ -105,7 +105,7 @@ def begin(period: Period, name: Literal["daily", "weekly", "monthly"]) -> Tracke
     return Tracker(period_start=period.first, period_end=period.last, period=name)
 
 
-def apply(tracker: Tracker, event: Event) -> Tracker:
+def apply(tracker: Tracker, event: LedgerEvent) -> Tracker:
     """`tracker` after `event`."""
     reservations, uncertain = dict(tracker.reservations), dict(tracker.uncertain)
     consumed, queries = tracker.consumed_usd, tracker.query_count
@@ -131,19 +131,19 @@ def apply(tracker: Tracker, event: Event) -> Tracker:
     )
 
 
-def since(events: Iterable[Event], tracker: Tracker) -> Tracker:
+def since(events: Iterable[LedgerEvent], tracker: Tracker) -> Tracker:
     """`tracker`, a period that begins, after all of a history: sums of its own time, and what is still reserved."""
     span = tracker.span
     for event in events:
         if event.kind != "period" and (event.kind in ("reserved", "released") or moment(event) >= span.start):
             tracker = apply(tracker, event)
         elif event.kind in ("spent", "uncertain") and event.key in tracker.reservations:
-            tracker = apply(tracker, Event(at=event.at, kind="released", key=event.key))
+            tracker = apply(tracker, LedgerEvent(at=event.at, kind="released", key=event.key))
     return tracker
 
 
-def moment(event: Event) -> float:
-    """When it happened, Unix seconds; 0 where its time cannot be read."""
+def moment(event: LedgerEvent) -> float:
+    """Time of an event, Unix seconds; 0 where its time cannot be read."""
     try:
         return seconds_of(event.at)
     except ValueError:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 
 class Personal(NamedTuple):
-    """Where personal data stands in a text."""
+    """Span of a text that is personal data, and of which kind."""
 
     start: int
     end: int

@@ -25,7 +25,7 @@ _PERSONAL = {
 }
 
 
-class Found(Struct, frozen=True):
+class Redaction(Struct, frozen=True):
     """So many of a kind were in a text. `secret` tells keys and passwords from personal data."""
 
     kind: str
@@ -40,10 +40,10 @@ class Found(Struct, frozen=True):
 
 
 class Redacted(Struct, frozen=True):
-    """What may be sent and logged of a text, and what was taken out of it."""
+    """Text without what may not be sent or logged, and what was taken out of it."""
 
     text: str
-    found: tuple[Found, ...] = ()
+    found: tuple[Redaction, ...] = ()
 
 
 def redact(text: str, *, pii: bool = True) -> Redacted:
@@ -74,5 +74,5 @@ def redact(text: str, *, pii: bool = True) -> Redacted:
             _known_clean.add((text, pii))
         return Redacted(text)
     kept.append(text[at:])
-    found = (Found(kind, count, secret) for (kind, secret), count in counts.items())
+    found = (Redaction(kind, count, secret) for (kind, secret), count in counts.items())
     return Redacted("".join(kept), tuple(sorted(found, key=lambda each: (not each.secret, each.kind))))

@@ -12,15 +12,58 @@ from typing import Literal
 from filelock import FileLock, Timeout
 from msgspec import Struct
 
+from aurora_indexer.files.gitdir import find_git_directory, read_head
+from aurora_indexer.git import commands
 from aurora_orchestration import OrchestrationError
-from aurora_orchestration.headless import branches
-from aurora_orchestration.headless.goal_judge import Counting, judge
-from aurora_orchestration.headless.goals import Experiment, read_experiment
+from aurora_orchestration.headless.goals import Counting, Experiment, judge, read_experiment
 from aurora_orchestration.headless.scratchpad import Scratchpad, dollars, one_line, signalled
 from aurora_orchestration.llm.completion import Llm, LlmError
 from aurora_orchestration.run_record import Mode, RunCancelled, RunRecord
 from aurora_orchestration.settings import HeadlessSettings
 from aurora_orchestration.soar.finalize import to_its_end
+
+PROTECTED = frozenset({"main", "master"})
+_HEADS = "refs/heads/"
+
+
+class WrongBranch(OrchestrationError):
+    """Headless mode may not work here; nothing was run."""
+
+
+async def current_branch(root: Path) -> str | None:
+    """The branch checked out at `root`; "" where HEAD is detached, None without a repository. Only reads."""
+    repository = await asyncio.to_thread(find_git_directory, root)
+    head = await asyncio.to_thread(read_head, repository) if repository else None
+    if head is None:
+        return None
+    if head.needs_git:
+        said = await commands.answer(root, ["symbolic-ref", "--quiet", "HEAD"])
+        return (said or b"").decode("utf-8", "surrogateescape").strip().removeprefix(_HEADS)
+    return head.ref.removeprefix(_HEADS)
+
+
+async def allow(root: Path, settings: HeadlessSettings) -> str:
+    """The branch that headless mode works on, if it may work there.
+
+    `main` and `master` never, whatever is configured; with `enforce_branch_check` only `required_branch`. Raises
+    `WrongBranch`, also without a repository and where HEAD is detached: neither keeps an experiment apart.
+    """
+    branch = await current_branch(root)
+    required = settings.required_branch
+    create = f"git checkout -b {required if required.lower() not in PROTECTED else 'headless'}"
+    if branch is None:
+        raise WrongBranch(f"{root}: headless mode requires a git repository. Run: git init && {create}")
+    needs = (
+        f"headless mode requires '{required}' branch" if settings.enforce_branch_check else "headless mode needs one"
+    )
+    if not branch:
+        raise WrongBranch(f"{root} is on no branch (detached HEAD); {needs}. Run: {create}")
+    if branch.lower() in PROTECTED:
+        raise WrongBranch(f"{root} is on '{branch}', where headless mode never works; {needs}. Run: {create}")
+    if settings.enforce_branch_check and branch != required:
+        raise WrongBranch(f"{root} is on '{branch}'. Headless mode requires '{required}' branch. Run: {create}")
+    return branch
+
 
 Run = Callable[[str, Mode], Awaitable[RunRecord]]
 Ending = Literal["goal", "iterations", "budget", "branch", "disabled", "blocked", "no_provider", "cancelled"]
@@ -70,7 +113,7 @@ class Headless(Struct, frozen=True, kw_only=True):
 
 
 class Iteration(Struct, frozen=True, kw_only=True):
-    """What one iteration came to, for whoever watches."""
+    """Result of one iteration, for whoever watches."""
 
     number: int
     limit: int
@@ -79,8 +122,8 @@ class Iteration(Struct, frozen=True, kw_only=True):
     next_step: str = ""
 
 
-class Outcome(Struct, frozen=True, kw_only=True):
-    """How it ended. `iterations` and `cost_usd` are those of the whole experiment, earlier invocations too."""
+class ExperimentOutcome(Struct, frozen=True, kw_only=True):
+    """End of an experiment. `iterations` and `cost_usd` are those of the whole experiment, earlier invocations too."""
 
     ending: Ending
     reason: str
@@ -103,24 +146,26 @@ class _Stop(Exception):
 
 async def pursue(
     headless: Headless, run: Run, llm: Llm | None, *, watch: Callable[[Iteration], None] = lambda _: None
-) -> Outcome:
+) -> ExperimentOutcome:
     """Run until the goal is met, or a limit is reached. `llm` judges what runs claim; without one no claim counts.
 
     Raises `BadPrompt` and `BadScratchpad`; a wrong branch is an outcome.
     """
     if not headless.settings.enabled:
-        return Outcome(ending="disabled", reason="headless mode is off; set headless.enabled to true to use it")
+        return ExperimentOutcome(
+            ending="disabled", reason="headless mode is off; set headless.enabled to true to use it"
+        )
     try:
-        await branches.allow(headless.root, headless.settings)
-    except branches.WrongBranch as error:
-        return Outcome(ending="branch", reason=str(error))
+        await allow(headless.root, headless.settings)
+    except WrongBranch as error:
+        return ExperimentOutcome(ending="branch", reason=str(error))
     experiment = await asyncio.to_thread(read_experiment, headless.prompt)
     headless.lock.parent.mkdir(parents=True, exist_ok=True)
     lock = FileLock(headless.lock, timeout=0, thread_local=False)
     try:
         lock.acquire()
     except Timeout:
-        return Outcome(
+        return ExperimentOutcome(
             ending="blocked", reason=f"{headless.scratchpad} is in use by another headless run; stop it first"
         )
     try:
@@ -148,7 +193,7 @@ class _Loop:
         self._number = 0
         self._cost = 0.0
 
-    async def pursue(self) -> Outcome:
+    async def pursue(self) -> ExperimentOutcome:
         pad = self._pad
         progress = await asyncio.to_thread(pad.begin, self._experiment.title, self._limit, self._budget, self._now())
         self._number, self._cost = progress.iterations, progress.cost_usd
@@ -180,8 +225,8 @@ class _Loop:
             raise _Stop("iterations", f"the goal is not met after {self._number} iterations")
         try:
             # Each time: an agent may have switched branches.
-            await branches.allow(self._headless.root, self._settings)
-        except branches.WrongBranch as error:
+            await allow(self._headless.root, self._settings)
+        except WrongBranch as error:
             raise _Stop("branch", str(error)) from error
 
     async def _iterate(self) -> None:
@@ -245,8 +290,8 @@ class _Loop:
     async def _note(self, lines: tuple[tuple[str, str], ...]) -> None:
         await asyncio.to_thread(self._pad.end_iteration, lines, self._number, self._limit, self._cost, self._budget)
 
-    def _outcome(self, ending: Ending, reason: str) -> Outcome:
-        return Outcome(ending=ending, reason=reason, iterations=self._number, cost_usd=self._cost)
+    def _outcome(self, ending: Ending, reason: str) -> ExperimentOutcome:
+        return ExperimentOutcome(ending=ending, reason=reason, iterations=self._number, cost_usd=self._cost)
 
     def _now(self) -> datetime:
         return self._headless.now()

@@ -37,7 +37,7 @@ class BadScratchpad(OrchestrationError):
 
 
 class Progress(Struct, frozen=True, kw_only=True):
-    """What a scratchpad says: iterations begun, dollars spent, how it ended last ("" while it has not).
+    """Progress as a scratchpad has it: iterations begun, dollars spent, how it ended last ("" while it has not).
 
     `unfinished` says that the last iteration was begun and never told of: its process was killed.
     """
@@ -127,7 +127,7 @@ class Scratchpad:
 
 
 def progress_of(text: str) -> Progress:
-    """What a scratchpad's text says. Pure; anything is a text."""
+    """Progress that a scratchpad's text tells. Pure; anything is a text."""
     fields = dict(_FIELD.findall(text.split("\n---", 1)[0]))
     iterations = list(_ITERATION.finditer(text))
     cost = _COST.match(fields.get("Cost So Far", ""))

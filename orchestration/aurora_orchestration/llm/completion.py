@@ -8,10 +8,13 @@ from msgspec import Struct
 
 from aurora_orchestration import OrchestrationError
 from aurora_orchestration.types import Usage
+from aurora_protocol import BLOCKED, NO
 
 
 class LlmError(OrchestrationError):
     """A model cannot be asked, or its answer cannot be used."""
+
+    exit_code = NO
 
 
 class NotConfigured(LlmError):
@@ -21,8 +24,10 @@ class NotConfigured(LlmError):
 class CapReached(LlmError):
     """The call could cost more than the run or its phase may still spend; it was not made."""
 
+    exit_code = BLOCKED
 
-class Refused(LlmError):
+
+class ModelRefused(LlmError):
     """The model declined to answer."""
 
 
@@ -65,8 +70,8 @@ class Ask(Struct, frozen=True, kw_only=True):
     temperature: float | None = None
 
 
-class Reply(Struct, frozen=True, kw_only=True):
-    """What a model answered. `cost_usd` is None where the price is not known; `replayed` replies were paid earlier."""
+class ModelReply(Struct, frozen=True, kw_only=True):
+    """Reply of a model. `cost_usd` is None where the price is not known; `replayed` replies were paid earlier."""
 
     text: str
     model: str
@@ -85,7 +90,7 @@ class Llm(Protocol):
     def model(self) -> str:
         """The model's name, as its provider spells it."""
 
-    async def ask(self, ask: Ask) -> Reply:
+    async def ask(self, ask: Ask) -> ModelReply:
         """Put one question. Raises an `LlmError`; when cancelled, the request is dropped."""
 
 

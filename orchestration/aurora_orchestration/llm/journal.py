@@ -22,7 +22,7 @@ from filelock import FileLock, Timeout
 from msgspec import Struct
 
 from aurora_orchestration.group_commit import syncing
-from aurora_orchestration.llm.completion import LlmError, Reply
+from aurora_orchestration.llm.completion import LlmError, ModelReply
 from aurora_protocol import typed
 from aurora_protocol.strict_modes import OWN_FILE
 
@@ -38,7 +38,7 @@ class Header(Struct, frozen=True, kw_only=True):
     version: Literal[1] = 1
 
 
-class Entry(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class JournalEntry(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One call: its key, the digest of its question, and what came of it.
 
     `usd` is what was settled for it; a call without a `reply` failed and may have cost something all the same.
@@ -48,7 +48,7 @@ class Entry(Struct, frozen=True, kw_only=True, omit_defaults=True):
     digest: str
     phase: str
     usd: float
-    reply: Reply | None = None
+    reply: ModelReply | None = None
 
 
 class Journal:
@@ -80,8 +80,8 @@ class Journal:
     def _begin(self, about: Mapping[str, Any]) -> None:
         header, entries, whole = _read(self.path)
         self.about = dict(header.about if header else about)
-        self.entries: tuple[Entry, ...] = tuple(entries)
-        self._waiting: dict[str, deque[Entry]] = defaultdict(deque)
+        self.entries: tuple[JournalEntry, ...] = tuple(entries)
+        self._waiting: dict[str, deque[JournalEntry]] = defaultdict(deque)
         for entry in entries:
             if entry.reply is not None:
                 self._waiting[entry.digest].append(entry)
@@ -91,12 +91,12 @@ class Journal:
         if header is None:
             self._append(Header(run=self.run, about=self.about))
 
-    def replay(self, digest: str) -> Entry | None:
+    def replay(self, digest: str) -> JournalEntry | None:
         """The next answer to this question from before the interruption, None when there is none left."""
         waiting = self._waiting.get(digest)
         return waiting.popleft() if waiting else None
 
-    def record(self, entry: Entry) -> None:
+    def record(self, entry: JournalEntry) -> None:
         """Write a call down; no kill can lose it when this returns. Raises `OSError`."""
         with self._lock:
             self._append(entry)
@@ -124,16 +124,16 @@ class Journal:
             Path(self._held.lock_file).unlink()
 
 
-def answered(folder: Path, run: str) -> tuple[list[Entry], float]:
+def answered(folder: Path, run: str) -> tuple[list[JournalEntry], float]:
     """The calls of a run that nobody is at, and when it was last heard of (Unix seconds). Raises `OSError`."""
     path = folder / f"{run}.jsonl"
     return _read(path)[1], path.stat().st_mtime
 
 
-def _read(path: Path) -> tuple[Header | None, list[Entry], int]:
+def _read(path: Path) -> tuple[Header | None, list[JournalEntry], int]:
     """The header, the calls, and how many bytes are whole lines. What cannot be read ends the reading: it is torn."""
     header: Header | None = None
-    entries: list[Entry] = []
+    entries: list[JournalEntry] = []
     whole = 0
     try:
         file = path.open("rb")
@@ -145,7 +145,7 @@ def _read(path: Path) -> tuple[Header | None, list[Entry], int]:
                 if header is None:
                     header = typed.decode(line, Header)
                 else:
-                    entries.append(typed.decode(line, Entry))
+                    entries.append(typed.decode(line, JournalEntry))
             except (msgspec.MsgspecError, RecursionError):
                 break
             whole += len(line)

@@ -13,12 +13,12 @@ import msgspec
 
 from aurora_memory.token_cost import estimated_tokens
 from aurora_orchestration import OrchestrationError
-from aurora_orchestration.llm.completion import Ask, CapReached, LlmError, Refused, Rejected, Reply, Truncated
-from aurora_orchestration.llm.journal import Entry, Journal
+from aurora_orchestration.llm.completion import Ask, CapReached, LlmError, ModelRefused, ModelReply, Rejected, Truncated
+from aurora_orchestration.llm.journal import Journal, JournalEntry
 from aurora_orchestration.llm.prices import Prices
-from aurora_orchestration.llm.providers.provider import Answer, Provider, Wanted
+from aurora_orchestration.llm.providers.provider import Completion, Provider, Wanted
 from aurora_orchestration.settings import Caps, ModelSettings
-from aurora_orchestration.types import Call, Usage
+from aurora_orchestration.types import ModelCall, Usage
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -29,8 +29,8 @@ _WRAPPING_TOKENS = 1000
 """Tokens that a provider puts around a question."""
 
 
-class Budget(Protocol):
-    """What may be spent over many runs (`guardrails.budget`). Called in threads; idempotent by key."""
+class BudgetPort(Protocol):
+    """Budget over many runs, as a model needs it (`guardrails.budget`). Called in threads; idempotent by key."""
 
     def reserve(self, key: str, run: str, usd: float, *, force: bool = False) -> object:
         """Set aside what a call may cost. Raises an `OrchestrationError` when the budget would be passed."""
@@ -42,8 +42,8 @@ class Budget(Protocol):
         """Give back what was set aside for a call that cost nothing."""
 
 
-class Spending:
-    """What one run has spent and is about to spend, by phase; shared by all models of the run.
+class RunSpending:
+    """Ledger of one run: spent and set aside, by phase; shared by all models of the run.
 
     Not for threads: looked at and changed between two awaits, so that calls at once cannot pass a cap together.
     """
@@ -100,10 +100,10 @@ class MeteredLlm:
         role: Literal["reasoning", "solving"],
         *,
         run: str,
-        spending: Spending,
+        spending: RunSpending,
         prices: Prices,
-        heard: Callable[[Call], None],
-        budget: Budget | None = None,
+        heard: Callable[[ModelCall], None],
+        budget: BudgetPort | None = None,
         journal: Journal | None = None,
         force: bool = False,
         now: Callable[[], float] = time.time,
@@ -125,12 +125,12 @@ class MeteredLlm:
         """The model's name, as its provider spells it."""
         return self._provider.model
 
-    async def ask(self, ask: Ask) -> Reply:
+    async def ask(self, ask: Ask) -> ModelReply:
         """Put one question, unless it could pass a cap or the budget, or was answered before an interruption.
 
-        Raises `CapReached` before anything is sent, `Refused`, `Truncated` (with a schema; without one the reply says
-        `stop="length"`), `Unavailable`, `Rejected`. A call that broke off or was cancelled may have been paid for: it
-        is counted at what its question costs.
+        Raises `CapReached` before anything is sent, `ModelRefused`, `Truncated` (with a schema; without one the reply
+        says `stop="length"`), `Unavailable`, `Rejected`. A call that broke off or was cancelled may have been paid for:
+        it is counted at what its question costs.
         """
         wanted = Wanted(
             system=ask.system,
@@ -159,7 +159,7 @@ class MeteredLlm:
             raise
         took = (time.perf_counter() - clock) * 1000
         usage = _believable(answer, wanted, asked_tokens)
-        reply = Reply(
+        reply = ModelReply(
             text=answer.text,
             model=answer.model,
             provider=self._provider.name,
@@ -171,7 +171,7 @@ class MeteredLlm:
         usd = self._prices.assumed_cost(usage, self.model, self._provider.name)
         self._spending.correct(ask.phase, aside, usd)
         try:
-            await _to_the_end(self._book, Entry(key=key, digest=digest, phase=ask.phase, usd=usd, reply=reply))
+            await _to_the_end(self._book, JournalEntry(key=key, digest=digest, phase=ask.phase, usd=usd, reply=reply))
         finally:
             self._tell(ask, key, reply, began, took)
         return _checked(ask, wanted, reply)
@@ -197,7 +197,7 @@ class MeteredLlm:
             self._spending.not_made(ask.phase, aside)
             raise CapReached(str(error)) from error
 
-    def _book(self, entry: Entry) -> None:
+    def _book(self, entry: JournalEntry) -> None:
         """On disk first, then paid: killed in between, a resumed run finds the reply and settles its key."""
         if self._journal is not None and (entry.reply is not None or entry.usd):
             try:
@@ -211,7 +211,7 @@ class MeteredLlm:
         else:
             self._settle(entry)
 
-    def _settle(self, entry: Entry) -> None:
+    def _settle(self, entry: JournalEntry) -> None:
         if self._budget is None:
             return
         if entry.reply is None and not entry.usd:
@@ -219,7 +219,7 @@ class MeteredLlm:
         else:
             self._budget.settle(entry.key, entry.usd, phase=entry.phase, model=self.model)
 
-    async def _replayed(self, ask: Ask, wanted: Wanted, entry: Entry, reply: Reply) -> Reply:
+    async def _replayed(self, ask: Ask, wanted: Wanted, entry: JournalEntry, reply: ModelReply) -> ModelReply:
         """An answer that was paid for earlier; its key is settled in case that was what the interruption was in."""
         await _to_the_end(self._settle, entry)
         reply = msgspec.structs.replace(reply, replayed=True, took_ms=0.0)
@@ -245,11 +245,11 @@ class MeteredLlm:
         usd = self._prices.assumed_cost(usage, self.model, self._provider.name)
         self._spending.correct(ask.phase, aside, usd)
         try:
-            await _to_the_end(self._book, Entry(key=key, digest=digest, phase=ask.phase, usd=usd))
+            await _to_the_end(self._book, JournalEntry(key=key, digest=digest, phase=ask.phase, usd=usd))
         except (OrchestrationError, OSError) as trouble:
             error.add_note(f"its cost is not written down: {trouble}")
         self._heard(
-            Call(
+            ModelCall(
                 phase=ask.phase,
                 purpose=ask.purpose,
                 role=self._role,
@@ -264,10 +264,10 @@ class MeteredLlm:
             )
         )
 
-    def _tell(self, ask: Ask, key: str, reply: Reply, began: float, took: float) -> None:
+    def _tell(self, ask: Ask, key: str, reply: ModelReply, began: float, took: float) -> None:
         stopped = {"end": None, "length": "the answer did not fit into max_tokens", "refusal": "the model declined"}
         self._heard(
-            Call(
+            ModelCall(
                 phase=ask.phase,
                 purpose=ask.purpose,
                 role=self._role,
@@ -292,9 +292,11 @@ def _check(what: str, spent: float, usd: float, cap: float, setting: str) -> Non
         )
 
 
-def _checked(ask: Ask, wanted: Wanted, reply: Reply) -> Reply:
+def _checked(ask: Ask, wanted: Wanted, reply: ModelReply) -> ModelReply:
     if reply.stop == "refusal":
-        raise Refused(f"{ask.purpose}: {reply.model} declined to answer: {' '.join(reply.text.split())[:200] or '-'}")
+        raise ModelRefused(
+            f"{ask.purpose}: {reply.model} declined to answer: {' '.join(reply.text.split())[:200] or '-'}"
+        )
     if reply.stop == "length" and ask.schema is not None:
         raise Truncated(
             f"{ask.purpose}: the answer of {reply.model} did not fit into {wanted.max_tokens} tokens; raise max_tokens",
@@ -304,7 +306,7 @@ def _checked(ask: Ask, wanted: Wanted, reply: Reply) -> Reply:
     return reply
 
 
-def _believable(answer: Answer, wanted: Wanted, asked_tokens: int) -> Usage:
+def _believable(answer: Completion, wanted: Wanted, asked_tokens: int) -> Usage:
     """What a provider says it used, within what is possible; estimated where it does not say.
 
     A token stands for at least a byte, and no answer is longer than was allowed (what was thought is part of it).

@@ -11,13 +11,14 @@ import msgspec
 from aurora_orchestration.llm import USUAL_MODELS
 from aurora_orchestration.llm.completion import LlmError, Models, NotConfigured
 from aurora_orchestration.llm.journal import Journal
-from aurora_orchestration.llm.metered_model import Budget, MeteredLlm, Spending
+from aurora_orchestration.llm.metered_model import BudgetPort, MeteredLlm, RunSpending
 from aurora_orchestration.llm.prices import Prices, load_prices
 from aurora_orchestration.llm.providers.editor import EditorModel, EditorProvider
-from aurora_orchestration.llm.providers.endpoints import PROVIDERS, address_of
+from aurora_orchestration.llm.providers.endpoints import EDITOR, address_of, names
+from aurora_orchestration.llm.providers.plugin_provider import Connection, PluginProvider, ProviderKind
 from aurora_orchestration.llm.providers.provider import Provider
 from aurora_orchestration.settings import LlmSettings, ModelSettings, PreferenceRouting
-from aurora_orchestration.types import Call, Complexity
+from aurora_orchestration.types import Complexity, ModelCall
 
 _NONE = (
     "no model is configured; set llm.reasoning_llm, for instance: "
@@ -31,11 +32,11 @@ def open_models(
     complexity: Complexity | None,
     *,
     run: str,
-    budget: Budget | None,
+    budget: BudgetPort | None,
     journal: Journal | None,
-    heard: Callable[[Call], None],
+    heard: Callable[[ModelCall], None],
     editor: EditorModel | None = None,
-    spending: Spending | None = None,
+    spending: RunSpending | None = None,
     force: bool = False,
     now: Callable[[], float] = time.time,
 ) -> Models:
@@ -52,7 +53,7 @@ def open_models(
     except LlmError as error:
         notices.append(f"{error}; the built-in prices are used")
         prices = load_prices()
-    spending = spending or Spending(settings.caps, journal)
+    spending = spending or RunSpending(settings.caps, journal)
     opened: dict[str, MeteredLlm] = {}
     why = ""
     for role, chosen in _by_role(settings, complexity):
@@ -118,21 +119,31 @@ def _provider(
 ) -> Provider:
     """Who is to answer. Raises `NotConfigured` with the setting or the variable that is missing."""
     where = f"llm.{role}_llm" if role == "reasoning" or settings.solving_llm else "llm.reasoning_llm"
-    if chosen.provider == "editor":
+    if chosen.provider == EDITOR:
         if editor is None:
             raise NotConfigured(f"{where}.provider is editor, and no editor that lends its model is connected")
         return EditorProvider(chosen.model, editor, chosen.timeout_seconds)
     address = address_of(chosen)
     if address is None:
-        known = ", ".join((*PROVIDERS, "editor"))
+        known = ", ".join(names())
         raise NotConfigured(f"{where}.provider {chosen.provider} is not known ({known}); set {where}.base_url")
-    if not address.base_url.startswith(("http://", "https://")):
+    plugin = address.wire if isinstance(address.wire, ProviderKind) else None
+    if plugin is None and not address.base_url.startswith(("http://", "https://")):
         raise NotConfigured(f"{where}.base_url {address.base_url[:100]!r} is no http(s) address")
     key = environ.get(address.key_variable, "").strip() if address.key_variable else None
     if key == "":
         raise NotConfigured(f"${address.key_variable} is not set; export it with the key of {chosen.provider}")
     if key and not (key.isascii() and key.isprintable()):
         raise NotConfigured(f"${address.key_variable} has characters that no key has; export it anew")
+    if plugin is not None:
+        connection = Connection(
+            model=chosen.model,
+            base_url=address.base_url,
+            key=key,
+            headers=chosen.headers,
+            timeout=chosen.timeout_seconds,
+        )
+        return PluginProvider(plugin, connection, retries=settings.max_retries, retry_seconds=settings.retry_seconds)
     model = prices.spelled(chosen.model)
     if address.wire == "anthropic":
         from aurora_orchestration.llm.providers.anthropic import AnthropicProvider

@@ -27,7 +27,7 @@ class Price(Struct, frozen=True, kw_only=True):
     cache_write: Amount | None = None
 
     def of(self, usage: Usage) -> float:
-        """What so many tokens cost."""
+        """Cost of so many tokens."""
         read = self.input if self.cache_read is None else self.cache_read
         write = self.input if self.cache_write is None else self.cache_write
         return (
@@ -38,7 +38,7 @@ class Price(Struct, frozen=True, kw_only=True):
         ) / _MILLION
 
     def at_most(self, input_tokens: int, output_tokens: int) -> float:
-        """What a call can cost, whatever the cache does."""
+        """Upper bound of a call's cost, whatever the cache does."""
         dearest = max(self.input, self.cache_read or 0.0, self.cache_write or 0.0)
         return (input_tokens * dearest + output_tokens * self.output) / _MILLION
 
@@ -49,7 +49,7 @@ class LongPrice(Price, frozen=True, kw_only=True):
     tokens: int
 
 
-class Row(Price, frozen=True, kw_only=True):
+class PriceRow(Price, frozen=True, kw_only=True):
     """A model: its provider's name for it, names people use, and the day its prices were checked, or `unknown`."""
 
     name: str
@@ -62,16 +62,16 @@ class Row(Price, frozen=True, kw_only=True):
         return self.above if self.above and tokens > self.above.tokens else self
 
 
-class _Table(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class _PriceTable(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     unknown: Price | None = None
     free: tuple[str, ...] | None = None
-    models: tuple[Row, ...] = ()
+    models: tuple[PriceRow, ...] = ()
 
 
 class Prices:
     """The table. What it does not know costs None; for limits it is counted at `unknown`."""
 
-    def __init__(self, rows: tuple[Row, ...], unknown: Price, free: tuple[str, ...]) -> None:
+    def __init__(self, rows: tuple[PriceRow, ...], unknown: Price, free: tuple[str, ...]) -> None:
         self.unknown = unknown
         self._free = frozenset(name.casefold() for name in free)
         self._rows = {_key(row.name): row for row in rows}
@@ -92,17 +92,17 @@ class Prices:
         return row.for_prompt(prompt_tokens) if row else None
 
     def cost_of(self, usage: Usage, model: str, provider: str) -> float | None:
-        """What a call cost, None where the price is not known."""
+        """Cost of a call, None where the price is not known."""
         price = self.price(model, provider, usage.total - usage.output_tokens)
         return None if price is None else price.of(usage)
 
     def assumed_cost(self, usage: Usage, model: str, provider: str) -> float:
-        """What a call is counted at against limits: its cost, or that of an unknown model."""
+        """Cost that a call counts with against limits: its own, or that of an unknown model."""
         cost = self.cost_of(usage, model, provider)
         return self.unknown.of(usage) if cost is None else cost
 
     def at_most(self, model: str, provider: str, input_tokens: int, output_tokens: int) -> float:
-        """What a call can cost, counted at `unknown` where the price is not known."""
+        """Upper bound of a call's cost, counted at `unknown` where the price is not known."""
         return (self.price(model, provider, input_tokens) or self.unknown).at_most(input_tokens, output_tokens)
 
 
@@ -127,17 +127,17 @@ def load_prices(overlay: str | None = None) -> Prices:
 
 
 @cache
-def _built_in() -> _Table:
+def _built_in() -> _PriceTable:
     return _table(Path(__file__).with_name("prices.yaml").read_bytes(), "prices.yaml")
 
 
-def _table(data: bytes, where: str) -> _Table:
+def _table(data: bytes, where: str) -> _PriceTable:
     import yaml
 
     try:
         # a base loader: every scalar stays text, so that dates do, and no tag makes an object
         loader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
-        return typed.convert(yaml.load(data, loader), _Table, strict=False)
+        return typed.convert(yaml.load(data, loader), _PriceTable, strict=False)
     except (yaml.YAMLError, ValidationError, RecursionError, UnicodeDecodeError) as error:
         line = " ".join(str(error).split())[:300]
         raise LlmError(f"{where} is no table of prices: {line}; mend llm.prices_file") from error

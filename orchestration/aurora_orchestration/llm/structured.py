@@ -10,7 +10,7 @@ from typing import TypeVar
 
 import msgspec
 
-from aurora_orchestration.llm.completion import Ask, BadReply, CapReached, Llm, Rejected, Reply, Truncated
+from aurora_orchestration.llm.completion import Ask, BadReply, CapReached, Llm, ModelReply, Rejected, Truncated
 from aurora_orchestration.llm.shapes import shape_of
 from aurora_protocol import typed
 
@@ -34,7 +34,7 @@ _REPAIR = (
 
 
 class Unusable(Exception):
-    """Why an answer cannot be used."""
+    """Answer that cannot be used, and why."""
 
 
 async def ask_for(llm: Llm, ask: Ask, kind: type[T], *, check: Callable[[T], str | None] | None = None) -> T:
@@ -59,7 +59,7 @@ async def ask_for(llm: Llm, ask: Ask, kind: type[T], *, check: Callable[[T], str
         ) from error
 
 
-async def _with_room(llm: Llm, ask: Ask) -> Reply:
+async def _with_room(llm: Llm, ask: Ask) -> ModelReply:
     """Ask; once more with twice the tokens where the answer was cut, the caps allow it and the model can."""
     try:
         return await llm.ask(ask)
@@ -72,7 +72,7 @@ async def _with_room(llm: Llm, ask: Ask) -> Reply:
             raise error from None
 
 
-def _repair(ask: Ask, reply: Reply, error: str) -> Ask:
+def _repair(ask: Ask, reply: ModelReply, error: str) -> Ask:
     """The same question again, with the bad answer and its error as data behind it (so that caches still match)."""
     told = {"instruction": _REPAIR, "reply": reply.text[:_SHOWN], "error": error}
     try:

@@ -25,7 +25,7 @@ Patience = Callable[[], AbstractContextManager[None]]
 """Bounds the time that one check may take: a site's patterns may be such that matching them never ends."""
 
 
-class Argument(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class StepArgument(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One argument and the one place it comes from: JSON text, a value of the user's, or an earlier step's answer."""
 
     name: Annotated[str, Meta(min_length=1, max_length=200)]
@@ -35,18 +35,18 @@ class Argument(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     pointer: str | None = None
 
 
-class Step(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class CallStep(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One call: which capability, with what, and why."""
 
     capability: Annotated[str, Meta(min_length=1, max_length=500)]
-    arguments: tuple[Argument, ...] = ()
+    arguments: tuple[StepArgument, ...] = ()
     why: Annotated[str, Meta(max_length=1000)] = ""
 
 
 class SitePlan(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The calls that do what was asked, in order; none where `impossible` says why not."""
 
-    steps: tuple[Step, ...] = ()
+    steps: tuple[CallStep, ...] = ()
     impossible: Annotated[str, Meta(max_length=2000)] = ""
 
 
@@ -74,7 +74,7 @@ def misfits_of(
     return found
 
 
-def arguments_of(step: Step, given: Mapping[str, Any], answers: Sequence[Any]) -> dict[str, Any]:
+def arguments_of(step: CallStep, given: Mapping[str, Any], answers: Sequence[Any]) -> dict[str, Any]:
     """A step's arguments as values; `answers` are the bodies of earlier steps. Raises SiteError where one is missing.
 
     The plan must fit (`misfits_of`).
@@ -96,12 +96,12 @@ def arguments_of(step: Step, given: Mapping[str, Any], answers: Sequence[Any]) -
     return found
 
 
-def waits(step: Step) -> bool:
+def waits(step: CallStep) -> bool:
     """Whether a step's arguments are not all known before earlier steps are answered."""
     return any(each.step is not None for each in step.arguments)
 
 
-def described(step: Step) -> list[str]:
+def described(step: CallStep) -> list[str]:
     """A step's arguments for people: `id = /posts/0/id of answer 1`."""
     lines = []
     for each in step.arguments:
@@ -116,7 +116,7 @@ def described(step: Step) -> list[str]:
 
 
 def _argument_problems(
-    step: Step, number: int, capability: Capability, given: Collection[str], patience: Patience
+    step: CallStep, number: int, capability: Capability, given: Collection[str], patience: Patience
 ) -> list[str]:
     found: list[str] = []
     known: dict[str, Any] = {}
@@ -144,7 +144,7 @@ def _argument_problems(
     return found + [f"{each.path} {each.message}".strip() for each in wrong if not _about(each, later)]
 
 
-def _source_problem(argument: Argument, number: int, capability: Capability, given: Collection[str]) -> str | None:
+def _source_problem(argument: StepArgument, number: int, capability: Capability, given: Collection[str]) -> str | None:
     """What is wrong with where an argument goes and comes from; None where nothing is."""
     if not _takes(capability, argument.name):
         names = ", ".join([*capability.properties][:_MAX_NAMED])

@@ -53,8 +53,8 @@ _SCHEMA = {
 }
 
 
-class Judged(Struct, frozen=True, kw_only=True):
-    """What the model answers (§8.2)."""
+class AssessmentReply(Struct, frozen=True, kw_only=True):
+    """Assessment as the model gives it (§8.2)."""
 
     complexity: Complexity
     confidence: Annotated[float, Meta(ge=0, le=1)]
@@ -66,7 +66,7 @@ class Judged(Struct, frozen=True, kw_only=True):
 async def assess(
     query: str, settings: ComplexitySettings, llm: Llm | None, *, tell: Tell, ask_model: bool = False
 ) -> Assessment:
-    """How hard `query` is. Words decide first; a model is asked where they do not, or where `ask_model` wants it.
+    """Assessment of `query`. Words decide first; a model is asked where they do not, or where `ask_model` wants it.
 
     A model that fails leaves it at the keywords' verdict, with a notice. What keywords were certain is critical, no
     model makes less of. Raises nothing of its own.
@@ -79,7 +79,7 @@ async def assess(
     found = by_keywords(keyed, settings)
     if llm is not None and (ask_model or not keyed.decided):
         try:
-            judged = await ask_for(llm, _ask(query, keyed), Judged)
+            judged = await ask_for(llm, _ask(query, keyed), AssessmentReply)
         except LlmError as error:
             tell("assess", "failed", f"no model could be asked how hard this is, so words decide: {error}", notice=True)
         else:
@@ -110,7 +110,7 @@ def by_keywords(keyed: Keyed, settings: ComplexitySettings) -> Assessment:
     )
 
 
-def by_model(judged: Judged, keyed: Keyed, settings: ComplexitySettings) -> Assessment:
+def by_model(judged: AssessmentReply, keyed: Keyed, settings: ComplexitySettings) -> Assessment:
     """A model's verdict as the phase's answer: it may want more verification than routing has, never less. Pure."""
     if keyed.complexity == "critical" and keyed.confidence >= CERTAIN and judged.complexity != "critical":
         return by_keywords(keyed, settings)
@@ -146,7 +146,7 @@ def at_least(assessment: Assessment, wanted: Sequence[VerificationOption]) -> As
     return replace(assessment, complexity=level, verification=OPTION_OF[level])
 
 
-def _wanted(judged: Judged) -> Verification:
+def _wanted(judged: AssessmentReply) -> Verification:
     """What the model recommends; a simple question is passed through, there is nothing it could be verified by."""
     return "none" if judged.complexity == "simple" else judged.recommended_verification
 

@@ -50,7 +50,7 @@ class _Scores(Struct, frozen=True):
 
 
 def examples(settings: CalibrationSettings, prompt: Prompt, complexity: Complexity) -> Examples:
-    """What a prompt of this complexity shows: the user's own first, edge cases first where they are in focus.
+    """Examples for a prompt of this complexity: the user's own first, edge cases first where they are in focus.
 
     Those longer than `example_max_tokens` stay out. A file that is missing, or an example in it that lacks a member,
     becomes a notice; a file that is no JSON raises `CalibrationError` (App. C.1).
@@ -81,7 +81,7 @@ def examples(settings: CalibrationSettings, prompt: Prompt, complexity: Complexi
 
 
 def examples_told(settings: CalibrationSettings, complexity: Complexity) -> tuple[str, ...]:
-    """What is to be told of a user's own examples once per run, over all prompts. Raises `CalibrationError`."""
+    """Notices on a user's own examples once per run, over all prompts. Raises `CalibrationError`."""
     if not settings.external_path:
         return ()
     prompts: tuple[Prompt, ...] = tuple(_builtin())

@@ -21,7 +21,7 @@ from msgspec.structs import replace
 
 from aurora_deliverables.detection.prompts import change_of
 from aurora_orchestration import OrchestrationError
-from aurora_orchestration.llm.journal import Entry, Journal, answered
+from aurora_orchestration.llm.journal import Journal, JournalEntry, answered
 from aurora_orchestration.private_file import write_private
 from aurora_orchestration.run_record import RunRequest
 from aurora_orchestration.soar.answer_cache import AnswerCache
@@ -151,7 +151,7 @@ class RunStore:
         """The journal of a run's paid replies, opened for this process. Raises LlmError."""
         return Journal(self._folder, run)
 
-    def paid(self, run: str) -> tuple[list[Entry], float]:
+    def paid(self, run: str) -> tuple[list[JournalEntry], float]:
         """The calls that an unfinished run paid for, and when it was last heard of. Raises OSError."""
         return answered(self._folder, run)
 

@@ -108,7 +108,7 @@ async def collect(
 
 
 class _Run:
-    """What is the same for every subgoal of a run."""
+    """Surroundings of every subgoal of a run."""
 
     def __init__(
         self,
@@ -262,7 +262,7 @@ class _Run:
 
 
 def outcome_of(response: AgentResponse, verification: Verification | None, scoring: ScoringSettings) -> Outcome:
-    """What is to be done about an answer (App. D). One that nobody could verify is taken as it is."""
+    """Outcome of an answer (App. D). One that nobody could verify is taken as it is."""
     if response.output is None:
         return "reject"
     if verification is None or verification.verdict == "pass":

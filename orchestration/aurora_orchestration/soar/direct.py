@@ -33,7 +33,7 @@ class Cited(Struct, frozen=True, kw_only=True):
 
 
 class Answered(Struct, frozen=True, kw_only=True):
-    """What the model answers, and how sure it is."""
+    """Answer of the model, and how sure it is."""
 
     answer: Annotated[str, Meta(min_length=1, max_length=200_000)]
     confidence: Annotated[float, Meta(ge=0, le=1)]
@@ -78,7 +78,7 @@ async def answer_directly(
 
 
 def place_of(chunk: ContextChunk) -> str:
-    """Where a chunk is, as an answer cites it: `src/a.py:3-9`; its id where it is no lines of a file."""
+    """Place of a chunk, as an answer cites it: `src/a.py:3-9`; its id where it is no lines of a file."""
     return f"{chunk.file}:{chunk.line_start}-{chunk.line_end}" if chunk.file and chunk.line_start else chunk.id
 
 

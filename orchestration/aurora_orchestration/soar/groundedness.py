@@ -28,7 +28,7 @@ STRAY_SHARE = 0.15
 
 
 def ungrounded(query: str, context: ContextBundle, decomposition: Decomposition) -> Iterator[tuple[str, str, bool]]:
-    """What rests on nothing, each with how to mend it and whether it is sure."""
+    """Claims of a plan that rest on nothing, each with how to mend it and whether it is sure."""
     asked = telling(query)
     seen = seen_in(context)
     for given in decomposition.given:

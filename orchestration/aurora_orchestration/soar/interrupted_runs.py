@@ -9,11 +9,11 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from aurora_deliverables.choices import PHASES
-from aurora_deliverables.detection.evidence import event_id
 from aurora_deliverables.detection.prompts import SOURCE
 from aurora_deliverables.events import Ended, Event, EventBody, PhaseEnded, PhaseStarted, TokensUsed
+from aurora_deliverables.evidence import event_id
 from aurora_orchestration.conversations.log_retention import mark_interrupted
-from aurora_orchestration.llm.journal import Entry
+from aurora_orchestration.llm.journal import JournalEntry
 from aurora_orchestration.soar.checkpoint import RESUMABLE_SECONDS, Checkpoint
 from aurora_orchestration.soar.run_deliverable import PHASE_OF, paid_as, tokens_used
 from aurora_orchestration.soar.services import Services
@@ -84,7 +84,7 @@ async def _end_phase(services: Services, run: Checkpoint, now: float) -> None:
         await _tell(services, run, PhaseEnded(phase), heard)
 
 
-def _paid(run: Checkpoint, entry: Entry, heard: float) -> Event:
+def _paid(run: Checkpoint, entry: JournalEntry, heard: float) -> Event:
     """A call as the run itself told of it, by the same id: it counts once."""
     reply = entry.reply
     if reply is None:

@@ -18,7 +18,7 @@ class Invocation(Struct, frozen=True, kw_only=True):
 
 
 def called(prompt: str, settings: AuroraSettings) -> Invocation | None:
-    """What `prompt` asks AURORA, or None where it is not for it: no prefix and not always on, excluded, or empty."""
+    """Invocation by `prompt`, or None where it is not for AURORA: no prefix and not always on, excluded, or empty."""
     text = prompt.strip()
     if settings.user_invoked and (prefix := _prefix(text, settings.prefix)):
         query = text[len(prefix) :].lstrip(" \t\r\n:,")

@@ -23,7 +23,7 @@ from msgspec import Struct
 
 from aurora_orchestration.settings import KeywordSettings
 from aurora_orchestration.soar import cues
-from aurora_orchestration.soar.query_text import Clause, Reading, read
+from aurora_orchestration.soar.query_text import Clause, QueryReading, read
 from aurora_orchestration.types import LEVELS, Complexity
 
 WEIGHTS: dict[Complexity, float] = {"simple": 0.0, "medium": 0.3, "complex": 0.7, "critical": 1.0}
@@ -83,7 +83,7 @@ def classify(query: str, settings: KeywordSettings) -> Keyed:
     return Keyed(level, round(score, 3), confidence, indicators, decided=confidence >= CERTAIN and not borderline)
 
 
-def _signs(reading: Reading, settings: KeywordSettings) -> Iterable[_Sign]:
+def _signs(reading: QueryReading, settings: KeywordSettings) -> Iterable[_Sign]:
     clauses = [clause for sentence in reading.sentences for clause in sentence.clauses]
     for clause in clauses:
         yield from _demands(clause, settings)
@@ -153,7 +153,7 @@ def _how_to(rest: tuple[str, ...]) -> _Sign:
     return _Sign("medium", "how to", weak=True)
 
 
-def _keywords(reading: Reading, clauses: Sequence[Clause], settings: KeywordSettings) -> Iterable[_Sign]:
+def _keywords(reading: QueryReading, clauses: Sequence[Clause], settings: KeywordSettings) -> Iterable[_Sign]:
     """The dictionaries of configuration. Those of Appendix G are ordinary words: elsewhere than at a clause's beginning
     they name a topic. Words a user added mean what the user says."""
     usual = KeywordSettings()
@@ -179,7 +179,7 @@ def _keywords(reading: Reading, clauses: Sequence[Clause], settings: KeywordSett
             yield _Sign(of, found)
 
 
-def _stakes(reading: Reading) -> Iterable[_Sign]:
+def _stakes(reading: QueryReading) -> Iterable[_Sign]:
     """What makes a question critical: grave words, harm to what is in use, or decisions others are held to."""
     if grave := _first(cues.GRAVE, reading.words):
         yield _Sign("critical", grave)
@@ -194,7 +194,7 @@ def _stakes(reading: Reading) -> Iterable[_Sign]:
         yield _Sign("critical", vague, weak=True)
 
 
-def _lift(reading: Reading, base: float) -> tuple[float, list[str]]:
+def _lift(reading: QueryReading, base: float) -> tuple[float, list[str]]:
     """What length, several questions, scope and conditions add to the score (App. G's heuristics, and two more)."""
     lift, shape = 0.0, []
     length = len(reading.words)
@@ -217,7 +217,7 @@ def _lift(reading: Reading, base: float) -> tuple[float, list[str]]:
     return lift, shape
 
 
-def _confidence(reading: Reading, signs: Sequence[_Sign], level: Complexity, score: float) -> float:
+def _confidence(reading: QueryReading, signs: Sequence[_Sign], level: Complexity, score: float) -> float:
     strong = [sign for sign in signs if not sign.weak]
     agreeing = {sign.what for sign in strong if sign.level == level}
     if not strong:
@@ -257,7 +257,7 @@ def _actions(clauses: Sequence[Clause]) -> int:
     return sum(bool(clause.opening) and clause.opening[0] in cues.CHANGING | built for clause in clauses)
 
 
-def _choice(reading: Reading) -> str:
+def _choice(reading: QueryReading) -> str:
     """ "REST or gRPC?": a question between two things, told from a yes-or-no question by its beginning."""
     for sentence in reading.sentences:
         opening = sentence.clauses[0].opening

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from aurora_deliverables.detection.prompts import change_of
 from aurora_memory import StoreError
 from aurora_orchestration import OrchestrationError
-from aurora_orchestration.guardrails.blocked import Blocked
+from aurora_orchestration.guardrails.blocked import QuestionBlocked
 from aurora_orchestration.llm.completion import CapReached
 from aurora_orchestration.llm.providers.editor import EditorModel
 from aurora_orchestration.run_record import RunCancelled, RunRecord, RunRequest, State
@@ -72,7 +72,7 @@ async def _to_its_record(run: Run, cancel_earlier: Callable[[], bool]) -> RunRec
         run.set(state="cancelled", error="cancelled; go on with it by its id")
     except (OrchestrationError, StoreError) as error:
         limited = isinstance(error, CapReached)
-        held_back = isinstance(error, Blocked) or (limited and not _has_findings(run.record))
+        held_back = isinstance(error, QuestionBlocked) or (limited and not _has_findings(run.record))
         run.set(state="blocked" if held_back else _state_without_end(run.record), error=str(error))
     except Exception as error:
         if limit.expired() and isinstance(error, TimeoutError):

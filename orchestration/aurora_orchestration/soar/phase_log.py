@@ -99,7 +99,7 @@ def decomposed(plan: Plan) -> dict[str, Any]:
 
 
 def verified(verification: Verification) -> dict[str, Any]:
-    """What a verification said."""
+    """Verification, as the log shows it."""
     return {
         "by": verification.by,
         "scores": {name: check.score for name, check in sorted(verification.checks.items())},

@@ -70,7 +70,7 @@ def outside(value: Any) -> Any:
 
 
 def context_data(context: ContextBundle) -> list[dict[str, Any]]:
-    """What memory gave, best first."""
+    """Context for a prompt, best first."""
     chunks = [
         {"id": chunk.id, "summary": chunk.summary, "content": chunk.content}
         if chunk.summary
@@ -82,7 +82,7 @@ def context_data(context: ContextBundle) -> list[dict[str, Any]]:
 
 
 def agents_data(agents: Sequence[Agent]) -> list[dict[str, Any]]:
-    """Who can be given a subgoal."""
+    """Agents for a prompt: those that a subgoal can be given to."""
     return [
         {"id": agent.id, "capabilities": list(agent.capabilities), "domains": list(agent.domains)}
         | ({"description": agent.description[:300]} if agent.description else {})

@@ -110,8 +110,8 @@ class Sentence(Struct, frozen=True):
         return tuple(word for clause in self.clauses for word in clause.words)
 
 
-class Reading(Struct, frozen=True):
-    """What a question consists of. `code_lines` are lines of code blocks and stack traces, `steps` numbered or listed
+class QueryReading(Struct, frozen=True):
+    """Parts of a question. `code_lines` are lines of code blocks and stack traces, `steps` numbered or listed
     items, `identifiers` distinct names of code; `words` are all the words of its prose."""
 
     sentences: tuple[Sentence, ...]
@@ -123,7 +123,7 @@ class Reading(Struct, frozen=True):
     questions: int
 
 
-def read(query: str) -> Reading:
+def read(query: str) -> QueryReading:
     """Read a question; anything is a question, the empty text too."""
     prose = query[:MAX_READ]
     fences = _FENCE.findall(prose)
@@ -138,7 +138,7 @@ def read(query: str) -> Reading:
     named, prose = _names(prose)
     identifiers += named
     sentences = tuple(sentence for part in _SENTENCE.split(prose) if (sentence := _sentence(part)).clauses)
-    return Reading(
+    return QueryReading(
         sentences=sentences,
         words=_words(prose),
         identifiers=tuple(dict.fromkeys(identifiers)),

@@ -87,7 +87,7 @@ def used_rows(run: RunRecord, context: ContextBundle) -> frozenset[int]:
 
 
 def outcomes(results: Iterable[SubgoalResult]) -> tuple[tuple[str, bool], ...]:
-    """How well agents did, by id: an output that passed is a success; one that was doubtful, or rejected, is none."""
+    """Success of agents, by id: an output that passed is a success; one that was doubtful, or rejected, is none."""
     return tuple(
         (result.response.agent_id, usable(result) and not doubtful(result))
         for result in results

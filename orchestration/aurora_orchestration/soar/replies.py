@@ -100,7 +100,7 @@ class SynthesisVerdict(Struct, frozen=True):
 
 
 class Weakness(Struct, frozen=True):
-    """What a critic holds against a decomposition: a hidden assumption, a leap, a gap, and what would mend it."""
+    """Objection of a critic to a decomposition: a hidden assumption, a leap, a gap, and what would mend it."""
 
     where: Annotated[str, Meta(max_length=200)]
     problem: Line
@@ -131,7 +131,7 @@ class DecompositionReply(Struct, frozen=True):
 
 
 class Plea(Struct, frozen=True):
-    """What an advocate says for its path, and against the others."""
+    """Speech of an advocate for its path, and against the others."""
 
     strengths: Lines
     weaknesses_of_others: Lines = ()
@@ -139,7 +139,7 @@ class Plea(Struct, frozen=True):
 
 
 class Ruling(Struct, frozen=True, kw_only=True):
-    """What the judge of a debate decides: the number of a path (1-based), or 0 with a merged one."""
+    """Decision of a debate's judge: the number of a path (1-based), or 0 with a merged one."""
 
     chosen: Annotated[int, Meta(ge=0, le=9)]
     merged: DecompositionBody | None = None

@@ -15,7 +15,7 @@ MAX_LISTED = 10
 
 
 class Response(Struct, frozen=True, kw_only=True):
-    """What a synthesis amounts to for the user. `confidence` None where nothing judged the answer."""
+    """Answer to the user that a synthesis amounts to. `confidence` None where nothing judged the answer."""
 
     state: Literal["complete", "partial", "failed"]
     answer: str
@@ -83,7 +83,7 @@ def respond(synthesis: Synthesis, results: Sequence[SubgoalResult], settings: Sc
 def confidence_of(
     synthesis: Synthesis, results: Sequence[SubgoalResult], verification: Verification
 ) -> tuple[float, str]:
-    """How sure the answer is, in [0, 1], and how that came about in a sentence.
+    """Confidence of the answer, in [0, 1], and how that came about in a sentence.
 
     score × share of steps done × share of claims traced; where the agents themselves were less sure than that, the mean
     of the two.
@@ -106,7 +106,7 @@ def confidence_of(
 
 
 def issues_of(synthesis: Synthesis, results: Sequence[SubgoalResult], verification: Verification) -> tuple[str, ...]:
-    """What is doubtful about an answer, one sentence each, none twice, at most ten."""
+    """Doubts about an answer, one sentence each, none twice, at most ten."""
     found = list(verification.critical_issues)
     for name, check in sorted(verification.checks.items()):
         found += [f"{name}: {issue}" for issue in check.issues]
@@ -120,7 +120,7 @@ def issues_of(synthesis: Synthesis, results: Sequence[SubgoalResult], verificati
 
 
 def from_context(context: ContextBundle | None) -> str:
-    """What memory alone can say: the best chunks, with file and lines."""
+    """Answer from memory alone: the best chunks, with file and lines."""
     if context is None or not (context.chunks or context.logs):
         return "Memory holds nothing about this."
     lines = [
@@ -132,7 +132,7 @@ def from_context(context: ContextBundle | None) -> str:
 
 
 def from_results(results: Sequence[SubgoalResult]) -> str:
-    """What the steps found, where nothing could be made of it; "" where they found nothing."""
+    """Answer from what the steps found, where nothing could be made of it; "" where they found nothing."""
     found = [
         f"- {each.subgoal.description}: {each.response.output.summary[:2000]}"
         for each in results

@@ -41,7 +41,7 @@ LOG_SHARE = 0.25
 async def retrieve(
     query: str, memory: Memory, assessment: Assessment, settings: RetrievalSettings, *, tell: Tell
 ) -> ContextBundle:
-    """What memory gives to `query`, best first. Memory that cannot answer gives nothing, with a notice."""
+    """Context that memory gives to `query`, best first. Memory that cannot answer gives nothing, with a notice."""
     budget = budget_of(assessment.complexity, settings)
     if budget == 0:
         tell("retrieve", "skipped", "no tokens are set aside for context")

@@ -76,22 +76,18 @@ def _choose(subgoal: Subgoal, allowed: dict[str, Agent], generic: Agent, known: 
         rate = named.success_rate
         if rate is None or rate >= POOR:
             return named, "named by the plan", ""
-        said = f"{subgoal.id}: {named.id} has done well in only {rate:.0%} of its works"
-        return _instead(subgoal, allowed, generic, said, but=named.id)
-    if subgoal.agent in (generic.id, LLM_EXECUTOR):
+        return _instead(subgoal, allowed, generic, f"{named.id} has done well in only {rate:.0%} of its works")
+    if subgoal.agent == LLM_EXECUTOR:
         return generic, "named by the plan", ""
     why_not = "may not run here" if subgoal.agent in known else "is not there"
-    return _instead(subgoal, allowed, generic, f"{subgoal.id}: agent {subgoal.agent} {why_not}", but=subgoal.agent)
+    return _instead(subgoal, allowed, generic, f"agent {subgoal.agent} {why_not}")
 
 
-def _instead(
-    subgoal: Subgoal, allowed: dict[str, Agent], generic: Agent, said: str, *, but: str
-) -> tuple[Agent, str, str]:
-    found = best_for(subgoal, [agent for agent in allowed.values() if agent.id not in (but, generic.id)])
-    if found is None:
-        return generic, f"{said.partition(': ')[2]}, and no other agent fits", f"{said}; {generic.id} does it"
-    agent, why = found
-    return agent, f"{said.partition(': ')[2]}; {why}", f"{said}; {agent.id} does it"
+def _instead(subgoal: Subgoal, allowed: dict[str, Agent], generic: Agent, said: str) -> tuple[Agent, str, str]:
+    # Who was named is no other one: it may not run, or did poorly, which `best_for` takes nobody with.
+    found = best_for(subgoal, [agent for agent in allowed.values() if agent.id != generic.id])
+    agent, why = found or (generic, "no other agent fits")
+    return agent, f"{said}{'; ' if found else ', and '}{why}", f"{subgoal.id}: {said}; {agent.id} does it"
 
 
 def best_for(subgoal: Subgoal, agents: Sequence[Agent]) -> tuple[Agent, str] | None:
@@ -113,21 +109,20 @@ def best_for(subgoal: Subgoal, agents: Sequence[Agent]) -> tuple[Agent, str] | N
 
 
 def _fit(agent: Agent, words: set[str], area: str) -> _Fit:
-    """How well an agent's words fit those of a subgoal, in [0, 1]; capabilities count most, its description least."""
+    """Fit of an agent's words to those of a subgoal, in [0, 1]; capabilities count most, its description least."""
     score = 0.0
     matched: dict[str, None] = {}
     for texts, weight in ((agent.capabilities, 0.15), (agent.domains, 0.1), ((agent.id,), 0.1)):
         for text in texts:
             shared = stems_of(text) & words if text not in (ALL, GENERAL) else set()
             if shared:
-                score += weight * len(shared) / (len(stems_of(text)) or 1)
+                score += weight * len(shared) / len(stems_of(text))
                 matched[text] = None
-    described = stems_of(agent.description[:2_000]) & words
-    score += min(0.15, 0.03 * len(described))
+    score += min(0.15, 0.03 * len(stems_of(agent.description[:2_000]) & words))
     if area != GENERAL and area in agent.domains:
         score += 0.1
         matched[area] = None
-    return _Fit(min(score, 1.0), tuple(matched) or tuple(sorted(described)))
+    return _Fit(min(score, 1.0), tuple(matched))
 
 
 def _availability(agent: Agent) -> float:

@@ -16,7 +16,7 @@ from aurora_orchestration.guardrails.cost_estimate import estimate, tokens_of
 from aurora_orchestration.guardrails.redaction import redact
 from aurora_orchestration.llm.completion import Llm, LlmError, Models
 from aurora_orchestration.llm.journal import Journal
-from aurora_orchestration.llm.metered_model import Spending
+from aurora_orchestration.llm.metered_model import RunSpending
 from aurora_orchestration.llm.models import open_models
 from aurora_orchestration.llm.providers.editor import EditorModel
 from aurora_orchestration.run_record import RunRecord
@@ -119,7 +119,7 @@ class Run:
         self.record = replace(self.record, **changes)
 
     def checkpoint(self) -> Checkpoint:
-        """What it takes to resume this run from here."""
+        """Checkpoint to resume this run from here."""
         run = self.record
         return replace(
             self._begun,
@@ -134,7 +134,7 @@ class Run:
         """From the guardrails to the answer. Raises what stops it; `record` then has what was found until then."""
         if self.settings.llm.reasoning_llm is not None:
             self.journal = await asyncio.to_thread(self.store.journal, self.record.id)
-        spending = Spending(self.settings.llm.caps, self.journal)
+        spending = RunSpending(self.settings.llm.caps, self.journal)
         assessor = self._models(None, spending)
         cached = await self._guard(free=assessor.reasoning is None)
         if await self._follow_up(cancel_earlier):
@@ -168,7 +168,7 @@ class Run:
         await self._collect(planned, routing, context, models.solving, models.reasoning)
         await self._synthesize(planned, context, models.reasoning)
 
-    def _models(self, complexity: Complexity | None, spending: Spending) -> Models:
+    def _models(self, complexity: Complexity | None, spending: RunSpending) -> Models:
         """The models for a complexity; None for assessing it."""
         services = self.services
         models = open_models(

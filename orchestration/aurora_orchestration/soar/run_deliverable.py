@@ -1,6 +1,7 @@
-"""Every run is a deliverable whose spec is the prompt: from question to accepted answer (AURA-M §7).
+"""Record of a run: what was asked, called and spent, told as events of a kind of its own (`run`), which no delivery
+metric counts.
 
-The phases of a run as those of a deliverable:
+The phases of a run in the words of AURA-M §3, for its spans:
 
 | run                               | deliverable |
 |-----------------------------------|-------------|
@@ -28,10 +29,9 @@ from collections.abc import Sequence
 
 from aurora_deliverables.choices import Complexity, FailureType, Phase
 from aurora_deliverables.detection import change_title
-from aurora_deliverables.detection.evidence import event_id, shown
 from aurora_deliverables.detection.prompts import SOURCE
 from aurora_deliverables.events import (
-    Agent,
+    AgentIdentity,
     Conformed,
     Ended,
     Event,
@@ -46,11 +46,12 @@ from aurora_deliverables.events import (
     TokensUsed,
     ToolCalled,
 )
+from aurora_deliverables.evidence import event_id, shown
 from aurora_deliverables.projection import Tracking
 from aurora_memory import StoreError
 from aurora_orchestration.run_record import RunRecord
 from aurora_orchestration.soar.claims import usable
-from aurora_orchestration.types import AgentTry, Call, SubgoalResult, Usage
+from aurora_orchestration.types import AgentTry, ModelCall, SubgoalResult, Usage
 from aurora_orchestration.types import Complexity as Level
 
 logger = logging.getLogger(__name__)
@@ -110,9 +111,10 @@ class RunDeliverable:
         if open_one is not None:
             self._change, self._joined = open_one, True
             return
-        agent = Agent("aurora", _named(model), "aurora-soar")
+        agent = AgentIdentity("aurora", _named(model), "aurora-soar")
         spec = SpecSource(SOURCE, self._run, 1)
-        started = Started(change_title.summary(query[:2000]), "question", _COMPLEXITY[complexity], spec, agent)
+        title = change_title.summary(query[:2000])
+        started = Started(title, "question", _COMPLEXITY[complexity], spec, agent, kind="run")
         self._say(started_at, started)
         if self._session:
             self._say(started_at, SessionJoined(_named(self._session) or self._run))
@@ -123,15 +125,17 @@ class RunDeliverable:
         """A phase of the run begins, by its name in `PHASE_OF`."""
         phase = PHASE_OF.get(name)
         if phase is not None and phase != self._phase and self._begun and not self._joined:
-            self._phase = phase
+            before, self._phase = self._phase, phase
             self._say(at, PhaseStarted(phase))
+            if before == "verify" and phase == "apply":
+                self._say(at, RecoveryBegan("the answer did not pass its verification"))
 
     def steps(self, total: int, at: float) -> None:
         """So many subgoals are to be done."""
         if not self._joined:
             self._say(at, TasksCounted(total=total, completed=0))
 
-    def called(self, call: Call) -> None:
+    def called(self, call: ModelCall) -> None:
         """A model was asked. What was paid before an interruption was told then."""
         if call.replayed or not self._begun:
             return
@@ -190,7 +194,8 @@ class RunDeliverable:
             logger.warning("deliverables cannot be read", extra={"error": str(error)})
             return None
         for each in known:
-            if each.status not in ("completed", "failed") and self._session in each.sessions:
+            over = each.status in ("completed", "failed")
+            if each.kind == "change" and not over and self._session in each.sessions:
                 return each.change_id if each.change_id != self._change else None
         return None
 
@@ -231,7 +236,7 @@ class RunDeliverable:
 
 
 def tokens_used(usage: Usage, usd: float | None, model: str, provider: str, took_ms: float) -> TokensUsed:
-    """What one call to a model used."""
+    """Tokens of one call, as an event."""
     return TokensUsed(
         input_tokens=usage.input_tokens + usage.cache_read_tokens + usage.cache_write_tokens,
         output_tokens=usage.output_tokens,
@@ -249,7 +254,7 @@ def paid_as(change: str, key: str) -> str:
 
 
 def failure_of(run: RunRecord) -> FailureType:
-    """Which kind of failure it was (AURA-M §4), as far as a run tells."""
+    """Kind of a failure (AURA-M §4), as far as a run tells."""
     if any(not usable(each) for each in run.results) or run.state in ("cancelled", "interrupted"):
         return "incomplete"
     synthesis = run.synthesis

@@ -15,7 +15,7 @@ from aurora_orchestration.run_record import PhaseRecord, RunRecord
 from aurora_orchestration.soar.phase_log import plain
 from aurora_orchestration.soar.run_deliverable import RunDeliverable
 from aurora_orchestration.soar.stages import Stage, StageName, Status
-from aurora_orchestration.types import Call, Complexity
+from aurora_orchestration.types import Complexity, ModelCall
 
 logger = logging.getLogger(__name__)
 
@@ -56,7 +56,7 @@ class RunTrace:
         self.log = log
         self.deliverable = deliverable
         self.phases: list[PhaseRecord] = []
-        self.calls: list[Call] = []
+        self.calls: list[ModelCall] = []
         self.notices: list[str] = []
         self._begun = begun
         self._log_file = log_file
@@ -106,7 +106,7 @@ class RunTrace:
             if clean and clean not in self.notices:
                 self.notices.append(clean)
 
-    def heard(self, call: Call) -> None:
+    def heard(self, call: ModelCall) -> None:
         """Take in a call to a model."""
         self.calls.append(call)
         self.deliverable.called(call)
@@ -131,7 +131,7 @@ class RunTrace:
 
     @property
     def cost(self) -> float:
-        """What this run has paid so far, in dollars."""
+        """Dollars paid by this run so far."""
         return sum(call.cost_usd or 0.0 for call in self.calls if not call.replayed)
 
     def spent(self, part: str) -> tuple[float | None, float]:

@@ -15,7 +15,6 @@ from aurora_orchestration.types import Check, Verdict, Verification
 
 By = Literal["deterministic", "option_a", "option_b", "option_c"]
 Weights = DecompositionWeights | OutputWeights | SynthesisWeights
-Outcome = Literal["accept", "retry", "partial", "reject"]
 _TOLERANCE = 0.02
 """How far a stated overall score may be from the computed one before it is told of."""
 
@@ -25,7 +24,7 @@ class ScoringError(OrchestrationError):
 
 
 class Judged(Struct, frozen=True, kw_only=True):
-    """What a judge found, before anything is computed of it; `stated_*` are the judge's own conclusions."""
+    """Scores and remarks of a judge, before anything is computed; `stated_*` are the judge's own conclusions."""
 
     scores: Mapping[str, float]
     details: Mapping[str, str] = {}
@@ -47,7 +46,7 @@ def shares(weights: Weights) -> dict[str, float]:
 
 
 def notices(settings: ScoringSettings) -> tuple[str, ...]:
-    """What is odd about the settings yet can be worked with: weights whose sum is not 1 are scaled."""
+    """Notices on settings that are odd yet can be worked with: weights whose sum is not 1 are scaled."""
     weighted = settings.weighted_scoring
     told = []
     for name, weights in (
@@ -68,15 +67,6 @@ def verdict(score: float, settings: ScoringSettings) -> Verdict:
     if score >= settings.pass_threshold:
         return "pass"
     return "retry" if score >= settings.retry_threshold else "fail"
-
-
-def outcome(verification: Verification, attempt: int, settings: ScoringSettings) -> Outcome:
-    """What becomes of an agent's output (App. D); `attempt` counts from 0, after the last "retry" is "partial"."""
-    if verification.verdict == "pass":
-        return "accept"
-    if verification.verdict == "fail":
-        return "reject"
-    return "retry" if attempt < settings.max_retries else "partial"
 
 
 def judge(judged: Judged, weights: Weights, settings: ScoringSettings, *, by: By) -> Verification:

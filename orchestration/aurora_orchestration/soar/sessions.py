@@ -45,7 +45,7 @@ class Remembered(Struct, frozen=True, kw_only=True):
 
 
 class Continuation(Struct, frozen=True, kw_only=True):
-    """What a signal leads to.
+    """Continuation of a session that a signal leads to.
 
     `query` is what is to be asked now, "" where nothing is. `given` are facts the run starts from. `assessment` stands
     for the phase (None: assess as usual); `option` is the least verification. `fresh` forbids to build on the plan of
@@ -136,7 +136,7 @@ class Sessions:
 
 
 def remembered(record: RunRecord) -> Remembered:
-    """What a session keeps of a run."""
+    """Memory of a run that a session keeps."""
     assessed = record.assessment.complexity if record.assessment else "medium"
     planned = record.plan.complexity if record.plan else None
     return Remembered(

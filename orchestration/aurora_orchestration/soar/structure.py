@@ -97,7 +97,7 @@ def _joined(needs: Mapping[str, tuple[str, ...]]) -> list[list[str]]:
 
 
 def broken(decomposition: Decomposition) -> Iterator[tuple[str, str]]:
-    """What is wrong with the skeleton, each with how to mend it."""
+    """Faults of the skeleton, each with how to mend it."""
     subgoals = decomposition.subgoals
     if not FEWEST <= len(subgoals) <= MOST:
         yield (f"it has {len(subgoals)} subgoals", f"break the query into {FEWEST} to {MOST} subgoals")

@@ -51,7 +51,7 @@ async def verify_output(
     """Judge one output; no call for simple questions, without a model, or where rules already find it unusable.
 
     `attempt` counts from 0 and is told to the judge. The verdict follows from the score alone; what becomes of it on
-    the last attempt (accepted in part, rejected) is `scoring.outcome`'s to say (App. D).
+    the last attempt (accepted in part, rejected) is `collect.outcome_of`'s to say (App. D).
     """
     found = precheck(subgoal, response, settings)
     if llm is None or complexity == "simple" or found.critical_issues:
@@ -81,7 +81,7 @@ async def verify_output(
 
 
 def precheck(subgoal: Subgoal, response: AgentResponse, settings: ScoringSettings) -> Verification:
-    """What can be told of an output without asking anybody."""
+    """Verification of an output by rules alone."""
     scores = dict.fromkeys(CHECKS, 1.0)
     issues: dict[str, list[str]] = {name: [] for name in CHECKS}
     critical: list[str] = []

@@ -93,7 +93,7 @@ async def verify_synthesis(
 
 
 def summaries(results: Sequence[SubgoalResult]) -> list[dict[str, Any]]:
-    """What the agents said, as a judge sees it."""
+    """Summaries of the agents, as a judge sees them."""
     return [
         {
             "subgoal_id": result.subgoal.id,
@@ -115,7 +115,7 @@ def precheck(
     context: ContextBundle | None = None,
     confidence: float | None = None,
 ) -> Verification:
-    """What can be told of an answer without asking anybody. Claims without a source are for the caller to take out."""
+    """Verification of an answer by rules alone. Claims without a source are for the caller to take out."""
     context = context or ContextBundle()
     scores = dict.fromkeys(CHECKS, 1.0)
     issues: dict[str, list[str]] = {name: [] for name in CHECKS}

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from aurora_protocol import Blocked, SiteError
+from aurora_protocol import CallBlocked, SiteError
 
 if TYPE_CHECKING:
     from httpx2 import URL
@@ -81,7 +81,9 @@ def manifest_url(text: str) -> URL:
 
 
 def require_safe(url: URL, *, insecure: bool = False) -> None:
-    """Raise Blocked for plain http to another machine, where everybody on the way can read and change what is said."""
+    """Raise CallBlocked for plain http to another machine: everybody on the way can read and change what is said."""
     origin = origin_of(url)
     if origin.scheme == "http" and not origin.loopback and not insecure:
-        raise Blocked(f"{origin}: plain http is only used on this machine; use https, or --insecure-http to allow it")
+        raise CallBlocked(
+            f"{origin}: plain http is only used on this machine; use https, or --insecure-http to allow it"
+        )

@@ -20,7 +20,7 @@ from aurora_manifest.client.transport import Request
 from aurora_manifest.json.pointers import from_pointer, to_pointer
 from aurora_manifest.model import Capability, Manifest
 from aurora_manifest.templates import Expression, Template
-from aurora_protocol import Blocked, SiteError
+from aurora_protocol import CallBlocked, SiteError
 
 if TYPE_CHECKING:
     from httpx2 import URL
@@ -31,6 +31,7 @@ LOCATIONS = ("path", "query", "body", "header")
 _NOT_BY_ARGUMENT = frozenset(
     {"host", "cookie", "content-length", "content-type", "transfer-encoding", "connection", "upgrade", "te", "trailer"}
 )
+_NOT_ASCII = re.compile(r"[^\x00-\x7f]+")
 _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _DOTS = re.compile(r"(?:\.|%2[eE]){1,2}")
 _IN_PATH = ("", "+", "/")
@@ -67,7 +68,7 @@ def find_capability(manifest: Manifest, name: str) -> Capability:
 
 
 def build_call(capability: Capability, origin: Origin, arguments: dict[str, Any]) -> CapabilityCall:
-    """The request that calls `capability` on the site at `origin`. Raises SiteError or Blocked.
+    """The request that calls `capability` on the site at `origin`. Raises SiteError or CallBlocked.
 
     The template takes the variables it names; what remains goes where `parameterLocation` says, and else where
     `encoding` says: into a JSON body or the query (without an encoding, GET and DELETE use the query). An argument
@@ -121,7 +122,7 @@ def _shown_url(
     """
     try:
         url = _url(name, template, _marked(shown), places, origin)
-    except (SiteError, Blocked):
+    except (SiteError, CallBlocked):
         return f"{origin}/{MASK}"
     return str(url).replace(quote(_MARK), MASK).replace(_MARK, MASK)
 
@@ -197,31 +198,41 @@ def _places(capability: Capability, template: Template, values: dict[str, Any], 
 
 
 def _url(name: str, template: Template, sent: Mapping[str, Any], places: Mapping[str, str], origin: Origin) -> URL:
-    import uritemplate
     from httpx2 import InvalidURL
 
     values = {each: value for each, value in sent.items() if places[each] == "template"}
     query = [pair for each, value in sent.items() if places[each] == "query" for pair in _pairs(each, value)]
     for expression in template.expressions:
         _require_path_values(name, template, expression, values)
-    plain = {variable: _expandable(variable, value) for variable, value in values.items()}
-    expanded = uritemplate.expand(template.text, plain)
+    plain = {variable: expandable(variable, value) for variable, value in values.items()}
+    expanded = expanded_template(name, template, plain)
     if len(expanded) > MAX_URL:
         raise SiteError(f"{name}: the URL has {len(expanded):,} characters; the limit is {MAX_URL:,}")
     path = re.split(r"[?#]", expanded, maxsplit=1)[0]
     if any(_DOTS.fullmatch(step) for step in re.split(r"[/\\]", path)):
-        raise Blocked(f'{name}: an argument turns the path into {path}; "." and ".." would lead elsewhere')
+        raise CallBlocked(f'{name}: an argument turns the path into {path}; "." and ".." would lead elsewhere')
     try:
         url = parse_url(f"{origin}/").join(expanded)
     except (InvalidURL, ValueError) as error:
         raise SiteError(f"{name}: its urlTemplate makes no URL: {expanded[:200]!r}") from error
     url = parse_url(str(url.copy_with(fragment=None)))
     if origin_of(url) != origin:
-        raise Blocked(f"{name}: its URL belongs to {origin_of(url)}, not to {origin}, where the manifest is from")
+        raise CallBlocked(f"{name}: its URL belongs to {origin_of(url)}, not to {origin}, where the manifest is from")
     if query:
         more = urlencode(query, quote_via=quote)
         url = parse_url(f"{url}{'&' if url.query else '?'}{more}")
     return url
+
+
+def expanded_template(name: str, template: Template, values: Mapping[str, Any]) -> str:
+    """A template filled in (RFC 6570 §3). Raises SiteError where it asks for the first characters of no text."""
+    import uritemplate
+
+    for variable in template.variables:
+        if variable.prefix is not None and isinstance(values.get(variable.name), list | dict):
+            raise SiteError(f"{name}: urlTemplate asks for the first characters of {variable.name}, which is no text")
+    # What is left of other scripts stands in the template itself; the library leaves that as it is (§3.1).
+    return _NOT_ASCII.sub(lambda match: quote(match[0]), uritemplate.expand(template.text, dict(values)))
 
 
 def _require_path_values(name: str, template: Template, expression: Expression, values: dict[str, Any]) -> None:
@@ -234,7 +245,7 @@ def _require_path_values(name: str, template: Template, expression: Expression, 
             raise SiteError(f"{name}: the path needs a value for {variable.name}; give it with --arg {variable.name}=…")
 
 
-def _expandable(name: str, value: Any) -> Any:
+def expandable(name: str, value: Any) -> Any:
     """A value as RFC 6570 §2.3 knows them: a string, a list of strings, or a map of strings."""
     if isinstance(value, list):
         return [_text(name, each) for each in value if each is not None]
@@ -251,7 +262,7 @@ def _pairs(name: str, value: Any) -> list[tuple[str, str]]:
 
 def _header(name: str, value: Any) -> str:
     if not _TOKEN.fullmatch(name) or name.lower() in _NOT_BY_ARGUMENT:
-        raise Blocked(f"{name}: a manifest may not set this header by an argument")
+        raise CallBlocked(f"{name}: a manifest may not set this header by an argument")
     text = ", ".join(_text(name, each) for each in value) if isinstance(value, list) else _text(name, value)
     if not text.isprintable() or not text.isascii():
         raise SiteError(f"{name}: a header takes printable ASCII; send it in the body or the query")

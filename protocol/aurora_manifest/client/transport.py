@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from aurora_manifest.client.origins import Origin, origin_of, parse_url, require_safe
 from aurora_manifest.json.scan_state import MAX_BYTES
-from aurora_protocol import Blocked, SiteError
+from aurora_protocol import CallBlocked, SiteError
 from aurora_protocol.version import __version__
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ Conditions = Callable[[str], Mapping[str, str]]
 async def send(
     request: Request, policy: RequestPolicy, *, cookies: CookieJar | None = None, conditions: Conditions | None = None
 ) -> SiteReply:
-    """Send `request`, following redirects within the rules. Raises SiteError or Blocked.
+    """Send `request`, following redirects within the rules. Raises SiteError or CallBlocked.
 
     `cookies` are sent and are updated from every response. `conditions` are asked again at each redirect.
     """
@@ -167,9 +167,9 @@ async def _follow(
 
 def _check_redirect(first: Origin, source: URL, target: URL, policy: RequestPolicy) -> None:
     if source.scheme == "https" and target.scheme == "http":
-        raise Blocked(f"{source}: redirects from https to plain http ({target}); ask the site's owner to mend it")
+        raise CallBlocked(f"{source}: redirects from https to plain http ({target}); ask the site's owner to mend it")
     if origin_of(target) != first and not policy.cross_origin:
-        raise Blocked(f"{source}: redirects to another site ({target}); name that one if it is the one you mean")
+        raise CallBlocked(f"{source}: redirects to another site ({target}); name that one if it is the one you mean")
     require_safe(target, insecure=policy.insecure_http)
 
 

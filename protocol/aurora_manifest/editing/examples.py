@@ -15,7 +15,7 @@ from msgspec import Struct
 from aurora_manifest.client.origins import Origin, origin_of, parse_url
 from aurora_manifest.client.request import build_call
 from aurora_manifest.model import Capability, Manifest, string
-from aurora_protocol import Blocked, SiteError
+from aurora_protocol import CallBlocked, SiteError
 
 _BY_FORMAT = {
     "email": "user@example.com",
@@ -71,7 +71,7 @@ def example_of(manifest: Manifest, capability: Capability) -> Example:
     """A request with example arguments; where none can be made, the reason. Imports a good deal when first called."""
     try:
         call = build_call(capability, _origin(manifest), example_arguments(capability))
-    except (SiteError, Blocked) as error:
+    except (SiteError, CallBlocked) as error:
         return Example(capability.name, problem=str(error))
     except ValueError:  # 1e400 is in no JSON that is sent, nor is half a surrogate pair
         return Example(capability.name, problem=f"{capability.name}: its example values cannot be sent")

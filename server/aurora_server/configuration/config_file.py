@@ -18,6 +18,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from aurora_protocol import BAD_INPUT, AuroraError
 from aurora_protocol.address import home as aurora_home
 from aurora_protocol.strict_modes import complaint
 
@@ -28,8 +29,10 @@ WAIT_SECONDS = 10.0
 """How long another process that changes the same file is waited for."""
 
 
-class SettingsError(Exception):
+class SettingsError(AuroraError):
     """A configuration value cannot be used; the message names the file or variable, the key and what is expected."""
+
+    exit_code = BAD_INPUT
 
 
 class ConfigFile(Struct, frozen=True):

@@ -188,6 +188,8 @@ class DetectSettings(Struct, frozen=True):
     markdown_files: str | None = None
     """Markdown files that count as specs, as patterns separated by commas; they count where they hold a checklist.
     Not set, the usual ones (`aurora_deliverables.detection.checklists`)."""
+    plugins: bool = True
+    """Whether the specs that installed plug-ins know tell of changes."""
     git: bool = True
     """Whether branches, commits and their trailers are looked at."""
     work: bool = True

@@ -7,10 +7,12 @@ import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from aurora_deliverables import InvalidRequest
+from aurora_deliverables.event_request import moment
 from aurora_protocol import deliverable_methods as methods
 from aurora_protocol.deliverable_methods import MetricsParams, ReportParams
 from aurora_server.lsp.server import params_as
-from aurora_server.workspace.deliverable_actions import invalid, moment
+from aurora_server.workspace.repository_changes import by_repository, each_once
 
 if TYPE_CHECKING:
     from aurora_deliverables.deliverable import Deliverable
@@ -31,7 +33,7 @@ async def metrics(ls: AuroraServer, value: object) -> Any:
     from aurora_server.workspace.deliverable_documents import metrics_reply
 
     params = params_as(MetricsParams, value)
-    known = {str(each.root): list(await each.deliverables.all()) for each in await ls.folders.opened()}
+    known = await by_repository(await ls.folders.opened())
     usual = ls.core.settings.deliverables
     days, count = params.window_days or usual.window_days, params.window_count or usual.window_count
     return await asyncio.to_thread(metrics_reply, known, time.time(), days, count, params.by)
@@ -46,15 +48,15 @@ async def report(ls: AuroraServer, value: object) -> Any:
     params = params_as(ReportParams, value)
     bounded = params.period in PERIODS_WITH_BOUNDS
     if bounded and (params.start is None or params.end is None):
-        raise invalid(f"a {params.period} report needs `start` and `end`")
+        raise InvalidRequest(f"a {params.period} report needs `start` and `end`")
     start = moment(params.start, "start") if params.start is not None else None
     end = moment(params.end, "end") if params.end is not None else time.time()
     if start is not None and start >= end:
-        raise invalid("`start` must be before `end`")
+        raise InvalidRequest("`start` must be before `end`")
     homes = {
         id(each): (each, workspace)
-        for workspace in await ls.folders.opened()
-        for each in await workspace.deliverables.all()
+        for workspace, each in await each_once(await ls.folders.opened())
+        if each.kind == "change"
     }
     deliverables = [each for each, _ in homes.values()]
 

@@ -7,13 +7,22 @@ import uuid
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from aurora_deliverables import InvalidRequest
+from aurora_deliverables.event_request import (
+    DeliverableRequest,
+    EventRequest,
+    EventsRequest,
+    ExportRequest,
+    IngestRequest,
+    ListRequest,
+    event_of,
+    read_request,
+)
 from aurora_protocol import deliverable_methods as methods
-from aurora_protocol.deliverable_methods import DeliverableParams
 from aurora_server.lsp.documents import path_of
-from aurora_server.lsp.server import params_as
 from aurora_server.session.errors import REQUEST_FAILED, RequestError
-from aurora_server.workspace.deliverable_actions import event_of, invalid
 from aurora_server.workspace.deliverable_ingest import ingest
+from aurora_server.workspace.repository_changes import each_once
 
 if TYPE_CHECKING:
     from aurora_deliverables.deliverable import Deliverable
@@ -32,35 +41,35 @@ def register(server: AuroraServer) -> None:
 
 async def deliverable(ls: AuroraServer, value: object) -> Any:
     """Record what an action says happened, or tell what is known."""
-    params = params_as(DeliverableParams, value)
-    workspaces = await _workspaces(ls, params)
-    match params.action:
-        case "list":
-            listed = await _listed(workspaces, params)
+    request = read_request(value)
+    workspaces = await _workspaces(ls, request)
+    match request:
+        case EventRequest():
+            return _state(await _record(workspaces, request, ls.source))
+        case ListRequest():
+            listed = await _listed(workspaces, request)
             return await asyncio.to_thread(lambda: {"deliverables": [_state(each) for each in listed]})
-        case "ingest":
-            return await ingest(_only(workspaces), params)
-        case "events":
-            return await _events(*await _known(workspaces, params), params)
-        case "export":
-            _, found = await _known(workspaces, params)
+        case IngestRequest():
+            return await ingest(_only(workspaces), request)
+        case EventsRequest():
+            return await _events(*await _known(workspaces, request), request)
+        case ExportRequest():
+            _, found = await _known(workspaces, request)
             return _final(found)
-        case "show":
-            _, found = await _known(workspaces, params)
-            return _state(found)
         case _:
-            return _state(await _record(workspaces, params, ls.source))
+            _, found = await _known(workspaces, request)
+            return _state(found)
 
 
-async def _record(workspaces: Sequence[Workspace], params: DeliverableParams, source: str) -> Deliverable:
+async def _record(workspaces: Sequence[Workspace], request: EventRequest, source: str) -> Deliverable:
     """Keep the event that an action stands for, and give what its deliverable is now."""
-    if params.action == "start":
-        workspace, change_id = await _starting(workspaces, params)
+    if request.action == "start":
+        workspace, change_id = await _starting(workspaces, request)
     else:
-        workspace, known = await _known(workspaces, params)
+        workspace, known = await _known(workspaces, request)
         change_id = known.change_id
     now = await workspace.deliverables.moment(change_id)
-    event = event_of(params, change_id, new_id=uuid.uuid4().hex, now=now, source=source)
+    event = event_of(request, change_id, new_id=uuid.uuid4().hex, now=now, source=source)
     recorded = await workspace.deliverables.record([event])
     if recorded.refused:
         raise RequestError(REQUEST_FAILED, recorded.refused[0].reason, {"kind": methods.REFUSED})
@@ -69,89 +78,96 @@ async def _record(workspaces: Sequence[Workspace], params: DeliverableParams, so
     return after
 
 
-async def _starting(workspaces: Sequence[Workspace], params: DeliverableParams) -> tuple[Workspace, str]:
-    if params.change_id is None:
-        raise invalid("`change_id` is missing; name the change that begins")
+async def _starting(workspaces: Sequence[Workspace], request: EventRequest) -> tuple[Workspace, str]:
+    if request.change_id is None:
+        raise InvalidRequest("`change_id` is missing; name the change that begins")
     if len(workspaces) > 1:
         for workspace in workspaces:
-            if await workspace.deliverables.get(params.change_id) is not None:
-                return workspace, params.change_id
-    return _only(workspaces), params.change_id
+            if (known := await workspace.deliverables.get(request.change_id)) is not None:
+                return workspace, known.change_id
+    only = _only(workspaces)
+    known = await only.deliverables.get(request.change_id)
+    return only, request.change_id if known is None else known.change_id
 
 
-async def _known(workspaces: Sequence[Workspace], params: DeliverableParams) -> tuple[Workspace, Deliverable]:
+async def _known(workspaces: Sequence[Workspace], request: DeliverableRequest) -> tuple[Workspace, Deliverable]:
     """The deliverable that is meant, and where it is. Raises RequestError that names those there are."""
-    if params.change_id is not None:
+    if request.change_id is not None:
         found = [
             (workspace, each)
             for workspace in workspaces
-            if (each := await workspace.deliverables.get(params.change_id)) is not None
+            if (each := await workspace.deliverables.get(request.change_id)) is not None
         ]
+        if len(found) > 1:
+            once = [each for each in await each_once(workspaces) if each[1].change_id == found[0][1].change_id]
+            found = once if len(once) == 1 else found
         if len(found) == 1:
             return found[0]
         if found:
-            raise invalid(f"{len(found)} folders have a {params.change_id}; name one in `workspace`")
-        raise RequestError(REQUEST_FAILED, f"no deliverable {params.change_id} here; {await _others(workspaces)}")
+            raise InvalidRequest(f"{len(found)} folders have a {request.change_id}; name one in `workspace`")
+        raise RequestError(REQUEST_FAILED, f"no deliverable {request.change_id} here; {await _others(workspaces)}")
     opened = [
         (workspace, each)
         for workspace in workspaces
         for each in await workspace.deliverables.all()
-        if each.status not in ENDED
+        if each.status not in ENDED and each.kind == "change"
     ]
     if len(opened) == 1:
         return opened[0]
     if not opened:
-        raise invalid("`change_id` is missing and no deliverable is open; begin one with `start`, or name an ended one")
+        raise InvalidRequest(
+            "`change_id` is missing and no deliverable is open; begin one with `start`, or name an ended one"
+        )
     names = ", ".join(each.change_id for _, each in opened[:NAMED])
     more = f" and {len(opened) - NAMED} more" if len(opened) > NAMED else ""
-    raise invalid(f"`change_id` is missing and {len(opened)} deliverables are open: {names}{more}; name one")
+    raise InvalidRequest(f"`change_id` is missing and {len(opened)} deliverables are open: {names}{more}; name one")
 
 
 async def _others(workspaces: Sequence[Workspace]) -> str:
-    names = [each.change_id for workspace in workspaces for each in await workspace.deliverables.all()]
+    names = [each.change_id for _, each in await each_once(workspaces) if each.kind == "change"]
     if not names:
         return "none was started yet; begin it with `start`"
     more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
     return f"there are {', '.join(names[:NAMED])}{more}; begin a new one with `start`"
 
 
-async def _listed(workspaces: Sequence[Workspace], params: DeliverableParams) -> list[Deliverable]:
-    found = [each for workspace in workspaces for each in await workspace.deliverables.all()]
-    if params.status == "open":
+async def _listed(workspaces: Sequence[Workspace], request: ListRequest) -> list[Deliverable]:
+    found = [each for _, each in await each_once(workspaces) if each.kind == (request.kind or "change")]
+    if request.status == "open":
         found = [each for each in found if each.status not in ENDED]
-    elif params.status is not None:
-        found = [each for each in found if each.status == params.status]
+    elif request.status is not None:
+        found = [each for each in found if each.status == request.status]
     found.sort(key=lambda each: -each.updated_at)
-    return found[: params.limit]
+    return found[: request.limit]
 
 
-async def _events(workspace: Workspace, found: Deliverable, params: DeliverableParams) -> dict[str, Any]:
+async def _events(workspace: Workspace, found: Deliverable, request: EventsRequest) -> dict[str, Any]:
     from aurora_deliverables.event_lines import event_document
 
     events = await workspace.deliverables.events(found.change_id)
-    latest = events[-params.limit :]
+    latest = events[-request.limit :]
     documents = await asyncio.to_thread(lambda: [event_document(each) for each in latest])
     return {"change_id": found.change_id, "events": documents, "total": len(events)}
 
 
-async def _workspaces(ls: AuroraServer, params: DeliverableParams) -> list[Workspace]:
+async def _workspaces(ls: AuroraServer, request: DeliverableRequest) -> list[Workspace]:
     """The session's workspaces, or the one that is named. Raises RequestError when that is not one of them."""
     workspaces = await ls.folders.opened()
-    if params.workspace is None:
+    if request.workspace is None:
         return workspaces
-    path = path_of(params.workspace) if params.workspace.startswith("file:") else None
-    wanted = params.workspace if path is None else str(path)
+    path = path_of(request.workspace) if request.workspace.startswith("file:") else None
+    wanted = request.workspace if path is None else str(path)
     named = [each for each in workspaces if wanted in (str(each.root), each.root.name)]
     if len(named) != 1:
         roots = ", ".join(str(each.root) for each in workspaces)
-        raise invalid(f"`workspace` is {params.workspace[:200]!r}; this session has {roots}")
+        raise InvalidRequest(f"`workspace` is {request.workspace[:200]!r}; this session has {roots}")
     return named
 
 
 def _only(workspaces: Sequence[Workspace]) -> Workspace:
     if len(workspaces) > 1:
         roots = ", ".join(str(each.root) for each in workspaces)
-        raise invalid(f"this session has several folders ({roots}); name one in `workspace`")
+        raise InvalidRequest(f"this session has several folders ({roots}); name one in `workspace`")
     return workspaces[0]
 
 

@@ -63,10 +63,17 @@ async def _configured(ls: AuroraServer, result: DoctorResult, workspaces: Sequen
 
 def _plugins() -> list[DoctorFinding]:
     """Plug-ins that this daemon leaves out. Imports those that nobody has needed yet."""
-    from aurora_indexer import documents, languages  # with the first doctor, or when files are looked at
+    # With the first doctor, or when files are looked at and questions asked.
+    from aurora_indexer import documents, languages
+    from aurora_orchestration.agents.executors import plugin_executors
+    from aurora_orchestration.llm.providers import endpoints
+    from aurora_server.workspace import spec_files
 
     languages.all_languages()
     documents.plugged_formats()
+    endpoints.names()
+    plugin_executors.plugged()
+    spec_files.plugged_detectors()
     for group in plugins.groups():
         if group not in OF_CLIENTS:
             plugins.load(group)

@@ -57,6 +57,7 @@ async def hover(ls: AuroraServer, params: types.HoverParams) -> types.Hover | No
     if of_deliverable is not None:
         return of_deliverable
     position = await in_code_points(ls, uri, params.position)
+    place.workspace.uses.looked_at(place.workspace.relative(place.path), position.line + 1)
     explained = await place.workspace.buffers.explain_at(place.path, position.line, position.character, place.text)
     if explained is None:
         return None

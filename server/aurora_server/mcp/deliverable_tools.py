@@ -2,39 +2,56 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import msgspec
 from msgspec import Meta
 
-from aurora_protocol.deliverable_methods import DELIVERABLE, DeliverableParams
+from aurora_deliverables.choices import EventAction, LookAction
+from aurora_deliverables.event_request import DeliverableRequest, description_of, request_types
+from aurora_protocol.deliverable_methods import DELIVERABLE
 from aurora_server.mcp.daemon_link import DaemonLink, Heard
 from aurora_server.mcp.replies import DEFAULT_TOKENS, ToolReply, document_reply
 from aurora_server.mcp.tool import Arguments, Tokens, Tool
 
-Action = Literal[
-    "start", "phase", "task", "tool-call", "tokens", "recovery", "iterate", "session", "intervention", "conform",
-    "tests", "complete", "fail", "show", "list", "events", "export",
-]  # fmt: skip
+Action = Literal[EventAction, LookAction]
 """Of `aurora/deliverable`; `ingest` is for hooks, which have events and no words."""
 
-NOT_DETAILS = frozenset({"action", "change_id", "workspace", "event_id", "lines", "document", "format"})
+NOT_DETAILS = frozenset({*DeliverableRequest.__struct_fields__, "event_id", "lines", "document", "format"})
 
-_HINTS = get_type_hints(DeliverableParams, include_extras=True)
-Details = msgspec.defstruct(
-    "Details",
-    [
-        (field.name, _HINTS[field.name], field.default)
-        for field in msgspec.structs.fields(DeliverableParams)
-        if field.name not in NOT_DETAILS
-    ],
-    bases=(Arguments,),
-    frozen=True,
-    kw_only=True,
-    forbid_unknown_fields=True,
-    omit_defaults=True,
-)
-"""Details of the actions, by the names of `aurora deliverable`'s options."""
+
+def _details() -> type[Arguments]:
+    """A struct of what the actions take together; a name that several have says what it is in each."""
+    fields: dict[str, tuple[Any, Any]] = {}
+    said: dict[str, dict[str, None]] = {}
+    for request in request_types().values():
+        for field in msgspec.structs.fields(request):
+            if field.name not in NOT_DETAILS:
+                fields[field.name] = (field.type, field.default)
+                said.setdefault(field.name, {})[description_of(field.type)] = None
+    found = msgspec.defstruct(
+        "Details",
+        [
+            (name, Annotated[kind, Meta(description=" / ".join(said[name]))], default)
+            for name, (kind, default) in fields.items()
+        ],
+        bases=(Arguments,),
+        frozen=True,
+        kw_only=True,
+        forbid_unknown_fields=True,
+        omit_defaults=True,
+    )
+    assert issubclass(found, Arguments), "it is made as one"
+    return found
+
+
+if TYPE_CHECKING:
+
+    class Details(Arguments, frozen=True, kw_only=True):
+        """Details of the actions, by the names of `aurora/deliverable`."""
+
+else:
+    Details = _details()
 
 
 class DeliverableArguments(Arguments, frozen=True, kw_only=True):
@@ -49,7 +66,7 @@ class DeliverableArguments(Arguments, frozen=True, kw_only=True):
         str | None, Meta(description="The change, as add-dark-mode; without, the only open one. `start` needs it.")
     ] = None
     details: Annotated[
-        Details,  # type: ignore[valid-type]
+        Details,
         Meta(
             description="What belongs to the action: start has description; phase has phase and end; task has "
             "completed and total; tool-call has tool, succeeded and duration_seconds; tokens has input_tokens "

@@ -10,12 +10,8 @@ from cattrs.errors import BaseValidationError
 from lsprotocol.types import ErrorCodes, LSPErrorCodes
 from pygls.exceptions import JsonRpcException
 
-from aurora_indexer import IndexerError
-from aurora_memory import StoreError
-from aurora_orchestration import OrchestrationError
-from aurora_protocol import ProtocolError
-from aurora_server.configuration.config_file import SettingsError
-from aurora_server.workspace.registry import WorkspaceError
+from aurora_deliverables import InvalidRequest
+from aurora_protocol import AuroraError
 
 PARSE_ERROR = ErrorCodes.ParseError.value
 INVALID_REQUEST = ErrorCodes.InvalidRequest.value
@@ -25,9 +21,6 @@ INTERNAL_ERROR = ErrorCodes.InternalError.value
 NOT_INITIALIZED = ErrorCodes.ServerNotInitialized.value
 REQUEST_FAILED = LSPErrorCodes.RequestFailed.value
 REQUEST_CANCELLED = LSPErrorCodes.RequestCancelled.value
-
-DOMAIN = (IndexerError, StoreError, OrchestrationError, ProtocolError, SettingsError, WorkspaceError)
-"""Errors whose message is written for users. They all become `RequestFailed`, with the class's name in `data.kind`."""
 
 
 class RequestError(Exception):
@@ -45,12 +38,12 @@ def as_request_error(error: BaseException) -> RequestError | None:
     match error:
         case RequestError():
             return error
-        case msgspec.ValidationError():
+        case msgspec.ValidationError() | InvalidRequest():
             return RequestError(INVALID_PARAMS, f"invalid params: {error}")
         case JsonRpcException():
             return RequestError(error.code, error.message)
-        case _ if isinstance(error, DOMAIN):
-            return RequestError(REQUEST_FAILED, str(error), {"kind": type(error).__name__})
+        case AuroraError():
+            return RequestError(REQUEST_FAILED, str(error), {"kind": type(error).kind})
         case _:
             return None
 

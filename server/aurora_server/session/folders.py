@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from aurora_server.session.errors import DOMAIN
+from aurora_protocol import AuroraError
 from aurora_server.workspace.registry import WorkspaceError, Workspaces
 
 if TYPE_CHECKING:
@@ -135,7 +135,7 @@ class Folders:
             return
         error = task.exception()
         if error is not None:
-            told = str(error) if isinstance(error, DOMAIN) else None
+            told = str(error) if isinstance(error, AuroraError) else None
             logger.warning(
                 "workspace could not be opened", extra={"reason": told}, exc_info=error if told is None else None
             )

@@ -11,34 +11,36 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
-from aurora_protocol.deliverable_methods import DeliverableParams
-from aurora_server.workspace.deliverable_actions import invalid
+from aurora_deliverables import InvalidRequest
 
 if TYPE_CHECKING:
+    from aurora_deliverables.event_request import IngestRequest
     from aurora_deliverables.events import Event
     from aurora_server.workspace.workspace import Workspace
 
 
 class Brought(Struct, frozen=True):
-    """What params bring: events, what of it is none, as it is told back, and words on what was left out."""
+    """What a request brings: events, what of it is none, as it is told back, and words on what was left out."""
 
     events: Sequence[Event] = ()
     refused: Sequence[dict[str, Any]] = ()
     notes: Sequence[str] = ()
 
 
-async def ingest(workspace: Workspace, params: DeliverableParams) -> dict[str, Any]:
-    """Record what params bring; says what was taken, known and refused. Raises RequestError for what is none of it."""
-    if params.lines is not None and params.document is not None:
-        raise invalid("give `lines` or a `document`, not both")
-    if params.lines is not None:
-        brought = await asyncio.to_thread(_of_lines, params.lines)
-    elif params.document is None:
-        raise invalid("give `lines` (JSON, an event each) or a `document`")
-    elif params.format == "claude-code-hook":
-        brought = Brought(await _of_hook(workspace, params.document))
+async def ingest(workspace: Workspace, request: IngestRequest) -> dict[str, Any]:
+    """Record what a request brings; says what was taken, known and refused. Raises InvalidRequest for other things."""
+    if request.lines is not None and request.document is not None:
+        raise InvalidRequest("give `lines` or a `document`, not both")
+    if request.lines is not None:
+        brought = await asyncio.to_thread(_of_lines, request.lines)
+    elif request.document is None:
+        raise InvalidRequest("give `lines` (JSON, an event each) or a `document`")
+    elif request.format == "claude-code-hook":
+        events = await _of_hook(workspace, request.document)
+        note = None if events else workspace.hooks.unattributed(request.document)
+        brought = Brought(events, notes=[note] if note is not None else ())
     else:
-        brought = await _of_document(workspace, params.document)
+        brought = await _of_document(workspace, request.document)
     recorded = await workspace.deliverables.record(brought.events)
     illegal = [{"event_id": each.event_id, "reason": each.reason} for each in recorded.refused]
     return {
@@ -58,10 +60,10 @@ def _of_lines(lines: Sequence[str]) -> Brought:
 
 
 async def _of_document(workspace: Workspace, document: object) -> Brought:
-    """What a deliverable's state or final record brings, or several, or issues. Raises RequestError."""
+    """What a deliverable's state or final record brings, or several, or issues. Raises InvalidRequest."""
     from aurora_deliverables.detection.issues import UnknownIssue
     from aurora_deliverables.document_diff import beyond
-    from aurora_deliverables.document_import import InvalidDocument, read_document
+    from aurora_deliverables.document_import import UnreadableDocument, read_document
 
     several: list[Any] = document if isinstance(document, list) else [document]
     try:
@@ -73,10 +75,10 @@ async def _of_document(workspace: Workspace, document: object) -> Brought:
             known = await workspace.deliverables.get(told[0].change_id) if told else None
             events += beyond(told, known)
         return Brought(events)
-    except InvalidDocument as error:
-        raise invalid(str(error)) from error
+    except UnreadableDocument as error:
+        raise InvalidRequest(str(error)) from error
     except UnknownIssue as error:
-        raise invalid(f"{error}; a deliverable's document has change_id, status and started_at") from error
+        raise InvalidRequest(f"{error}; a deliverable's document has change_id, status and started_at") from error
 
 
 async def _of_issues(workspace: Workspace, document: object) -> Brought:
@@ -105,10 +107,10 @@ async def _of_issues(workspace: Workspace, document: object) -> Brought:
 
 
 async def _of_hook(workspace: Workspace, payload: object) -> list[Event]:
-    """The events of a Claude Code hook; none where no deliverable is worked on. Raises RequestError."""
+    """The events of a Claude Code hook; none where no deliverable is worked on. Raises InvalidRequest."""
     from aurora_deliverables.detection.claude_code import NotAHook
 
     try:
         return await workspace.hooks.events_of(payload)
     except NotAHook as error:
-        raise invalid(str(error)) from error
+        raise InvalidRequest(str(error)) from error

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from aurora_protocol import BAD_INPUT, AuroraError
 from aurora_protocol.methods import WorkspaceStatus
 
 if TYPE_CHECKING:
@@ -21,8 +22,10 @@ Opener = Callable[[Path], Awaitable["Workspace"]]
 """Opens the workspace at a canonical root. It is called once per root, however many sessions want it."""
 
 
-class WorkspaceError(Exception):
+class WorkspaceError(AuroraError):
     """A folder cannot be, or is not, an open workspace; the message says why and the next step."""
+
+    exit_code = BAD_INPUT
 
 
 def canonical(folder: Path, user_home: Path) -> Path:

@@ -29,11 +29,11 @@ from aurora_orchestration.types import (
     AgentMetadata,
     AgentResponse,
     Assessment,
-    Call,
     Complexity,
     ContextBundle,
     ContextChunk,
     Decomposition,
+    ModelCall,
     Output,
     Subgoal,
     SubgoalResult,
@@ -66,7 +66,7 @@ class Steps:
         self._services = services
         self._settings = services.settings({})
         self._editor = editor
-        self._calls: list[Call] = []
+        self._calls: list[ModelCall] = []
 
     def assess(self, query: str) -> AssessResult:
         """How hard a question is, told from its words; asks nobody."""

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from aurora_deliverables.detection import checklists, files, openspec, speckit
+from aurora_deliverables.detection import detector as detectors
 from aurora_deliverables.detection.observation import Observation
 from aurora_server.configuration.settings import DetectSettings
 
@@ -15,13 +16,19 @@ MAX_SPECS = 2000
 OPENSPEC, SPECKIT, MARKDOWN = openspec.SOURCE, speckit.SOURCE, checklists.SOURCE
 
 
+def plugged_detectors() -> Mapping[str, detectors.GuardedDetector]:
+    """Detectors of plug-ins by source, those with the name of a built-in one aside."""
+    return detectors.plugged(frozenset((OPENSPEC, SPECKIT, MARKDOWN)))
+
+
 class Specs:
     """Knows specs by source and key: a change's or feature's id, or the path of a document. Reading blocks."""
 
     def __init__(self, root: Path, settings: DetectSettings) -> None:
         self._root = root
         wanted = {OPENSPEC: settings.openspec, SPECKIT: settings.speckit, MARKDOWN: settings.markdown}
-        self.sources = frozenset(name for name, on in wanted.items() if on)
+        self._plugged = plugged_detectors() if settings.plugins else {}
+        self.sources = frozenset((*(name for name, on in wanted.items() if on), *self._plugged))
         named = (settings.markdown_files or "").split(",")
         self._patterns = tuple(each for part in named if (each := part.strip())) or checklists.PATTERNS
 
@@ -29,6 +36,14 @@ class Specs:
     def any(self) -> bool:
         """Whether any source is on."""
         return bool(self.sources)
+
+    def has_changes(self) -> bool:
+        """Whether OpenSpec is in use here. Blocks for a look at the disk."""
+        return OPENSPEC in self.sources and files.is_folder(self._root, openspec.CHANGES)
+
+    def is_plugged(self, source: str) -> bool:
+        """Whether a plug-in's detector looks after this source: where its specs lie nobody else knows."""
+        return source in self._plugged
 
     def of(self, path: str) -> Iterator[tuple[str, str]]:
         """The specs that the file at `path` belongs to; hardly ever any."""
@@ -42,6 +57,10 @@ class Specs:
             yield SPECKIT, feature
         elif MARKDOWN in self.sources and path.endswith(".md") and checklists.is_spec(path, self._patterns):
             yield MARKDOWN, path
+        else:
+            for source, detector in self._plugged.items():
+                if key := detector.key_of(path):
+                    yield source, key
 
     def is_work(self, path: str) -> bool:
         """Whether changing the file at `path` is work on a deliverable, not on its spec or on tools' own files."""
@@ -59,10 +78,14 @@ class Specs:
         if MARKDOWN in self.sources:
             documents = (path for path in indexed if path.endswith(".md") and checklists.is_spec(path, self._patterns))
             found.update((MARKDOWN, path) for path in sorted(documents)[:MAX_SPECS])
+        for source, detector in self._plugged.items():
+            found.update((source, key) for key in detector.keys(self._root, MAX_SPECS))
         return found
 
     def see(self, source: str, key: str) -> Observation | None:
         """Observation of a spec as it is now; None where it is not there, or shows nothing yet."""
+        if source in self._plugged:
+            return self._plugged[source].see(self._root, key)
         if source == OPENSPEC:
             change = openspec.see(self._root, key)
             return openspec.sighting(change) if change is not None else None
@@ -82,5 +105,7 @@ class Specs:
 
     def place(self, source: str, key: str) -> str:
         """Where a spec is looked for, for people."""
+        if source in self._plugged:
+            return f"{source} {key}"
         folder = {OPENSPEC: f"{openspec.CHANGES}/", SPECKIT: f"{speckit.FEATURES}/"}.get(source, "")
         return f"{folder}{key}/" if folder else key

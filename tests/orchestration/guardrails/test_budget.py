@@ -14,10 +14,11 @@ from typing import Any
 
 import pytest
 
-from aurora_orchestration.guardrails.blocked import Blocked, OverBudget, Unrecorded
+from aurora_orchestration.guardrails.blocked import OverBudget, QuestionBlocked, Unrecorded
 from aurora_orchestration.guardrails.budget import Budget
 from aurora_orchestration.guardrails.cost_estimate import estimate, tokens_of
 from aurora_orchestration.settings import BudgetSettings, ComplexitySettings
+from tests.patience import HANG
 
 NOON = datetime(2025, 12, 20, 14, 30, tzinfo=UTC).timestamp()
 DAY = 86_400.0
@@ -228,7 +229,7 @@ def test_many_processes_lose_and_double_nothing(file: Path) -> None:
     started = [
         subprocess.Popen([sys.executable, SPENDING, str(file), f"run-{number}", "settle", "50"]) for number in range(8)
     ]
-    assert [each.wait(100) for each in started] == [0] * 8
+    assert [each.wait(HANG) for each in started] == [0] * 8
     status = Budget(file, BudgetSettings(), time.time).status()
     assert (status.consumed_usd, status.query_count, status.reserved_usd) == (0.4, 8, 0.0)
     history = Budget(file, BudgetSettings(), time.time).history()
@@ -334,7 +335,7 @@ def test_where_nothing_can_be_written_the_file_is_named(tmp_path: Path, clock: C
     budget = budget_of(tmp_path / "home" / "budget_tracker.json", clock)
     with pytest.raises(Unrecorded, match="home") as raised:
         budget.reserve("a", "run-1", 0.1)
-    assert isinstance(raised.value, Blocked) and raised.value.reason == "storage"
+    assert isinstance(raised.value, QuestionBlocked) and raised.value.reason == "storage"
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")

@@ -8,11 +8,13 @@ import sys
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from aurora_orchestration.guardrails.audit import Audit
-from aurora_orchestration.guardrails.blocked import Blocked
+from aurora_orchestration.guardrails.blocked import QuestionBlocked
 from aurora_orchestration.guardrails.guard import Held, guard
 from aurora_orchestration.settings import GuardrailSettings
+from tests.patience import HANG
 
 USUAL = GuardrailSettings()
 MAIL = "What's the authentication bug? My email is john@example.com"
@@ -56,9 +58,65 @@ def test_settings_say_whether_it_is_redacted_rejected_or_left() -> None:
     ],
 )
 def test_what_is_no_question_is_refused_with_the_reason(query: str, reason: str, said: str) -> None:
-    with pytest.raises(Blocked) as raised:
+    with pytest.raises(QuestionBlocked) as raised:
         guard(query, USUAL)
     assert said in str(raised.value) and raised.value.reason == reason and "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("query", "reason"),
+    [
+        ("a\x00" * 6, "length"),  # how long it is before what is in it
+        ("\ud800\x00", "encoding"),  # what can be no text before what ought not to be in one
+        ("\x00", "control"),  # no question, but not an empty one
+        (f"{MAIL[-16:]} {KEY[9:50]}", "secret"),  # keys before personal data
+        (MAIL[-16:], "pii"),
+    ],
+)
+def test_of_several_reasons_the_first_is_told(query: str, reason: str) -> None:
+    limit = 10 if reason == "length" else 100
+    with pytest.raises(QuestionBlocked) as raised:
+        guard(query, GuardrailSettings(max_query_length=limit, pii="reject", secrets="reject"))
+    assert raised.value.reason == reason
+
+
+@pytest.mark.parametrize(
+    ("pii", "secrets", "query", "held"),
+    [
+        ("redact", "reject", MAIL, False),  # each setting is for its own kind
+        ("reject", "redact", KEY, False),
+        ("off", "reject", f"{MAIL} {KEY}", True),
+        ("reject", "redact", f"{MAIL} {KEY}", True),
+    ],
+)
+def test_a_question_is_held_back_for_what_the_setting_is_about(pii: str, secrets: str, query: str, held: bool) -> None:
+    settings = replace(USUAL, pii=pii, secrets=secrets)
+    if not held:
+        assert guard(query, settings).redactions
+        return
+    with pytest.raises(Held) as raised:
+        guard(query, settings)
+    assert {each.kind for each in raised.value.found} == (
+        {"github_token", "email"} if pii != "off" else {"github_token"}
+    )
+    told = {"secret": "1 github token;", "pii": "1 email address;"}[raised.value.reason]
+    assert f"the question holds {told}" in str(raised.value), "what it is held back for, and no more"
+
+
+@pytest.mark.parametrize(
+    "bad", ["\ufffe", "\uffff", "\U0001fffe", "\U0008ffff", "\U0010fffe", "\ufdd0", "\ufdef", "\udfff"]
+)
+def test_what_is_no_character_is_refused_even_where_guardrails_are_off(bad: str) -> None:
+    for settings in (USUAL, GuardrailSettings(enabled=False)):
+        with pytest.raises(QuestionBlocked, match="not valid Unicode"):
+            guard(f"a{bad}", settings)
+
+
+@pytest.mark.parametrize(
+    "good", ["\ufffd", "\ufdcf", "\ufdf0", "\U0001fffd", "\U00020000", "\U0010fffd", "\t", "\n", "\r", "\xa0"]
+)
+def test_its_neighbours_are_taken(good: str) -> None:
+    assert guard(f"a{good}b", USUAL).query == f"a{good}b"
 
 
 def test_ordinary_text_of_any_language_passes_as_it_is() -> None:
@@ -76,7 +134,7 @@ def test_the_trail_has_kinds_and_counts_and_no_values(tmp_path: Path) -> None:
     audit.passed("run-1", guard(f"{MAIL}, jane@example.com, {KEY}", USUAL))
     audit.passed("run-2", guard("where is login", USUAL))
     for settings in (GuardrailSettings(pii="reject"), GuardrailSettings(max_query_length=3)):
-        with pytest.raises(Blocked) as raised:
+        with pytest.raises(QuestionBlocked) as raised:
             guard(MAIL, settings)
         audit.blocked("run-3", raised.value)
     first, second, third = map(json.loads, audit.path.read_text().splitlines())
@@ -95,13 +153,13 @@ def test_two_processes_write_one_trail(tmp_path: Path) -> None:
     code = (
         "import sys, time; from pathlib import Path\n"
         "from aurora_orchestration.guardrails import audit\n"
-        "from aurora_orchestration.guardrails.blocked import Blocked\n"
+        "from aurora_orchestration.guardrails.blocked import QuestionBlocked\n"
         "audit.ROTATE_BYTES = 4000\n"
         "trail = audit.Audit(Path(sys.argv[1]), time.time)\n"
-        "for n in range(60): trail.blocked(f'{sys.argv[2]}-{n}', Blocked('', 'empty'))\n"
+        "for n in range(60): trail.blocked(f'{sys.argv[2]}-{n}', QuestionBlocked('', 'empty'))\n"
     )
     started = [subprocess.Popen([sys.executable, "-c", code, str(tmp_path), name]) for name in "ab"]
-    assert [each.wait(60) for each in started] == [0, 0]
+    assert [each.wait(HANG) for each in started] == [0, 0]
     runs = [each.run for each in Audit(tmp_path, lambda: 0.0).entries()]
     assert sorted(runs) == sorted(f"{name}-{n}" for name in "ab" for n in range(60))
     assert (tmp_path / "guardrails.1.jsonl").exists()
@@ -111,5 +169,5 @@ def test_a_trail_keeps_its_last_files(tmp_path: Path, monkeypatch: pytest.Monkey
     monkeypatch.setattr("aurora_orchestration.guardrails.audit.ROTATE_BYTES", 1)
     audit = Audit(tmp_path, lambda: 0.0)
     for number in range(10):
-        audit.blocked(f"run-{number}", Blocked("", "empty"))
+        audit.blocked(f"run-{number}", QuestionBlocked("", "empty"))
     assert [each.run for each in audit.entries()] == [f"run-{number}" for number in range(4, 10)]

@@ -14,15 +14,24 @@ from typing import Any
 import msgspec
 import pytest
 
-from aurora_orchestration.headless.branches import WrongBranch, allow, current_branch
 from aurora_orchestration.headless.goals import BadPrompt, experiment_of, read_experiment
-from aurora_orchestration.headless.loop import MAX_QUERY, Headless, Iteration, Outcome, pursue, query_of
+from aurora_orchestration.headless.loop import (
+    MAX_QUERY,
+    ExperimentOutcome,
+    Headless,
+    Iteration,
+    WrongBranch,
+    allow,
+    current_branch,
+    pursue,
+    query_of,
+)
 from aurora_orchestration.headless.scratchpad import BadScratchpad, Scratchpad, progress_of, signalled
 from aurora_orchestration.llm.completion import Llm
 from aurora_orchestration.llm.models import open_models
 from aurora_orchestration.run_record import Mode, RunRecord
 from aurora_orchestration.settings import HeadlessSettings
-from aurora_orchestration.types import Call, Usage
+from aurora_orchestration.types import ModelCall, Usage
 from tests.orchestration.llm.loopback import LoopbackProvider
 
 NOON = datetime(2026, 1, 2, 12, 0, 0)
@@ -57,7 +66,7 @@ def headless(root: Path, **changes: Any) -> Headless:
 
 
 def answered(answer: str, cost: float = 0.1, **changes: Any) -> RunRecord:
-    call = Call(
+    call = ModelCall(
         phase="synthesize",
         purpose="synthesize",
         role="reasoning",
@@ -293,7 +302,7 @@ async def test_what_a_run_says_cannot_forge_the_scratchpad(root: Path) -> None:
 
 
 async def test_two_loops_do_not_share_a_scratchpad(root: Path) -> None:
-    inside: list[Outcome] = []
+    inside: list[ExperimentOutcome] = []
 
     async def run(query: str, mode: Mode) -> RunRecord:
         inside.append(await pursue(headless(root), Runs(answered("x")), None))

@@ -9,7 +9,7 @@ import pytest
 
 from aurora_orchestration.llm.completion import Llm
 from aurora_orchestration.llm.models import open_models
-from aurora_orchestration.types import Call
+from aurora_orchestration.types import ModelCall
 from tests.orchestration.llm.loopback import Kind, LoopbackProvider
 
 Opened = Callable[..., Llm]
@@ -22,13 +22,13 @@ def provider() -> Iterator[LoopbackProvider]:
 
 
 @pytest.fixture
-def calls() -> list[Call]:
+def calls() -> list[ModelCall]:
     """What was heard of the calls that were made."""
     return []
 
 
 @pytest.fixture
-def reasoning(provider: LoopbackProvider, calls: list[Call]) -> Opened:
+def reasoning(provider: LoopbackProvider, calls: list[ModelCall]) -> Opened:
     """Opens a reasoning model; further settings of `LlmSettings` and arguments of `open_models` by name."""
 
     def opened(kind: Kind = "anthropic", *, model: dict[str, Any] | None = None, **chosen: Any) -> Llm:

@@ -13,25 +13,25 @@ from pathlib import Path
 
 import pytest
 
-from aurora_orchestration.llm.completion import LlmError, Reply
-from aurora_orchestration.llm.journal import Entry, Journal, answered
+from aurora_orchestration.llm.completion import LlmError, ModelReply
+from aurora_orchestration.llm.journal import Journal, JournalEntry, answered
 
 WRITER = """
 import sys
 from pathlib import Path
-from aurora_orchestration.llm.completion import Reply
-from aurora_orchestration.llm.journal import Entry, Journal
+from aurora_orchestration.llm.completion import ModelReply
+from aurora_orchestration.llm.journal import JournalEntry, Journal
 journal = Journal(Path(sys.argv[1]), "run-1", {"query": "why?"})
 for number in range(100_000):
-    reply = Reply(text="x" * 5000, model="m", provider="p")
-    journal.record(Entry(key=f"k{number}", digest=str(number), phase="verify", usd=0.01, reply=reply))
+    reply = ModelReply(text="x" * 5000, model="m", provider="p")
+    journal.record(JournalEntry(key=f"k{number}", digest=str(number), phase="verify", usd=0.01, reply=reply))
     print(number, flush=True)
 """
 
 
-def entry(digest: str, text: str = "x", usd: float = 0.5) -> Entry:
-    reply = Reply(text=text, model="m", provider="p")
-    return Entry(key=f"run:{digest}:{text}", digest=digest, phase="verify", usd=usd, reply=reply)
+def entry(digest: str, text: str = "x", usd: float = 0.5) -> JournalEntry:
+    reply = ModelReply(text=text, model="m", provider="p")
+    return JournalEntry(key=f"run:{digest}:{text}", digest=digest, phase="verify", usd=usd, reply=reply)
 
 
 def test_answers_come_back_in_their_order_and_once(tmp_path: Path) -> None:

@@ -14,12 +14,13 @@ from aurora_memory.token_cost import estimated_tokens
 from aurora_orchestration import OrchestrationError
 from aurora_orchestration.llm.completion import Ask, CapReached, LlmError, Rejected, Truncated, Unavailable
 from aurora_orchestration.llm.journal import Journal
-from aurora_orchestration.llm.metered_model import Spending
+from aurora_orchestration.llm.metered_model import RunSpending
 from aurora_orchestration.llm.structured import ask_for
 from aurora_orchestration.settings import Caps
-from aurora_orchestration.types import Call
+from aurora_orchestration.types import ModelCall
 from tests.orchestration.llm.conftest import Opened
 from tests.orchestration.llm.loopback import LoopbackProvider, Scripted
+from tests.patience import HANG
 
 ASK = Ask(phase="decompose", purpose="decompose", system="You plan.", prompt='{"task":"plan"}', max_tokens=1000)
 AT_MOST = 0.0192
@@ -68,7 +69,7 @@ class Ledger:
     ],
 )
 async def test_a_cap_holds_before_anything_is_sent(
-    provider: LoopbackProvider, reasoning: Opened, calls: list[Call], caps: Caps, told: str
+    provider: LoopbackProvider, reasoning: Opened, calls: list[ModelCall], caps: Caps, told: str
 ) -> None:
     provider.otherwise = "x"
     ledger = Ledger()
@@ -115,14 +116,14 @@ async def test_what_was_set_aside_and_not_needed_comes_back(provider: LoopbackPr
 
 async def test_models_opened_twice_share_their_caps(provider: LoopbackProvider, reasoning: Opened) -> None:
     provider.otherwise = "x"
-    spending = Spending(Caps(max_calls=1))
+    spending = RunSpending(Caps(max_calls=1))
     await reasoning(spending=spending).ask(ASK)
     with pytest.raises(CapReached):
         await reasoning("openai", spending=spending).ask(ASK)
 
 
 async def test_a_budget_is_asked_before_and_told_after(
-    provider: LoopbackProvider, reasoning: Opened, calls: list[Call]
+    provider: LoopbackProvider, reasoning: Opened, calls: list[ModelCall]
 ) -> None:
     ledger = Ledger()
     provider.otherwise = lambda request: Scripted(text=f"{len(ledger.reserved)} reserved")
@@ -147,9 +148,9 @@ async def test_what_is_set_aside_pays_for_half_as_many_tokens_again_as_were_esti
 
 
 async def test_a_budget_that_would_be_passed_stops_the_call(
-    provider: LoopbackProvider, reasoning: Opened, calls: list[Call]
+    provider: LoopbackProvider, reasoning: Opened, calls: list[ModelCall]
 ) -> None:
-    spending = Spending(Caps())
+    spending = RunSpending(Caps())
     with pytest.raises(CapReached, match="aurora budget status") as error:
         await reasoning(budget=Ledger(0.001), spending=spending).ask(ASK)
     assert isinstance(error.value.__cause__, Limit)
@@ -157,9 +158,9 @@ async def test_a_budget_that_would_be_passed_stops_the_call(
 
 
 async def test_a_request_that_was_not_taken_costs_nothing(
-    provider: LoopbackProvider, reasoning: Opened, calls: list[Call]
+    provider: LoopbackProvider, reasoning: Opened, calls: list[ModelCall]
 ) -> None:
-    ledger, spending = Ledger(), Spending(Caps())
+    ledger, spending = Ledger(), RunSpending(Caps())
     provider.script(Scripted(status=401))
     with pytest.raises(Rejected):
         await reasoning(budget=ledger, spending=spending).ask(ASK)
@@ -177,10 +178,10 @@ async def test_a_call_that_broke_off_is_counted_at_its_question(provider: Loopba
 
 
 async def test_a_model_without_a_price_is_counted_dearly(
-    provider: LoopbackProvider, reasoning: Opened, calls: list[Call]
+    provider: LoopbackProvider, reasoning: Opened, calls: list[ModelCall]
 ) -> None:
     provider.otherwise = Scripted(text="x", usage={"input_tokens": 100, "output_tokens": 100})
-    spending = Spending(Caps())
+    spending = RunSpending(Caps())
     reply = await reasoning(model={"model": "house-model-7"}, spending=spending).ask(ASK)
     assert reply.cost_usd is None and calls[0].cost_usd is None
     assert spending.usd == pytest.approx((100 * 15 + 100 * 75) / 1e6)
@@ -200,12 +201,12 @@ async def test_a_call_cancelled_while_its_budget_is_reserved_leaves_nothing(
     class Slow(Ledger):
         def reserve(self, key: str, run: str, usd: float, *, force: bool = False) -> None:
             begun.set()
-            go_on.wait(5)
+            go_on.wait(HANG)
             super().reserve(key, run, usd, force=force)
 
-    begun, go_on, ledger, spending = threading.Event(), threading.Event(), Slow(), Spending(Caps())
+    begun, go_on, ledger, spending = threading.Event(), threading.Event(), Slow(), RunSpending(Caps())
     asked = asyncio.ensure_future(reasoning(budget=ledger, spending=spending).ask(ASK))
-    await asyncio.to_thread(begun.wait, 5)
+    await asyncio.to_thread(begun.wait, HANG)
     asked.cancel()
     await asyncio.sleep(0.05)
     go_on.set()
@@ -248,7 +249,7 @@ class Full(Ledger):
 
 
 async def test_a_cost_that_cannot_be_written_down_is_said_and_stays_reserved(
-    provider: LoopbackProvider, reasoning: Opened, calls: list[Call]
+    provider: LoopbackProvider, reasoning: Opened, calls: list[ModelCall]
 ) -> None:
     provider.script("x", Scripted(drop=True))
     ledger = Full()
@@ -262,7 +263,7 @@ async def test_a_cost_that_cannot_be_written_down_is_said_and_stays_reserved(
 
 
 async def test_a_journal_on_a_full_disk_is_said(
-    provider: LoopbackProvider, reasoning: Opened, calls: list[Call], tmp_path: Path
+    provider: LoopbackProvider, reasoning: Opened, calls: list[ModelCall], tmp_path: Path
 ) -> None:
     if not Path("/dev/full").exists():
         pytest.skip("needs /dev/full")
@@ -282,7 +283,7 @@ async def test_a_journal_on_a_full_disk_is_said(
 
 
 async def test_a_resumed_run_asks_nothing_twice(
-    provider: LoopbackProvider, reasoning: Opened, calls: list[Call], tmp_path: Path
+    provider: LoopbackProvider, reasoning: Opened, calls: list[ModelCall], tmp_path: Path
 ) -> None:
     provider.otherwise = lambda request: f"answer {len(provider.requests)}"
     ledger = Ledger()
@@ -297,7 +298,7 @@ async def test_a_resumed_run_asks_nothing_twice(
     ledger.asked.clear()
     calls.clear()
     journal = Journal(tmp_path, "run")
-    spending = Spending(Caps(), journal)
+    spending = RunSpending(Caps(), journal)
     assert spending.usd == pytest.approx(spent), "the caps of a run know what it cost before it was interrupted"
     llm = reasoning(journal=journal, budget=ledger, spending=spending)
     replies = [await llm.ask(each) for each in (ASK, other, ASK)]

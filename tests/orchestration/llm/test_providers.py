@@ -9,10 +9,11 @@ import time
 import msgspec
 import pytest
 
-from aurora_orchestration.llm.completion import Ask, Refused, Rejected, Truncated, Unavailable
-from aurora_orchestration.types import Call, Usage
+from aurora_orchestration.llm.completion import Ask, ModelRefused, Rejected, Truncated, Unavailable
+from aurora_orchestration.types import ModelCall, Usage
 from tests.orchestration.llm.conftest import Opened
 from tests.orchestration.llm.loopback import KEY, Kind, LoopbackProvider, Scripted
+from tests.patience import HANG
 
 BOTH = pytest.mark.parametrize("kind", ["anthropic", "openai"])
 EITHER_WAY = pytest.mark.parametrize("max_tokens", [500, 4096], ids=["whole", "streamed"])
@@ -27,7 +28,7 @@ def ask(max_tokens: int = 500, **more: object) -> Ask:
 
 async def settled(provider: LoopbackProvider, count: int) -> None:
     """Wait until the provider noticed so many clients that hung up."""
-    end = time.monotonic() + 10
+    end = time.monotonic() + HANG
     while len(provider.dropped) < count and time.monotonic() < end:
         await asyncio.sleep(0.02)
     assert len(provider.dropped) == count
@@ -36,7 +37,7 @@ async def settled(provider: LoopbackProvider, count: int) -> None:
 @BOTH
 @EITHER_WAY
 async def test_cached_tokens_are_counted_apart(
-    provider: LoopbackProvider, reasoning: Opened, calls: list[Call], kind: Kind, max_tokens: int
+    provider: LoopbackProvider, reasoning: Opened, calls: list[ModelCall], kind: Kind, max_tokens: int
 ) -> None:
     used = {"input_tokens": 10, "output_tokens": 7, "cache_read_input_tokens": 5, "cache_creation_input_tokens": 0}
     provider.script(Scripted(text="hello", usage=used))
@@ -130,10 +131,10 @@ async def test_an_older_name_of_a_limit_is_tried_once(provider: LoopbackProvider
 @BOTH
 @EITHER_WAY
 async def test_a_refusal_is_told_and_paid(
-    provider: LoopbackProvider, reasoning: Opened, calls: list[Call], kind: Kind, max_tokens: int
+    provider: LoopbackProvider, reasoning: Opened, calls: list[ModelCall], kind: Kind, max_tokens: int
 ) -> None:
     provider.script(Scripted(text="I will not.", stop="refusal"))
-    with pytest.raises(Refused, match="I will not"):
+    with pytest.raises(ModelRefused, match="I will not"):
         await reasoning(kind).ask(ask(max_tokens, schema=CLOSED))
     assert calls[0].cost_usd and calls[0].error
 
@@ -154,7 +155,7 @@ async def test_an_answer_that_was_cut(
 @BOTH
 @pytest.mark.parametrize("status", [429, 529, 500])
 async def test_what_passes_is_tried_again(
-    provider: LoopbackProvider, reasoning: Opened, calls: list[Call], kind: Kind, status: int
+    provider: LoopbackProvider, reasoning: Opened, calls: list[ModelCall], kind: Kind, status: int
 ) -> None:
     provider.script(Scripted(status=status, retry_after=0.2), Scripted(status=status, retry_after=0), "at last")
     began = time.monotonic()
@@ -169,17 +170,17 @@ async def test_a_wait_longer_than_patience_is_not_waited(
 ) -> None:
     provider.otherwise = Scripted(status=429, retry_after=3600)
     with pytest.raises(Unavailable, match="429"):
-        await asyncio.wait_for(reasoning(kind).ask(ask()), 20)
+        await asyncio.wait_for(reasoning(kind).ask(ask()), HANG)
     assert len(provider.requests) == 1
 
 
 @BOTH
 async def test_a_storm_of_overload_ends_in_time(
-    provider: LoopbackProvider, reasoning: Opened, calls: list[Call], kind: Kind
+    provider: LoopbackProvider, reasoning: Opened, calls: list[ModelCall], kind: Kind
 ) -> None:
     provider.otherwise = Scripted(status=529)
     with pytest.raises(Unavailable, match="overloaded"):
-        await asyncio.wait_for(reasoning(kind, retry_seconds=1.0, max_retries=50).ask(ask()), 20)
+        await asyncio.wait_for(reasoning(kind, retry_seconds=1.0, max_retries=50).ask(ask()), HANG)
     assert 1 < len(provider.requests) < 6
     assert calls[0].error and "529" in calls[0].error
 
@@ -238,14 +239,14 @@ async def test_nobody_there(provider: LoopbackProvider, reasoning: Opened, kind:
 async def test_garbage_is_no_answer(provider: LoopbackProvider, reasoning: Opened, kind: Kind, body: bytes) -> None:
     provider.otherwise = Scripted(garbage=body)
     with pytest.raises(Unavailable):
-        await asyncio.wait_for(reasoning(kind, retry_seconds=0).ask(ask()), 20)
+        await asyncio.wait_for(reasoning(kind, retry_seconds=0).ask(ask()), HANG)
 
 
 @BOTH
 async def test_an_endless_body_is_not_read(provider: LoopbackProvider, reasoning: Opened, kind: Kind) -> None:
     provider.otherwise = Scripted(garbage=b" " * 20_000_000)
     with pytest.raises(Unavailable, match="longer than"):
-        await asyncio.wait_for(reasoning(kind, retry_seconds=0).ask(ask()), 60)
+        await asyncio.wait_for(reasoning(kind, retry_seconds=0).ask(ask()), HANG)
 
 
 @BOTH
@@ -271,7 +272,7 @@ async def test_silence_is_not_waited_out(
     provider.otherwise = Scripted(text="late", delay=60)
     llm = reasoning(kind, model={"timeout_seconds": 0.3}, max_retries=1, retry_seconds=5)
     with pytest.raises(Unavailable):
-        await asyncio.wait_for(llm.ask(ask(max_tokens)), 20)
+        await asyncio.wait_for(llm.ask(ask(max_tokens)), HANG)
     assert len(provider.requests) == 2
     await settled(provider, 2)
 
@@ -291,7 +292,7 @@ async def test_a_stream_may_be_slow_as_long_as_it_goes_on(
     "how", [Scripted(text="x", delay=60), Scripted(text="x" * 4000, pause=30)], ids=["wait", "stream"]
 )
 async def test_a_cancelled_call_is_dropped(
-    provider: LoopbackProvider, reasoning: Opened, calls: list[Call], kind: Kind, how: Scripted
+    provider: LoopbackProvider, reasoning: Opened, calls: list[ModelCall], kind: Kind, how: Scripted
 ) -> None:
     provider.otherwise = how
     asked = asyncio.ensure_future(reasoning(kind, model={"timeout_seconds": 60}).ask(ask(4096)))

@@ -12,9 +12,9 @@ import pytest
 
 from aurora_manifest.json.scanner import parse
 from aurora_manifest.model import Manifest
-from aurora_orchestration.llm.completion import Ask, BadReply, Reply
+from aurora_orchestration.llm.completion import Ask, BadReply, ModelReply
 from aurora_orchestration.sites.capability_search import MAX_SCHEMA, ROOM, nearest
-from aurora_orchestration.sites.plan import Argument, SitePlan, Step, arguments_of, described, misfits_of
+from aurora_orchestration.sites.plan import CallStep, SitePlan, StepArgument, arguments_of, described, misfits_of
 from aurora_orchestration.sites.planner import Planned, plan_calls
 from aurora_protocol import SiteError
 
@@ -55,16 +55,16 @@ SHOP = manifest(
 )
 
 
-def told(*steps: Step, given: tuple[str, ...] = ("password", "name")) -> str:
+def told(*steps: CallStep, given: tuple[str, ...] = ("password", "name")) -> str:
     return "\n".join(misfits_of(SitePlan(steps=steps), SHOP, given))
 
 
-def call(capability: str, *arguments: Argument) -> Step:
-    return Step(capability=capability, arguments=arguments)
+def call(capability: str, *arguments: StepArgument) -> CallStep:
+    return CallStep(capability=capability, arguments=arguments)
 
 
-def said(name: str, value: Any) -> Argument:
-    return Argument(name=name, value=json.dumps(value))
+def said(name: str, value: Any) -> StepArgument:
+    return StepArgument(name=name, value=json.dumps(value))
 
 
 class Model:
@@ -76,10 +76,12 @@ class Model:
         self.answers = list(answers)
         self.asked: list[dict[str, Any]] = []
 
-    async def ask(self, ask: Ask) -> Reply:
+    async def ask(self, ask: Ask) -> ModelReply:
         self.asked.append(json.loads(ask.prompt))
         answer = self.answers.pop(0)
-        return Reply(text=answer if isinstance(answer, str) else json.dumps(answer), model="scripted", provider="none")
+        return ModelReply(
+            text=answer if isinstance(answer, str) else json.dumps(answer), model="scripted", provider="none"
+        )
 
 
 def planned(model: Model, site: Manifest, request: str, *given: str) -> Planned:
@@ -95,63 +97,63 @@ def planned(model: Model, site: Manifest, request: str, *given: str) -> Planned:
         (call("search", said("words", "a"), said("most", 51)), "/most must be at most 50"),
         (call("search", said("words", "a"), said("words", "b")), "words is given twice"),
         (call("search", said("words", "a"), said("colour", "red")), "colour is no parameter; there is words, most"),
-        (call("search", Argument(name="words", value="bare words")), "its `value` is no JSON text"),
-        (call("search", Argument(name="words", value="NaN")), "its `value` is no JSON text"),
-        (call("search", Argument(name="words", value="1e999")), "its `value` is no JSON text"),
-        (call("search", Argument(name="words", value='"\\ud800"')), "its `value` is no JSON text"),
-        (call("search", Argument(name="words", value="9" * 5000)), "its `value` is no JSON text"),
-        (call("search", Argument(name="words", value="[" * 90_000)), "its `value` is no JSON text"),
-        (call("search", Argument(name="words", value=f'"{"x" * 200_000}"')), "the limit is 100,000"),
-        (call("search", Argument(name="words")), "words has 0 sources"),
-        (call("search", Argument(name="words", value='"a"', given="name")), "words has 2 sources"),
-        (call("search", Argument(name="words", value='"a"', pointer="/a")), "has a `pointer` and no `step`"),
-        (call("search", Argument(name="words", given="nothing")), 'which the user has not given'),
-        (call("search", Argument(name="words", given="password")), "a secret, and is no place for one"),
-        (call("search", Argument(name="words", step=1, pointer="/a")), "step 1, which does not come before"),
-        (call("search", Argument(name="words", step=-3, pointer="/a")), "which does not come before"),
+        (call("search", StepArgument(name="words", value="bare words")), "its `value` is no JSON text"),
+        (call("search", StepArgument(name="words", value="NaN")), "its `value` is no JSON text"),
+        (call("search", StepArgument(name="words", value="1e999")), "its `value` is no JSON text"),
+        (call("search", StepArgument(name="words", value='"\\ud800"')), "its `value` is no JSON text"),
+        (call("search", StepArgument(name="words", value="9" * 5000)), "its `value` is no JSON text"),
+        (call("search", StepArgument(name="words", value="[" * 90_000)), "its `value` is no JSON text"),
+        (call("search", StepArgument(name="words", value=f'"{"x" * 200_000}"')), "the limit is 100,000"),
+        (call("search", StepArgument(name="words")), "words has 0 sources"),
+        (call("search", StepArgument(name="words", value='"a"', given="name")), "words has 2 sources"),
+        (call("search", StepArgument(name="words", value='"a"', pointer="/a")), "has a `pointer` and no `step`"),
+        (call("search", StepArgument(name="words", given="nothing")), 'which the user has not given'),
+        (call("search", StepArgument(name="words", given="password")), "a secret, and is no place for one"),
+        (call("search", StepArgument(name="words", step=1, pointer="/a")), "step 1, which does not come before"),
+        (call("search", StepArgument(name="words", step=-3, pointer="/a")), "which does not come before"),
         (call("search", said("words", "[REDACTED]")), "what was taken out of the request"),
         (call("login", said("name", "me"), said("password", "hunter22")), "is a password: it must be `given`"),
     ],
 )  # fmt: skip
-def test_what_does_not_fit_is_told_in_a_line_each(step: Step, problem: str) -> None:
+def test_what_does_not_fit_is_told_in_a_line_each(step: CallStep, problem: str) -> None:
     lines = told(step).splitlines()
     assert len(lines) == 1, lines
     assert lines[0].startswith("step 1") and problem in lines[0]
 
 
 def test_a_plan_that_fits_has_nothing_told_of_it() -> None:
-    first = call("login", Argument(name="name", given="name"), Argument(name="password", given="password"))
+    first = call("login", StepArgument(name="name", given="name"), StepArgument(name="password", given="password"))
     second = call("search", said("words", "tea"))
-    third = call("order", Argument(name="id", step=2, pointer="/found/0/id"), said("count", 2))
+    third = call("order", StepArgument(name="id", step=2, pointer="/found/0/id"), said("count", 2))
     assert told(first, second, third) == ""
-    assert told(call("cashless", Argument(name="coupon", step=1, pointer=""))) == (
+    assert told(call("cashless", StepArgument(name="coupon", step=1, pointer=""))) == (
         "step 1, cashless: coupon is to come from step 1, which does not come before"
     )
-    assert told(second, call("cashless", Argument(name="coupon", step=1, pointer=""))) == "", "not known yet"
+    assert told(second, call("cashless", StepArgument(name="coupon", step=1, pointer=""))) == "", "not known yet"
     assert "anyOf" in told(call("cashless"))
 
 
 @pytest.mark.parametrize("pointer", ["found", "/a~2", "~", "/" + "~" * 9])
 def test_places_that_are_none_are_told_before_anything_is_sent(pointer: str) -> None:
-    step = call("order", Argument(name="id", step=1, pointer=pointer), said("count", 1))
+    step = call("order", StepArgument(name="id", step=1, pointer=pointer), said("count", 1))
     assert "is to come from a place that is none" in told(call("search", said("words", "a")), step)
 
 
 @pytest.mark.parametrize("pointer", ["/found/7", "/found/-1", "/found/x", "/nothing", "/found/0/id/deeper", "/" * 3000])
 def test_a_pointer_into_nowhere_is_told_when_the_answer_is_there(pointer: str) -> None:
-    step = call("order", Argument(name="id", step=1, pointer=pointer), said("count", 1))
+    step = call("order", StepArgument(name="id", step=1, pointer=pointer), said("count", 1))
     with pytest.raises(SiteError, match="where there is no such thing"):
         arguments_of(step, {}, [{"found": [{"id": "a"}]}])
 
 
 def test_arguments_come_from_where_the_plan_says() -> None:
-    step = Step(
+    step = CallStep(
         capability="order",
         arguments=(
-            Argument(name="id", step=1, pointer="/found/0/a~1b"),
-            Argument(name="count", given="how many"),
+            StepArgument(name="id", step=1, pointer="/found/0/a~1b"),
+            StepArgument(name="count", given="how many"),
             said("more", {"a": [1, None, "ü"]}),
-            Argument(name="all", step=1),
+            StepArgument(name="all", step=1),
         ),
     )
     answers = [{"found": [{"a/b": "7"}]}]

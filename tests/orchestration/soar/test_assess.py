@@ -8,7 +8,7 @@ import pytest
 from aurora_orchestration.llm.completion import Llm
 from aurora_orchestration.llm.models import open_models
 from aurora_orchestration.settings import ComplexitySettings, KeywordSettings, Route, Routes
-from aurora_orchestration.soar.assess import Judged, assess, by_model
+from aurora_orchestration.soar.assess import AssessmentReply, assess, by_model
 from aurora_orchestration.soar.keywords import Keyed
 from aurora_orchestration.soar.stages import silence
 from tests.orchestration.llm.loopback import LoopbackProvider, Scripted
@@ -124,7 +124,7 @@ def test_a_model_may_want_more_verification_than_routing_has_but_not_less() -> N
     keyed = Keyed("complex", 0.5, 0.6, (), decided=False)
 
     def verification(complexity: Any, wanted: Any, settings: ComplexitySettings = USUAL) -> str:
-        judged = Judged(complexity=complexity, confidence=0.9, recommended_verification=wanted)
+        judged = AssessmentReply(complexity=complexity, confidence=0.9, recommended_verification=wanted)
         return by_model(judged, keyed, settings).verification
 
     assert verification("medium", "option_b") == "option_b"

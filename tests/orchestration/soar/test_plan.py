@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from aurora_orchestration.llm.completion import BadReply, Refused
+from aurora_orchestration.llm.completion import BadReply, ModelRefused
 from aurora_orchestration.settings import ScoringSettings
 from aurora_orchestration.soar.plan import most_calls, option_for, plan
 from aurora_orchestration.types import Plan, VerificationOption
@@ -224,7 +224,7 @@ async def test_truncated_answers_end_as_an_attempt(provider: LoopbackProvider) -
 
 async def test_a_refusal_is_not_tried_again(provider: LoopbackProvider) -> None:
     provider.script(Scripted(text="", stop="refusal"))
-    with pytest.raises(Refused):
+    with pytest.raises(ModelRefused):
         await planned(provider)
     assert len(provider.requests) == 1
 

@@ -6,11 +6,22 @@ import math
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
 from aurora_orchestration.settings import DecompositionWeights, OutputWeights, ScoringSettings, WeightedScoring
+from aurora_orchestration.soar.collect import outcome_of
 from aurora_orchestration.soar.replies import CheckReply
-from aurora_orchestration.soar.scores import Judged, ScoringError, judge, notices, outcome, stricter, verdict
-from aurora_orchestration.types import Verification
+from aurora_orchestration.soar.scores import (
+    Judged,
+    ScoringError,
+    below_pass,
+    computed,
+    judge,
+    notices,
+    stricter,
+    verdict,
+)
+from aurora_orchestration.types import AgentResponse, Check, Output, Verification
 
 SETTINGS = ScoringSettings()
 WEIGHTS = DecompositionWeights()
@@ -19,6 +30,15 @@ WEIGHTS = DecompositionWeights()
 def verification(*scores: float, **more: object) -> Verification:
     names = ("completeness", "consistency", "groundedness", "routability")
     return judge(Judged(scores=dict(zip(names, scores, strict=True)), **more), WEIGHTS, SETTINGS, by="option_a")  # type: ignore[arg-type]
+
+
+def _weighted(relevance: float, completeness: float, groundedness: float) -> ScoringSettings:
+    weights = OutputWeights(relevance=relevance, completeness=completeness, groundedness=groundedness)
+    return ScoringSettings(weighted_scoring=WeightedScoring(agent_output=weights))
+
+
+def _check(score: float) -> Check:
+    return Check(score=score, passed=True)
 
 
 def test_completeness_weighs_most() -> None:
@@ -75,8 +95,116 @@ def test_no_judge_raises_what_rules_found() -> None:
     assert "logs are missing" in both.checks["completeness"].issues
 
 
-def test_outputs_are_kept_in_part_when_retries_run_out() -> None:
-    middling = verification(0.6, 0.6, 0.6, 0.6)
-    assert [outcome(middling, attempt, SETTINGS) for attempt in (0, 1, 2)] == ["retry", "retry", "partial"]
-    assert outcome(verification(0.9, 0.9, 0.9, 0.9), 2, SETTINGS) == "accept"
-    assert outcome(verification(0.1, 0.1, 0.1, 0.1), 0, SETTINGS) == "reject"
+def test_the_stricter_of_rules_and_judge_says_whether_a_check_passed_and_why() -> None:
+    detail = {"completeness": "by rule", "consistency": "by rule"}
+    rules = verification(0.9, 0.6, 1, 1, details=detail, suggestions=("a", "b"))
+    both = stricter(
+        rules,
+        verification(0.6, 0.9, 1, 1, details={"completeness": "judged"}, suggestions=("b", "c")),
+        WEIGHTS,
+        SETTINGS,
+    )
+    checks = both.checks
+    assert [checks[name].passed for name in ("completeness", "consistency", "routability")] == [False, False, True]
+    assert (checks["completeness"].detail, checks["consistency"].detail) == ("judged", "by rule")
+    assert both.suggestions == ("a", "b", "c") and both.overall_score == pytest.approx(0.76)
+
+
+@pytest.mark.parametrize(
+    ("by_rule", "by_judge", "score", "expected"),
+    [
+        (1.0, 1.0, 0.6, "retry"),  # whoever found it: half-way between trying again and passing
+        (0.55, 1.0, 0.55, "retry"),  # what is worse stays as bad
+        (0.1, 1.0, 0.1, "fail"),
+    ],
+)
+@pytest.mark.parametrize("finder", ["rule", "judge"])
+def test_one_broken_thing_is_not_averaged_away(
+    finder: str, by_rule: float, by_judge: float, score: float, expected: str
+) -> None:
+    broken = {"critical_issues": ("a circle",)}
+    rules = verification(*[by_rule] * 4, **(broken if finder == "rule" else {}))
+    judged = verification(*[by_judge] * 4, **(broken if finder == "judge" else {}))
+    both = stricter(rules, judged, WEIGHTS, SETTINGS)
+    assert both.critical_issues == ("a circle",)
+    assert (round(both.overall_score, 6), both.verdict) == (score, expected)
+    assert both.overall_score < SETTINGS.pass_threshold
+
+
+@pytest.mark.parametrize(
+    ("passing", "retrying", "expected"), [(0.7, 0.5, 0.6), (0.8, 0.2, 0.5), (0.5, 0.9, 0.5), (0.0, 0.0, 0.0)]
+)
+def test_what_is_broken_gets_no_better_than_half_way_to_passing(
+    passing: float, retrying: float, expected: float
+) -> None:
+    settings = ScoringSettings(pass_threshold=passing, retry_threshold=retrying)
+    assert below_pass(settings) == pytest.approx(expected, abs=1e-8)
+    if passing:
+        assert verdict(below_pass(settings), settings) != "pass"
+
+
+@pytest.mark.parametrize(
+    ("stated", "said"),
+    [
+        ({"stated_score": 0.82}, ""),  # within two hundredths
+        ({"stated_score": 0.781}, ""),
+        ({"stated_score": 0.821}, "the judge said 0.821 overall; its checks make 0.80"),
+        ({"stated_score": 0.779}, "the judge said 0.779 overall; its checks make 0.80"),
+        ({"stated_score": math.nan}, "the judge said nan overall"),
+        ({"stated_verdict": "pass"}, ""),
+        ({"stated_verdict": "retry"}, "the judge said retry; its checks make pass"),
+        ({"stated_passes": {"completeness": True, "nonsense": False}}, ""),
+        ({"stated_passes": {"completeness": False}}, "completeness: said to fail with a score of 0.80"),
+    ],
+)
+def test_what_a_judge_concludes_otherwise_is_told_and_counts_for_nothing(stated: dict[str, object], said: str) -> None:
+    found = verification(0.8, 0.8, 0.8, 0.8, **stated)
+    assert (found.overall_score, found.verdict) == (0.8, "pass")
+    assert len(found.notices) == (1 if said else 0) and "".join(found.notices).startswith(said)
+
+
+def test_the_border_of_a_single_check_belongs_to_passing() -> None:
+    checks = verification(0.7, 0.6999, 1, 1, stated_passes={"completeness": False, "consistency": True})
+    assert (checks.checks["completeness"].passed, checks.checks["consistency"].passed) == (True, False)
+    assert [each.partition(" with")[0] for each in checks.notices] == [
+        "completeness: said to fail",
+        "consistency: said to pass",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        (ScoringSettings(pass_threshold=0.5, retry_threshold=0.5), ""),
+        (ScoringSettings(pass_threshold=0.5, retry_threshold=0.51), "nothing will ever be retried"),
+        (_weighted(0.2, 0.2, 0.2), "scoring.weighted_scoring.agent_output: weights sum to 0.6"),
+        (_weighted(0.4, 0.3, 0.3000005), ""),  # rounding is no oddity
+        (_weighted(0.4, 0.3, 0.300005), "weights sum to 1.0000"),
+        (_weighted(0.0, 0.0, 0.0), ""),  # an error of its own, where they are used
+    ],
+)
+def test_odd_settings_are_told_of(settings: ScoringSettings, said: str) -> None:
+    told = notices(settings)
+    assert len(told) == (1 if said else 0) and said in "".join(told)
+
+
+def test_what_is_exact_on_paper_misses_no_threshold_by_a_bit() -> None:
+    assert computed({"a": _check(0.1), "b": _check(0.7)}, {"a": 0.1, "b": 0.9}) == 0.64
+    assert computed({"a": _check(1.0)}, {"a": 1.0000001}) == 1.0
+    assert computed({"a": _check(0.1234564)}, {"a": 1.0}) == 0.123456
+
+
+@pytest.mark.parametrize(
+    ("score", "expected"), [(None, "pass"), (0.7, "pass"), (0.6999, "retry"), (0.5, "retry"), (0.4999, "reject")]
+)
+def test_an_output_is_taken_tried_again_or_given_to_another(score: float | None, expected: str) -> None:
+    """App. D. One that nobody could verify is taken as it is; a critical issue holds back from passing."""
+    response = AgentResponse(
+        subgoal_id="SG1", agent_id="a", status="success", output=Output(summary="x", confidence=0.1)
+    )
+    judged = None if score is None else verification(score, score, score, score)
+    assert outcome_of(response, judged, SETTINGS) == expected
+    assert outcome_of(replace(response, output=None), judged, SETTINGS) == "reject", "nothing is there to be judged"
+    if judged is not None and score is not None and score >= 0.5:
+        broken = verification(score, score, score, score, critical_issues=("x",))
+        assert outcome_of(response, broken, SETTINGS) == "retry"

@@ -4,11 +4,8 @@ local scratch = require('aurora.scratch')
 
 local M = {}
 
-local PHASES = { 'propose', 'specs', 'design', 'tasks', 'apply', 'verify', 'archive' }
-local FAILURES = {
-  'spec_misunderstanding', 'hallucination', 'infinite_loop', 'tool_failure', 'constraint_violation', 'incomplete',
-  'regression',
-}
+local choices = require('aurora.deliverable_choices')
+local PHASES, FAILURES = choices.PHASES, choices.FAILURE_TYPES
 
 -- What each action takes, read from the words behind it: params, or nil and what is wrong.
 local actions = {

@@ -1,20 +1,22 @@
 // Deliverables: begun, moved on and ended by quick picks.
 import * as vscode from "vscode";
-import { Deliverable, PHASES } from "../protocol";
+import { PHASES } from "../deliverableEvents";
+import type { DeliverableParams, FailureType, ListRequest } from "../deliverableEvents";
+import { Deliverable } from "../protocol";
 import type { DeliverableState } from "../protocol";
 import type { Connection } from "../server/connection";
 import { escaped, firstRoot } from "../places";
 import type { Pages } from "../pages";
 
-const FAILURES = [
-  ["incomplete", "Not all of it was done"],
-  ["spec_misunderstanding", "The spec was misunderstood"],
-  ["hallucination", "Something was relied on that is not there"],
-  ["infinite_loop", "It went round in circles"],
-  ["tool_failure", "A tool did not work"],
-  ["constraint_violation", "A constraint was broken"],
-  ["regression", "Something else broke"],
-] as const;
+const FAILURES: Record<FailureType, string> = {
+  incomplete: "Not all of it was done",
+  spec_misunderstanding: "The spec was misunderstood",
+  hallucination: "Something was relied on that is not there",
+  infinite_loop: "It went round in circles",
+  tool_failure: "A tool did not work",
+  constraint_violation: "A constraint was broken",
+  regression: "Something else broke",
+};
 
 export class Deliverables {
   constructor(
@@ -23,7 +25,7 @@ export class Deliverables {
   ) {}
 
   async list(status?: "open"): Promise<DeliverableState[]> {
-    const params = { action: "list", limit: 200, ...(status ? { status } : {}) };
+    const params: ListRequest = { action: "list", limit: 200, ...(status ? { status } : {}) };
     return (await this.connection.request<{ deliverables: DeliverableState[] }>(Deliverable, params)).deliverables;
   }
 
@@ -63,7 +65,7 @@ export class Deliverables {
   async fail(given?: DeliverableState): Promise<void> {
     const chosen = given ?? (await this.pick("Which deliverable has failed?"));
     if (!chosen) return;
-    const items = FAILURES.map(([label, description]) => ({ label, description }));
+    const items = (Object.keys(FAILURES) as FailureType[]).map((label) => ({ label, description: FAILURES[label] }));
     const failure = await vscode.window.showQuickPick(items, { title: `AURORA: ${chosen.change_id} failed`, placeHolder: "How did it fail?" });
     if (!failure) return;
     const reason = await vscode.window.showInputBox({ title: `AURORA: ${chosen.change_id} failed`, prompt: "Why, in a sentence (may be empty)" });
@@ -92,7 +94,7 @@ export class Deliverables {
     return (await vscode.window.showQuickPick(items, { title: "AURORA: Deliverables", placeHolder }))?.state;
   }
 
-  private async tell(params: Record<string, unknown>, done: string): Promise<DeliverableState> {
+  private async tell(params: DeliverableParams, done: string): Promise<DeliverableState> {
     const state = await this.connection.request<DeliverableState>(Deliverable, params);
     void vscode.window.setStatusBarMessage(`$(check) ${state.change_id}: ${done}`, 6000);
     return state;

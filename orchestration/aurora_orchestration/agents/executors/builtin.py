@@ -15,7 +15,7 @@ from aurora_orchestration.agents.envelope import CallFacts, failed, response_of_
 from aurora_orchestration.agents.task import Task, document
 from aurora_orchestration.agents.user_questions import Dialogue
 from aurora_orchestration.guardrails.redaction import redact
-from aurora_orchestration.llm.completion import Ask, Llm, Refused
+from aurora_orchestration.llm.completion import Ask, Llm, ModelRefused
 from aurora_orchestration.llm.structured import ask_for
 from aurora_orchestration.types import Agent, AgentResponse
 
@@ -53,7 +53,7 @@ GENERIC = Agent(
 """The agent that always works (App. F): all capabilities, no specialisation."""
 
 
-class _Found(Struct, frozen=True, kw_only=True):
+class _AgentReply(Struct, frozen=True, kw_only=True):
     status: Literal["success", "partial", "error"]
     summary: str
     confidence: float
@@ -75,8 +75,8 @@ async def run(agent: Agent, task: Task, llm: Llm, dialogue: Dialogue) -> AgentRe
             model_used=llm.model,
         )
         try:
-            found = await ask_for(llm, ask, _Found)
-        except Refused as error:
+            found = await ask_for(llm, ask, _AgentReply)
+        except ModelRefused as error:
             return failed(told, f"{llm.model} declined to work on this: {error}")
         question = (found.needs_user or "").strip()
         if not question or not may_ask:

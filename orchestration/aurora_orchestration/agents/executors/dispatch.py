@@ -10,9 +10,10 @@ from pathlib import Path
 
 import msgspec
 
-from aurora_orchestration.agents.envelope import CallFacts, failed
+from aurora_orchestration.agents.envelope import CallFacts, failed, response_of, response_of_value
 from aurora_orchestration.agents.executors import builtin
 from aurora_orchestration.agents.executors.environment import environment_for
+from aurora_orchestration.agents.executors.plugin_executors import Surroundings, plugged
 from aurora_orchestration.agents.executors.processes import AgentError
 from aurora_orchestration.agents.task import Task
 from aurora_orchestration.agents.user_questions import Dialogue
@@ -110,6 +111,8 @@ class Executors:
                 workspace=self._workspace,
                 seconds=seconds,
             )
+        if agent.type != "mcp":
+            return await self._by_plugin(agent, task, llm, dialogue, seconds)
         from aurora_orchestration.agents.executors import mcp, mcp_session
 
         launch = await asyncio.to_thread(mcp_session.launch_of, agent)
@@ -124,3 +127,20 @@ class Executors:
             workspace=self._workspace,
             seconds=seconds,
         )
+
+    async def _by_plugin(
+        self, agent: Agent, task: Task, llm: Llm | None, dialogue: Dialogue, seconds: float
+    ) -> AgentResponse:
+        kind = plugged().get(agent.type)
+        if kind is None:
+            raise AgentError(f"agent {agent.id}: nothing here runs agents of type {agent.type}; install its plug-in")
+        surroundings = Surroundings(
+            environment=environment_for(agent.environment, self._environ, self._barred),
+            folder=self._folder,
+            workspace=self._workspace,
+            seconds=seconds,
+            llm=llm,
+        )
+        answer = await kind.run(agent, task, dialogue, surroundings)
+        facts = CallFacts(subgoal_id=task.subgoal.id, agent_id=agent.id, interactions=dialogue.interactions)
+        return response_of_value(answer, facts) if isinstance(answer, dict) else response_of(str(answer), facts)

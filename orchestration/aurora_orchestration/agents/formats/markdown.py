@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from aurora_orchestration.agents.capability_words import capabilities_of, domains_of
-from aurora_orchestration.agents.sources import Found, Seen, Source, look, read_text
+from aurora_orchestration.agents.sources import AgentSource, FoundAgents, Seen, look, read_text
 from aurora_orchestration.types import Agent
 
 MAX_AGENT_BYTES = 128 << 10
@@ -23,7 +23,7 @@ MAX_DEPTH = 2
 MAX_DESCRIPTION = 4_000
 
 
-def read_folder(source: Source) -> Found:
+def read_folder(source: AgentSource) -> FoundAgents:
     """The agents of a folder and of the folders in it, by name. What was looked at is in `seen`."""
     agents: list[Agent] = []
     notices: list[str] = []
@@ -34,13 +34,13 @@ def read_folder(source: Source) -> Found:
             break
         seen.append(look(path))
         shown = f"{source.shown.rstrip('/')}/{path.relative_to(source.path).as_posix()}"
-        agent, notice = read_agent(Source(path, shown, source.base, source.ours, source.trusted))
+        agent, notice = read_agent(AgentSource(path, shown, source.base, source.ours, source.trusted))
         agents += [agent] if agent else []
         notices += [notice] if notice else []
-    return Found(tuple(agents), tuple(notices), tuple(seen))
+    return FoundAgents(tuple(agents), tuple(notices), tuple(seen))
 
 
-def read_agent(source: Source) -> tuple[Agent | None, str]:
+def read_agent(source: AgentSource) -> tuple[Agent | None, str]:
     """The agent of one Markdown file, None where it holds none; and what is wrong with it."""
     text, trouble = read_text(source, MAX_AGENT_BYTES)
     if trouble:

@@ -14,7 +14,7 @@ from msgspec import Meta, Struct, field
 
 from aurora_orchestration.agents.capability_words import capabilities_of, domains_of
 from aurora_orchestration.agents.formats.registry_file import Line, Lines, Pairs, Word, located
-from aurora_orchestration.agents.sources import MAX_SETTINGS_BYTES, Found, Source, read_text
+from aurora_orchestration.agents.sources import MAX_SETTINGS_BYTES, AgentSource, FoundAgents, read_text
 from aurora_orchestration.types import Agent
 from aurora_protocol import typed
 
@@ -38,23 +38,23 @@ class _Project(Struct, frozen=True, rename="camel"):
     mcp_servers: dict[str, Any] = field(default_factory=dict)
 
 
-class _File(Struct, frozen=True, rename="camel"):
+class _ServersFile(Struct, frozen=True, rename="camel"):
     mcp_servers: dict[str, Any] = field(default_factory=dict)
     projects: dict[str, msgspec.Raw] = field(default_factory=dict)
 
 
-def read_servers(source: Source, workspace: Path) -> Found:
+def read_servers(source: AgentSource, workspace: Path) -> FoundAgents:
     """Each configured server as one agent; those of `workspace` itself before those of every project."""
     text, trouble = read_text(source, MAX_SETTINGS_BYTES)
     if trouble:
-        return Found(notices=(trouble,))
+        return FoundAgents(notices=(trouble,))
     try:
-        document = typed.decode(text or "{}", _File)
+        document = typed.decode(text or "{}", _ServersFile)
         own = document.projects.get(os.fspath(workspace))
         mine = typed.decode(own, _Project).mcp_servers if own is not None and not source.ours else {}
     except (msgspec.MsgspecError, RecursionError) as error:
         said = "is nested too deeply" if isinstance(error, RecursionError) else str(error)
-        return Found(notices=(f"{source.shown}: cannot be used: {said}",))
+        return FoundAgents(notices=(f"{source.shown}: cannot be used: {said}",))
     agents: list[Agent] = []
     notices: list[str] = []
     for name, told in list({**document.mcp_servers, **mine}.items())[:MAX_SERVERS]:
@@ -64,23 +64,23 @@ def read_servers(source: Source, workspace: Path) -> Found:
             notices.append(f"{source.shown}: mcpServers.{name[:60]}: {error}; it was left out")
             continue
         agents += [agent] if agent else []
-    return Found(tuple(agents), tuple(notices))
+    return FoundAgents(tuple(agents), tuple(notices))
 
 
 def server_named(path: Path, name: str) -> Server | None:
     """The server called `name` in a configuration, or its only one; None where it is not clear. Blocks."""
-    text, trouble = read_text(Source(path, str(path), path.parent, ours=False, trusted=True), MAX_SETTINGS_BYTES)
+    text, trouble = read_text(AgentSource(path, str(path), path.parent, ours=False, trusted=True), MAX_SETTINGS_BYTES)
     if trouble:
         return None
     try:
-        servers = typed.decode(text, _File).mcp_servers
+        servers = typed.decode(text, _ServersFile).mcp_servers
         told = servers.get(name, next(iter(servers.values())) if len(servers) == 1 else None)
         return typed.convert(told, Server) if told is not None else None
     except (msgspec.MsgspecError, RecursionError):
         return None
 
 
-def _agent(name: str, server: Server, source: Source) -> Agent | None:
+def _agent(name: str, server: Server, source: AgentSource) -> Agent | None:
     if server.disabled:
         return None
     if server.url is not None or server.type not in ("stdio", ""):

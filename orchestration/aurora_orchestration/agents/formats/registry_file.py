@@ -9,8 +9,9 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta, Struct, field
 
-from aurora_orchestration.agents.sources import MAX_AGENTS, Found, Source, read_text
-from aurora_orchestration.types import Agent, AgentType, Share
+from aurora_orchestration.agents.executors.plugin_executors import plugged, type_of
+from aurora_orchestration.agents.sources import MAX_AGENTS, AgentSource, FoundAgents, read_text
+from aurora_orchestration.types import Agent, Share
 from aurora_protocol import typed
 
 Word = Annotated[str, Meta(min_length=1, max_length=200)]
@@ -47,29 +48,20 @@ class _Registry(Struct, frozen=True):
     agents: list[Any] = field(default_factory=list)
 
 
-class _File(Struct, frozen=True):
+class _RegistryFile(Struct, frozen=True):
     agent_registry: _Registry | None = None
     agents: list[Any] | None = None
 
 
-_TYPES: dict[str, AgentType] = {
-    "mcp": "mcp",
-    "executable": "executable",
-    "http": "http",
-    "builtin": "builtin",
-    "built_in": "builtin",
-}
-
-
-def read_registry(source: Source) -> Found:
+def read_registry(source: AgentSource) -> FoundAgents:
     """The agents of a registry file. What is wrong is a notice that names file and member; the rest holds."""
     text, trouble = read_text(source)
     if trouble:
-        return Found(notices=(trouble,))
+        return FoundAgents(notices=(trouble,))
     try:
         entries = _entries(text)
     except (msgspec.MsgspecError, RecursionError) as error:
-        return Found(notices=(f"{source.shown}: {_said(error)}",))
+        return FoundAgents(notices=(f"{source.shown}: {_said(error)}",))
     agents: list[Agent] = []
     notices: list[str] = []
     if len(entries) > MAX_AGENTS:
@@ -81,13 +73,13 @@ def read_registry(source: Source) -> Found:
             name = entry.get("id") if isinstance(entry, dict) else None
             called = f" ({name[:60]!r})" if isinstance(name, str) else ""
             notices.append(f"{source.shown}: agents[{place}]{called}: {_said(error)}; it was left out")
-    return Found(tuple(agents), tuple(notices))
+    return FoundAgents(tuple(agents), tuple(notices))
 
 
 def _entries(text: str) -> list[Any]:
     if text.lstrip().startswith("["):
         return typed.decode(text, list[Any])
-    document = typed.decode(text or "{}", _File)
+    document = typed.decode(text or "{}", _RegistryFile)
     if document.agent_registry is not None:
         return document.agent_registry.agents
     if document.agents is not None:
@@ -95,10 +87,11 @@ def _entries(text: str) -> list[Any]:
     raise msgspec.ValidationError('has neither "agent_registry" nor a list of agents')
 
 
-def _agent(entry: _Entry, source: Source) -> Agent:
-    kind = _TYPES.get(entry.type)
+def _agent(entry: _Entry, source: AgentSource) -> Agent:
+    kind = type_of(entry.type)
     if kind is None:
-        raise ValueError(f"type {entry.type[:40]!r} is none of mcp, executable, http, builtin")
+        more = "".join(f", {each}" for each in sorted(plugged()))
+        raise ValueError(f"type {entry.type[:40]!r} is none of mcp, executable, http, builtin{more}")
     if kind == "http" and not entry.endpoint:
         raise ValueError("an http agent needs an endpoint")
     if kind in ("mcp", "executable") and not (entry.path or entry.command):

@@ -8,7 +8,7 @@ import warnings
 from typing import TYPE_CHECKING, Any, Literal
 
 from aurora_orchestration.llm.providers.http_client import open_client
-from aurora_orchestration.llm.providers.provider import Answer, Declined, Passing, Wanted, count
+from aurora_orchestration.llm.providers.provider import BadRequest, Completion, Passing, Wanted, count
 from aurora_orchestration.llm.providers.retry import retried
 from aurora_orchestration.llm.providers.sdk_errors import as_llm_error, failures
 from aurora_orchestration.llm.shapes import is_closed
@@ -55,7 +55,7 @@ class AnthropicProvider:
         self._unknown: set[str] = set()
         self._takes_temperature = True
 
-    async def complete(self, wanted: Wanted) -> Answer:
+    async def complete(self, wanted: Wanted) -> Completion:
         """Ask it, in a simpler way where it does not know the one that was tried."""
         if self._client is None:
             self._client = await asyncio.to_thread(self._open)
@@ -71,7 +71,7 @@ class AnthropicProvider:
                     retries=self._retries,
                     retry_seconds=self._retry_seconds,
                 )
-            except Declined as error:
+            except BadRequest as error:
                 words = error.detail.casefold()
                 if error.status not in (400, 422):
                     raise
@@ -101,7 +101,7 @@ class AnthropicProvider:
             http_client=open_client(self._base_url, self._timeout),
         )
 
-    async def _attempt(self, client: AsyncAnthropic, wanted: Wanted, way: str) -> Answer:
+    async def _attempt(self, client: AsyncAnthropic, wanted: Wanted, way: str) -> Completion:
         import anthropic
 
         asked = self._request(wanted, way)
@@ -138,11 +138,11 @@ class AnthropicProvider:
             **more,
         }
 
-    def _answer(self, message: Message) -> Answer:
+    def _answer(self, message: Message) -> Completion:
         texts = [str(block.text) for block in message.content if block.type == "text"]
         given = [block.input for block in message.content if block.type == "tool_use"]
         used = message.usage
-        return Answer(
+        return Completion(
             text=json.dumps(given[0], ensure_ascii=False) if given else "".join(texts),
             model=str(message.model or self.model),
             usage=Usage(

@@ -8,12 +8,12 @@ from typing import Any, Protocol
 from msgspec import Struct
 
 from aurora_orchestration.llm.completion import Unavailable
-from aurora_orchestration.llm.providers.provider import Answer, Wanted, count
+from aurora_orchestration.llm.providers.provider import Completion, Wanted, count
 from aurora_orchestration.types import Usage
 
 
 class EditorReply(Struct, frozen=True, kw_only=True):
-    """What an editor's model answered. Editors that do not count tokens give None."""
+    """Reply of an editor's model. Editors that do not count tokens give None."""
 
     text: str
     model: str
@@ -38,7 +38,7 @@ class EditorProvider:
         self._editor = editor
         self._timeout = timeout
 
-    async def complete(self, wanted: Wanted) -> Answer:
+    async def complete(self, wanted: Wanted) -> Completion:
         """Ask it. It may take as long as a stream of that length."""
         limit = wanted.limit(self._timeout)
         system = wanted.system if wanted.schema is None else wanted.system_with_shape()
@@ -48,4 +48,4 @@ class EditorProvider:
         except TimeoutError:
             raise Unavailable(f"the editor's model did not answer within {limit:g} s; is the editor busy?") from None
         usage = Usage(input_tokens=count(reply.input_tokens), output_tokens=count(reply.output_tokens))
-        return Answer(text=reply.text, model=reply.model or self.model, usage=usage)
+        return Completion(text=reply.text, model=reply.model or self.model, usage=usage)

@@ -6,7 +6,7 @@ import asyncio
 from typing import TYPE_CHECKING, Any, Literal
 
 from aurora_orchestration.llm.providers.http_client import open_client
-from aurora_orchestration.llm.providers.provider import Answer, Declined, Passing, Wanted, count
+from aurora_orchestration.llm.providers.provider import BadRequest, Completion, Passing, Wanted, count
 from aurora_orchestration.llm.providers.retry import retried
 from aurora_orchestration.llm.providers.sdk_errors import as_llm_error, failures
 from aurora_orchestration.llm.shapes import is_closed
@@ -54,7 +54,7 @@ class OpenAiProvider:
         self._takes_temperature = True
         self._counts_streams = True
 
-    async def complete(self, wanted: Wanted) -> Answer:
+    async def complete(self, wanted: Wanted) -> Completion:
         """Ask it, in a simpler way where it does not know the one that was tried."""
         if self._client is None:
             self._client = await asyncio.to_thread(self._open)
@@ -69,7 +69,7 @@ class OpenAiProvider:
                     retries=self._retries,
                     retry_seconds=self._retry_seconds,
                 )
-            except Declined as error:
+            except BadRequest as error:
                 if error.status not in (400, 422) or not self._learned(error.detail.casefold(), request):
                     raise
 
@@ -125,7 +125,7 @@ class OpenAiProvider:
             **more,
         }
 
-    async def _attempt(self, client: AsyncOpenAI, request: dict[str, Any]) -> Answer:
+    async def _attempt(self, client: AsyncOpenAI, request: dict[str, Any]) -> Completion:
         import openai
 
         try:
@@ -138,7 +138,7 @@ class OpenAiProvider:
         except failures(openai) as error:
             raise as_llm_error(error, openai, who=self.name, model=self.model, key=self._key) from error
 
-    async def _gathered(self, stream: Any) -> Answer:
+    async def _gathered(self, stream: Any) -> Completion:
         """A streamed answer as one."""
         said: list[str] = []
         refused: list[str] = []
@@ -154,12 +154,12 @@ class OpenAiProvider:
             raise Passing(f"{self.name} broke off in the middle of an answer; try again")
         return self._answer("".join(said), "".join(refused), finish, model, used)
 
-    def _answer(self, said: str, refused: str, finish: str | None, model: str | None, used: Any) -> Answer:
+    def _answer(self, said: str, refused: str, finish: str | None, model: str | None, used: Any) -> Completion:
         details = getattr(used, "prompt_tokens_details", None)
         read = count(getattr(details, "cached_tokens", None))
         written = count(getattr(details, "cache_write_tokens", None))
         asked = count(getattr(used, "prompt_tokens", None))
-        return Answer(
+        return Completion(
             text=refused or str(said),
             model=str(model or self.model),
             usage=Usage(

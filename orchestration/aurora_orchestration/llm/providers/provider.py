@@ -40,8 +40,8 @@ class Wanted(Struct, frozen=True, kw_only=True):
         return f"{self.system}\n\nAnswer with one JSON object and nothing else. Its JSON Schema: {shape}"
 
 
-class Answer(Struct, frozen=True, kw_only=True):
-    """What a provider answered, as it said it: its counts are not to be trusted yet."""
+class Completion(Struct, frozen=True, kw_only=True):
+    """Answer of a provider, as it said it: its counts are not to be trusted yet."""
 
     text: str
     model: str
@@ -60,19 +60,19 @@ class Provider(Protocol):
     def model(self) -> str:
         """The model, as the provider spells it."""
 
-    async def complete(self, wanted: Wanted) -> Answer:
+    async def complete(self, wanted: Wanted) -> Completion:
         """Ask it. Raises an `LlmError`; when cancelled, the request is dropped."""
 
 
 class Passing(Unavailable):
-    """What may be over soon; `wait` is how many seconds the provider asks to stay away for."""
+    """Failure that may be over soon; `wait` is how many seconds the provider asks to stay away for."""
 
     def __init__(self, message: str, wait: float | None = None) -> None:
         super().__init__(message)
         self.wait = wait
 
 
-class Declined(Rejected):
+class BadRequest(Rejected):
     """A request that was not taken, with the status and the provider's words."""
 
     def __init__(self, message: str, status: int, detail: str) -> None:

@@ -8,7 +8,7 @@ from types import ModuleType
 from typing import Any
 
 from aurora_orchestration.llm.completion import LlmError, Rejected, Unavailable
-from aurora_orchestration.llm.providers.provider import Declined, Passing
+from aurora_orchestration.llm.providers.provider import BadRequest, Passing
 
 _PASSING_STATUS = (408, 409, 425, 429)
 _PASSING_KINDS = ("overloaded_error", "rate_limit_error", "api_error", "timeout_error")
@@ -16,7 +16,7 @@ _SPENT = ("insufficient_quota", "billing_hard_limit_reached")
 
 
 def failures(sdk: ModuleType) -> tuple[type[Exception], ...]:
-    """What a call through an SDK may raise, answers that are no such answers included."""
+    """Exceptions that a call through an SDK may raise, answers that are no such answers included."""
     import httpx2
 
     return (sdk.APIError, httpx2.HTTPError, ValueError, TypeError, AttributeError, RuntimeError, LookupError)
@@ -57,7 +57,7 @@ def _by_status(error: Any, detail: str, who: str, model: str) -> LlmError:
         return Rejected(f"{who}: {detail}")
     if status in _PASSING_STATUS or status >= 500 or kind in _PASSING_KINDS:
         return Passing(f"{who} is overloaded or limits the rate ({status}); try again later", _wait(error))
-    return Declined(f"{who} did not take the request ({status}): {detail}", status, detail)
+    return BadRequest(f"{who} did not take the request ({status}): {detail}", status, detail)
 
 
 def _wait(error: Any) -> float | None:

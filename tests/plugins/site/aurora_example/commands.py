@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import click
 
+from aurora_cli.global_options import GlobalOptions
 from aurora_cli.output import print_json
 from aurora_cli.session import open_session
-from aurora_cli.settings import Settings
 from aurora_protocol import methods
 
 
 @click.command()
 @click.argument("query")
 @click.pass_obj
-def shout(settings: Settings, query: str) -> int:
+def shout(settings: GlobalOptions, query: str) -> int:
     """Say the name of what memory finds first, loudly. Exits 1 where it finds nothing."""
     with open_session(settings, settings.workspace) as client:
         found = client.request(methods.RECALL, {"query": query, "limit": 1})["results"]

@@ -1,0 +1,82 @@
+"""Options that several commands share, and what they amount to: the model to ask, the site to talk to."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from aurora_cli.command_types import Finite
+
+if TYPE_CHECKING:
+    from aurora_cli.global_options import GlobalOptions
+    from aurora_manifest.client.cache import ManifestCache
+    from aurora_manifest.client.transport import RequestPolicy
+
+MAX_READ = 1_000_000
+"""Characters that are read from standard input; the guardrails allow far less (`guardrails.max_query_length`)."""
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+_PROVIDER = click.option("--llm-provider", metavar="NAME", help="Ask this provider, whatever is configured.")
+_MODEL = click.option("--llm-model", metavar="NAME", help="Ask this model, whatever is configured.")
+_FORCE = click.option("--force", is_flag=True, help="Go beyond the budget, where the configuration allows that.")
+
+
+def model_options(command: Command) -> Command:
+    """Give a command `--llm-provider`, `--llm-model` and `--force`."""
+    for option in (_FORCE, _MODEL, _PROVIDER):
+        command = option(command)
+    return command
+
+
+def flags_of(llm_provider: str | None, llm_model: str | None) -> dict[str, str]:
+    """Those of the first two that were given, as `configuration.layers.settings_for` takes them."""
+    given = {"llm_provider": llm_provider, "llm_model": llm_model}
+    return {name: value for name, value in given.items() if value}
+
+
+def words_given(words: tuple[str, ...]) -> str:
+    """The words of a command line as one text; a sole - is standard input. Raises UsageError for what is no text."""
+    if words != ("-",):
+        return " ".join(words)
+    try:
+        return sys.stdin.read(MAX_READ)
+    except UnicodeDecodeError as error:
+        raise click.UsageError(f"standard input is no text in UTF-8: byte {error.start + 1}") from error
+
+
+_TIMEOUT = click.option(
+    "--timeout",
+    metavar="SECONDS",
+    type=Finite(min=0.1, max=600),
+    default=30.0,
+    show_default=True,
+    help="Give up after so long, redirects included.",
+)
+_INSECURE = click.option("--insecure-http", is_flag=True, help="Allow plain http to other machines.")
+_NO_CACHE = click.option("--no-cache", is_flag=True, help="Neither use nor keep a copy of the manifest.")
+_CROSS = click.option("--allow-cross-origin", is_flag=True, help="Follow the manifest's redirects to another site.")
+
+
+def site_options(command: Command) -> Command:
+    """Give a command `--timeout`, `--insecure-http`, `--no-cache` and `--allow-cross-origin`."""
+    for option in (_CROSS, _NO_CACHE, _INSECURE, _TIMEOUT):
+        command = option(command)
+    return command
+
+
+def policy_of(timeout: float, insecure_http: bool, allow_cross_origin: bool) -> RequestPolicy:
+    """What those options allow on the way to a manifest."""
+    from aurora_manifest.client.transport import RequestPolicy
+
+    return RequestPolicy(timeout=timeout, insecure_http=insecure_http, cross_origin=allow_cross_origin)
+
+
+def cache_of(settings: GlobalOptions, no_cache: bool) -> ManifestCache | None:
+    """The user's cache of manifests, unless it is not to be used."""
+    from aurora_manifest.client.cache import ManifestCache
+
+    return None if no_cache else ManifestCache.of(settings.address.home)
