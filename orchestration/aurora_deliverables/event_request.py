@@ -9,7 +9,6 @@ are arguments.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from datetime import UTC, datetime
 from functools import cache, reduce
 from operator import or_
 from typing import Annotated, Any, ClassVar, Literal, get_args
@@ -42,6 +41,7 @@ from aurora_deliverables.events import (
     ToolCalled,
 )
 from aurora_deliverables.evidence import redact
+from aurora_deliverables.timestamps import seconds_of
 from aurora_protocol import typed
 
 MAX_INGEST_LINES = 5000
@@ -276,8 +276,7 @@ def complaint(body: EventBody) -> str | None:
 def moment(given: str, field: str) -> float:
     """An ISO 8601 time as Unix seconds; UTC where it names no zone. Raises InvalidRequest that names the field."""
     try:
-        parsed = datetime.fromisoformat(given)
-        return (parsed if parsed.tzinfo is not None else parsed.replace(tzinfo=UTC)).timestamp()
+        return seconds_of(given)
     except (ValueError, OverflowError) as error:
         raise InvalidRequest(f"`{field}` is {given[:100]!r}; write a time as 2026-02-26T10:00:00Z") from error
 

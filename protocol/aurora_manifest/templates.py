@@ -112,6 +112,8 @@ def parse_template(text: str) -> Template:
 
 def _literal(text: str, start: int, end: int, mistakes: list[Mistake]) -> None:
     for match in _NOT_LITERAL.finditer(text, start, end):
+        if len(mistakes) >= _MAX_PROBLEMS:
+            return
         if match[0] == "%":
             mistakes.append(Mistake('"%" needs two hexadecimal digits after it', match.start(), match.end()))
         else:

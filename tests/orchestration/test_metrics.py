@@ -212,6 +212,11 @@ def test_the_window_is_seven_days_or_twenty_whichever_is_fewer() -> None:
     assert measure([done(-1), done(1)], NOW).window.deliverables == 1, "what ends tomorrow has not ended"
 
 
+def test_as_many_as_a_window_counts_have_all_of_its_days() -> None:
+    told = measure([*(done(n / 10) for n in range(20)), done(8)], NOW)
+    assert (told.window.start, told.window.limited_by) == (NOW - 7 * DAY, "days"), "nobody is left out of it"
+
+
 def test_a_trend_is_against_the_window_before() -> None:
     before = [done(8 + n / 10, 7200, conformance=Conformance(overall=0.8)) for n in range(7)]
     now = [done(n / 10, 1800, conformance=Conformance(overall=0.9)) for n in range(14)]

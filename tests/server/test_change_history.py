@@ -70,7 +70,7 @@ def archive(root: Path, name: str) -> Path:
 
 
 def ended(home: Path, name: str) -> Deliverable:
-    until(lambda: (d := deliverable_in(home, name)) is not None and d.completed_at is not None, 20, f"{name} ends")
+    until(lambda: (d := deliverable_in(home, name)) is not None and d.completed_at is not None, f"{name} ends")
     found = deliverable_in(home, name)
     assert found is not None
     return found
@@ -128,8 +128,7 @@ def test_a_change_that_was_given_up_goes_on_where_it_is_found_again(daemon: Daem
         assert ended(home, "add-search").status == "failed"
         away.rename(change)
         write(change / "tasks.md", TASKS + "- [ ] 3.1 One more\n")
-        again = lambda: (d := deliverable_in(home, "add-search")) is not None and d.tasks_total == 5  # noqa: E731
-        until(again, 15, "it goes on")
+        until(lambda: bool((d := deliverable_in(home, "add-search")) is not None and d.tasks_total == 5), "it goes on")
     found = deliverable_in(home, "add-search")
     assert found is not None and (found.status, found.completed_at, found.current_phase) == ("planning", None, "tasks")
     assert "revival" in {str(type(event.what).__struct_config__.tag) for event in events_in(home, "add-search")}
@@ -141,15 +140,14 @@ def test_a_renamed_change_is_the_same_deliverable(daemon: Daemon, root: Path, ho
         change = propose(root, "add-search")
         seen(home, "add-search", "tasks")
         change.rename(change.parent / "find-products")
-        renamed = lambda: (d := deliverable_in(home, "add-search")) is not None and d.names  # noqa: E731
-        until(renamed, 15, "renamed")
+        until(lambda: bool((d := deliverable_in(home, "add-search")) is not None and d.names), "renamed")
         stays_open(home, "add-search", 2.0)
         shown = client.request("aurora/deliverable", {"action": "show", "change_id": "find-products"})
         assert shown["change_id"] == "add-search"
         commit(root, "docs: propose")
         git(root, "mv", "openspec/changes/find-products", "openspec/changes/search-products")
         commit(root, "docs: a better name")
-        until(lambda: (d := deliverable_in(home, "add-search")) is not None and len(d.names) == 2, 15, "and again")
+        until(lambda: (d := deliverable_in(home, "add-search")) is not None and len(d.names) == 2, "and again")
         archive(root, "search-products")
         found = ended(home, "add-search")
         listed = client.request("aurora/deliverable", {"action": "list"})["deliverables"]
@@ -212,7 +210,7 @@ def test_work_trees_and_clones_of_a_repository_count_a_change_once(root: Path, h
         more = [{"uri": (tmp_path / name).as_uri(), "name": name} for name in ("tree", "mine")]
         client.notify("workspace/didChangeWorkspaceFolders", {"event": {"added": more, "removed": []}})
         client.request("aurora/index", timeout=60)
-        until(lambda: sum(isinstance(each.what, Ended) for each in events_in(home)) == 3, 20, "all three")
+        until(lambda: sum(isinstance(each.what, Ended) for each in events_in(home)) == 3, "all three")
         told = client.request("aurora/metrics", {})
         listed = client.request("aurora/deliverable", {"action": "list"})["deliverables"]
     assert told["window"]["deliverables"] == 1

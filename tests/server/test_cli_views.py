@@ -224,8 +224,9 @@ def test_titles_of_knowledge(kind: str, name: str, signature: str, shown: str) -
 
 def test_what_is_known_of_a_change_is_said_and_no_more() -> None:
     reply = {"query": "q", "took_ms": 4.0, "freshness": FRESH | {"history_percent": 40}}
-    cut_off = item(last_modified=None, modified_before="2026-07-03T08:00:00Z")
-    told = reply | {"results": [cut_off, item(last_modified=None)]}
+    terms = {"total": 0.0, "base_level": 0.0, "spreading": 0.0, "context_boost": 0.0, "decay": 0.0}
+    cut_off = item(last_modified=None, modified_before="2026-07-03T08:00:00Z", activation=terms)
+    told = reply | {"results": [cut_off, item(last_modified=None, activation=terms)]}
     lines = recall_lines(told, style=TerminalStyle(), here=Path("/w"), now=NOW, explain=True)
     assert sum("changed before Jul 2026" in line for line in lines) == 1
     assert sum("changed" in line for line in lines) == 1

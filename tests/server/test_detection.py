@@ -340,7 +340,7 @@ def test_of_two_open_changes_each_session_works_on_its_own_and_what_cannot_be_to
         archive = root / "openspec" / "changes" / "archive" / "2026-11-22-add-search"
         archive.parent.mkdir()
         tasks.parent.rename(archive)
-        until(lambda: (d := deliverable_in(home, "add-search")) is not None and d.status == "completed", 15)
+        until(lambda: (d := deliverable_in(home, "add-search")) is not None and d.status == "completed")
         session.transcript.write_text(json.dumps({"type": "assistant", "timestamp": at, "message": message}) + "\n")
         session.hook("Stop", stop_hook_active=False)
     mine, other = deliverable_in(home, "add-search"), deliverable_in(home, "fix-login")
@@ -357,6 +357,6 @@ def test_a_prompts_deliverable_ends_with_its_session(root: Path, home: Path) -> 
         session.hook("UserPromptSubmit", prompt="Sort them")
         seen(home, "prompt-5e55", "propose")
         session.hook("SessionEnd", reason="other")
-        until(lambda: (d := deliverable_in(home, "prompt-5e55")) is not None and d.completed_at is not None, 15)
+        until(lambda: (d := deliverable_in(home, "prompt-5e55")) is not None and d.completed_at is not None)
     found = deliverable_in(home, "prompt-5e55")
     assert found is not None and (found.status, found.deliverable_failed) == ("completed", False)

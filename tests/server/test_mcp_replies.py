@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from aurora_server.mcp.memory_tools import hits_reply, places_reply
+from aurora_server.mcp.memory_tools import MEMORY_TOOLS, Explain, hits_reply, places_reply
 from aurora_server.mcp.replies import (
     MAX_LINKS,
     ToolReply,
@@ -222,3 +222,23 @@ def test_a_chunks_address_leads_back_to_it(chunk: str) -> None:
     uri = chunk_uri(chunk)
     assert chunk_of(uri) == chunk and "/" not in uri.removeprefix("aurora://chunk/")
     assert chunk_of(f"file:///{chunk}") is None
+
+
+@pytest.mark.parametrize(
+    ("tokens", "linked"),
+    [
+        pytest.param(4_000, True, id="beside a chunk stands where its text is"),
+        pytest.param(100, False, id="a link that costs half of what is allowed gives way to what is known"),
+    ],
+)
+async def test_what_is_known_of_a_chunk_comes_before_the_link_to_it(tokens: int, linked: bool) -> None:
+    class Link:
+        async def request(self, *_: Any, **__: Any) -> dict[str, Any]:
+            chunk = {"id": f"code:{'deep/' * 60}a.py:f", "name": "f", "kind": "function", "signature": "f()"}
+            known: dict[str, list[Any]] = {"accesses": [], "commits": [], "relations": []}
+            return {"chunk": {**chunk, "activation": {}}, "docstring": "", **known}
+
+    (explain,) = (tool for tool in MEMORY_TOOLS if tool.takes is Explain)
+    link: Any = Link()
+    reply = await explain.handler(link, Explain(id="code:a.py:f", max_tokens=tokens), lambda _: None)
+    assert bool(reply.links) == linked

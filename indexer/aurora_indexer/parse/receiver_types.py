@@ -14,24 +14,29 @@ from aurora_indexer.parse.definitions import Definition
 _NAME = rb"[A-Za-z_$][\w$]*"
 _CLASS = rb"(?:[A-Za-z_$][\w$]*\.){0,3}_{0,2}\$?[A-Z][\w$]*"
 _PYTHON = re.compile(
-    rb"(?<![\w.])(?:with|,)\s+(?P<opened>"
+    rb"(?<![\w.])(?:with|,)\s{1,20}(?P<opened>"
     + _CLASS
-    + rb")\([^()]*(?:\([^()]*\)[^()]*)*\)\s+as\s+(?P<as>"
+    + rb")\([^()]{0,200}(?:\([^()]{0,200}\)[^()]{0,200}){0,4}\)\s{1,20}as\s{1,20}(?P<as>"
     + _NAME
     + rb")"
-    rb"|(?<![\w.])(?P<name>(?:self\.)?" + _NAME + rb")\s*(?:"
-    rb":\s*(?:t\.|typing\.)?(?:Optional\[\s*)?[\"']?(?P<type>" + _CLASS + rb")(?:\[[^\[\]]*\])?[\"']?\]?"
-    rb"(?:\s*\|\s*None)?\s*(?=[,)=\n])"
-    rb"|=\s*(?:await\s+)?(?P<made>" + _CLASS + rb")\()"
+    rb"|(?<![\w.])(?P<name>(?:self\.)?" + _NAME + rb")\s{0,20}(?:"
+    rb":\s{0,20}(?:t\.|typing\.)?(?:Optional\[\s{0,20})?[\"']?(?P<type>"
+    + _CLASS
+    + rb")(?:\[[^\[\]]{0,200}\])?[\"']?\]?"
+    rb"(?:\s{0,20}\|\s{0,20}None)?\s{0,20}(?=[,)=\n])"
+    rb"|=\s{0,20}(?:await\s{1,20})?(?P<made>" + _CLASS + rb")\()"
 )
 _ECMASCRIPT = re.compile(
-    rb"(?<![\w$.])(?P<name>(?:this\.)?#?" + _NAME + rb")\s*[?!]?\s*(?:"
-    rb":\s*(?P<type>"
-    + _CLASS
-    + rb")(?:<[^<>;={}]*(?:<[^<>;={}]*>[^<>;={}]*)*>)?\s*(?:\|\s*(?:null|undefined)\s*)?(?=[,)=;\n])"
-    rb"|(?::[^=;\n]{0,80})?=\s*(?:await\s+)?new\s+(?P<made>" + _CLASS + rb"))"
+    rb"(?<![\w$.])(?P<name>(?:this\.)?#?" + _NAME + rb")\s{0,20}[?!]?\s{0,20}(?:"
+    rb":\s{0,20}(?P<type>" + _CLASS + rb")(?:<[^<>;={}]{0,200}(?:<[^<>;={}]{0,200}>[^<>;={}]{0,200}){0,4}>)?"
+    rb"\s{0,20}(?:\|\s{0,20}(?:null|undefined)\s{0,20})?(?=[,)=;\n])"
+    rb"|(?::[^=;\n]{0,80})?=\s{0,20}(?:await\s{1,20})?new\s{1,20}(?P<made>" + _CLASS + rb"))"
 )
 _PATTERNS = {"python": _PYTHON, "javascript": _ECMASCRIPT, "typescript": _ECMASCRIPT, "tsx": _ECMASCRIPT}
+MAX_AROUND = 12
+"""Definitions around a name in use that are looked at for what its receiver is."""
+
+_MAX_HEADER = 2000
 _OWN = (b"self.", b"this.")
 _CLASSES = frozenset({"class", "interface"})
 
@@ -64,7 +69,7 @@ class ReceiverTypes:
             owner, name = self._class_around(owner), name[5:]
         elif not is_field:
             self._note(owner, name, kind)
-            if owner < 0 or not self._bare[self._definitions[owner].head :].startswith(b"constructor"):
+            if owner < 0 or not self._bare.startswith(b"constructor", self._definitions[owner].head):
                 return
             owner = self._class_around(owner)  # `constructor(private client: Client)`
         if owner >= 0:
@@ -80,9 +85,11 @@ class ReceiverTypes:
         return self._index[id(around)] if around is not None else -1
 
     def _class_around(self, owner: int) -> int:
-        while owner >= 0 and self._definitions[owner].kind not in _CLASSES:
+        for _ in range(MAX_AROUND):
+            if owner < 0 or self._definitions[owner].kind in _CLASSES:
+                return owner
             owner = self._around(owner)
-        return owner
+        return -1
 
     def read(self, written: bytes, owner: int) -> bytes:
         """A name in use in a definition with the class of its receiver in place of it, where that is known."""
@@ -99,14 +106,15 @@ class ReceiverTypes:
         return kind + b"()." + rest if kind else written
 
     def _visible(self, receiver: bytes, owner: int) -> bytes | None:
-        while True:
+        for _ in range(MAX_AROUND):
             types = self._known.get(owner, {})
             if receiver in types:
                 return types[receiver]
             if owner < 0:
                 return None
             definition = self._definitions[owner]
-            header = self._bare[definition.head : definition.header_end]
+            header = self._bare[definition.head : min(definition.header_end, definition.head + _MAX_HEADER)]
             if re.search(rb"(?<![\w$.])" + re.escape(receiver) + rb"(?![\w$])", header):
                 return None  # a parameter of which nothing is said
             owner = self._around(owner)
+        return None

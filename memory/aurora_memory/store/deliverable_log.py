@@ -1,4 +1,4 @@
-"""The log of what happened to deliverables (AURA-M §5.3): it only grows, and nothing in it can be made again.
+"""Event log of deliverables (AURA-M §5.3): it only grows, and nothing in it can be made again.
 
 What an event says is decided above; here it is a line of JSON with an id, the deliverable it speaks of and two times.
 """

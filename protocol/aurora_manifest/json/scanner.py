@@ -23,7 +23,8 @@ _SPACE = re.compile(_WS).match
 _COMMENT = re.compile(r"(?://|#)[^\n\r]*+|/\*(?:[^*]|\*(?!/))*+(\*/)?").match
 _BARE_NAME = re.compile(r"[\w$.+-]++").match
 _NAME_AND_COLON = re.compile(rf'(?:"[^"\\\n\r]*+"|[\w$.+-]++){_WS}:').match
-_TOKEN = re.compile(r'"(?:[^"\\\n\r]|\\[^\n\r])*+"?|[\w$.+-]++|.', re.DOTALL).match
+_TOKEN = re.compile(r'"(?:[^"\\\n\r]|\\[^\n\r])*+"?|[\w$.+-]{1,200}+|.', re.DOTALL).match
+"""Of what is no text only so much: of `-0-0-0…` each step would look at all the rest."""
 _JUNK = re.compile(r"[^\s\"',:;{}\[\]]++|.", re.DOTALL).match
 _NEXT_BRACKET = re.compile(r'"(?:[^"\\\n\r]|\\[^\n\r])*+"?|[{}\[\]]').search
 _BREAK = re.compile(r"[\n\r]").search

@@ -36,7 +36,8 @@ async def metrics(ls: AuroraServer, value: object) -> Any:
     known = await by_repository(await ls.folders.opened())
     usual = ls.core.settings.deliverables
     days, count = params.window_days or usual.window_days, params.window_count or usual.window_count
-    return await asyncio.to_thread(metrics_reply, known, time.time(), days, count, params.by)
+    now = time.time() if params.as_of is None else moment(params.as_of, "as_of")
+    return await asyncio.to_thread(metrics_reply, known, now, days, count, params.by)
 
 
 async def report(ls: AuroraServer, value: object) -> Any:

@@ -193,6 +193,19 @@ def test_trailers_name_a_deliverable_and_commits_its_type() -> None:
     assert commits.events_of(second, told("add-search", events), "", touches_code=True) == []
 
 
+@pytest.mark.parametrize(
+    ("trailers", "name"),
+    [
+        pytest.param(["spec", "deliverable", "change-id"], "the-deliverable", id="who names a deliverable means it"),
+        pytest.param(["change-id", "spec"], "the-spec", id="a spec comes before what others number changes by"),
+        pytest.param(["change-id"], "the-change-id", id="a change that is known"),
+    ],
+)
+def test_of_trailers_the_plainest_names_the_deliverable(trailers: list[str], name: str) -> None:
+    commit = commits.Commit("aaaa", 1.0, "x", tuple((key, f"the-{key}") for key in trailers))
+    assert commits.named(commit, ["the-change-id"]) == name
+
+
 def test_only_commits_made_here_leave_files_as_they_are() -> None:
     assert commits.only_commits(b"c3 commit: a\nc2 commit (amend): b\nc1 pull: c\n", "c1")
     assert not commits.only_commits(b"c3 checkout: moving from main to x\nc1 commit: c\n", "c1")

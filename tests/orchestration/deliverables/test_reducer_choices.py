@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from msgspec.structs import replace
 
 from aurora_deliverables.choices import Phase
 from aurora_deliverables.deliverable import PhaseSpan
@@ -318,6 +319,14 @@ def test_events_amount_to(row: Row) -> None:
             found[name] = value
         assert found == row.state
         assert len(reducer.refused) == row.refused
+
+
+def test_of_agents_that_are_noticed_the_first_stays_and_a_later_one_tells_what_it_does_not() -> None:
+    first, second = log((0, Started()), (1, TasksCounted(8, 1)))
+    events = [replace(first, agent=AgentIdentity("bot")), replace(second, agent=AgentIdentity("helper", "m-1"))]
+    for arrived in (events, events[::-1]):
+        found = fold(arrived)
+        assert found is not None and found.agent == AgentIdentity("bot", "m-1")
 
 
 def test_of_one_id_told_twice_the_first_in_time_counts_once() -> None:
