@@ -1,4 +1,4 @@
-"""Calls are read with the class of what they are called on, where the text says it plainly, and as written elsewhere."""
+"""Calls are read with the class of what they are called on, where the text says it plainly; elsewhere as written."""
 
 from __future__ import annotations
 
