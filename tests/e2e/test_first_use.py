@@ -156,9 +156,9 @@ def test_explain_shows_why(product: Product, root: Path, first: str) -> None:
 
 
 def test_nothing_found_is_a_sentence_that_helps(product: Product, root: Path, first: str) -> None:
-    done = product.aurora("mem", "luhnn", cwd=root)
+    done = product.aurora("mem", "luhm", cwd=root)
     assert done.returncode == 0
-    assert "'luhnn'" in done.stdout and "did you mean 'luhn'?" in done.stdout, done.stdout
+    assert "'luhm'" in done.stdout and "did you mean 'luhn'?" in done.stdout, done.stdout
 
 
 @pytest.mark.parametrize(
