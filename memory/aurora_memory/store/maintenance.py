@@ -19,7 +19,7 @@ from msgspec import Struct
 from aurora_memory import UnknownChunk
 from aurora_memory.lifespans.evaluate import review
 from aurora_memory.lifespans.policies import Policies
-from aurora_memory.store import file_reader, integrity, lifespans, rebuild, salvage
+from aurora_memory.store import file_reader, integrity, lifespans, rebuild, row_sums, salvage
 from aurora_memory.store.connection import connect, explained
 from aurora_memory.store.integrity import IntegrityReport
 from aurora_memory.store.migrations import migrate
@@ -88,15 +88,16 @@ class Maintained:
 
     async def _salvage(self, now: float) -> Salvaged:
         async with self._turn:
-            fresh, saved, unreadable = await _saved_copy(self.path, now)
+            fresh, copied = await _saved_copy(self.path, now)
             await self.read.leave()
             await self._writer.close()
             try:
                 aside = await asyncio.to_thread(_exchange, self.path, fresh, now)
             finally:
                 self._writer = await connect(self.path)
+                await row_sums.keep_sums(self._writer)
                 await self.read.open()
-        return Salvaged(aside, saved, unreadable)
+        return _salvaged(aside, copied)
 
     async def export_learned(self, target: Path, workspace: str, now: float | None = None) -> Exported:
         """Write what was learned to `target` as JSON lines, as it stands now; `workspace` is a name for people."""
@@ -158,11 +159,15 @@ class Maintained:
 
 async def salvage_file(path: Path, now: float) -> Salvaged:
     """Do the same to a file that is so damaged that it cannot be opened. Nobody may have it open."""
-    fresh, saved, unreadable = await _saved_copy(path, now)
-    return Salvaged(await asyncio.to_thread(_exchange, path, fresh, now), saved, unreadable)
+    fresh, copied = await _saved_copy(path, now)
+    return _salvaged(await asyncio.to_thread(_exchange, path, fresh, now), copied)
 
 
-async def _saved_copy(path: Path, now: float) -> tuple[Path, dict[str, int], tuple[str, ...]]:
+def _salvaged(aside: Path, copied: salvage.Copied) -> Salvaged:
+    return Salvaged(aside, copied.saved, copied.unreadable, copied.mended, copied.left_out)
+
+
+async def _saved_copy(path: Path, now: float) -> tuple[Path, salvage.Copied]:
     """A new memory file beside `path` with what was learned, not open any more."""
     fresh = path.with_name(f"{path.name}.salvaged")
     await asyncio.to_thread(_forget_file, fresh)
@@ -171,16 +176,17 @@ async def _saved_copy(path: Path, now: float) -> tuple[Path, dict[str, int], tup
         try:
             await migrate(db, fresh)
             await asyncio.to_thread(fresh.chmod, 0o600)
-            saved, unreadable = await asyncio.to_thread(salvage.copy_learned, path, fresh, now)
+            copied = await asyncio.to_thread(salvage.copy_learned, path, fresh, now)
             await db.execute("BEGIN IMMEDIATE")
             await rebuild.rebuild(db, now)  # gives documents their chunks back and drops what speaks of none
+            await row_sums.seal(db)
             await db.execute("COMMIT")
         finally:
             await db.close()
     except sqlite3.Error as error:
         await asyncio.to_thread(_forget_file, fresh)
         raise explained(error, fresh) from error
-    return fresh, saved, unreadable
+    return fresh, copied
 
 
 def _exchange(path: Path, fresh: Path, now: float) -> Path:

@@ -18,6 +18,7 @@ from pathlib import Path
 import aiosqlite
 
 from aurora_memory import StoreError, StoreTooNew
+from aurora_memory.store import row_sums
 from aurora_memory.store.connection import APPLICATION_ID, pragma_int
 
 KEPT_BACKUPS = 2
@@ -154,6 +155,12 @@ async def mark_files(db: aiosqlite.Connection) -> None:
         await db.execute(f"ALTER TABLE {table} ADD COLUMN mark INTEGER NOT NULL DEFAULT 0")
 
 
+async def sum_rows(db: aiosqlite.Connection) -> None:
+    """Database migration 5: checksums of learned rows. What is there now counts as what was written."""
+    await db.execute("CREATE TABLE row_sums (sum INTEGER PRIMARY KEY)")
+    await row_sums.seal(db)
+
+
 _COPIES = itertools.count()
 """Numbers of copies: two stores of one process may make one each at the same time."""
 
@@ -162,6 +169,7 @@ MIGRATIONS: tuple[Callable[[aiosqlite.Connection], Awaitable[None]], ...] = (
     create_deliverable_log,
     keep_outbox,
     mark_files,
+    sum_rows,
 )
 """Append only. The database's `user_version` is how many of these it has had."""
 

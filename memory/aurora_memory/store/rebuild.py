@@ -85,10 +85,9 @@ async def _drop_orphans(db: aiosqlite.Connection) -> int:
     for table in TABLES:
         lost = [each for each in table.references if each.orphans == "drop"]
         if lost:
-            before = await _count(db, "SELECT total_changes()")
-            await db.execute(f"DELETE FROM {table.name} WHERE {table.orphans}")
+            gone = await db.execute(f"DELETE FROM {table.name} WHERE {table.orphans}")
             if table.nature == "learned":  # git, the model and the files tell the others again
-                dropped += await _count(db, "SELECT total_changes()") - before
+                dropped += gone.rowcount
     return dropped
 
 

@@ -26,6 +26,7 @@ from aurora_memory.store import (
     learned_writer,
     pending_references,
     postings,
+    row_sums,
 )
 from aurora_memory.store.chunk_writer import Written
 from aurora_memory.store.commit_writer import HistoryWriter
@@ -77,6 +78,7 @@ class Store(Maintained):
         reader = ReaderThread(path, weighing)
         try:
             await migrate(writer, path)
+            await row_sums.keep_sums(writer)
             await asyncio.to_thread(path.chmod, 0o600)
             await reader.open()
         except sqlite3.Error as error:

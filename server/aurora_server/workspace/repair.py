@@ -59,6 +59,11 @@ def _salvaged(path: Path, done: Salvaged) -> list[DoctorFinding]:
         DoctorFinding(level="ok", what=f"{path} was damaged and is kept as {done.aside.name}"),
         DoctorFinding(level="ok", what=f"saved from it: {parts or 'nothing was learned in it that can be read'}"),
     ]
+    if done.mended:
+        told.append(DoctorFinding(level="ok", what=f"{done.mended} rows had one changed bit and were mended"))
+    if done.left_out:
+        what = f"{done.left_out} learned rows are not what was written and were left out; {done.aside.name} has them"
+        told.append(DoctorFinding(level="warning", what=what))
     if done.unreadable:
         told.append(
             DoctorFinding(
