@@ -1,15 +1,17 @@
 """Damage of a memory file, seeded: cuts and changed bits. What is readable is saved, and no damage is called sound."""
 
+import asyncio
+import os
 import random
 import sqlite3
 import time
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from aurora_memory import StoreError
+from aurora_memory import StoreCorrupt, StoreError
 from aurora_memory.store import LoggedEvent, Store
 from aurora_memory.store.maintenance import salvage_file
 from aurora_memory.store.row_sums import SEALED
@@ -161,3 +163,78 @@ async def test_a_row_of_each_table_that_changed_is_known(tmp_path: Path, table: 
         other.commit()
     assert f"rows of {table} are not what was written" in [each.what for each in (await store.check()).faults]
     await store.close()
+
+
+async def test_a_file_that_is_removed_in_use_is_noticed_and_written_back(tmp_path: Path) -> None:
+    path = tmp_path / "memory" / "memory.db"
+    store = await Store.open(path)
+    await store.write(FILES, first_time=True)
+    await taught(store)
+    before = learned(path)
+    for each in path.parent.iterdir():
+        each.unlink()
+    assert (await store.check()).damaged and not path.exists()
+    with pytest.raises(StoreError, match="doctor --repair"):
+        await store.record_accesses([1], "success", NOON)
+    path.write_bytes(b"")  # what a client that knows no better leaves
+    aside = await store.write_back(NOON)
+    assert aside is not None and aside.stat().st_size == 0
+    assert (await store.check()).faults == () and learned(path) == before
+    await store.record_accesses([1], "success", NOON)
+    assert len(learned(path)["accesses"]) == len(before["accesses"]) + 1
+    for each in path.parent.iterdir():
+        each.unlink()
+    await store.close()
+    assert len(learned(path)["accesses"]) == len(before["accesses"]) + 1, "the last to have it leaves it behind"
+
+
+async def test_a_home_that_is_removed_is_not_made_again(tmp_path: Path) -> None:
+    path = tmp_path / "memory" / "memory.db"
+    store = await Store.open(path)
+    for each in path.parent.iterdir():
+        each.unlink()
+    path.parent.rmdir()
+    await store.close()
+    assert not path.parent.exists()
+
+
+async def test_an_empty_file_is_no_new_memory_and_its_log_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    store = await Store.open(path)
+    await store.write(FILES, first_time=True)
+    await taught(store)
+    before = learned(path)
+    log = (tmp_path / "memory.db-wal").read_bytes()
+    await store.close()
+    path.write_bytes(b"")
+    (tmp_path / "memory.db-wal").write_bytes(log)
+    with pytest.raises(StoreCorrupt, match="is empty"):
+        await Store.open(path)
+    assert (tmp_path / "memory.db-wal").read_bytes() == log
+    await salvage_file(path, NOON)
+    assert {name: len(rows) for name, rows in learned(path).items() if rows}.keys() >= {"accesses", "documents"}
+    assert learned(path) == before
+
+
+async def test_a_file_halved_in_use_is_mended_once(tmp_path: Path) -> None:
+    raw = await built(tmp_path / "memory.db")
+    store = await Store.open(tmp_path / "memory.db")
+    os.truncate(store.path, len(raw) // 2)
+    with suppress(StoreError):
+        await store.record_accesses([1], "success", NOON)
+    assert (await store.check()).damaged
+    await store.salvage(NOON)
+    assert (await store.check()).faults == ()
+    await store.record_accesses([1], "success", NOON)
+    await store.close()
+
+
+async def test_many_stores_that_make_one_file_at_once_share_it(tmp_path: Path) -> None:
+    stores = await asyncio.gather(*(Store.open(tmp_path / "memory.db") for _ in range(6)))
+    for number, each in enumerate(stores):
+        await each.remember(f"key-{number}", "1")
+    assert not any(each.lost for each in stores)
+    assert len(await stores[0].read(lambda reader: reader.rows("SELECT * FROM facts"))) == 6
+    for each in stores:
+        await each.close()
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["memory.db"]

@@ -206,6 +206,8 @@ async def _learned(db: aiosqlite.Connection, version: int) -> list[Fault]:
         return []
     changed = await row_sums.changed_rows(db)
     lost = changed.pop("", 0)
+    if changed and not lost:  # all that was written is there
+        return [Fault(f"rows of {table} were added by another program", n, "rebuild") for table, n in changed.items()]
     faults = [Fault(f"rows of {table} are not what was written", count, "salvage") for table, count in changed.items()]
     if lost > sum(changed.values()):
         faults.append(Fault("rows that were written are not there", lost - sum(changed.values()), "salvage"))

@@ -18,7 +18,6 @@ from pathlib import Path
 import aiosqlite
 
 from aurora_memory import StoreError, StoreTooNew
-from aurora_memory.store import row_sums
 from aurora_memory.store.connection import APPLICATION_ID, pragma_int
 
 KEPT_BACKUPS = 2
@@ -156,9 +155,8 @@ async def mark_files(db: aiosqlite.Connection) -> None:
 
 
 async def sum_rows(db: aiosqlite.Connection) -> None:
-    """Database migration 5: checksums of learned rows. What is there now counts as what was written."""
+    """Database migration 5: a place for the checksums of learned rows, which `row_sums` fills."""
     await db.execute("CREATE TABLE row_sums (sum INTEGER PRIMARY KEY)")
-    await row_sums.seal(db)
 
 
 _COPIES = itertools.count()

@@ -61,9 +61,10 @@ class Pages:
             header = os.pread(self._file, 100, 0)
             size = int.from_bytes(header[16:18], "big") if header.startswith(_MAGIC[:8]) else 0
             size = 65536 if size == 1 else size
-            self.size = size if 512 <= size <= 65536 and size & (size - 1) == 0 else _USUAL_PAGE
-            self._usable = self.size - (header[20] if len(header) > 20 and header[20] < 64 else 0)
+            self.size = size if 512 <= size <= 65536 and size & (size - 1) == 0 else 0
             self._read_log(path.with_name(path.name + "-wal"))
+            self.size = self.size or _USUAL_PAGE
+            self._usable = self.size - (header[20] if len(header) > 20 and header[20] < 64 else 0)
             length = os.fstat(self._file).st_size
             self.count = max([-(-length // self.size), *self._frames])
         except BaseException:
@@ -184,8 +185,9 @@ class Pages:
             return
         header = os.pread(self._wal, 32, 0)
         size = int.from_bytes(header[8:12], "big")
-        if len(header) < 32 or header[:3] != b"\x37\x7f\x06" or size != self.size:
+        if len(header) < 32 or header[:3] != b"\x37\x7f\x06" or (self.size or size) != size or size < 512:
             return
+        self.size = size
         pending: dict[int, int] = {}
         at = 32
         while len(head := os.pread(self._wal, 24, at)) == 24 and head[8:16] == header[16:24]:

@@ -40,10 +40,26 @@ def row_sum(table: str, values: Iterable[Value]) -> int:
     return int.from_bytes(hashlib.blake2b(b"|".join(told), digest_size=8).digest(), "big", signed=True)
 
 
+SCHEME = row_sum("row_sums", [f"{table.name}:{','.join(table.sealed)}:{table.sealed_rows}" for table in SEALED])
+"""Sum that stands for no row, but says what is summed: where it is not, sums are made of what is there."""
+
+
 async def keep_sums(db: aiosqlite.Connection) -> None:
-    """Make a writing connection keep the sums of the rows it writes. The tables are there."""
+    """Make a writing connection keep the sums of the rows it writes. The tables are there.
+
+    A file that has no sums yet gets them: what is there now counts as what was written.
+    """
     await db.create_function(_FUNCTION, -1, _row_sum, deterministic=True)
     await db.execute("PRAGMA recursive_triggers = 1")  # else a row that a REPLACE pushes out would leave its sum
+    if not await _has_sums(db):
+        await db.execute("BEGIN IMMEDIATE")
+        try:
+            if not await _has_sums(db):  # a second process may have done it while we waited
+                await seal(db)
+        except BaseException:
+            await db.execute("ROLLBACK")
+            raise
+        await db.execute("COMMIT")
     for table in SEALED:
         new, old = (_told(table, row) for row in ("NEW", "OLD"))
         add = f"INSERT OR IGNORE INTO row_sums VALUES ({new});"
@@ -64,6 +80,7 @@ async def seal(db: aiosqlite.Connection) -> None:
     """Take every row as it is for what was written, in the caller's transaction."""
     await db.create_function(_FUNCTION, -1, _row_sum, deterministic=True)
     await db.execute("DELETE FROM row_sums")
+    await db.execute("INSERT INTO row_sums VALUES (?)", (SCHEME,))
     for table in SEALED:
         where = f"WHERE {table.sealed_rows}" if table.sealed_rows else ""
         await db.execute(f"INSERT OR IGNORE INTO row_sums SELECT {_told(table, table.name)} FROM {table.name} {where}")
@@ -71,7 +88,7 @@ async def seal(db: aiosqlite.Connection) -> None:
 
 async def changed_rows(db: aiosqlite.Connection) -> dict[str, int]:
     """Rows by table that are not what was written, and under "" the sums of rows that are lost."""
-    sums = {int(row[0]) for row in await db.execute_fetchall("SELECT sum FROM row_sums")}
+    sums = {int(row[0]) for row in await db.execute_fetchall("SELECT sum FROM row_sums")} - {SCHEME}
     seen = 0
     found: dict[str, int] = {}
     for table in SEALED:
@@ -85,6 +102,10 @@ async def changed_rows(db: aiosqlite.Connection) -> dict[str, int]:
     if len(sums) > seen:
         found[""] = len(sums) - seen
     return found
+
+
+async def _has_sums(db: aiosqlite.Connection) -> bool:
+    return bool(list(await db.execute_fetchall("SELECT 1 FROM row_sums WHERE sum = ?", (SCHEME,))))
 
 
 def _told(table: Table, row: str) -> str:

@@ -18,13 +18,17 @@ from pathlib import Path
 from msgspec import Struct
 
 from aurora_memory import StoreError
-from aurora_memory.store.page_reader import Cell, Pages, Raw, Text, record, varint
-from aurora_memory.store.row_sums import row_sum
+from aurora_memory.store.page_reader import TABLE_LEAF, Cell, Pages, Raw, Text, record, varint
+from aurora_memory.store.row_sums import SCHEME, row_sum
 from aurora_memory.store.tables import CHUNKS, TABLES, Table, spoken_of
 
 MENDING_SECONDS = 20.0
 """How long changed bits are looked for: a row of a kilobyte takes some 30 ms."""
 
+_SUM_RECORD = b"\x02\x00"
+"""Record of a row of `row_sums`: all it holds is its row id."""
+MOST_MENDED = 64
+"""Rows in which changed bits are looked for: where there are more, it was no bit that changed."""
 _COMPANIONS = ("-wal", "-shm", "-journal")
 _TYPES: dict[str, type] = {"INTEGER": int, "REAL": float, "TEXT": Text, "BLOB": bytes}
 
@@ -177,7 +181,7 @@ class _Reading:
             if tree.damaged:
                 self.damaged.add(shape.table.name)
         if self.damaged or self._unmatched:
-            self._read_strays()
+            self._read_strays(summed)
         self._mend(doubtful)
         if not self._sums_lost and not self._unmatched:
             self.damaged.clear()  # every row that there was is here
@@ -199,6 +203,19 @@ class _Reading:
                 self._unmatched.add(cell.rowid)
                 self._heads.append(cell.head)
         self._sums_lost = tree.damaged
+        if SCHEME not in self._unmatched or tree.damaged:  # its leaves are told by their shape
+            self._sums_lost = True
+            found = {
+                cell.rowid: cell.head
+                for number in range(1, self.pages.count + 1)
+                if self.pages.kind(number) == TABLE_LEAF
+                for cell in self.pages.cells(number)
+                if cell.payload == _SUM_RECORD and cell.rowid is not None
+            }
+            if SCHEME in found or self._unmatched:
+                self._unmatched |= found.keys()
+                self._heads += found.values()
+        self._unmatched.discard(SCHEME)
         return bool(self._unmatched)
 
     def _known(self, shape: _Shape, values: list[Raw]) -> bool:
@@ -221,7 +238,7 @@ class _Reading:
         if values is not None and (not shape.table.sealed_rows or self._is_sealed(shape, values)):
             self.rows[shape.table.name].append(values)
 
-    def _read_strays(self) -> None:
+    def _read_strays(self, summed: bool) -> None:
         """Look through the pages that no table led to.
 
         Where checksums are lost, a row there is of the table that it looks like, unless it was deleted.
@@ -232,6 +249,7 @@ class _Reading:
                 for _ in self.pages.tree(root, owned).pages():
                     pass
         owned |= self.pages.free()
+        guessed = self._sums_lost and (bool(self.roots) or not summed)  # an index of a lost schema looks like a table
         for number in range(1, self.pages.count + 1):
             if number in self._seen:
                 continue
@@ -243,7 +261,7 @@ class _Reading:
                 ]
                 if any(self._known(shape, values) for shape, values in fitting):
                     continue
-                if self._sums_lost and len(fitting) == 1 and number not in owned:
+                if guessed and len(fitting) == 1 and number not in owned:
                     self._keep(*fitting[0])
 
     def _mend(self, doubtful: Sequence[tuple[_Shape, Cell]]) -> None:
@@ -252,28 +270,28 @@ class _Reading:
             each for head in self._heads if _rowid(head) in self._unmatched for each in _flipped_rowids(head)
         }
         left: list[tuple[_Shape, list[Raw]]] = []
+        broken = 0
+        few = len(doubtful) <= MOST_MENDED
         for shape, cell in doubtful:
             values = shape.values(cell.rowid, cell.payload)
             if values is not None and shape.sum(values) in flipped_sums:
                 self.rows[shape.table.name].append(values)
                 self._unmatched.discard(next(iter(self._unmatched), 0))
                 continue
-            mended = self._mended(shape, cell) if self._unmatched else None
+            mended = self._mended(shape, cell) if self._unmatched and few else None
             if mended is not None:
                 self.mended += self._known(shape, mended)
             elif values is not None:
                 left.append((shape, values))
-            elif shape.table is not CHUNKS:
-                self.left_out += 1
+            else:
+                broken += shape.table is not CHUNKS
         # A row that changed has left its checksum behind: where more rows than checksums are over, checksums were lost.
-        if self._sums_lost or len(left) > len(self._unmatched):
-            for shape, values in left:
-                self.rows[shape.table.name].append(values)
-        else:
-            self.left_out += max(sum(shape.table is not CHUNKS for shape, _ in left), len(self._unmatched) - len(left))
-            for shape, values in left:
-                if shape.table is CHUNKS:
-                    self.rows[shape.table.name].append(values)
+        kept = left
+        if not self._sums_lost and len(left) <= len(self._unmatched):
+            kept = [(shape, values) for shape, values in left if shape.table is CHUNKS]  # the files tell what is right
+            self.left_out = max(broken + len(left) - len(kept), len(self._unmatched) - len(kept))
+        for shape, values in kept:
+            self.rows[shape.table.name].append(values)
 
     def _mended(self, shape: _Shape, cell: Cell) -> list[Raw] | None:
         raw = bytearray(cell.payload)

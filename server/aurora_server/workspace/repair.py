@@ -21,14 +21,19 @@ async def mend(root: Path, store: Store, indexer: Indexer) -> list[DoctorFinding
     Recall goes on meanwhile, and finds again what is indexed again.
     """
     async with indexer.between_runs:
+        told: list[DoctorFinding] = []
+        if store.lost:
+            aside = await store.write_back()
+            what = f"{store.path} was removed while it was in use and was written back"
+            told.append(DoctorFinding(level="ok", what=what + (f"; {aside.name} lay in its place" if aside else "")))
         found = await store.check()
         if found.damaged:
             salvaged = await store.salvage()
             await store.remember("root", str(root))
-            told = _salvaged(store.path, salvaged)
+            told += _salvaged(store.path, salvaged)
         else:
             done = await store.rebuild()
-            told = [DoctorFinding(level="ok", what=f"the index of {store.path} was dropped and made anew")]
+            told += [DoctorFinding(level="ok", what=f"the index of {store.path} was dropped and made anew")]
             if done.recovered:
                 told.append(DoctorFinding(level="ok", what=f"{done.recovered} reasoning chunks were found again"))
             if done.dropped:
