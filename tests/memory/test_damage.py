@@ -238,3 +238,14 @@ async def test_many_stores_that_make_one_file_at_once_share_it(tmp_path: Path) -
     for each in stores:
         await each.close()
     assert sorted(each.name for each in tmp_path.iterdir()) == ["memory.db"]
+
+
+async def test_what_a_killed_export_left_goes_with_a_later_one(tmp_path: Path) -> None:
+    store = await Store.open(tmp_path / "memory.db")
+    old, young = (tmp_path / f".out.jsonl.{pid}.part" for pid in (11, 12))
+    for part in (old, young):
+        part.write_bytes(b"half")
+    os.utime(old, (1, 1))
+    await store.export_learned(tmp_path / "out.jsonl", "shop", NOON)
+    assert young.exists() and not old.exists(), "another export may be at work on a young one"
+    await store.close()

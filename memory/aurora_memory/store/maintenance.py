@@ -69,6 +69,8 @@ class Maintained:
         """
         if self.lost:
             return IntegrityReport(0, (Fault("it was removed, or exchanged, while it is in use", 1, "salvage"),))
+        if await asyncio.to_thread(_is_empty, self.path):  # to connect would delete the log, which may have it all
+            return IntegrityReport(0, (Fault("it was emptied while it is in use", 1, "salvage"),))
         try:
             db = await connect(self.path, read_only=True)
         except StoreCorrupt as error:
@@ -250,6 +252,13 @@ async def _saved_copy(path: Path, now: float) -> tuple[Path, salvage.Copied]:
         await asyncio.to_thread(_forget_file, fresh)
         raise explained(error, fresh) from error
     return fresh, copied
+
+
+def _is_empty(path: Path) -> bool:
+    try:
+        return path.stat().st_size == 0
+    except OSError:
+        return False
 
 
 def _replace(path: Path, copy: Path, now: float) -> Path | None:
