@@ -28,8 +28,11 @@ run: $(VENV)/.run
 	@$(BIN)/aurora --workspace "$(WORKSPACE)" index
 	@$(BIN)/aur --workspace "$(WORKSPACE)" mem "$(QUERY)"
 
+# Bytecode is kept: the tests start some thousand programs, each of which would compile what it imports. Three workers
+# for two cores, since a test waits for its programs as long as it works; in this order the long files do not come last.
+test: export PYTHONDONTWRITEBYTECODE =
 test: $(VENV)/.dev
-	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile
+	$(BIN)/python -m pytest --numprocesses 3 --dist loadfile --no-loadscope-reorder
 
 # Faults by the dozen; another seed each time, unless SEED=… says which. What fails is told with the line that repeats it.
 torture: $(VENV)/.dev
@@ -58,7 +61,7 @@ bench-cold: $(VENV)/.dev
 	$(BIN)/python -m tests.benchmarks.cold $(REPOS)
 
 bench-recall: $(VENV)/.dev
-	$(BIN)/python -m tests.benchmarks.recall_quality $(REPOS)
+	$(BIN)/python -m tests.benchmarks.$(if $(QUESTIONS),recall_topics $(QUESTIONS) $(CLONES) --keep $(KEEP),recall_quality $(REPOS))
 
 bench-scale: $(VENV)/.dev
 	$(BIN)/python -m tests.benchmarks.scale

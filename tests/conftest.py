@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import signal
 
 from hypothesis import settings
@@ -13,3 +14,11 @@ settings.load_profile("any-machine")
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # A shell starts what runs in the background so, and every program that is started inherits it.
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_collection_finish() -> None:
+    """What collecting made stays until the end: no garbage collection has to look through it again (a third of the CPU
+    time of tests that start no program).
+    """
+    gc.collect()
+    gc.freeze()

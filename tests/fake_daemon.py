@@ -15,6 +15,7 @@ from typing import Any
 from aurora_protocol import FrameError
 from aurora_protocol.address import Address, Info, write_info
 from aurora_protocol.frames import Decoder, encode
+from tests.patience import HANG
 
 Handler = Callable[["Session", dict[str, Any]], Any]
 """Takes the session and the request's params; what it returns is the result, an Exception becomes an error."""
@@ -78,7 +79,7 @@ class FakeDaemon:
         """The params of the last message with this method."""
         return next(m.get("params", {}) for m in reversed(self.received) if m.get("method") == method)
 
-    def wait_for(self, method: str, seconds: float = 30.0) -> dict[str, Any]:
+    def wait_for(self, method: str, seconds: float = HANG) -> dict[str, Any]:
         """The first message with this method, once it has arrived."""
         deadline = time.monotonic() + seconds
         while time.monotonic() < deadline:

@@ -1,4 +1,4 @@
-"""Gathering what the workers found into transactions: large enough to be cheap, small enough to lose little."""
+"""Batches: what workers found, gathered into transactions: large enough to be cheap, small enough to lose little."""
 
 from __future__ import annotations
 

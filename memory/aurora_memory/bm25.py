@@ -34,12 +34,24 @@ FIELD_WEIGHTS: dict[Field, float] = {
 
 SATURATION = 1.2
 LENGTH_SHARE = 0.5
+FILE_LENGTH_SHARE = 0.6
+CALLED_FILES = 24
+CALLED_PARTS = 2
+"""Files that are called as the question says, and best parts of each, that are looked at beside the best of all: a
+short file's words alone do not bring it far.
+"""
+
 _LOW_BITS = SHIFTS["path"]
 _NAME_MASK = LIMITS["name"]
+_SIGNATURE_MASK = LIMITS["signature"] << SHIFTS["signature"]
+_PATH_MASK = LIMITS["path"] << SHIFTS["path"]
 
 
 class Parts(NamedTuple):
-    """Every part by number: its chunk (0 where it is struck out), file, name's length, length norm, chunk's type."""
+    """Every part by number: its chunk (0 where it is struck out), file, name's length, length norm, chunk's type.
+
+    `file_norms` are length norms by file: of all its parts as one.
+    """
 
     chunks: Numbers
     files: Places
@@ -48,6 +60,7 @@ class Parts(NamedTuple):
     types: Bytes
     living: int
     file_count: int
+    file_norms: Floats
 
     @classmethod
     def of(cls, chunks: Numbers, files: Numbers, lengths: npt.NDArray[np.uint16], names: Bytes, types: Bytes) -> Parts:
@@ -66,7 +79,17 @@ class Parts(NamedTuple):
             np.ascontiguousarray(types),
             living,
             int(files.max()) + 1 if len(files) else 0,
+            _file_norms(files, lengths * alive),
         )
+
+
+def _file_norms(files: Numbers, lengths: npt.NDArray[np.uint16]) -> Floats:
+    import numpy as np
+
+    whole = np.bincount(files, weights=lengths)
+    average = float(whole[whole > 0].mean()) if whole.any() else 1.0
+    norms: Floats = SATURATION * (1 - FILE_LENGTH_SHARE + FILE_LENGTH_SHARE * whole / average).astype(np.float32)
+    return norms
 
 
 class Matches(NamedTuple):
@@ -74,7 +97,7 @@ class Matches(NamedTuple):
 
     `words`: BM25F per unit of rarity; `cover`: share of the question that stands in the part; `name_cover`: in its
     chunk's name; `name_share`: share of the name that the question says; `file_cover`: share that stands anywhere in
-    its file.
+    its file; `signature_cover`: in its signature; `file_words`: BM25F of its file as one.
     """
 
     numbers: npt.NDArray[np.intp]
@@ -85,6 +108,8 @@ class Matches(NamedTuple):
     name_cover: Floats
     name_share: Floats
     file_cover: Floats
+    signature_cover: Floats
+    file_words: Floats
 
 
 def rarity(living: int, stands_in: int) -> float:
@@ -108,9 +133,9 @@ def match(
 
     low, high = _tables()
     count = len(parts.chunks)
-    words, cover, name_cover, name_hits = (np.zeros(count, dtype=np.float32) for _ in range(4))
-    file_cover, seen = (np.zeros(parts.file_count, dtype=np.float32) for _ in range(2))
-    total = 0.0
+    words, cover, name_cover, name_hits, signature_cover = (np.zeros(count, dtype=np.float32) for _ in range(5))
+    file_cover, called, seen, file_words = (np.zeros(parts.file_count, dtype=np.float32) for _ in range(4))
+    total, whole_total = 0.0, 0.0
     for term, weight in weights.items():
         if term not in entries:
             continue
@@ -121,14 +146,23 @@ def match(
         value = np.float32(weight * rarity(parts.living, len(numbers)))
         total += float(value) if term in said else 0.0
         counts = low[packed & ((1 << _LOW_BITS) - 1)] + high[packed >> _LOW_BITS]
+        whole_total += float(value)
         np.add.at(words, numbers, value * counts / (counts + parts.norms[numbers]))
         np.add.at(cover, numbers, value)
         named = numbers[(packed & _NAME_MASK) != 0]
         np.add.at(name_cover, named, value)
         np.add.at(name_hits, named, np.float32(min(1.0, weight)))
-        seen.fill(0)
-        seen[parts.files[numbers]] = value
-        file_cover += seen
+        np.add.at(signature_cover, numbers[(packed & _SIGNATURE_MASK) != 0], value)
+        in_file = np.bincount(parts.files[numbers], weights=counts, minlength=parts.file_count).astype(np.float32)
+        holding = in_file > 0
+        file_cover += value * holding
+        file_value = np.float32(weight * rarity(parts.file_count, int(holding.sum())))
+        file_words += file_value * in_file / (in_file + parts.file_norms)
+        placed = numbers[(packed & _PATH_MASK) != 0]
+        if term in said and len(placed):
+            seen.fill(0)
+            seen[parts.files[placed]] = value
+            called += seen
     if not total:
         total = 1.0
     wanted = (words > 0) & (parts.chunks != 0)
@@ -142,7 +176,9 @@ def match(
     first = 2 * found_words + found_cover + found_names + 0.5 * found_files
     best = np.argpartition(-first, limit)[:limit] if len(alive) > limit else np.arange(len(alive))
     best = best[np.argsort(-first[best], kind="stable")]
+    best = np.concatenate([best, _of_called_files(parts.files[alive], called / whole, first, best)])
     places = alive[best]
+    in_files = np.minimum(file_words / np.float32(whole_total or 1.0), 1)
     return Matches(
         places,
         parts.chunks[places],
@@ -152,7 +188,34 @@ def match(
         found_names[best],
         np.minimum(name_hits[places] / parts.name_lengths[places], 1),
         found_files[best],
+        np.minimum(signature_cover[places] / whole, 1),
+        in_files[parts.files[places]],
     )
+
+
+def _of_called_files(files: Places, called: Floats, first: Floats, best: Places) -> Places:
+    """Of the parts (by their files and scores) the best ones of files called as the question says; not those in `best`.
+
+    `called` is, by file, the share of the question that stands in its path.
+    """
+    import numpy as np
+
+    there = np.flatnonzero(called[files] > 0)
+    scores = 2 * called[files[there]] + first[there]
+    most = 4 * CALLED_FILES
+    if len(there) > most:
+        chosen = np.argpartition(-scores, most)[:most]
+        there, scores = there[chosen], scores[chosen]
+    known = set(best.tolist())
+    taken: dict[int, int] = {}
+    found: list[int] = []
+    for part in there[np.argsort(-scores, kind="stable")].tolist():
+        file = int(files[part])
+        if taken.get(file, 0) < CALLED_PARTS and (file in taken or len(taken) < CALLED_FILES):
+            taken[file] = taken.get(file, 0) + 1
+            if part not in known:
+                found.append(part)
+    return np.array(found, dtype=np.intp)
 
 
 def _tables() -> tuple[Floats, Floats]:

@@ -3,9 +3,9 @@ D). Pure.
 
 Only a finished run learns (§9.9); `Store.learn` writes down what `lesson_of` says, in one transaction.
 
-An access means that a chunk was of use. A success makes all that was retrieved of use; a partial success only what was
-said to have helped; a failure nothing: an access would raise the base level of what misled, by far more than the
-penalty takes.
+An access means that a chunk was of use: that the answer, its plan or an agent cited it, or whoever reports the run says
+that it helped. Standing in a prompt is no use, whatever came of it: what is shown most would be shown ever more. A
+failure makes nothing of use: an access would raise the base level of what misled, by far more than the penalty takes.
 """
 
 from __future__ import annotations
@@ -174,11 +174,11 @@ def outcome(score: float, policy: LearningPolicy = POLICY) -> Outcome:
 def boost(result: Outcome, helpful: bool | None, reasoning: bool, policy: LearningPolicy = POLICY) -> float:
     """By how much a retrieved chunk's activation changes; `reasoning` says that it is a reasoning chunk.
 
-    Success: +0.2 to all. Partial: +0.05 to what helped, −0.05 to what did not, nothing (`neutral`) where nobody said.
-    Failure: −0.1 to reasoning, as it led the run astray; code is not to blame.
+    Success: +0.2 to all that helped. Partial: +0.05 to what helped, −0.05 to what did not. Nothing (`neutral`) where
+    nobody said. Failure: −0.1 to reasoning, as it led the run astray; code is not to blame.
     """
     if result == "success":
-        return policy.success
+        return policy.success if helpful else policy.neutral
     if result == "failure":
         return policy.misleading if reasoning else 0.0
     if helpful is None:
@@ -209,7 +209,7 @@ def lesson_of(run: FinishedRun, policy: LearningPolicy = POLICY) -> Lesson:
     result = outcome(run.score, policy)
     retrieved = _each_once(run.retrieved)
     helped = [each for each in retrieved if each.helpful]
-    of_use = {"success": list(retrieved), "partial": helped, "failure": []}[result]
+    of_use = [] if result == "failure" else helped
     document = None
     if result != "failure" and run.subgoals:
         document = _document(run, is_pattern=result == "success", flagged=policy.flagged)
@@ -217,7 +217,7 @@ def lesson_of(run: FinishedRun, policy: LearningPolicy = POLICY) -> Lesson:
         outcome=result,
         retrieved=retrieved,
         of_use=tuple(each.id for each in of_use),
-        used=tuple((each.id, 1.0 if each.helpful else 0.5) for each in of_use if each.helpful is not False),
+        used=tuple((each.id, 1.0) for each in of_use),
         document=document,
         fingerprint=fingerprint(run.subgoals),
         signature=signature(run.query),

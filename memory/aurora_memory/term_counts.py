@@ -55,6 +55,14 @@ def together(fields: Iterable[Mapping[str, int]]) -> dict[str, int]:
     return found
 
 
+def most_of(one: int, other: int) -> int:
+    """Of two packed counts, the larger of each field."""
+    if not one:
+        return other
+    masks = [LIMITS[field] << SHIFTS[field] for field in FIELD_BITS]
+    return sum(max(one & mask, other & mask) for mask in masks)
+
+
 def unpacked(value: int) -> dict[Field, int]:
     """The counts in a packed integer, those that are not zero."""
     found = {field: (value >> SHIFTS[field]) & LIMITS[field] for field in FIELD_BITS}

@@ -65,6 +65,18 @@ class Edge(Struct, frozen=True, array_like=True):
     other: ChunkView
 
 
+class Usage(Struct, frozen=True, array_like=True):
+    """Usage of a chunk: how many other live chunks call it and inherit from it, surely and only likely.
+
+    What the command line, hovers and lenses tell, all by `store.relation_reader.usages`.
+    """
+
+    callers: int = 0
+    likely_callers: int = 0
+    subclasses: int = 0
+    likely_subclasses: int = 0
+
+
 class Commits(Struct, frozen=True, array_like=True):
     """Git history of a chunk: commit times (Unix seconds, newest first), last short hash and its subject.
 

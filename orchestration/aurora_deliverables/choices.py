@@ -13,6 +13,9 @@ Status = Literal["planning", "executing", "verifying", "completed", "failed"]
 Outcome = Literal["completed", "failed"]
 """The statuses of what is over."""
 
+Kind = Literal["change", "run"]
+"""Of a record: a change to software, or a question that was put to AURORA."""
+
 Complexity = Literal["trivial", "simple", "moderate", "complex", "unknown"]
 FailureType = Literal[
     "spec_misunderstanding",
@@ -38,6 +41,8 @@ EventAction = Literal[
     "tests",
     "complete",
     "fail",
+    "revive",
+    "rename",
 ]
 """Actions of `aurora/deliverable` that record an event …"""
 

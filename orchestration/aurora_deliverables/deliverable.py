@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from aurora_deliverables.choices import Complexity, FailureType, Phase, Status
+from aurora_deliverables.choices import Complexity, FailureType, Kind, Phase, Status
 from aurora_deliverables.events import AgentIdentity, SpecSource
 
 
@@ -82,5 +82,11 @@ class Deliverable(Struct, frozen=True):
     failure_type: FailureType | None = None
     recovery_seconds: float | None = 0.0
     """None, as `recovery_tool_calls`, where there was rework and nothing tells how long it took."""
+    withdrawn: bool = False
+    """Over, and neither delivered nor failed: a duplicate, or not planned."""
+    author: str | None = None
+    kind: Kind = "change"
+    names: tuple[str, ...] = ()
+    """What else it was called since, the latest last."""
     settled: bool = False
     """Whether it was said how it ended; a deliverable is completed as well once its archive phase is over."""

@@ -63,6 +63,7 @@ class Deliverables:
         self._folds: dict[str, Reducer] = {}
         self._kept: OrderedDict[str, list[_Placed]] = OrderedDict()
         self._known: dict[str, Deliverable] = {}
+        self._renamed: dict[str, str] = {}
         self._unread: set[str] = set()
         self._unsaved: set[str] = set()
         self._since_saved = 0
@@ -80,7 +81,11 @@ class Deliverables:
     async def get(self, change_id: str) -> Deliverable | None:
         """One deliverable as it stands."""
         await self._caught_up()
-        return self._known.get(change_id)
+        return self._known.get(self.named(change_id))
+
+    def named(self, name: str) -> str:
+        """The id of the deliverable that is, or was, called so; the name itself where none is."""
+        return name if name in self._known else self._renamed.get(name, name)
 
     async def all(self) -> Sequence[Deliverable]:
         """Every deliverable, the latest updated first."""
@@ -91,6 +96,7 @@ class Deliverables:
         """The events of one deliverable that count, in the order in which they count."""
         await self._caught_up()
         async with self._turn:
+            change_id = self.named(change_id)
             if change_id in self._unread:
                 await self._read_again([change_id])
             folding = self._folds.get(change_id)
@@ -129,7 +135,15 @@ class Deliverables:
     async def forget(self) -> None:
         """Read everything anew at the next question: the memory file was exchanged."""
         async with self._turn:
-            for known in (self._folds, self._kept, self._known, self._unread, self._unsaved, self._numbers):
+            for known in (
+                self._folds,
+                self._kept,
+                self._known,
+                self._renamed,
+                self._unread,
+                self._unsaved,
+                self._numbers,
+            ):
                 known.clear()
             self._last_number, self._writes = 0, -1
 
@@ -149,8 +163,8 @@ class Deliverables:
             await self._catch_up()
             numbers = await self._store.log_deliverable_events([line for _, line in logged]) if logged else {}
             for event, _ in logged:
-                if event.id in numbers:
-                    fresh.setdefault(event.id, event)
+                if event.id in numbers and (event.id not in fresh or event.at < fresh[event.id].at):
+                    fresh[event.id] = event
             if numbers and min(numbers.values()) == self._last_number + 1:
                 self._numbers.update((event.change_id, numbers[event.id]) for event in fresh.values())
                 await self._take(list(fresh.values()))
@@ -215,6 +229,7 @@ class Deliverables:
             self._unread.add(row.change_id)
             if deliverable is not None:
                 self._known[row.change_id] = deliverable
+                self._renamed.update(dict.fromkeys(deliverable.names, row.change_id))
         return stale
 
     async def _read_again(self, changes: Collection[str]) -> None:
@@ -262,6 +277,7 @@ class Deliverables:
             self._known.pop(change_id, None)
         else:
             self._known[change_id] = deliverable
+            self._renamed.update(dict.fromkeys(deliverable.names, change_id))
 
     async def _take(self, events: Sequence[Event]) -> None:
         """Fold new events in."""
@@ -345,7 +361,12 @@ def _read(lines: Sequence[LoggedEvent]) -> list[Event]:
 
 
 def _placed(lines: Sequence[LoggedEvent]) -> list[_Placed]:
-    return sorted(((order(event), event) for event in _read(lines)), key=_KEY)
+    """The events of some lines in their order; of one that was told with two times the earlier."""
+    placed = sorted(((order(event), event) for event in _read(lines)), key=_KEY)
+    first: dict[str, _Placed] = {}
+    for key, event in placed:
+        first.setdefault(event.id, (key, event))
+    return list(first.values())
 
 
 async def _on_thread_if_many(many: int, work: Callable[[], T]) -> T:

@@ -144,9 +144,10 @@ def _state(document: Mapping[str, Any]) -> Iterator[tuple[float, EventBody]]:
     archived = phases.get("archive", {}).get("completed_at")
     worked = now if archived is None else seconds_of(archived)
     applied = max((at for at, what in stretches if what == PhaseStarted("apply")), default=worked)
-    counted = begins.count("apply")
+    reworks = _reworks(stretches)
+    counted = 1 + len(reworks) if "apply" in begins else 0
     yield from _repeated(Iterated(), document.get("apply_iterations", counted) - counted, applied)
-    yield from _recovered(document.get("recovery_attempts", 0), _recoveries(begins), applied)
+    yield from _recovered(document.get("recovery_attempts", 0), reworks, applied)
     yield from _counts(document, document.get("tool_calls", {}), document.get("tool_calls_total"), applied, worked)
     if ended:
         yield now, Ended(status)
@@ -207,25 +208,28 @@ def _stretches(phases: Mapping[str, Any], *, ended: bool) -> Iterator[Stretch]:
             current = None
 
 
-def _recoveries(begins: Sequence[Phase]) -> int:
-    """How often phases lead from verify back to apply."""
-    found, verified, applied = 0, False, False
-    for phase in begins:
-        if phase == "verify":
+def _reworks(stretches: Iterable[Stretch]) -> list[float]:
+    """When phases led from verify back to apply."""
+    found: list[float] = []
+    verified, applied = False, False
+    for at, what in stretches:
+        if isinstance(what, PhaseStarted) and what.phase == "verify":
             verified = applied
-        elif phase == "apply":
-            found += verified
+        elif isinstance(what, PhaseStarted) and what.phase == "apply":
+            found += [at] if verified else []
             verified, applied = False, True
     return found
 
 
-def _recovered(told: float, reworked: int, applied: float) -> Iterator[tuple[float, EventBody]]:
-    """Recoveries beyond those that phases tell; within one that they tell, the first told is that one.
+def _recovered(told: float, reworks: Sequence[float], applied: float) -> Iterator[tuple[float, EventBody]]:
+    """Recoveries that a document counts: those at the times that its phases tell for rework, the others without one.
 
     A document that counts them has no times for them, so no time of it is taken for theirs.
     """
-    more = told - reworked
-    yield from _repeated(RecoveryBegan(untimed=True), more + 1 if more > 0 and reworked else more, applied)
+    timed = reworks[: int(told)]
+    for at in timed:
+        yield at, RecoveryBegan()
+    yield from _repeated(RecoveryBegan(untimed=True), told - len(timed), applied)
 
 
 def _final(document: Mapping[str, Any]) -> Iterator[tuple[float, EventBody]]:
@@ -239,9 +243,11 @@ def _final(document: Mapping[str, Any]) -> Iterator[tuple[float, EventBody]]:
     # Rounds of apply and verify, as many as the document has both recoveries and iterations for.
     rounds = 1 + min(recoveries, max(0, iterations - 1), MAX_REPEATS) if {"apply", "verify"} <= set(durations) else 1
     at, applied = begun, begun
+    applies: list[float] = []
     worked = begun if durations else ended
     for phase, seconds in _laid_out(durations, rounds):
         if phase == "apply":
+            applies.append(at)
             applied = at
         yield at, PhaseStarted(phase)
         at = min(ended, at + seconds)
@@ -249,7 +255,7 @@ def _final(document: Mapping[str, Any]) -> Iterator[tuple[float, EventBody]]:
         yield at, PhaseEnded(phase)
     counted = rounds if "apply" in durations else 0
     yield from _repeated(Iterated(), iterations - counted, applied)
-    yield from _recovered(recoveries, rounds - 1, applied)
+    yield from _recovered(recoveries, applies[1:], applied)
     calls = dict(metrics.get("tool_calls", {}))
     total = calls.pop("total", None)
     yield from _counts({**document, **metrics}, calls, total, begun, worked)
@@ -271,6 +277,8 @@ def _final(document: Mapping[str, Any]) -> Iterator[tuple[float, EventBody]]:
             document["status"],
             metrics.get("failure_type"),
             deliverable_failed=metrics.get("deliverable_failed"),
+            withdrawn=(document["status"], metrics.get("deliverable_failed"), metrics.get("failure_type"))
+            == ("failed", False, None),
         ),
     )
 

@@ -9,7 +9,6 @@ are arguments.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from datetime import UTC, datetime
 from functools import cache, reduce
 from operator import or_
 from typing import Annotated, Any, ClassVar, Literal, get_args
@@ -18,7 +17,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from aurora_deliverables import InvalidRequest
-from aurora_deliverables.choices import EventAction, Status
+from aurora_deliverables.choices import EventAction, Kind, Status
 from aurora_deliverables.events import (
     AgentIdentity,
     Conformed,
@@ -31,6 +30,8 @@ from aurora_deliverables.events import (
     PhaseEnded,
     PhaseStarted,
     RecoveryBegan,
+    Renamed,
+    Revived,
     SessionJoined,
     Started,
     TasksCounted,
@@ -40,6 +41,7 @@ from aurora_deliverables.events import (
     ToolCalled,
 )
 from aurora_deliverables.evidence import redact
+from aurora_deliverables.timestamps import seconds_of
 from aurora_protocol import typed
 
 MAX_INGEST_LINES = 5000
@@ -87,6 +89,7 @@ class ListRequest(DeliverableRequest, frozen=True, kw_only=True, tag="list"):
     status: Annotated[Literal[Status, "open"] | None, Meta(description="Only these; `open` is what has not ended.")] = (
         None
     )
+    kind: Annotated[Kind | None, Meta(description="`run` lists questions, which are no deliverables.")] = None
     limit: Limit = 1000
 
 
@@ -154,6 +157,8 @@ ACTIONS: Mapping[EventAction, ActionSpec] = {
         Ended, "It is accepted and archived; its five numbers are printed.", fixed={"status": "completed"}
     ),
     "fail": ActionSpec(Ended, "It is abandoned, or not good enough.", fixed={"status": "failed"}),
+    "revive": ActionSpec(Revived, "It goes on after all: what was said of its end no longer counts."),
+    "rename": ActionSpec(Renamed, "It is called NAME from here on, and stays the same deliverable.", words=("name",)),
 }
 
 SPELLED: Mapping[tuple[type[Struct], str], str] = {
@@ -271,8 +276,7 @@ def complaint(body: EventBody) -> str | None:
 def moment(given: str, field: str) -> float:
     """An ISO 8601 time as Unix seconds; UTC where it names no zone. Raises InvalidRequest that names the field."""
     try:
-        parsed = datetime.fromisoformat(given)
-        return (parsed if parsed.tzinfo is not None else parsed.replace(tzinfo=UTC)).timestamp()
+        return seconds_of(given)
     except (ValueError, OverflowError) as error:
         raise InvalidRequest(f"`{field}` is {given[:100]!r}; write a time as 2026-02-26T10:00:00Z") from error
 

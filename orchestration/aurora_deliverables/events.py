@@ -11,7 +11,7 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from aurora_deliverables.choices import Complexity, FailureType, Outcome, Phase
+from aurora_deliverables.choices import Complexity, FailureType, Kind, Outcome, Phase
 
 Name = Annotated[str, Meta(min_length=1, max_length=200, pattern=r"^[^\x00-\x1f\x7f]+\Z")]
 """One line that something is called by."""
@@ -57,6 +57,10 @@ class Started(Struct, frozen=True, omit_defaults=True, tag="deliverable_start", 
     complexity: Annotated[Complexity | None, Meta(description="How hard it looks.")] = None
     spec_source: Annotated[SpecSource | None, Meta(description="Where the spec came from.")] = None
     agent: Annotated[AgentIdentity | None, Meta(description="Who will do the work.")] = None
+    author: Annotated[Name | None, Meta(description="The person who proposed it.")] = None
+    kind: Annotated[
+        Kind | None, Meta(description="A change to software, or a run: a question, which no delivery metric counts.")
+    ] = None
 
 
 class PhaseStarted(Struct, frozen=True, omit_defaults=True, tag="phase_start", tag_field="event"):
@@ -186,6 +190,19 @@ class Ended(Struct, frozen=True, omit_defaults=True, tag="deliverable_end", tag_
     deliverable_failed: Annotated[
         bool | None, Meta(description="Whether it counts as failed, where it was judged elsewhere.")
     ] = None
+    withdrawn: Annotated[
+        bool, Meta(description="Nobody wants it any more: a duplicate, not planned. Neither delivered nor failed.")
+    ] = False
+
+
+class Revived(Struct, frozen=True, omit_defaults=True, tag="revival", tag_field="event"):
+    """A deliverable that was over goes on: its end no longer counts, and it is in the phase again that it was in."""
+
+
+class Renamed(Struct, frozen=True, omit_defaults=True, tag="rename", tag_field="event"):
+    """A deliverable has another name from here on; it is known by both, and stays the same one."""
+
+    name: Annotated[Name, Meta(description="What it is called now.")]
 
 
 EventBody = (
@@ -202,6 +219,8 @@ EventBody = (
     | Conformed
     | TestsRan
     | Ended
+    | Revived
+    | Renamed
 )
 """Body of an event; one line of JSON says which by its `event`."""
 

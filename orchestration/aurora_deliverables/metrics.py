@@ -10,7 +10,7 @@ from typing import Literal
 from msgspec import Struct, field
 
 from aurora_deliverables.deliverable import Deliverable
-from aurora_deliverables.secondary_metrics import Supporting, accepted, latency, supporting
+from aurora_deliverables.secondary_metrics import Supporting, accepted, latency, p90, supporting
 
 Tier = Literal["elite", "high", "medium", "low"]
 MetricName = Literal[
@@ -87,19 +87,44 @@ class Five(Struct, frozen=True):
 
 
 class Trend(Struct, frozen=True):
-    """A metric against the window before: `change` in its unit; `better` None where it stayed or nobody knows."""
+    """A metric against the window before: `change` in its unit; `better` None where it stayed or nobody knows.
+
+    `n` and `previous_n` are how many deliverables each value is of; `hint` says where they are too few to say much.
+    """
 
     previous: float | None
     previous_tier: Tier | None
     change: float | None
     better: bool | None
+    n: int = 0
+    previous_n: int = 0
+    hint: str | None = None
+
+
+class Runs(Struct, frozen=True):
+    """The questions that ended in the days of a window: no deliverables, and in none of the metrics."""
+
+    count: int
+    answered: int
+    failed: int
+    cost_usd: float | None
+
+
+class Series(Struct, frozen=True):
+    """One stretch of a series: the five of what ended in it, and how its latencies lie."""
+
+    window: Window
+    metrics: Five
+    latency_median: float | None
+    latency_p90: float | None
 
 
 class Metrics(Struct, frozen=True):
     """What a workspace's deliverables amount to now.
 
-    `groups` has the five again by `agent`, `model`, `type` and `complexity`, over the same window; what is not known of
-    a deliverable puts it under `unknown`. `trends` is by metric, against `previous`, the window just before.
+    `groups` has the five again by `agent`, `model`, `author`, `type` and `complexity`, over the same window; what is
+    not known of a deliverable puts it under `unknown`. `trends` is by metric,
+    against `previous`, as many days just before.
     """
 
     window: Window
@@ -109,49 +134,59 @@ class Metrics(Struct, frozen=True):
     supporting: Supporting
     groups: dict[str, dict[str, Five]]
     in_progress: int
+    runs: Runs
 
 
 def measure(
     deliverables: Iterable[Deliverable], now: float, days: float = WINDOW_DAYS, count: int = WINDOW_COUNT
 ) -> Metrics:
-    """The metrics over the last `days` days or the last `count` ended deliverables, whichever is fewer.
+    """The metrics over the last `days` days, of the last `count` deliverables that ended in them where those are fewer.
 
-    Where days limit the window it is `days` long. Where the count does, it begins when the latest deliverable ended
-    that is left out. Throughput is counted over at least one day: no day was so short. `now` is Unix seconds.
+    Throughput alone is over all that ended in the days, at least one day: no day was so short. Where the count limits
+    the window it begins when the latest deliverable ended that is left out. `now` is Unix seconds.
     """
-    known = list(deliverables)
+    everything = list(deliverables)
+    known = [each for each in everything if each.kind == "change"]
     ended = _ended(known)
-    last = bisect_right(ended, now, key=_ended_at)
-    members, window = _window(ended, last, now, days, count)
-    before, previous = _window(ended, last - len(members), window.start, days, count)
-    five = _five(members, window)
-    earlier = _five(before, previous)
+    this, before = _stretch(ended, now, days, count), _stretch(ended, now - days * DAY, days, count)
+    members, window = this.members, this.window
+    five, earlier = this.five(), before.five()
     return Metrics(
         window=window,
         metrics=five,
-        previous=previous,
-        trends={name: _trend(name, getattr(five, name), getattr(earlier, name)) for name in UNITS},
-        supporting=supporting(members),
+        previous=before.window,
+        trends={name: _trend(name, this, before, five, earlier) for name in UNITS},
+        supporting=supporting([*members, *(each for each in this.withdrawn)]),
         groups={
-            group: {name: _five(some, window) for name, some in _grouped(members, of).items()}
+            group: {
+                name: _Stretch(some, _grouped(members, of).get(name, ()), (), window, days).five()
+                for name, some in _grouped(this.all, of).items()
+            }
             for group, of in _GROUPS.items()
         },
-        in_progress=len(known) - len(ended),
+        in_progress=sum(each.completed_at is None for each in known),
+        runs=_runs([each for each in everything if each.kind == "run"], now - days * DAY, now),
     )
 
 
 def history(
     deliverables: Iterable[Deliverable], now: float, windows: int, days: float = WINDOW_DAYS, count: int = WINDOW_COUNT
 ) -> list[tuple[Window, Five]]:
-    """The five metrics of the last so many windows, each just before the next, the latest last."""
-    ended = _ended(deliverables)
-    last = bisect_right(ended, now, key=_ended_at)
-    found: list[tuple[Window, Five]] = []
-    end = now
-    for _ in range(windows):
-        members, window = _window(ended, last, end, days, count)
-        found.append((window, _five(members, window)))
-        last, end = last - len(members), window.start
+    """The five metrics of the last so many windows, each of as many days, just before the next, the latest last."""
+    return [(each.window, each.metrics) for each in series(deliverables, now, windows, days, count)]
+
+
+def series(
+    deliverables: Iterable[Deliverable], now: float, windows: int, days: float = WINDOW_DAYS, count: int = 1_000_000
+) -> list[Series]:
+    """The same with what latencies were, of all that ended in each stretch: by weeks, where nothing else is asked."""
+    ended = _ended(each for each in deliverables if each.kind == "change")
+    found: list[Series] = []
+    for number in range(windows):
+        stretch = _stretch(ended, now - number * days * DAY, days, count)
+        latencies = [latency(each) for each in stretch.members if accepted(each)]
+        middle = median(latencies) if latencies else None
+        found.append(Series(stretch.window, stretch.five(), middle, p90(latencies)))
     return found[::-1]
 
 
@@ -164,21 +199,42 @@ def _ended_at(deliverable: Deliverable) -> float:
     return deliverable.completed_at or 0.0
 
 
-def _window(
-    ended: Sequence[Deliverable], last: int, end: float, days: float, count: int
-) -> tuple[Sequence[Deliverable], Window]:
-    """Of `ended[:last]`, in the order in which they ended, those in the window up to `end`."""
+class _Stretch(Struct, frozen=True):
+    """The deliverables that ended in some days: `all` of them, and of those the latest that a window's count takes."""
+
+    all: Sequence[Deliverable]
+    members: Sequence[Deliverable]
+    withdrawn: Sequence[Deliverable]
+    window: Window
+    days: float
+
+    def five(self) -> Five:
+        """The five metrics: throughput of all, the others of the members."""
+        return _five(self.members, self.all, self.days)
+
+
+def _stretch(ended: Sequence[Deliverable], end: float, days: float, count: int) -> _Stretch:
+    """Of what ended, in the order in which it did, what lies in the `days` up to `end`."""
     start = max(0.0, end - days * DAY)
-    first = min(last, bisect_right(ended, start, key=_ended_at))
-    limited_by = "days"
-    if last - first > count:
-        first = last - count
-        start = _ended_at(ended[first - 1])
-        limited_by = "deliverables"
-    return ended[first:last], Window(start, end, last - first, limited_by)
+    first, last = (bisect_right(ended, at, key=_ended_at) for at in (start, end))
+    within = ended[first:last]
+    every = [each for each in within if not each.withdrawn]
+    members, limited_by = every, "days"
+    if len(every) > count:
+        members, limited_by = every[-count:], "deliverables"
+        start = _ended_at(every[-count - 1])
+    withdrawn = [each for each in within if each.withdrawn]
+    return _Stretch(every, members, withdrawn, Window(start, end, len(members), limited_by), days)
 
 
-def _five(members: Sequence[Deliverable], window: Window) -> Five:
+def _runs(runs: Iterable[Deliverable], start: float, end: float) -> Runs:
+    over = [each for each in runs if each.completed_at is not None and start < each.completed_at <= end]
+    costs = [each.tokens.cost_usd for each in over if each.tokens is not None and each.tokens.cost_usd is not None]
+    answered = sum(each.status == "completed" for each in over)
+    return Runs(len(over), answered, len(over) - answered, round(sum(costs), 6) if costs else None)
+
+
+def _five(members: Sequence[Deliverable], every: Sequence[Deliverable], days: float) -> Five:
     delivered = [each for each in members if accepted(each)]
     latencies = [latency(each) for each in delivered]
     scores = [
@@ -190,9 +246,7 @@ def _five(members: Sequence[Deliverable], window: Window) -> Five:
     failed = sum(bool(each.deliverable_failed) for each in members)
     rework = supporting(members)
     return Five(
-        _measure(
-            "feature_throughput", len(delivered) / max(1.0, (window.end - window.start) / DAY) if members else None
-        ),
+        _measure("feature_throughput", sum(map(accepted, every)) / max(1.0, days) if every else None),
         _measure("resolution_latency", median(latencies) if latencies else None),
         _measure("deliverable_failure_rate", 100 * failed / len(members) if members else None),
         _measure(
@@ -210,17 +264,28 @@ def _measure(name: MetricName, value: float | None) -> Measure:
     )
 
 
-def _trend(name: MetricName, this: Measure, previous: Measure) -> Trend:
-    if this.value is None or previous.value is None:
-        return Trend(previous.value, previous.tier, None, None)
-    change = round(this.value - previous.value, _DIGITS)
+FEW = 5
+"""Deliverables below which a difference between two windows is likely chance."""
+
+
+def _trend(name: MetricName, this: _Stretch, before: _Stretch, five: Five, earlier: Five) -> Trend:
+    now: Measure = getattr(five, name)
+    previous: Measure = getattr(earlier, name)
+    of_all = name == "feature_throughput"
+    n, previous_n = (len(each.all if of_all else each.members) for each in (this, before))
+    if now.value is None or previous.value is None:
+        return Trend(previous.value, previous.tier, None, None, n, previous_n)
+    change = round(now.value - previous.value, _DIGITS)
     better = None if change == 0 else (change > 0) == (name in MORE_IS_BETTER)
-    return Trend(previous.value, previous.tier, change, better)
+    few = min(n, previous_n) < FEW
+    hint = f"of {n} and {previous_n} deliverables: too few to tell a trend from chance" if few else None
+    return Trend(previous.value, previous.tier, change, better, n, previous_n, hint)
 
 
 _GROUPS: dict[str, Callable[[Deliverable], str | None]] = {
     "agent": lambda each: each.agent.name if each.agent is not None else None,
     "model": lambda each: each.agent.model if each.agent is not None else None,
+    "author": lambda each: each.author,
     "type": lambda each: each.type,
     "complexity": lambda each: each.complexity,
 }

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from aurora_deliverables.choices import PHASES, Complexity, FailureType, Phase, Status
+from aurora_deliverables.choices import PHASES, Complexity, FailureType, Kind, Phase, Status
 from aurora_deliverables.conformance import THRESHOLD, Measured
 from aurora_deliverables.deliverable import Deliverable, PhaseSpan
 from aurora_deliverables.events import (
@@ -24,6 +24,8 @@ from aurora_deliverables.events import (
     PhaseEnded,
     PhaseStarted,
     RecoveryBegan,
+    Renamed,
+    Revived,
     SessionJoined,
     SpecSource,
     Started,
@@ -35,9 +37,9 @@ from aurora_deliverables.events import (
 from aurora_deliverables.token_usage import TokenSum
 from aurora_deliverables.transitions import refusal, status_in
 
-_RANKS: dict[type, int] = {Started: 0, PhaseEnded: 1, PhaseStarted: 2, Ended: 5}
+_RANKS: dict[type, int] = {Revived: -1, Started: 0, PhaseEnded: 1, PhaseStarted: 2, Ended: 5}
 _FACT, _ARCHIVED = 3, 4
-_ENDS = (Ended, PhaseEnded)
+_ENDS = (Ended, PhaseEnded, Revived)
 
 
 def order(event: Event) -> tuple[float, int, int, str]:
@@ -90,6 +92,9 @@ class Reducer:
         self._since = 0.0
         self._iterations = dict.fromkeys(PHASES, 0)
         self._verified = False
+        self._tests_failed = False
+        self._unsaid_since: float | None = None
+        """When apply went on after a verification that nobody called failed yet: rework from there on, if it was."""
         self._recovering = False
         self._recovery_since: float | None = None
         self._recovery_seconds = 0.0
@@ -107,19 +112,23 @@ class Reducer:
         self._measured = Measured()
         self._failure: FailureType | None = None
         self._failed: bool | None = None
+        self._withdrawn = False
+        self._author: str | None = None
+        self._kind: Kind | None = None
+        self._names: dict[str, None] = {}
 
     def take(self, events: Iterable[Event]) -> None:
         """Take in events, deduplicated by id, that are all later than `last_at`, in any order among themselves."""
-        self.take_sorted({event.id: event for event in sorted(events, key=order)}.values())
+        self.take_sorted(sorted(events, key=order))
 
     def take_sorted(self, events: Iterable[Event]) -> None:
-        """The same with events that are in their `order` already, where the same event stands beside itself."""
-        last_id: str | None = None
+        """The same with events that are in their `order` already; of one that is told with two times the earlier."""
+        seen: set[str] = set()
         waiting: list[tuple[Event, str]] = []
         for event in events:
-            if event.id == last_id:
+            if event.id in seen:
                 continue
-            last_id = event.id
+            seen.add(event.id)
             if waiting and (event.at > self.last_at or type(event.what) not in (PhaseEnded, PhaseStarted)):
                 self._again(waiting)
             self.last_at = event.at
@@ -150,6 +159,7 @@ class Reducer:
         failed: bool | None = None
         if self.status in ("completed", "failed"):
             failed = self.status == "failed" or (below if self._failed is None else self._failed)
+            failed = failed and not self._withdrawn
         return Deliverable(
             change_id=self.change_id,
             status=self.status,
@@ -177,6 +187,10 @@ class Reducer:
             deliverable_failed=failed,
             failure_type=self._failure if failed else None,
             recovery_seconds=None if self._untimed else recovering,
+            withdrawn=self._withdrawn,
+            author=self._author,
+            kind=self._kind or ("run" if _was_a_run(self._type, spec, agent) else "change"),
+            names=tuple(self._names),
             settled=self.settled,
         )
 
@@ -214,6 +228,9 @@ class Reducer:
         self._complexity = what.complexity if what.complexity is not None else self._complexity
         self._spec = _laid_over(self._spec, what.spec_source)
         self._agent = _laid_over(self._agent, what.agent)
+        # Of two who are named the one told of first by its time proposed it.
+        self._author = what.author if self._author is None else self._author
+        self._kind = what.kind if what.kind is not None else self._kind
 
     def _phase_started(self, what: PhaseStarted, at: float) -> None:
         phase = what.phase
@@ -222,15 +239,18 @@ class Reducer:
         self._leave(at)
         self.current_phase, self._since = phase, at
         self.status = status_in(phase)
-        self._iterations[phase] += 1
+        if phase != "apply" or self._verified or not self._iterations["apply"]:
+            self._iterations[phase] += 1  # of apply, each with its verify is one: work that was only put aside goes on
         if phase == "verify":
             self._verified = self._iterations["apply"] > 0
         elif phase == "apply":
-            if self._verified and self._recovery_since is None:
+            if self._verified and self._tests_failed and self._recovery_since is None:
                 self._recoveries += 1
                 self._recovery_since = at
                 self._unclaimed = True
-            self._verified = False
+            elif self._verified:
+                self._unsaid_since = at
+            self._verified = self._tests_failed = False
             self._recovering = self._recovery_since is not None
 
     def _phase_ended(self, what: PhaseEnded, at: float) -> None:
@@ -247,8 +267,20 @@ class Reducer:
         self.settled = True
         self._completed_at = at
         self._failure = what.failure_type
+        self._withdrawn = what.withdrawn and what.status == "failed"
         # Who names a type of failure says that it failed, unless told otherwise.
         self._failed = True if what.deliverable_failed is None and what.failure_type else what.deliverable_failed
+
+    def _revived(self, _: Revived, at: float) -> None:
+        self._completed_at = self._failure = self._failed = None
+        self.settled = self._withdrawn = False
+        self.current_phase = next((span.phase for span in reversed(self._done) if span.phase != "archive"), None)
+        self._since = at
+        self.status = status_in(self.current_phase)
+
+    def _renamed(self, what: Renamed, _: float) -> None:
+        self._names.pop(what.name, None)
+        self._names[what.name] = None
 
     def _recovery(self, what: RecoveryBegan, at: float) -> None:
         if self._unclaimed:
@@ -263,8 +295,10 @@ class Reducer:
             self._recovery_calls += what.tool_calls
             return
         if self._recovery_since is None:
-            self._recovery_since = at
-        self._split(at)
+            self._recovery_since = at if self._unsaid_since is None else self._unsaid_since
+        if self._unsaid_since is None:
+            self._split(at)
+        self._unsaid_since = None
         self._recovering = True
 
     def _iterated(self, _: Iterated, at: float) -> None:
@@ -300,12 +334,17 @@ class Reducer:
 
     def _tests_ran(self, what: TestsRan, _: float) -> None:
         self._measured.ran(what)
+        if what.failed or what.succeeded is False:
+            self._tests_failed = True
+        elif what.succeeded or what.passed:
+            self._tests_failed = False  # of several runs of a verification the last one tells how it went
 
     def _leave(self, at: float) -> None:
         """End the phase under way; with an apply its recovery ends."""
         if self.current_phase is None:
             return
         self._done.append(self._span(at))
+        self._unsaid_since = None
         if self.current_phase == "apply":
             self._stop_recovering(at)
         self.current_phase = None
@@ -342,7 +381,15 @@ _TAKE: dict[type, Callable[[Reducer, Any, float], None]] = {
     Conformed: Reducer._conformed,
     TestsRan: Reducer._tests_ran,
     Ended: Reducer._ended,
+    Revived: Reducer._revived,
+    Renamed: Reducer._renamed,
 }
+
+
+def _was_a_run(type_: str | None, spec: SpecSource | None, agent: AgentIdentity) -> bool:
+    """Run of the orchestrator, as it was told before records had a kind."""
+    prompted = spec is not None and spec.framework == "prompt"
+    return prompted and type_ == "question" and agent.framework == "aurora-soar"
 
 
 def _laid_over(below: Any, above: Any) -> Any:

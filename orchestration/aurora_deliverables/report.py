@@ -56,7 +56,7 @@ class DeliverableReport(Struct, frozen=True):
     @property
     def failed(self) -> int:
         """How many failed."""
-        return len(self.ended) - self.completed
+        return sum(map(_failed, self.ended))
 
 
 async def report(
@@ -93,7 +93,9 @@ async def report(
         ended=tuple(ended),
         working=tuple(working),
         metrics=measure(ended, over, days, MOST) if ended else None,
-        failure_types=dict(Counter(each.failure_type for each in ended if each.failure_type is not None).most_common()),
+        failure_types=dict(
+            Counter(each.failure_type or "unclassified" for each in ended if _failed(each)).most_common()
+        ),
         tokens=_total([usage for _, usage in usages]),
         parts=tuple(_part(ended, usages, first, last) for first, last in parts),
     )
@@ -125,7 +127,11 @@ def _part(
     within = [each for each in ended if start <= (each.completed_at or 0.0) < end]
     completed = sum(map(accepted, within))
     spent = _total([usage for at, usage in usages if start <= at < end])
-    return ReportPart(start, end, completed, len(within) - completed, spent)
+    return ReportPart(start, end, completed, sum(map(_failed, within)), spent)
+
+
+def _failed(deliverable: Deliverable) -> bool:
+    return bool(deliverable.deliverable_failed)
 
 
 def _spent(events: Sequence[Event], start: float, end: float) -> list[tuple[float, TokenUsage]]:

@@ -20,11 +20,15 @@ class Supporting(Struct, frozen=True):
     `latency_*` are of accepted ones, in seconds; `latency_without_wait` (a median) is of those whose waiting for people
     is known. `recovery_*` are percentages of all time and of all tool calls. `phase_seconds` are means over those that
     had the phase.
+    `recovery_by_time` is of effort: of the time in phases, so that a night between two of them is none.
     """
 
     accepted: int
     failed: int
+    withdrawn: int
+    """Closed as duplicates or not planned: in none of the five."""
     latency_mean: float | None
+    latency_p90: float | None
     latency_without_wait: float | None
     human_wait_seconds: float | None
     human_interventions: int | None
@@ -45,7 +49,7 @@ class Supporting(Struct, frozen=True):
 
 def accepted(deliverable: Deliverable) -> bool:
     """Completed and not failed: what throughput and latency count (AURA-M §2.1, §2.2)."""
-    return deliverable.status == "completed" and not deliverable.deliverable_failed
+    return deliverable.status == "completed" and not deliverable.deliverable_failed and not deliverable.withdrawn
 
 
 def latency(deliverable: Deliverable) -> float:
@@ -59,6 +63,22 @@ def latency_without_wait(deliverable: Deliverable) -> float | None:
     if waited is None:
         return latency(deliverable) if deliverable.human_interventions == 0 else None
     return max(0.0, latency(deliverable) - waited)
+
+
+def p90(values: Sequence[float]) -> float | None:
+    """The value that nine of ten do not exceed (linear between neighbours); None of none."""
+    if not values:
+        return None
+    ranked = sorted(values)
+    place = 0.9 * (len(ranked) - 1)
+    low = int(place)
+    high = min(low + 1, len(ranked) - 1)
+    return ranked[low] + (ranked[high] - ranked[low]) * (place - low)
+
+
+def effort(deliverable: Deliverable) -> float:
+    """Seconds in phases: what rework is a share of (AURA-M §2.4)."""
+    return sum(phase_seconds(deliverable).values())
 
 
 def phase_seconds(deliverable: Deliverable) -> dict[str, float]:
@@ -79,6 +99,8 @@ def rework_is_known(deliverable: Deliverable) -> bool:
 
 def supporting(ended: Sequence[Deliverable]) -> Supporting:
     """Add up some deliverables that are over."""
+    withdrawn = sum(each.withdrawn for each in ended)
+    ended = [each for each in ended if not each.withdrawn]
     delivered = [each for each in ended if accepted(each)]
     failed = [each for each in ended if each.deliverable_failed]
     free = [seconds for each in delivered if (seconds := latency_without_wait(each)) is not None]
@@ -99,11 +121,13 @@ def supporting(ended: Sequence[Deliverable]) -> Supporting:
     return Supporting(
         accepted=len(delivered),
         failed=len(failed),
+        withdrawn=withdrawn,
         latency_mean=fmean(map(latency, delivered)) if delivered else None,
+        latency_p90=p90([latency(each) for each in delivered]),
         latency_without_wait=median(free) if free else None,
         human_wait_seconds=sum(waits) if waits else None,
         human_interventions=sum(interventions) if interventions else None,
-        recovery_by_time=_percent(sum(each.recovery_seconds or 0.0 for each in told), sum(map(latency, told))),
+        recovery_by_time=_percent(sum(map(_rework, told)), sum(map(effort, told))),
         recovery_by_tool_calls=_percent(sum(each.recovery_tool_calls or 0 for each in told), calls),
         recovery_attempts=sum(each.recovery_attempts for each in ended),
         apply_iterations=fmean(iterations) if iterations else None,
@@ -116,6 +140,11 @@ def supporting(ended: Sequence[Deliverable]) -> Supporting:
         phase_seconds={phase: fmean(in_phase[phase]) for phase in PHASES if phase in in_phase},
         failure_types=dict(Counter(each.failure_type or "unclassified" for each in failed).most_common()),
     )
+
+
+def _rework(deliverable: Deliverable) -> float:
+    """Seconds of rework: no more than there was effort, as several at once are told one by one."""
+    return min(deliverable.recovery_seconds or 0.0, effort(deliverable))
 
 
 def _percent(part: float, whole: float) -> float | None:

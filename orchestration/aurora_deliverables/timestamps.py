@@ -4,8 +4,9 @@ exports).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 
 def timestamp(seconds: float) -> str:
@@ -14,9 +15,20 @@ def timestamp(seconds: float) -> str:
     return moment.replace(tzinfo=None).isoformat() + "Z"
 
 
+_LEAP = re.compile(r"(?<=:\d\d):60(?=[.,]|[Zz+-]|\Z)")
+
+
+def parsed(text: str) -> datetime:
+    """A time as RFC 3339 has it, `z` too; a leap second is told as the second after it. Raises ValueError."""
+    given = re.sub(r"z\Z", "Z", text)
+    if _LEAP.search(given) is None:
+        return datetime.fromisoformat(given)
+    return datetime.fromisoformat(_LEAP.sub(":59", given)) + timedelta(seconds=1)
+
+
 def seconds_of(text: str) -> float:
     """Unix seconds of an RFC 3339 time; without an offset it is taken for UTC. Raises ValueError."""
-    moment = datetime.fromisoformat(text)
+    moment = parsed(text)
     if moment.tzinfo is None:
         moment = moment.replace(tzinfo=UTC)
     try:
@@ -68,7 +80,7 @@ def seconds(said: object) -> float | None:
     if not isinstance(said, str) or not said.strip() or len(said) > 64:
         return None
     text = said.strip()
-    for read in (datetime.fromisoformat, _rfc_2822, *map(_reader, _FORMATS)):
+    for read in (parsed, _rfc_2822, *map(_reader, _FORMATS)):
         try:
             moment = read(text)
             found = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()

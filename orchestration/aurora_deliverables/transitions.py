@@ -16,13 +16,15 @@ from aurora_deliverables.events import (
     Event,
     HumanIntervened,
     PhaseEnded,
+    Renamed,
+    Revived,
     SessionJoined,
     Started,
     TestsRan,
     TokensUsed,
 )
 
-AFTER_THE_END = (Started, Conformed, TestsRan, TokensUsed, HumanIntervened, SessionJoined)
+AFTER_THE_END = (Started, Conformed, TestsRan, TokensUsed, HumanIntervened, SessionJoined, Revived, Renamed)
 """What may still become known of a deliverable that is over."""
 
 _ENDS = (Ended, PhaseEnded)
@@ -62,9 +64,9 @@ def refusal(standing: Standing | None, event: Event) -> str | None:
     """Why `event` may not follow, with what may instead; None where it may. `standing` None: nothing happened yet."""
     what = event.what
     if standing is None:
-        if isinstance(what, _ENDS):
+        if isinstance(what, (*_ENDS, Revived)):
             return (
-                f"nothing is known of {event.change_id!r} before that, so nothing of it can end; "
+                f"nothing is known of {event.change_id!r} before that, so nothing of it can end or go on; "
                 f"begin it with deliverable_start or with a phase_start of {_listed(PHASES)}"
             )
         return None
@@ -75,6 +77,8 @@ def refusal(standing: Standing | None, event: Event) -> str | None:
     elif over:
         if not isinstance(what, AFTER_THE_END):
             return f"{standing.change_id!r} is {standing.status}: its phases are over; {_after_the_end()}"
+    elif isinstance(what, Revived):
+        return f"{standing.change_id!r} is {standing.status}, not over: there is nothing to revive"
     elif isinstance(what, PhaseEnded) and standing.current_phase != what.phase:
         if standing.current_phase is None:
             return (

@@ -200,8 +200,8 @@ def _with_safe_fixes(document: JsonDocument, findings: list[Finding]) -> list[Fi
     if not broken:
         return findings
     return [
-        replace(each, fix=None)
-        if each.fix is not None
+        replace(each, fix=None, others=())
+        if (each.fix is not None or each.others)
         and not each.rule.startswith("json-")
         and ("" in broken or _part_of(each.path) in broken)
         else each
@@ -216,7 +216,10 @@ def _part_of(pointer: str) -> str:
 
 
 def _moved(each: Finding, by: int) -> Finding:
-    fix = each.fix
-    if fix is not None:
-        fix = Fix(fix.title, tuple(Edit(edit.start + by, edit.end + by, edit.text) for edit in fix.edits))
-    return replace(each, start=each.start + by, end=each.end + by, fix=fix)
+    fix = _moved_fix(each.fix, by) if each.fix else None
+    others = tuple(_moved_fix(one, by) for one in each.others)
+    return replace(each, start=each.start + by, end=each.end + by, fix=fix, others=others)
+
+
+def _moved_fix(fix: Fix, by: int) -> Fix:
+    return replace(fix, edits=tuple(Edit(edit.start + by, edit.end + by, edit.text) for edit in fix.edits))

@@ -7,7 +7,7 @@ import re
 from typing import Any
 
 from aurora_manifest.findings import Edit, Fix
-from aurora_manifest.json.document import Array, JsonDocument, Node, Object
+from aurora_manifest.json.document import Array, JsonDocument, Node, Object, Scalar
 
 _HALF = re.compile("[\ud800-\udfff]")
 _INDENT = re.compile(r"[\n\r]([ \t]*)\Z")
@@ -24,10 +24,15 @@ def replacing(title: str, start: int, end: int, text: str) -> Fix:
     return Fix(title, (Edit(start, end, text),))
 
 
-def writing(node: Node, value: Any) -> Fix:
+def writing(node: Node, value: Any, *, loss_free: bool = False) -> Fix:
     """Put a value in place of another."""
-    text = spelt(value)
-    return Fix(f"Write {text if len(text) <= 40 else f'{text[:39]}…'}", (Edit(node.start, node.end, text),))
+    return spelling(node, spelt(value), loss_free=loss_free)
+
+
+def spelling(node: Node, text: str, *, loss_free: bool = False) -> Fix:
+    """Put JSON text in place of a value."""
+    title = f"Write {text if len(text) <= 40 else f'{text[:39]}…'}"
+    return Fix(title, (Edit(node.start, node.end, text),), loss_free)
 
 
 def renaming(start: int, end: int, name: str) -> Fix:
@@ -58,25 +63,42 @@ def adding_item(document: JsonDocument, node: Array | None, value: Any, title: s
     return Fix(title, (Edit(node.items[-1].end, node.items[-1].end, f",{lead}{spelt(value)}"),))
 
 
-def removing_member(node: Object, index: int, title: str) -> Fix | None:
+def removing_member(node: Object, index: int, title: str, *, loss_free: bool = False) -> Fix | None:
     """Take a member out, with the comma it needed; None where the object is damaged."""
     if node.broken:
         return None
     this = node.members[index]
     if index + 1 < len(node.members):
-        return Fix(title, (Edit(this.name_start, node.members[index + 1].name_start, ""),))
+        return Fix(title, (Edit(this.name_start, node.members[index + 1].name_start, ""),), loss_free)
     start = node.members[index - 1].value.end if index else this.name_start
-    return Fix(title, (Edit(start, this.value.end, ""),))
+    return Fix(title, (Edit(start, this.value.end, ""),), loss_free)
 
 
-def removing_item(node: Array, index: int, title: str) -> Fix | None:
+def removing_item(node: Array, index: int, title: str, *, loss_free: bool = False) -> Fix | None:
     """Take an item out, with the comma it needed; None where the array is damaged."""
     if node.broken:
         return None
     this = node.items[index]
     if index + 1 < len(node.items):
-        return Fix(title, (Edit(this.start, node.items[index + 1].start, ""),))
-    return Fix(title, (Edit(node.items[index - 1].end if index else this.start, this.end, ""),))
+        return Fix(title, (Edit(this.start, node.items[index + 1].start, ""),), loss_free)
+    return Fix(title, (Edit(node.items[index - 1].end if index else this.start, this.end, ""),), loss_free)
+
+
+def same(text: str, one: Node, other: Node) -> bool:
+    """Whether two values are the same to everyone: equal strings, numbers of one spelling, the same members."""
+    if isinstance(one, Object) and isinstance(other, Object):
+        if one.broken or other.broken or len(one.members) != len(one.value) or len(other.members) != len(one.value):
+            return False
+        pairs = ((each.value, other.member(each.name)) for each in one.members)
+        return all(there is not None and same(text, here, there.value) for here, there in pairs)
+    if isinstance(one, Array) and isinstance(other, Array):
+        alike = not one.broken and not other.broken and len(one.items) == len(other.items)
+        return alike and all(same(text, here, there) for here, there in zip(one.items, other.items, strict=True))
+    if isinstance(one, Scalar) and isinstance(other, Scalar):
+        if isinstance(one.value, str) or isinstance(other.value, str):
+            return one.value == other.value
+        return text[one.start : one.end] == text[other.start : other.end]
+    return False
 
 
 def _lead(text: str, opened: int, first: int) -> str:

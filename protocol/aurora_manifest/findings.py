@@ -30,14 +30,22 @@ class Edit(Struct, frozen=True):
 
 
 class Fix(Struct, frozen=True):
-    """The one obvious way to mend a finding: what it does, in a few words, and the edits that do it."""
+    """A way to mend a finding: what it does, in a few words, and the edits that do it.
+
+    `loss_free` tells that the text means after it what it meant before, to everyone who could read it: only such fixes
+    are made without asking.
+    """
 
     title: str
     edits: tuple[Edit, ...]
+    loss_free: bool = False
 
 
 class Finding(Struct, frozen=True):
-    """One thing that is wrong, in one sentence. `path` is a JSON Pointer; offsets are code points."""
+    """One thing that is wrong, in one sentence. `path` is a JSON Pointer; offsets are code points.
+
+    `fix` is the obvious way to mend it; `others` are more ways, between which only its author can choose.
+    """
 
     rule: str
     severity: Severity
@@ -46,6 +54,7 @@ class Finding(Struct, frozen=True):
     start: int
     end: int
     fix: Fix | None = None
+    others: tuple[Fix, ...] = ()
 
     def range(self, lines: LineIndex, encoding: Encoding = "utf-16") -> Range:
         """The finding's place as an LSP range; `lines` is the index of the text that was checked."""
@@ -60,10 +69,11 @@ def finding(
     end: int,
     severity: Severity = "error",
     fix: Fix | None = None,
+    others: tuple[Fix, ...] = (),
 ) -> Finding:
     """A finding whose path can be sent as UTF-8 whatever the text held (JSON can spell half a surrogate pair)."""
     pointer = path if isinstance(path, str) else to_pointer(path)
-    return Finding(rule, severity, message, pointer.encode("utf-8", "replace").decode(), start, end, fix)
+    return Finding(rule, severity, message, pointer.encode("utf-8", "replace").decode(), start, end, fix, others)
 
 
 def in_order(findings: list[Finding]) -> list[Finding]:

@@ -26,9 +26,11 @@ _RESERVED = frozenset("=,!@|")
 """Operators that RFC 6570 §2.2 keeps for extensions."""
 
 _BRACE = re.compile(r"[{}]")
+_TWO_BRACES = re.compile(r"\{\{[^{}]++\}\}").match
 _NAME = re.compile(r"(?:[A-Za-z0-9_]|%[0-9A-Fa-f]{2})(?:\.?(?:[A-Za-z0-9_]|%[0-9A-Fa-f]{2}))*")
 _PREFIX = re.compile(r"[1-9][0-9]{0,3}")
-_NOT_LITERAL = re.compile(r"[\x00-\x20\"'<>\\^`|\x7f]|%(?![0-9A-Fa-f]{2})")
+# An apostrophe is a literal as well: RFC 6570 leaves it out by mistake (erratum 6937).
+_NOT_LITERAL = re.compile(r"[\x00-\x20\"<>\\^`|\x7f]|%(?![0-9A-Fa-f]{2})")
 _MAX_PROBLEMS = 20
 
 
@@ -90,6 +92,12 @@ def parse_template(text: str) -> Template:
             mistakes.append(Mistake('"}" closes no expression', start, start + 1))
             pos = start + 1
             continue
+        if twice := _TWO_BRACES(text, start):
+            # As other languages have them: which variable is meant is clear, so that nothing follows from it.
+            pos = twice.end()
+            mistakes.append(Mistake("an expression has one brace on each side, not two", start, pos))
+            expressions.append(_expression(text, start + 1, pos - 1, mistakes))
+            continue
         closing = _BRACE.search(text, start + 1)
         if closing is None or closing[0] == "{":
             end = closing.start() if closing else len(text)
@@ -104,6 +112,8 @@ def parse_template(text: str) -> Template:
 
 def _literal(text: str, start: int, end: int, mistakes: list[Mistake]) -> None:
     for match in _NOT_LITERAL.finditer(text, start, end):
+        if len(mistakes) >= _MAX_PROBLEMS:
+            return
         if match[0] == "%":
             mistakes.append(Mistake('"%" needs two hexadecimal digits after it', match.start(), match.end()))
         else:

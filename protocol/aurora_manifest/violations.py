@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from aurora_manifest.edits import adding_member, writing
+from aurora_manifest.edits import adding_member, spelling, writing
 from aurora_manifest.findings import MAX_FINDINGS, Finding, Fix, SchemaRule, finding
 from aurora_manifest.json.document import Broken, JsonDocument, Member, Node, Object, Scalar
 from aurora_manifest.json.value_text import (
@@ -169,25 +169,41 @@ def _without(sound: frozenset[int], root: Any) -> Any:
 
 
 def _fix(error: ValidationError, document: JsonDocument, node: Node) -> Fix | None:
-    """The one value that was meant: the constant, a choice spelt much alike, or the same value as the other type."""
+    """The one value that was meant: the constant, a choice spelt much alike, or the same value as the other type.
+
+    Loss-free is only the same in other letters' case, and the same characters as another type.
+    """
     schema = error.schema if isinstance(error.schema, dict) else {}
+    shown = document.text[node.start : node.end]
     if "const" in schema:
-        return writing(node, schema["const"])
+        wanted = schema["const"]
+        return writing(node, wanted, loss_free=_alike(node.value, wanted) or (_is_number(node) and shown == wanted))
     if "enum" in schema:
         names = [each for each in schema["enum"] if isinstance(each, str)]
         meant = closest(node.value, names) if isinstance(node.value, str) else None
-        return writing(node, meant) if meant else None
+        alone = [each for each in names if _alike(node.value, each)] == [meant]
+        return writing(node, meant, loss_free=alone) if meant else None
     wanted = error.validator_value if error.validator == "type" else None
     if wanted in ("number", "integer") and isinstance(node.value, str) and len(node.value) < 20:
         number = _NUMBER(node.value.strip())
-        return writing(node, json.loads(number[0])) if number and (wanted == "number" or number[1] is None) else None
+        fits = number is not None and (wanted == "number" or number[1] is None)
+        return spelling(node, number[0], loss_free=True) if fits and number else None
     if wanted == "string" and isinstance(node, Scalar) and isinstance(node.value, int | float):
-        return writing(node, document.text[node.start : node.end])
+        return writing(node, shown, loss_free=_is_number(node))
     if wanted == "boolean" and isinstance(node.value, str) and node.value.lower() in ("true", "false"):
-        return writing(node, node.value.lower() == "true")
+        return writing(node, node.value.lower() == "true", loss_free=True)
     if wanted == "array" and isinstance(node, Scalar) and isinstance(node.value, str):
         return writing(node, [node.value])
     return None
+
+
+def _alike(written: Any, wanted: Any) -> bool:
+    """Whether two texts differ in nothing but the case of their letters."""
+    return isinstance(written, str) and isinstance(wanted, str) and written.lower() == wanted.lower()
+
+
+def _is_number(node: Node) -> bool:
+    return isinstance(node, Scalar) and isinstance(node.value, int | float) and not isinstance(node.value, bool)
 
 
 def _missing_name(error: ValidationError) -> str:

@@ -1,5 +1,4 @@
-"""Address of the daemon (socket path): where the daemon is found: one per AURORA_HOME, at a socket named after the
-version.
+"""Address of the daemon: the path of its socket, one per AURORA_HOME, named after the version.
 
 On Linux and macOS that is a Unix socket in a folder only its user can enter. On Windows it is a loopback TCP port,
 named with a secret in a file of the user's profile; that half is written for, but untested.
@@ -48,7 +47,7 @@ def in_home(path: str, home: Path) -> str:
 
 @dataclass(frozen=True)
 class Address:
-    """The files by which the daemon of one home is found.
+    """Paths of the daemon of one home: its socket, lock, info file and log, by which it is found.
 
     `lock` and `info` carry no version, so that two versions know of each other; `socket` does, so that a client never
     talks to a daemon of another version by accident. `token` is used on Windows only.
@@ -147,6 +146,7 @@ def read_token(address: Address) -> tuple[int, str] | None:
 
 
 def _short_socket(home: Path, version: str, temp: Path) -> Path:
+    """Path of the daemon's socket where the usual one is longer than the system takes."""
     import hashlib  # costs milliseconds that the usual, short path need not pay
 
     digest = hashlib.sha256(os.fsencode(os.path.realpath(home))).hexdigest()[:16]

@@ -24,6 +24,18 @@ def count(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
+def used(sure: int, likely: int, noun: str) -> str:
+    """`3 callers`, `3 callers and maybe 2 more`, `maybe 1 subclass`; empty where there are none."""
+    said = _users(sure, noun) if sure else ""
+    if likely:
+        said += f" and maybe {likely:,} more" if said else f"maybe {_users(likely, noun)}"
+    return said
+
+
+def _users(number: int, noun: str) -> str:
+    return count(number, noun) if number == 1 or not noun.endswith("s") else f"{number:,} {noun}es"
+
+
 def took(milliseconds: float) -> str:
     """`0.4 ms`, `12 ms`, `1.8 s`, `2 min 5 s`."""
     if milliseconds < 1:
@@ -46,6 +58,10 @@ def size(amount: int) -> str:
     return f"{value:.1f} GiB"
 
 
+_LEAST_CLAUSE = 24
+"""Characters of the shortest part of a sentence that is worth a line."""
+
+
 def plain(text: str) -> str:
     """One printable line: names and comments of a repository must not be able to command the terminal."""
     line = " ".join(text.split())
@@ -62,6 +78,14 @@ def plain_lines(text: str) -> list[str]:
 def shorten(text: str, width: int) -> str:
     """Cut to `width` characters, with an ellipsis for what is missing."""
     return text if len(text) <= width else text[: max(width - 1, 0)].rstrip() + "…"
+
+
+def whole_clause(text: str, width: int) -> str:
+    """As much of a sentence as fits `width` and still says something whole; empty where no part of it does."""
+    if len(text) <= width:
+        return text
+    end = max(text.rfind(sign, 0, max(width, 0)) for sign in (". ", "; ", ": ", ", ", " – ", " — ", " ("))
+    return text[:end].rstrip(" .;:,") if end >= _LEAST_CLAUSE else ""
 
 
 def lasting(seconds: float) -> str:

@@ -1,4 +1,4 @@
-"""Start the daemon when nobody listens, and wait until it does. Standard library only.
+"""Launch of the daemon when nobody listens, and the wait until it does. Standard library only.
 
 Who may run is settled by the daemons themselves: each takes a lock, and one that comes second exits 0 without a word.
 So starting one too many does no harm, and nothing here needs the lock.

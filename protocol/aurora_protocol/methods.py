@@ -6,7 +6,7 @@ spelled as LSP has them, in our params too. Times are ISO 8601 in UTC with a `Z`
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 from msgspec import UNSET, Struct, UnsetType, field
 
@@ -43,17 +43,21 @@ class EditorContext(Wire, frozen=True, kw_only=True):
 class RecallParams(Wire, frozen=True, kw_only=True):
     """`aurora/recall`. `types` are `code`, `reas`, `know`; an empty `query` is an error.
 
-    `budget_tokens` asks for the most useful mix of whole chunks and excerpts that fits, and so for content as well.
-    `context` is where the user is: what it is related to comes first.
+    `level` asks for answers of one size. `budget_tokens` asks for the most useful mix of whole chunks and excerpts that
+    fits, and so for content as well. `context` is where the user is: what it is related to comes first, and nothing is
+    found that is not found without. `prefix` says that the query is still being typed: its last word may be the
+    beginning of others even where it is one itself (one that is none is taken as such anyway).
     """
 
     query: str
     limit: int = 10
     types: list[str] | None = None
     budget_tokens: int | None = None
+    level: Literal["file", "class", "function"] | None = None
     include_content: bool = False
     explain: bool = False
     everywhere: bool = False
+    prefix: bool = False
     context: EditorContext | None = None
 
 
@@ -141,7 +145,8 @@ class Evidence(Wire, frozen=True, kw_only=True):
 
     `accesses` are the latest of `access_count`, oldest first; they come from `answers`, from `git`, from `edits` seen,
     or from the `file`'s time (`unknown`: nobody knows of any). `reached` leads from what the query and the editor prime
-    to the chunk. `signals` come largest first.
+    to the chunk. `signals` come largest first. `question` is what kind of question the
+    query was taken for.
     """
 
     matched_terms: list[str]
@@ -154,16 +159,28 @@ class Evidence(Wire, frozen=True, kw_only=True):
     episodes: list[PrimingCommit]
     learned: list[LearnedBoost]
     signals: list[SignalContribution]
+    question: str
     focus: Lines
     semantic: Similarity | UnsetType = UNSET
+
+
+class FileMember(Wire, frozen=True, kw_only=True):
+    """Another definition of a result's file that answers as well. Lines are 1-based, inclusive."""
+
+    id: str
+    name: str
+    kind: str
+    line_start: int
+    line_end: int
 
 
 class Recalled(Wire, frozen=True, kw_only=True):
     """One recalled chunk. Lines are 1-based, inclusive; `file` is relative to its workspace, with `/`.
 
     `tokens` is what the chunk, or what is delivered of it, costs a language model; an `excerpt` is its most telling
-    lines only. Where `content` is not the lines as they stand, `content_lines` has the number of each of its lines, 0
-    for what is left out. `similar` are ids of near-duplicates this one answers for.
+    lines only. `callers` and `subclasses` are sure; `likely_…` are those beside them that only may be. Where `content`
+    is not the lines as they stand, `content_lines` has the number of each of its lines, 0 for what is left out.
+    `similar` are ids of near-duplicates this one answers for, `also` what else of its file answers, best first.
     """
 
     id: str
@@ -183,7 +200,11 @@ class Recalled(Wire, frozen=True, kw_only=True):
     summary: str
     callers: int
     workspace: str
+    likely_callers: int = 0
+    subclasses: int = 0
+    likely_subclasses: int = 0
     similar: list[str] = []
+    also: list[FileMember] = []
     excerpt: bool = False
     content: str | UnsetType = UNSET
     content_lines: list[int] | UnsetType = UNSET
@@ -205,7 +226,10 @@ class SeenLog(Wire, frozen=True, kw_only=True):
 
 
 class RecallResult(Wire, frozen=True, kw_only=True):
-    """The answer to `aurora/recall`: sorted by score, best first, none repeated. `logs` are named where it is weak."""
+    """The answer to `aurora/recall`: sorted by score, best first, none repeated. `logs` are named where it is weak.
+
+    `missing`: the query is an id or a place in a file, and there is none such, as the hint says.
+    """
 
     query: str
     took_ms: float
@@ -213,6 +237,7 @@ class RecallResult(Wire, frozen=True, kw_only=True):
     results: list[Recalled]
     hint: str | None = None
     logs: list[SeenLog] = []
+    missing: bool = False
 
 
 class IndexParams(Wire, frozen=True, kw_only=True):
@@ -271,13 +296,14 @@ class StatusResult(Wire, frozen=True, kw_only=True):
 
 
 class RelatedChunk(Wire, frozen=True, kw_only=True):
-    """Related chunk, and how it is related (`calls`, `called by`, `contains`, `inherits`, …)."""
+    """Related chunk, and how it is related (`calls`, `called by`, `contains`, `inherits`, …); `likely`: it may be."""
 
     relation: str
     id: str
     name: str
     file: str
     line: int
+    likely: bool = False
 
 
 class ExplainParams(Wire, frozen=True, kw_only=True):

@@ -74,12 +74,16 @@ def run(arguments: Sequence[str]) -> int:
     places=COMMANDS,
     aliases=ALIASES,
     plugged=plugged_commands,
+    otherwise="mem",
     invoke_without_command=True,
     params=[*global_options(), *headless_options()],
 )
 @click.pass_context
 def aurora(ctx: click.Context, /, **given: Any) -> int:
-    """The memory beside every code editor."""
+    """The memory beside every code editor.
+
+    Words that are no command are recalled: aur "retry with backoff".
+    """
     options = options_of(given)
     if options is not None and ctx.invoked_subcommand is not None:
         raise click.UsageError("--headless takes no command", ctx)

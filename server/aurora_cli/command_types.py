@@ -4,6 +4,7 @@ command takes, and a number that is finite.
 
 from __future__ import annotations
 
+import difflib
 import importlib
 import math
 from collections.abc import Callable, Collection, Mapping
@@ -15,6 +16,10 @@ from aurora_cli.global_options import GlobalOptions
 from aurora_protocol.version import __version__
 
 PLUGGED = "aurora.commands"
+_QUICK = "aur"
+"""The program that takes even a single word for what is to be recalled."""
+_NEARLY = 0.75
+"""Likeness, of 1, from which a word counts as a command that was mistyped (`querry`)."""
 """The group of entry points under which plug-ins offer commands."""
 
 
@@ -37,17 +42,37 @@ class LazyGroup(click.Group):
         places: Mapping[str, tuple[str, str]],
         aliases: Mapping[str, str] | None = None,
         plugged: Callable[[Collection[str]], Mapping[str, click.Command]] | None = None,
+        otherwise: str | None = None,
         **more: Any,
     ) -> None:
         """`places` has each command's module and its name there, `aliases` further names of commands.
 
-        `plugged` gives the commands of plug-ins, without those of the names it is told: asked for a name that is none
-        of ours, and for the list.
+        `otherwise` is the command that words are for which are none, nor nearly one. `plugged` gives the commands of
+        plug-ins, without those of the names it is told: asked for a name that is none of ours, and for the list.
         """
         super().__init__(*args, **more)
         self._places = places
         self._aliases = aliases or {}
         self._plugged = plugged
+        self._otherwise = otherwise
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if (
+            self._otherwise is not None
+            and not ctx.resilient_parsing
+            and args
+            and self.get_command(ctx, args[0]) is None
+        ):
+            near = difflib.get_close_matches(args[0], [*self._places, *self._aliases], 1, _NEARLY)
+            if near:
+                ctx.fail(f"No such command {args[0]!r}; did you mean {near[0]!r}?")
+            if ctx.info_name != _QUICK and args[0].isascii() and args[0].replace("-", "").isalpha():
+                ctx.fail(f"No such command {args[0]!r}; to recall it: aur mem {args[0]}")  # as a script would mean it
+            if args[0] not in _left_out():
+                return self._otherwise, self.get_command(ctx, self._otherwise), args
+        return super().resolve_command(ctx, args)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return sorted([*self._places, *self._of_plugins()])
@@ -78,6 +103,13 @@ def plugged_commands(taken: Collection[str]) -> dict[str, click.Command]:
         else:
             found[plugin.name] = plugin.value
     return found
+
+
+def _left_out() -> set[str]:
+    """Names of commands that plug-ins bring and that cannot be used: asked for, they are told of and not recalled."""
+    from aurora_protocol import plugins
+
+    return {each.name for each in plugins.left_out(PLUGGED)}
 
 
 def with_global_options(command: click.Command) -> click.Command:

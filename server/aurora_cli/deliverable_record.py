@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
-from datetime import datetime
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -174,7 +173,7 @@ def _about() -> list[click.Option]:
         click.Option(
             ["--at"],
             metavar="TIME",
-            callback=_with_zone,
+            callback=with_zone,
             help="When it happened (ISO 8601; local time where it names no zone). [default: now]",
         ),
         click.Option(["--event-id"], metavar="ID", help="The same id twice is one event."),
@@ -185,11 +184,13 @@ def _about() -> list[click.Option]:
     ]
 
 
-def _with_zone(_: click.Context, __: click.Parameter, given: str | None) -> str | None:
+def with_zone(_: click.Context, __: click.Parameter, given: str | None) -> str | None:
     """A time with its zone: a person who names none means that of the clock on the wall. Raises BadParameter."""
     if given is None:
         return None
+    from aurora_deliverables.timestamps import parsed
+
     try:
-        return datetime.fromisoformat(given).astimezone().isoformat()
+        return parsed(given).astimezone().isoformat()
     except (ValueError, OverflowError, OSError) as error:
         raise click.BadParameter(f"{given[:100]!r} is no time; write a time as 2026-02-26T10:00") from error

@@ -18,6 +18,7 @@ from aurora_cli.global_options import GlobalOptions
 from aurora_cli.output import style_of
 from aurora_cli.shared_options import cache_of, policy_of, site_options
 from aurora_cli.site_call import (
+    Deadline,
     answer_lines,
     arguments_given,
     call_with,
@@ -172,13 +173,16 @@ def call(
     --args can be seen by other users of this machine: give secrets on standard input.
     """
     policy = policy_of(timeout, insecure_http, allow_cross_origin)
-    published = asyncio.run(fetch_manifest(url, policy, cache=cache_of(settings, no_cache)))
-    warn_of_errors(published)
-    chosen = find_capability(published.manifest, capability)
+    deadline = Deadline(timeout)
+    with deadline.running():
+        published = asyncio.run(fetch_manifest(url, policy, cache=cache_of(settings, no_cache)))
+        warn_of_errors(published)
+        chosen = find_capability(published.manifest, capability)
     arguments = arguments_given(chosen, document, pairs)
-    planned = call_with(chosen, published.origin, arguments, token)
+    with deadline.running():
+        planned = call_with(chosen, published.origin, arguments, token)
     jar = jar_of(settings, published.origin, cookie_jar, no_cookies)
-    own = RequestPolicy(timeout=timeout, insecure_http=insecure_http, whole=False)
+    own = RequestPolicy(timeout=deadline.left, insecure_http=insecure_http, whole=False)
     style = style_of(sys.stdout, os.environ, no_color=settings.no_color)
     if dry_run:
         shown = asyncio.run(preview(planned.request, own, cookies=jar.load() if jar else None))

@@ -54,7 +54,7 @@ def _severities(ctx: click.Context, parameter: click.Parameter, given: tuple[str
     callback=_severities,
     help="Report RULE as error, warning, info or hint, or not at all (off). Repeatable.",
 )
-@click.option("--fix", is_flag=True, help="Mend what has one obvious fix, in the files themselves.")
+@click.option("--fix", is_flag=True, help="Mend what can be mended without a change of meaning, in the files.")
 @click.option("--concise", is_flag=True, help="Print one line per finding: file:line:column: severity: message [rule].")
 @click.option("--sarif", is_flag=True, help="Print SARIF 2.1.0, for code scanning services.")
 @click.option("-q", "--quiet", is_flag=True, help="Print findings only, no summary.")
@@ -154,6 +154,8 @@ def framed_lines(checked: Checked, style: TerminalStyle) -> Iterator[str]:
         )
         if finding.fix and is_fixable(finding):
             yield f"  {style.dim('=')} --fix can mend this: {plain(finding.fix.title)}"
+        elif finding.fix:
+            yield f"  {style.dim('=')} perhaps, for you to decide: {plain(finding.fix.title)}"
         yield ""
 
 

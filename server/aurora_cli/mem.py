@@ -11,6 +11,7 @@ from typing import Any
 
 import click
 
+from aurora_cli.errors import FINE, NO, CommandError
 from aurora_cli.global_options import GlobalOptions
 from aurora_cli.output import print_json, style_of
 from aurora_cli.recall_view import recall_lines
@@ -33,6 +34,9 @@ _SPACED = re.compile(r"(\S[^:\n]*\.\w+):(\d{1,9})(?:[-:]\d{1,9})*")
     "--type", "types", multiple=True, type=click.Choice(["code", "reas", "know"]), help="Only this type. Repeatable."
 )
 @click.option(
+    "--level", type=click.Choice(["file", "class", "function"]), help="Only answers of this size. [default: any]"
+)
+@click.option(
     "--budget",
     metavar="TOKENS",
     type=click.IntRange(min=1),
@@ -47,11 +51,12 @@ def mem(
     query: tuple[str, ...],
     limit: int,
     types: tuple[str, ...],
+    level: str | None,
     budget: int | None,
     content: bool,
     explain: bool,
     everywhere: bool,
-) -> None:
+) -> int:
     """Recall what memory knows about QUERY, best first. Also `m`.
 
     QUERY is a question in words, a name (AuthService.login), a file (auth.py), a place in one (src/auth.py:login,
@@ -66,16 +71,27 @@ def mem(
     params |= {"everywhere": everywhere}
     if types:
         params["types"] = list(dict.fromkeys(types))
+    if level is not None:
+        params["level"] = level
     if budget is not None:
         params["budget_tokens"] = budget
     with open_session(settings, root) as client:
         reply = recall(client, params, root, settings)
     if settings.json:
         print_json(reply)
-        return
+        return NO if reply.get("missing") else FINE
+    if reply.get("missing"):
+        raise NothingThere(str(reply["hint"]))
     style = style_of(sys.stdout, os.environ, no_color=settings.no_color)
     lines = recall_lines(reply, style=style, here=settings.here, now=datetime.now(UTC), explain=explain)
     print("\n".join(lines))
+    return FINE
+
+
+class NothingThere(CommandError):
+    """What was asked for by its id or place does not exist."""
+
+    exit_code = NO
 
 
 def recall(client: Client, params: dict[str, Any], root: Path, settings: GlobalOptions) -> dict[str, Any]:

@@ -9,14 +9,18 @@ from typing import Any
 import click
 
 from aurora_cli.command_types import Finite
+from aurora_cli.deliverable_record import with_zone
 from aurora_cli.global_options import GlobalOptions
 from aurora_cli.output import TerminalStyle, print_json, style_of_output
 from aurora_cli.session import open_session
 from aurora_cli.table import table_lines
 from aurora_deliverables.metric_text import METRIC_NAMES, value_words
+from aurora_protocol import NO
 from aurora_protocol.human_text import count, lasting, plain
 
 METRICS = "aurora/metrics"
+TIERS = ("elite", "high", "medium", "low")
+"""The best first."""
 
 _COLORS = {"elite": "green", "high": "green", "medium": "yellow", "low": "red"}
 _BARS = "▁▂▃▄▅▆▇█"
@@ -34,12 +38,29 @@ _BARS = "▁▂▃▄▅▆▇█"
     help="Deliverables back, if these are sooner reached. [default: as configured, 20]",
 )
 @click.option(
-    "--by", type=click.Choice(["agent", "model", "type", "complexity", "workspace"]), help="Per one of these as well."
+    "--by",
+    type=click.Choice(["agent", "model", "author", "type", "complexity", "workspace"]),
+    help="Per one of these as well.",
+)
+@click.option("--as-of", callback=with_zone, metavar="TIME", help="Measure as of this time, not of now.")
+@click.option(
+    "--worse-than",
+    multiple=True,
+    metavar="[METRIC=]TIER",
+    help="Exit with 1 where a metric is in a worse tier: elite, high or medium, of one or of all. May be repeated.",
 )
 @click.pass_obj
-def metrics(settings: GlobalOptions, window_days: float | None, window_count: int | None, by: str | None) -> None:
+def metrics(
+    settings: GlobalOptions,
+    window_days: float | None,
+    window_count: int | None,
+    by: str | None,
+    as_of: str | None,
+    worse_than: tuple[str, ...],
+) -> None:
     """Say how deliverables went: throughput, latency, failures, recovery, conformance, with tiers and trends."""
-    asked = {"window_days": window_days, "window_count": window_count, "by": by}
+    limits = [_limit(each) for each in worse_than]
+    asked = {"window_days": window_days, "window_count": window_count, "by": by, "as_of": as_of}
     params: dict[str, Any] = {name: value for name, value in asked.items() if value is not None}
     with open_session(settings, settings.workspace) as client:
         reply = client.request(METRICS, params)
@@ -47,6 +68,28 @@ def metrics(settings: GlobalOptions, window_days: float | None, window_count: in
         print_json(reply)
     else:
         print("\n".join(metrics_lines(reply, style_of_output(settings), by)))
+    worse = sorted({each for limit in limits for each in worse_than_limit(reply["metrics"], *limit)})
+    if worse:
+        click.echo(f"worse than asked for: {', '.join(METRIC_NAMES[each] for each in worse)}", err=True)
+        raise SystemExit(NO)
+
+
+def worse_than_limit(metrics: Mapping[str, Mapping[str, Any]], name: str | None, tier: str) -> list[str]:
+    """The metrics, or the one of this name, in a worse tier; one without data is in none."""
+    return [
+        each
+        for each, metric in metrics.items()
+        if name in (None, each) and metric.get("tier") and TIERS.index(metric["tier"]) > TIERS.index(tier)
+    ]
+
+
+def _limit(given: str) -> tuple[str | None, str]:
+    """`high`, or `resolution_latency=high`. Raises BadParameter."""
+    name, is_, tier = given.rpartition("=")
+    if tier not in TIERS[:-1] or (is_ and name not in METRIC_NAMES):
+        names = ", ".join(METRIC_NAMES)
+        raise click.BadParameter(f"{given[:100]!r}: write {', '.join(TIERS[:-1])}, or one of {names}, `=` and a tier")
+    return name or None, tier
 
 
 def metrics_lines(reply: Mapping[str, Any], style: TerminalStyle, by: str | None = None) -> list[str]:

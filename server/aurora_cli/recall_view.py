@@ -9,12 +9,21 @@ from pathlib import Path
 from typing import Any
 
 from aurora_cli.output import TerminalStyle
-from aurora_protocol.human_text import ago, count, plain, plain_lines, shorten, took
+from aurora_protocol.human_text import ago, count, plain, plain_lines, shorten, took, used, whole_clause
 
 _CALLABLE = ("function", "method", "macro")
-_WIDEST_LOCATION = 44
-_NARROWEST_TITLE = 24
-_WIDEST_PIPED = 120
+_WIDEST_NAME = 48
+_NARROWEST_NAME = 24
+_NARROW = 80
+"""Columns of a terminal below which a place stands on a line of its own."""
+_WIDEST_PIPED = 160
+_WIDEST_PARAMETERS = 60
+_RECENT_DAYS = 30
+"""Days after which the age of a change says nothing any more."""
+_ANCHOR = re.compile(r"\s*\{\s*#[^}.]*\}?")
+"""An anchor that a heading carries; long headings are cut within it."""
+_TYPED_AFTER = frozenset({"python", "typescript", "tsx", "javascript", "rust", "kotlin", "swift", "scala"})
+"""Languages that say a parameter's type after its name and a colon."""
 
 MAX_SIGNALS = 6
 MAX_MATCHES = 8
@@ -32,11 +41,10 @@ def recall_lines(
     if not results:
         lines.append(plain(reply.get("hint") or f"nothing in memory answers {reply['query']!r}"))
     else:
-        locations = [location(item, here) for item in results]
-        room = min(max(len(text) for text in locations), _WIDEST_LOCATION)
-        titles = _titles(results, locations, room, style)
-        for rank, (item, where, title) in enumerate(zip(results, locations, titles, strict=True), start=1):
-            lines += _item_lines(rank, item, where, room, title, style, now)
+        names = [title(item) for item in results]
+        room = min(max(map(len, names)), _name_room([location(item, here) for item in results], style))
+        for rank, (item, name) in enumerate(zip(results, names, strict=True), start=1):
+            lines += _item_lines(rank, item, name, room, here, style, now)
             if explain:
                 lines += [f"    {line}" for line in explanation(item, now)]
             if isinstance(item.get("content"), str):
@@ -66,24 +74,68 @@ def location(item: dict[str, Any], here: Path) -> str:
 
 
 def title(item: dict[str, Any]) -> str:
-    """What a chunk is, by its qualified name: `Action.request(args) -> Request`, `class Request(Message)`."""
+    """A chunk by its qualified name, its kind where that is no function: `Action.request`, `class Request`."""
     name, kind = str(item["name"]), str(item["kind"])
     signature = plain(str(item.get("signature") or "")).rstrip(" {:")
     if kind == "reasoning":
         return signature
     if kind == "module":
-        return f"module {plain(str(item['file']))}"
+        return f"module {Path(str(item['file'])).stem}"
     if name == "<module>":
-        return f"{kind} {plain(str(item['file']))}"
+        return f"{kind} {plain(Path(str(item['file'])).name)}"
     if kind == "section":
-        return plain(f"{kind} {name.replace('.', ' › ')}")
+        return plain(_ANCHOR.sub("", name).replace(".", " › "))
     if kind == "operation" and signature:
         return f"{kind} {signature}"
-    short = name.rpartition(".")[2]
-    place = re.search(rf"(?<!\w){re.escape(short)}(?!\w)", signature) if short else None
-    rest = signature[place.end() :] if place else ""
-    shown = f"{name}{rest}"
-    return plain(shown if kind in _CALLABLE else f"{kind} {shown}")
+    return plain(name if kind in _CALLABLE else f"{kind} {name}")
+
+
+def parameters(item: dict[str, Any]) -> str:
+    """What a function takes and gives, by names: `(template, values) → str`; empty where nothing is said of either."""
+    if item["kind"] not in _CALLABLE:
+        return ""
+    signature, short = plain(str(item.get("signature") or "")), str(item["name"]).rpartition(".")[2]
+    place = re.search(rf"(?<!\w){re.escape(short)}(?!\w)[^(]{{0,40}}\(", signature) if short else None
+    if place is None:
+        return ""
+    begin = place.end()
+    end = _closing(signature, begin)
+    inner = signature[begin:end]
+    taken = [_parameter(each, str(item.get("language") or "")) for each in _apart(inner)]
+    named = ", ".join(each for each in taken if each and each not in ("self", "cls", "&self", "&mut self"))
+    sign = r"\s*" if item.get("language") == "go" else r"\s*(?:->|:)\s*"
+    given = re.match(rf"{sign}(\S.*?)[\s{{:;=]*(?:=>)?\s*$", signature[end + 1 :])
+    result = f" → {given[1]}" if given and len(given[1]) <= _WIDEST_PARAMETERS else ""
+    if len(named) > _WIDEST_PARAMETERS:
+        named = named[: named.rfind(", ", 0, _WIDEST_PARAMETERS) + 2].lstrip(", ") + "…"
+    return f"({named}){result}" if named or result else ""
+
+
+def _closing(text: str, begin: int) -> int:
+    """Where the bracket that was opened before `begin` is closed; the text's end where it is cut."""
+    depth = 1
+    for at in range(begin, len(text)):
+        depth += (text[at] in "([{") - (text[at] in ")]}")
+        if depth == 0:
+            return at
+    return len(text)
+
+
+def _apart(inner: str) -> list[str]:
+    """A list of parameters, apart at the commas that stand in no bracket."""
+    parts, depth, begin = [], 0, 0
+    for at, letter in enumerate(inner):
+        depth += (letter in "([{<") - (letter in ")]}" or (letter == ">" and inner[at - 1 : at] not in ("-", "=")))
+        if letter == "," and depth <= 0:
+            parts.append(inner[begin:at])
+            begin = at + 1
+    return [part.strip() for part in (*parts, inner[begin:])]
+
+
+def _parameter(text: str, language: str) -> str:
+    """A parameter by its name; as it stands where its language says types before names."""
+    text = text.partition("=")[0].strip() if "=" in text else text
+    return text.partition(":")[0].strip() if language in _TYPED_AFTER else text
 
 
 def content_lines(item: dict[str, Any], style: TerminalStyle) -> list[str]:
@@ -117,42 +169,82 @@ def footer(reply: dict[str, Any]) -> str:
 
 
 def _item_lines(
-    rank: int, item: dict[str, Any], where: str, room: int, shown: str, style: TerminalStyle, now: datetime
+    rank: int, item: dict[str, Any], name: str, room: int, here: Path, style: TerminalStyle, now: datetime
 ) -> list[str]:
+    """The name with the place to its right, below it where the terminal is narrow; then what it is for, if that is
+    known.
+    """
+    where = location(item, here)
     path = Path(str(item.get("workspace") or "/"), str(item["file"]))
-    place = style.link(style.bold(where), path, item["line_start"]) if item["file"] else style.bold(where)
-    linked = place + " " * max(room - len(where), 0)
-    lines = [f"{rank:>2}  {linked}  {shown}  {item['score']:.2f}"]
+    place = style.link(where, path, item["line_start"]) if item["file"] else where
     facts = _facts(item, now)
-    summary = plain(str(item.get("summary") or ""))
-    if style.width is not None:
-        summary = shorten(summary, max(style.width - 7 - len(facts), _NARROWEST_TITLE))
-    below = " · ".join(part for part in (summary, style.dim(facts) if facts else "") if part)
+    narrow = style.width is not None and style.width < _NARROW
+    if narrow and style.width is not None:
+        lines = [f"{rank:>2}  {style.bold(shorten(name, style.width - 4))}", f"    {place}"]
+        used = style.width
+    else:
+        shown = shorten(name, room)
+        lines = [f"{rank:>2}  {style.bold(shown)}{' ' * (room - len(shown))}  {place}"]
+        used = 4 + room + 2 + len(where)
+    below = _below(item, style)
+    if facts and (style.width is None or used + 2 + len(facts) <= style.width):
+        lines[-1] += f"  {style.dim(facts)}"
+    elif facts and below and style.width is not None and len(below) + 3 + len(facts) + 4 <= style.width:
+        below = f"{below} {style.dim('· ' + facts)}"
+    elif facts:
+        lines.append(f"    {style.dim(facts)}")
     return [*lines, f"    {below}"] if below else lines
+
+
+def _below(item: dict[str, Any], style: TerminalStyle) -> str:
+    """What a chunk takes, gives and is for, on one line; what does not fit is left out whole."""
+    width = (style.width or _WIDEST_PIPED) - 4
+    takes = parameters(item)
+    takes = takes if " → " in takes or ", " in takes else ""  # one name alone says nothing
+    if members := item.get("also"):
+        also = _also(members, width - len(takes) - 2 if takes else width)
+        return f"{takes}  {also}" if takes and also else also or takes
+    summary = whole_clause(plain(str(item.get("summary") or "")), width)
+    both = "  ".join(part for part in (takes, summary) if part)
+    if len(both) <= width:
+        return both
+    shorter = whole_clause(summary, width - len(takes) - 2)
+    return f"{takes}  {shorter}" if shorter and takes else summary or (takes if len(takes) <= width else "")
+
+
+def _also(members: list[dict[str, Any]], width: int) -> str:
+    """What else of the same file or class answers, as many as fit: `also here: Session.close :88, open_session :12`."""
+    named = [f"{_member(each)} :{each['line_start']}" for each in members]
+    while named and len(said := f"also here: {', '.join(named)}") > width:
+        named.pop()
+    return said if named else ""
+
+
+def _member(member: dict[str, Any]) -> str:
+    """A member by its name; a section by its own heading, without those above it."""
+    name = _ANCHOR.sub("", str(member["name"]))
+    return plain(name.rpartition(".")[2] if member.get("kind") == "section" else name)
+
+
+def _name_room(locations: list[str], style: TerminalStyle) -> int:
+    """The widest that names may be beside the places."""
+    if style.width is None:
+        return _WIDEST_NAME
+    return max(min(_WIDEST_NAME, style.width - 6 - max(map(len, locations))), _NARROWEST_NAME)
 
 
 def _facts(item: dict[str, Any], now: datetime) -> str:
     facts = []
-    if item.get("last_modified"):
+    for many, noun in (("callers", "caller"), ("subclasses", "subclass")):
+        if said := used(item.get(many, 0), item.get(f"likely_{many}", 0), noun):
+            facts.append(said)
+    if item.get("last_modified") and (now - datetime.fromisoformat(item["last_modified"])).days <= _RECENT_DAYS:
         facts.append(f"changed {ago(item['last_modified'], now)}")
-    if item.get("callers"):
-        facts.append(count(item["callers"], "caller"))
     if item.get("similar"):
         facts.append(f"+{len(item['similar'])} alike")
     if item.get("excerpt"):
         facts.append("excerpt")
     return " · ".join(facts)
-
-
-def _titles(results: list[dict[str, Any]], locations: list[str], room: int, style: TerminalStyle) -> list[str]:
-    """The titles, cut to what a terminal's line has left beside each location, and of one width but for those."""
-    titles = [title(item) for item in results]
-    if style.width is None:
-        return [shorten(text, _WIDEST_PIPED) for text in titles]
-    fits = max(style.width - room - 12, _NARROWEST_TITLE)
-    common = min(max(len(text) for text in titles), fits)
-    left = [max(common - max(len(where) - room, 0), _NARROWEST_TITLE) for where in locations]
-    return [shorten(text, width).ljust(width) for text, width in zip(titles, left, strict=True)]
 
 
 def _log(log: dict[str, Any]) -> str:
@@ -162,9 +254,12 @@ def _log(log: dict[str, Any]) -> str:
 def explanation(item: dict[str, Any], now: datetime) -> list[str]:
     """The terms of a chunk's activation (AURORA §6.3) with where each comes from, what matched, what ranked it."""
     evidence = item.get("evidence")
+    scored = f"score {item['score']:.2f}"
     if not isinstance(evidence, dict):
-        return [_activation(item["activation"], {}, now)]
+        return [scored, _activation(item["activation"], {}, now)]
     lines = [
+        scored,
+        _asked(evidence),
         _activation(item["activation"], evidence, now),
         _matches(evidence),
         _reached(item, evidence),
@@ -172,6 +267,11 @@ def explanation(item: dict[str, Any], now: datetime) -> list[str]:
         _signals(evidence),
     ]
     return [plain(line) for line in lines if line]
+
+
+def _asked(evidence: dict[str, Any]) -> str:
+    """The kind of question that the query was taken for, which decides how answers are ordered."""
+    return f"asked for {evidence['question']}" if evidence.get("question") else ""
 
 
 def _activation(terms: dict[str, Any], evidence: dict[str, Any], now: datetime) -> str:

@@ -8,6 +8,7 @@ import json
 import signal
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
@@ -279,6 +280,11 @@ def within(seconds: float, otherwise: str) -> Iterator[None]:
     def stop(number: int, frame: FrameType | None) -> None:
         raise SiteError(otherwise)
 
+    started = time.monotonic()
+    around = signal.getitimer(signal.ITIMER_REAL)[0]
+    if 0 < around <= seconds:  # what is around this ends sooner, and says so
+        yield
+        return
     before = signal.signal(signal.SIGALRM, stop)
     signal.setitimer(signal.ITIMER_REAL, seconds)
     try:
@@ -286,3 +292,35 @@ def within(seconds: float, otherwise: str) -> Iterator[None]:
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
+        if around:
+            signal.setitimer(signal.ITIMER_REAL, max(0.001, around - (time.monotonic() - started)))
+
+
+class Deadline:
+    """Deadline of a command that asks a site: so many seconds for all of it; waiting for a person does not count."""
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+        self._spent = 0.0
+
+    @property
+    def left(self) -> float:
+        """Seconds that are left. Raises SiteError where there are none."""
+        left = self._seconds - self._spent
+        if left <= 0:
+            raise SiteError(self._told)
+        return left
+
+    @contextmanager
+    def running(self) -> Iterator[None]:
+        """Let the clock run. Raises SiteError as soon as nothing is left."""
+        left, started = self.left, time.monotonic()
+        try:
+            with within(left, self._told):
+                yield
+        finally:
+            self._spent += time.monotonic() - started
+
+    @property
+    def _told(self) -> str:
+        return f"not done within {self._seconds:g} s; try again, or give --timeout"

@@ -111,6 +111,31 @@ def commit_cases(repository: Path, tree: Path, back: int, most: int) -> list[Cas
     return cases
 
 
+class Step(Struct, frozen=True):
+    """A commit as its developer meets it: the tree before it, what was to be done, what was changed, and when."""
+
+    before: str
+    at: float
+    case: Case
+
+
+def walked(repository: Path, back: int, most: int) -> Iterator[Step]:
+    """The commits of a history from `back` first-parent commits ago on, oldest first, that say what they change."""
+    log = ("log", "--first-parent", "--no-merges", "--reverse", "--format=%H %P %ct %s", f"-n{back}")
+    count = 0
+    for line in _git(repository, *log).splitlines():
+        commit, before, at, *subject = line.split(" ")
+        said = _NUMBER.sub("", " ".join(subject))
+        if len(said.split()) < 4 or _ROUTINE.search(said):
+            continue
+        changed = frozenset(_changed(repository, commit))
+        if 1 <= len(changed) <= MOST_FUNCTIONS:
+            yield Step(before, float(at), Case(said, changed))
+            count += 1
+        if count == most:
+            return
+
+
 def _changed(repository: Path, commit: str) -> Iterator[Function]:
     """The functions whose lines a commit changed, as its parent has them."""
     diff = _git(repository, "show", "--format=", "-U0", "--no-color", "--no-ext-diff", "-M", commit)

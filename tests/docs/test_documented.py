@@ -45,7 +45,9 @@ def test_every_request_is_described_in_the_reference() -> None:
     for method, said in described.items():
         assert f"\n## {method}\n" in text
         told = said or inspect.getdoc(answered[method]) if method in answered else said
-        assert told, f"{method}: a sentence below its name in the protocol, or in its handler"
+        assert told, (
+            f"{method}: a sentence below its name in the protocol, or in its handler (whose file is in FEATURES?)"
+        )
 
 
 def test_every_rule_is_in_the_reference() -> None:

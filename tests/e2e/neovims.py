@@ -11,13 +11,15 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from tests.patience import HANG
+
 CLIENT = Path(__file__).resolve().parents[2] / "editor-clients" / "neovim"
 README = CLIENT / "README.md"
 
 PRELUDE = """
 local out = {}
 local function wait(what, probe)
-  if not vim.wait(20000, probe, 20) then error('not in time: ' .. what) end
+  if not vim.wait(180000, probe, 20) then error('not in time: ' .. what) end
 end
 local function clients()
   return vim.lsp.get_clients and vim.lsp.get_clients({ bufnr = 0 }) or vim.lsp.buf_get_clients(0)
@@ -48,7 +50,7 @@ def programs() -> list[str]:
 
 def version(program: str) -> tuple[int, int]:
     """Major and minor."""
-    said = subprocess.run([program, "--version"], capture_output=True, text=True, timeout=20, check=True).stdout
+    said = subprocess.run([program, "--version"], capture_output=True, text=True, timeout=HANG, check=True).stdout
     found = re.match(r"NVIM v(\d+)\.(\d+)", said)
     assert found, said
     return int(found[1]), int(found[2])
@@ -90,7 +92,7 @@ def run(
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        timeout=90,
+        timeout=HANG,
         check=False,
     )
     assert (folder / "out.json").exists(), done.stdout + done.stderr

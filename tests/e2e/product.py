@@ -20,15 +20,14 @@ from aurora_protocol import DaemonUnreachable, RequestFailed
 from aurora_protocol.address import Address, read_info
 from aurora_protocol.client import Client
 from aurora_protocol.launch import daemon_environment, ensure_daemon
+from tests.patience import HANG
 
 COMMAND = (sys.executable, "-P", "-m", "aurora_cli")
-PATIENCE = 30.0
-"""Seconds until a wait fails: many times what is usual, for machines that do other things as well."""
 
 Value = TypeVar("Value")
 
 
-def eventually(probe: Callable[[], Value], what: str, seconds: float = PATIENCE) -> Value:
+def eventually(probe: Callable[[], Value], what: str, seconds: float = HANG) -> Value:
     """Call `probe` until it returns something true, and return that; fail when it does not within `seconds`."""
     deadline = time.monotonic() + seconds
     while not (value := probe()):
@@ -45,7 +44,7 @@ class Product:
         self.address = Address.of(home)
         self.environment = {**os.environ, "AURORA_HOME": str(home), "NO_COLOR": "1", **variables}
 
-    def aurora(self, *arguments: str | Path, cwd: Path, seconds: float = 60.0) -> subprocess.CompletedProcess[str]:
+    def aurora(self, *arguments: str | Path, cwd: Path, seconds: float = HANG) -> subprocess.CompletedProcess[str]:
         """Run one command to its end."""
         command = [*COMMAND, *map(str, arguments)]
         return subprocess.run(
@@ -73,9 +72,9 @@ class Product:
 
     def session(self, root: Path | None) -> Client:
         """A client session, as the commands have it, with the daemon started if need be."""
-        deadline = time.monotonic() + PATIENCE
+        deadline = time.monotonic() + HANG
         while True:
-            client = ensure_daemon(self.address, environ=self.environment, timeout=PATIENCE)
+            client = ensure_daemon(self.address, environ=self.environment, timeout=HANG)
             try:
                 client.initialize(root, "aurora-cli", None)
             except DaemonUnreachable:  # it was just going
@@ -119,7 +118,7 @@ class Product:
     def check_databases(self) -> None:
         """Fail when SQLite finds fault with a memory file."""
         for path in self.databases():
-            with closing(sqlite3.connect(path, timeout=PATIENCE)) as connection:
+            with closing(sqlite3.connect(path, timeout=HANG)) as connection:
                 assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)], path
                 assert connection.execute("PRAGMA foreign_key_check").fetchall() == [], path
 
@@ -146,7 +145,7 @@ def product_in(home: Path, **variables: str) -> Iterator[Product]:
 
 def recall(client: Client, query: str, **params: Any) -> list[dict[str, Any]]:
     """The results of `aurora/recall`, as the wire has them."""
-    results = client.request("aurora/recall", {"query": query, **params}, timeout=PATIENCE)["results"]
+    results = client.request("aurora/recall", {"query": query, **params}, timeout=HANG)["results"]
     assert isinstance(results, list)
     return results
 
@@ -159,7 +158,7 @@ def names(client: Client, query: str) -> set[tuple[str, str]]:
 def knows(client: Client, file: str, name: str) -> bool:
     """Whether memory holds the definition `name` of `file`."""
     try:
-        client.request("aurora/explain", {"id": f"code:{file}:{name}"}, timeout=PATIENCE)
+        client.request("aurora/explain", {"id": f"code:{file}:{name}"}, timeout=HANG)
     except RequestFailed:
         return False
     return True

@@ -6,6 +6,8 @@ import os
 import subprocess
 from pathlib import Path
 
+from tests.patience import HANG
+
 SHOP = {
     "src/basket.py": '''"""Baskets of a small shop."""
 
@@ -158,7 +160,7 @@ def git(folder: Path, *arguments: str) -> str:
         "GIT_COMMITTER_EMAIL": "ada@example.org",
     }
     done = subprocess.run(
-        ["git", *arguments], cwd=folder, env=environment, capture_output=True, text=True, timeout=30, check=False
+        ["git", *arguments], cwd=folder, env=environment, capture_output=True, text=True, timeout=HANG, check=False
     )
     assert done.returncode == 0, f"git {' '.join(arguments)}: {done.stderr}"
     return done.stdout

@@ -19,9 +19,6 @@ from tests.e2e.product import Product, eventually, knows, product_in, recall
 from tests.e2e.repositories import commit, git, write
 from tests.server.daemons import Wire
 
-SOON = 5.0
-"""Seconds until a save has to be recalled here; how fast it usually is, is measured by the benchmarks."""
-
 CODE = "def {}(value):\n    return value\n"
 
 
@@ -50,10 +47,10 @@ def client(product: Product, root: Path) -> Iterator[Client]:
         yield client
 
 
-def becomes(client: Client, file: str, name: str, *, known: bool = True, seconds: float = SOON) -> None:
+def becomes(client: Client, file: str, name: str, *, known: bool = True) -> None:
     """Wait until memory knows the definition, or no longer does."""
     what = f"memory {'knows' if known else 'forgets'} {file}:{name}"
-    eventually(lambda: knows(client, file, name) is known, what, seconds)
+    eventually(lambda: knows(client, file, name) is known, what)
 
 
 def replace(path: Path, text: str) -> None:
@@ -136,7 +133,7 @@ def test_lines_follow_an_edit_above(client: Client, root: Path) -> None:
         chunk = client.request("aurora/explain", {"id": "code:one.py:second_function"})["chunk"]
         return (chunk["line_start"], chunk["line_end"]) == (9, 10)
 
-    eventually(moved, "the lines of second_function move", SOON)
+    eventually(moved, "the lines of second_function move")
     (best, *_) = recall(client, "second function", include_content=True)
     assert best["content"].splitlines() == CODE.format("second_function").splitlines()
 
@@ -209,11 +206,11 @@ def test_a_branch_switch_is_one_batch_with_the_right_result(product: Product, tm
         assert client.request("aurora/index")["files"] == 60
         for branch, other in (("feature", "common"), ("main", "feature"), ("feature", "common")):
             git(root, "switch", "-q", branch)
-            becomes(client, "only/here.py", "only_on_feature", known=branch == "feature", seconds=10)
+            becomes(client, "only/here.py", "only_on_feature", known=branch == "feature")
             present = "feature" if branch == "feature" else "common"
-            becomes(client, "pack/file_39.py", f"{present}_39", seconds=10)
+            becomes(client, "pack/file_39.py", f"{present}_39")
             for number in range(40):
-                becomes(client, f"pack/file_{number}.py", f"{present}_{number}", seconds=10)
+                becomes(client, f"pack/file_{number}.py", f"{present}_{number}")
                 assert not knows(client, f"pack/file_{number}.py", f"{other}_{number}")
             assert knows(client, "pack/file_59.py", "common_59") is (branch == "main")
             done = client.request("aurora/index")

@@ -23,6 +23,7 @@ from aurora_protocol import DaemonUnreachable
 from aurora_protocol.connection import open_connection
 from tests.e2e.product import Product, daemon_process, eventually, knows, product_in, recall
 from tests.e2e.repositories import large, write
+from tests.patience import HANG
 from tests.server.daemons import Wire
 
 CODE = "def {}(value):\n    return value\n"
@@ -87,16 +88,16 @@ def test_twenty_clients_at_once(product: Product, root: Path) -> None:
                 elif kind < 8:
                     name = f"edit_{number}_{counts[number]}"
                     write(root, {f"edits/by_{number}.py": CODE.format(name)})
-                    session.request("aurora/index", {"paths": [str(root / f"edits/by_{number}.py")]}, timeout=30)
+                    session.request("aurora/index", {"paths": [str(root / f"edits/by_{number}.py")]}, timeout=HANG)
                     assert knows(session, f"edits/by_{number}.py", name)
                 elif kind < 9:
-                    assert session.request("aurora/index", timeout=30)["failed_files"] == 0
+                    assert session.request("aurora/index", timeout=HANG)["failed_files"] == 0
                 else:
-                    assert session.request("aurora/status", timeout=30)["connections"] >= 1
+                    assert session.request("aurora/status", timeout=HANG)["connections"] >= 1
 
     with ThreadPoolExecutor(20) as crowd:
         for outcome in [crowd.submit(client, number) for number in range(20)]:
-            outcome.result(60)
+            outcome.result(HANG)
     assert min(counts) >= 2, counts
     with product.session(root) as session:
         edits = list((root / "edits").glob("*.py"))
@@ -116,9 +117,9 @@ def test_the_daemon_is_killed_while_it_indexes(product: Product, root: Path, see
         wire = begin_indexing(product, root)
         time.sleep(chance.uniform(0.0, 0.8))
         daemon.kill()
-        daemon.wait(30)
+        daemon.wait(HANG)
         wire.stream.close()
-        eventually(lambda: not product.processes(), "the workers of a killed daemon end", 10)
+        eventually(lambda: not product.processes(), "the workers of a killed daemon end")
         write(root, {f"pack_0/module_{chance.randrange(20)}.py": CODE.format("temporarily")})
     large(root, 20)
     check_answers(product, root)
@@ -129,10 +130,10 @@ def test_workers_are_killed_while_they_parse(product: Product, root: Path) -> No
     pid = product.pid()
     with begin_indexing(product, root) as wire:
         request = wire.post("aurora/index", {})
-        for worker in eventually(product.workers, "workers start", 10)[:2]:
+        for worker in eventually(product.workers, "workers start")[:2]:
             with suppress(psutil.NoSuchProcess):
                 worker.kill()
-        result = wire.answer(request, 60)
+        result = wire.answer(request, HANG)
     assert result["result"]["files"] == FILES, result
     check_answers(product, root)
     assert product.pid() == pid
@@ -147,7 +148,7 @@ def test_clients_are_killed_in_the_middle_of_requests(product: Product, root: Pa
         process = product.start(*commands[round_ % 4], cwd=root)
         time.sleep(chance.uniform(0.02, 0.25))
         process.kill()
-        process.communicate(timeout=30)
+        process.communicate(timeout=HANG)
     with Wire(open_connection(product.address, 5.0)) as wire:
         wire.initialize(root)
         for _ in range(20):
@@ -155,12 +156,12 @@ def test_clients_are_killed_in_the_middle_of_requests(product: Product, root: Pa
         wire.stream.sendall(b"Content-Length: 5000\r\n\r\n{half")
     check_answers(product, root)
     assert product.pid() == pid
-    eventually(lambda: {each.pid for each in product.processes()} <= _served_by(pid), "no client is left", 10)
+    eventually(lambda: {each.pid for each in product.processes()} <= _served_by(pid), "no client is left")
 
     def alone() -> bool:
         return bool(product.json("daemon", "status", cwd=root)["connections"] == 1)
 
-    eventually(alone, "the sessions of killed clients end", 10)
+    eventually(alone, "the sessions of killed clients end")
 
 
 def _served_by(pid: int | None) -> set[int]:
@@ -173,12 +174,12 @@ def test_two_cold_starters_end_with_one_daemon(product: Product, root: Path) -> 
     for _ in range(2):
         starters = [product.start("mem", "handler_7_5", "--json", cwd=root) for _ in range(2)]
         for starter in starters:
-            out, err = starter.communicate(timeout=60)
+            out, err = starter.communicate(timeout=HANG)
             assert starter.returncode == 0, err
             assert '"name": "handler_7_5"' in out
         assert len(eventually(lambda: product.daemons(), "a daemon runs")) == 1
         product.aurora("daemon", "stop", cwd=root)
-        eventually(lambda: not product.processes(), "it stops", 10)
+        eventually(lambda: not product.processes(), "it stops")
 
 
 def test_a_home_with_a_long_path_works(tmp_path: Path) -> None:
@@ -312,12 +313,10 @@ def test_sigterm_while_indexing_ends_everything_soon(product: Product, root: Pat
     daemon = daemon_process(product)
     wire = begin_indexing(product, root)
     time.sleep(0.3)
-    began = time.monotonic()
     daemon.send_signal(signal.SIGTERM)
-    daemon.wait(30)
-    assert time.monotonic() - began < 20
+    daemon.wait(HANG)
     wire.stream.close()
-    eventually(lambda: not product.processes(), "workers end with their daemon", 20)
+    eventually(lambda: not product.processes(), "workers end with their daemon")
     assert not product.address.socket.exists()
     check_answers(product, root)
 
@@ -328,7 +327,7 @@ def test_a_home_that_is_removed_under_a_running_daemon_ends_it(tmp_path: Path) -
         product.json("index", cwd=root)
         (daemon,) = product.daemons()
         shutil.rmtree(product.home)
-        eventually(lambda: not daemon.is_running() or daemon.status() == psutil.STATUS_ZOMBIE, "the daemon ends", 10)
+        eventually(lambda: not daemon.is_running() or daemon.status() == psutil.STATUS_ZOMBIE, "the daemon ends")
         assert product.json("mem", "homeless", cwd=root)["results"][0]["name"] == "homeless"
 
 
@@ -347,34 +346,32 @@ def test_the_workspace_is_removed_and_comes_back(product: Product, tmp_path: Pat
         found = product.json("mem", "back again", cwd=root)["results"]
         return bool(found) and found[0]["name"] == "back_again"
 
-    eventually(back, "the new folder is indexed", 15)
+    eventually(back, "the new folder is indexed")
     with product.session(root) as session:
         assert not knows(session, "a.py", "here_today")
         write(root, {"c.py": CODE.format("watched_again")})
-        eventually(lambda: knows(session, "c.py", "watched_again"), "the new folder is watched", 6)
+        eventually(lambda: knows(session, "c.py", "watched_again"), "the new folder is watched")
 
 
 def test_recall_answers_while_a_cold_index_runs(product: Product, tmp_path: Path) -> None:
     small = write(tmp_path / "small", {"a.py": CODE.format("quick_answer")})
     product.json("index", cwd=small)
     big = large(tmp_path / "big", 600)
-    slowest = 0.0
     done = threading.Event()
 
     def index() -> None:
         with product.session(big) as session:
-            session.request("aurora/index", timeout=60)
+            session.request("aurora/index", timeout=HANG)
         done.set()
 
     thread = threading.Thread(target=index)
     thread.start()
-    asked = 0
+    meanwhile = 0
     with product.session(small) as session:
-        while not done.is_set() or asked < 5:
-            began = time.monotonic()
+        while not done.is_set():
             assert recall(session, "quick answer")[0]["name"] == "quick_answer"
-            slowest = max(slowest, time.monotonic() - began)
-            asked += 1
+            meanwhile += not done.is_set()
             time.sleep(0.01)
-    thread.join(60)
-    assert slowest < 1.0, f"the slowest of {asked} recalls took {slowest:.2f} s"
+    thread.join(HANG)
+    # Some 40 where nothing else runs; who waits for the index, or for a batch of it, gets one or a few.
+    assert meanwhile >= 10, f"{meanwhile} recalls were answered before the index was done"

@@ -16,6 +16,7 @@ import pytest
 
 from tests.e2e.product import Product, product_in
 from tests.e2e.repositories import shop, write
+from tests.patience import HANG
 
 README = Path(__file__).resolve().parents[2] / "editor-clients" / "emacs" / "README.md"
 EMACS = shutil.which("emacs")
@@ -93,7 +94,7 @@ def has(package: str) -> bool:
     if EMACS is None:
         return False
     code = f"(progn (require 'package) (package-initialize) (require '{package}))"
-    return subprocess.run([EMACS, "--batch", "-q", "--eval", code], capture_output=True, timeout=60).returncode == 0
+    return subprocess.run([EMACS, "--batch", "-q", "--eval", code], capture_output=True, timeout=HANG).returncode == 0
 
 
 @pytest.fixture(scope="module")
@@ -105,7 +106,7 @@ def product(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Product]:
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
     root = write(shop(tmp_path / "shop"), {".well-known/aura.json": BROKEN})
-    subprocess.run(["git", "init", "-q"], cwd=root, check=True, timeout=20)
+    subprocess.run(["git", "init", "-q"], cwd=root, check=True, timeout=HANG)
     return root
 
 
@@ -128,7 +129,7 @@ def run(product: Product, root: Path, folder: Path, setup: str, probe: str) -> A
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        timeout=90,
+        timeout=HANG,
         check=False,
     )
     assert (folder / "out.json").exists(), done.stdout[-3000:] + done.stderr[-3000:]

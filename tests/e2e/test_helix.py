@@ -19,6 +19,7 @@ import pytest
 
 from tests.e2e.product import product_in
 from tests.e2e.repositories import shop, write
+from tests.patience import HANG
 
 LANGUAGES = Path(__file__).resolve().parents[2] / "editor-clients" / "helix" / "languages.toml"
 HELIX = os.environ.get("AURORA_TEST_HELIX") or shutil.which("hx") or shutil.which("helix")
@@ -50,13 +51,13 @@ class Screen:
 
     def close(self) -> None:
         self.process.kill()
-        self.process.wait(30)
+        self.process.wait(HANG)
         os.close(self._ours)
 
 
 def test_it_hovers_and_tells_what_is_wrong(tmp_path: Path) -> None:
     root = write(shop(tmp_path / "shop"), {".well-known/aura.json": BROKEN})
-    subprocess.run(["git", "init", "-q"], cwd=root, check=True, timeout=20)
+    subprocess.run(["git", "init", "-q"], cwd=root, check=True, timeout=HANG)
     (tmp_path / "config" / "helix").mkdir(parents=True)
     shutil.copy(LANGUAGES, tmp_path / "config" / "helix" / "languages.toml")
     (tmp_path / "bin").mkdir()
@@ -73,7 +74,7 @@ def test_it_hovers_and_tells_what_is_wrong(tmp_path: Path) -> None:
             "PATH": f"{tmp_path / 'bin'}{os.pathsep}{os.environ['PATH']}",
         }
         health = subprocess.run(
-            [str(HELIX), "--health", "python"], env=environment, capture_output=True, text=True, timeout=30
+            [str(HELIX), "--health", "python"], env=environment, capture_output=True, text=True, timeout=HANG
         )
         assert str(aurora) in health.stdout
         screen = Screen([str(HELIX), "src/basket.py:20:6"], root, environment)
@@ -90,7 +91,7 @@ def test_it_hovers_and_tells_what_is_wrong(tmp_path: Path) -> None:
 
 def _until(screen: Screen, wanted: str, keys: str) -> None:
     """Press keys, again and again while the session is not up yet, until something is drawn."""
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + HANG
     while not re.search(wanted, screen.drawn()):
         assert time.monotonic() < deadline, screen.drawn()[-3000:]
         screen.press("\x1b")

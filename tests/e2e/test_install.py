@@ -21,6 +21,7 @@ from aurora_protocol.client import Client
 from aurora_protocol.frames import Decoder, encode
 from tests.e2e.product import Product, eventually
 from tests.e2e.repositories import large
+from tests.patience import HANG, INSTALL_HANG
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 NEWER = "9.9.9"
@@ -32,7 +33,7 @@ LEARNED = {
     "used": ["code:pack_0/module_7.py:handler_7_5"],
 }
 
-pytestmark = pytest.mark.timeout(600)
+pytestmark = pytest.mark.timeout(2 * INSTALL_HANG)
 
 
 def program(name: str) -> str:
@@ -44,9 +45,26 @@ def program(name: str) -> str:
     return found
 
 
+@pytest.fixture(scope="module")
+def uv() -> str:
+    """As wide as the wheels, and named before them: without it they are not built."""
+    return program("uv")
+
+
+@pytest.fixture(scope="module")
+def pipx() -> str:
+    return program("pipx")
+
+
 def run(*command: str | Path, cwd: Path, environment: dict[str, str], code: int = 0) -> str:
     done = subprocess.run(
-        list(map(str, command)), cwd=cwd, env=environment, capture_output=True, text=True, timeout=400, check=False
+        list(map(str, command)),
+        cwd=cwd,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=INSTALL_HANG,
+        check=False,
     )
     assert done.returncode == code, f"{command}: {done.stdout[-2000:]}{done.stderr[-2000:]}"
     return done.stdout
@@ -58,7 +76,7 @@ def environment_in(folder: Path) -> dict[str, str]:
     home = folder / "user"
     home.mkdir(parents=True)
     index = subprocess.run(
-        [sys.executable, "-m", "pip", "config", "get", "global.index-url"], capture_output=True, text=True, timeout=60
+        [sys.executable, "-m", "pip", "config", "get", "global.index-url"], capture_output=True, text=True, timeout=HANG
     ).stdout.strip()
     plain |= {"UV_DEFAULT_INDEX": index} if index else {}
     return plain | {
@@ -144,19 +162,20 @@ def on_terminal(command: list[str | Path], cwd: Path, environment: dict[str, str
     )
     os.close(theirs)
     said = b""
-    while select.select([ours], [], [], 60)[0]:
+    while select.select([ours], [], [], HANG)[0]:
         try:
             piece = os.read(ours, 10_000)
         except OSError:  # the other end is closed
             break
         said += piece
     os.close(ours)
-    assert running.wait(60) == 0, said
+    assert running.wait(HANG) == 0, said
     return said.decode()
 
 
-def test_uv_first_run_upgrade_under_a_running_daemon_and_uninstall(wheel: Path, newer: Path, place: Path) -> None:
-    uv = program("uv")
+def test_uv_first_run_upgrade_under_a_running_daemon_and_uninstall(
+    uv: str, wheel: Path, newer: Path, place: Path
+) -> None:
     environment = environment_in(place)
     root = large(place / "work", 60)
     run(uv, "tool", "install", wheel, cwd=place, environment=environment)
@@ -191,7 +210,7 @@ def test_uv_first_run_upgrade_under_a_running_daemon_and_uninstall(wheel: Path, 
     assert "pack_0/module_7.py" in again and "still being indexed" not in again
 
     run(aurora, "uninstall", "--yes", cwd=root, environment=environment)
-    eventually(lambda: not product.processes(), "everything ends", 15)
+    eventually(lambda: not product.processes(), "everything ends")
     assert not (place / "aurora").exists()
     run(uv, "tool", "uninstall", "aurora-context", cwd=place, environment=environment)
     assert left(place, root) == set()
@@ -221,7 +240,7 @@ class Editor:
             for message in self._arrived:
                 if message.get("id") == self._asked and "method" not in message:
                     return message["result"]
-            assert select.select([self.process.stdout], [], [], 60)[0], f"no answer to {method}"
+            assert select.select([self.process.stdout], [], [], HANG)[0], f"no answer to {method}"
             data = os.read(self.process.stdout.fileno(), 65536)
             assert data, "the bridge closed its output"
             self._arrived = [json.loads(body) for body in self._decoder.feed(data)]
@@ -243,9 +262,8 @@ class Editor:
 
 
 def test_an_editor_that_is_open_during_an_upgrade_is_told_and_starts_the_new_one(
-    wheel: Path, newer: Path, place: Path
+    uv: str, wheel: Path, newer: Path, place: Path
 ) -> None:
-    uv = program("uv")
     environment = environment_in(place)
     root = large(place / "work", 20)
     run(uv, "tool", "install", wheel, cwd=place, environment=environment)
@@ -267,7 +285,7 @@ def test_an_editor_that_is_open_during_an_upgrade_is_told_and_starts_the_new_one
         found = json.loads(run(aur, "mem", LEARNED["query"], "--json", cwd=root, environment=environment))
         assert reasoning in [each["id"] for each in found["results"]]
 
-        assert editor.process.wait(60) == 3  # its input still open
+        assert editor.process.wait(HANG) == 3  # its input still open
         assert editor.process.stderr is not None
         told = editor.process.stderr.read().decode()
         assert told.count("\n") == 1 and "the daemon ended this session" in told, told
@@ -282,7 +300,7 @@ def test_an_editor_that_is_open_during_an_upgrade_is_told_and_starts_the_new_one
             assert reasoning in [each["id"] for each in results]
             again.ask("shutdown", None)
             again.say("exit", None)
-            assert again.process.wait(60) == 0
+            assert again.process.wait(HANG) == 0
         finally:
             again.process.kill()
             again.process.communicate()
@@ -291,7 +309,7 @@ def test_an_editor_that_is_open_during_an_upgrade_is_told_and_starts_the_new_one
         editor.process.communicate()
     assert len(product.daemons()) == 1
     run(aurora, "uninstall", "--yes", cwd=root, environment=environment)
-    eventually(lambda: not product.processes(), "everything ends", 60)
+    eventually(lambda: not product.processes(), "everything ends")
 
 
 def exported(aurora: Path, root: Path, file: Path, environment: dict[str, str]) -> list[str]:
@@ -311,8 +329,7 @@ def left(place: Path, root: Path) -> set[str]:
     }
 
 
-def test_pipx_brings_programs_and_manual_and_takes_them_away(wheel: Path, place: Path) -> None:
-    pipx = program("pipx")
+def test_pipx_brings_programs_and_manual_and_takes_them_away(pipx: str, wheel: Path, place: Path) -> None:
     environment = environment_in(place)
     run(pipx, "install", wheel, cwd=place, environment=environment)
     for name in ("aurora", "aur"):

@@ -20,6 +20,7 @@ from pytest_lsp import ClientServerConfig, LanguageClient, client_capabilities, 
 from aurora_protocol.address import Address
 from tests.e2e.product import COMMAND, Product, product_in
 from tests.e2e.repositories import SHOP, large, shop, write
+from tests.patience import HANG
 
 ENVIRONMENT: dict[str, str] = dict(os.environ)
 """The daemon's and the bridge's; each module run puts its own AURORA_HOME in."""
@@ -102,7 +103,7 @@ def client(request: pytest.FixtureRequest, root: Path) -> LanguageClient:
     return client
 
 
-async def eventually(probe: Callable[[], Any], what: str, seconds: float = 20.0) -> Any:
+async def eventually(probe: Callable[[], Any], what: str, seconds: float = HANG) -> Any:
     deadline = time.monotonic() + seconds
     while not (value := probe()):
         assert time.monotonic() < deadline, f"not within {seconds:g} s: {what}"
@@ -273,7 +274,7 @@ async def test_a_request_can_be_cancelled(client: LanguageClient, tmp_path: Path
     await asyncio.sleep(0.05)
     client.cancel_request(types.CancelParams(identity))
     with pytest.raises((JsonRpcException, asyncio.CancelledError)):
-        await asyncio.wait_for(running, 20)
+        await asyncio.wait_for(running, HANG)
     assert (await ask(client, "aurora/recall", {"query": "basket"}))["results"]
 
 
@@ -356,7 +357,7 @@ async def test_files_the_editor_saw_change_are_indexed(client: LanguageClient, r
     created = types.FileEvent((root / "seen.py").as_uri(), types.FileChangeType.Created)
     client.workspace_did_change_watched_files(types.DidChangeWatchedFilesParams([created]))
     for known in (True, False):
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + HANG
         while time.monotonic() < deadline:
             found = await client.workspace_symbol_async(types.WorkspaceSymbolParams("seen_by_the_editor"))
             if any(symbol.name == "seen_by_the_editor" for symbol in found or []) is known:
@@ -376,7 +377,7 @@ async def test_a_saved_buffer_is_indexed(client: LanguageClient, root: Path) -> 
     open_document(client, path, path.read_text())
     path.write_text("def after_saving():\n    return 1\n")
     client.text_document_did_save(types.DidSaveTextDocumentParams(document(path)))
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + HANG
     while True:
         found = await ask(client, "aurora/recall", {"query": "after saving", "limit": 1})
         if found["results"] and found["results"][0]["name"] == "after_saving":

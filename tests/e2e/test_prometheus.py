@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 import yaml
 
+from tests.patience import HANG
 from tests.server.daemons import Daemon, until
 
 CONVENTIONS = Path(__file__).parents[2] / "orchestration/aurora_deliverables/telemetry/conventions.yaml"
@@ -76,7 +77,7 @@ def scraping(folder: Path, page: int) -> Iterator[Prometheus]:
         yield server
     finally:
         server.process.terminate()
-        server.process.wait(20)
+        server.process.wait(HANG)
 
 
 def in_prometheus(metric: dict[str, Any]) -> str:
@@ -108,7 +109,7 @@ def test_prometheus_reads_what_was_delivered(tmp_path: Path) -> None:
         tell("mend-cache", "fail", 0, reason="the cache is gone", phase="apply")
 
         with scraping(tmp_path / "prometheus", page) as prometheus:
-            until(lambda: prometheus.value("aura_deliverables_count_total{aura_deliverable_type='feature'}") == 2, 40)
+            until(lambda: prometheus.value("aura_deliverables_count_total{aura_deliverable_type='feature'}") == 2)
             assert prometheus.value("sum(aura_deliverables_count_total)") == 3
             assert prometheus.value("sum(aura_deliverables_accepted_total)") == 2
             assert prometheus.value("sum(aura_deliverables_failed_total)") == 1

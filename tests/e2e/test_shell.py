@@ -16,6 +16,7 @@ import pytest
 
 from tests.e2e.product import COMMAND, Product, product_in
 from tests.e2e.repositories import shop
+from tests.patience import HANG
 
 README = Path(__file__).resolve().parents[2] / "editor-clients" / "shell" / "README.md"
 COMMANDS = (
@@ -83,7 +84,7 @@ def test_a_terminal_has_them_unless_they_are_off(
     running = subprocess.Popen([*COMMAND, *options, *command], cwd=root, env=environment, stdout=theirs, stderr=theirs)
     os.close(theirs)
     said = b""
-    while select.select([ours], [], [], 30)[0]:
+    while select.select([ours], [], [], HANG)[0]:
         try:
             piece = os.read(ours, 10_000)
         except OSError:  # the terminal's other end is closed
@@ -92,7 +93,7 @@ def test_a_terminal_has_them_unless_they_are_off(
             break
         said += piece
     os.close(ours)
-    running.wait(30)
+    running.wait(HANG)
     assert said
     assert (b"\x1b[" in said) == (off == ""), said
 
@@ -116,7 +117,7 @@ aurora_open 'total price of a basket'
 """
     environment = {**product.environment, "PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}", "EDITOR": str(editor)}
     done = subprocess.run(
-        ["bash", "-c", script], cwd=root, env=environment, capture_output=True, text=True, timeout=60, check=False
+        ["bash", "-c", script], cwd=root, env=environment, capture_output=True, text=True, timeout=HANG, check=False
     )
     assert done.returncode == 0, done.stderr
     place, opened = done.stdout.splitlines()

@@ -15,6 +15,7 @@ import pytest
 
 from tests.e2e.product import Product, product_in
 from tests.e2e.repositories import shop, write
+from tests.patience import HANG
 
 README = Path(__file__).resolve().parents[2] / "editor-clients" / "vim" / "README.md"
 VIM = shutil.which("vim")
@@ -71,7 +72,7 @@ def product(tmp_path: Path) -> Iterator[Product]:
 
 def test_ale_hovers_and_underlines(product: Product, tmp_path: Path) -> None:
     root = write(shop(tmp_path / "shop"), {".well-known/aura.json": BROKEN})
-    subprocess.run(["git", "init", "-q"], cwd=root, check=True, timeout=20)
+    subprocess.run(["git", "init", "-q"], cwd=root, check=True, timeout=HANG)
     product.json("index", cwd=root)
     (tmp_path / "bin").mkdir()
     aurora = tmp_path / "bin" / "aurora"
@@ -94,7 +95,7 @@ def test_ale_hovers_and_underlines(product: Product, tmp_path: Path) -> None:
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        timeout=80,
+        timeout=HANG,
         check=False,
     )
     assert (tmp_path / "out.json").exists(), done.stdout[-2000:] + done.stderr[-2000:]

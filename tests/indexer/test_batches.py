@@ -9,6 +9,7 @@ from aurora_indexer.batches import LAST_REPLIES, Batches
 from aurora_indexer.files.skips import Skip
 from aurora_indexer.workers.messages import FileSkipped
 from aurora_memory.store import Store, file_reader
+from tests.patience import HANG
 
 
 async def test_before_the_last_replies_what_is_there_is_written(tmp_path: Path) -> None:
@@ -18,7 +19,7 @@ async def test_before_the_last_replies_what_is_there_is_written(tmp_path: Path) 
     try:
         for reply in replies[:3]:
             await batches.add(reply)
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(HANG):
             while len(await store.read(file_reader.skips)) < 3:
                 await asyncio.sleep(0.01)
         for reply in replies[3:]:

@@ -34,5 +34,5 @@ def run(number: int = 1, score: float = 0.92, **changes: Any) -> FinishedRun:
     return FinishedRun(**(settings | changes))
 
 
-def retrieved(*ids: int, helpful: bool | None = None) -> tuple[Retrieved, ...]:
+def retrieved(*ids: int, helpful: bool | None = True) -> tuple[Retrieved, ...]:
     return tuple(Retrieved(each, helpful) for each in ids)

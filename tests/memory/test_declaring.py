@@ -136,6 +136,16 @@ async def test_only_a_query_of_names_looks_for_them(store: Store) -> None:
     assert not any(hit.signals[named] for hit in await found(store, "max_rows")), "spelled otherwise"
 
 
+@pytest.mark.parametrize(("defined_in", "looked_for"), [("tests/fakes.py", True), ("src/fakes.py", False)])
+async def test_a_name_that_only_tests_define_is_looked_for_all_the_same(
+    store: Store, defined_in: str, looked_for: bool
+) -> None:
+    await store.write([file(defined_in, chunk(defined_in, "MAX_ROWS"))])
+    read: list[str] = []
+    await found(store, "MAX_ROWS", read)
+    assert ("src/limits.py" in read) == looked_for
+
+
 async def test_a_file_that_cannot_be_read_declares_nothing(store: Store) -> None:
     assert not any(
         hit.signals[named] for hit in await store.read(recall, parse_question("MAX_ROWS"), 5, NOW, read=lambda path: "")

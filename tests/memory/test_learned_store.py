@@ -6,6 +6,7 @@ import asyncio
 import sqlite3
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -35,6 +36,9 @@ def parse_row(line):
 """
 
 
+OTHER_STEPS = (PatternSubgoal(id="SG1", description="Restore yesterday's backup", agent="admin"),)
+
+
 @pytest.fixture
 async def store(tmp_path: Path) -> AsyncIterator[Store]:
     store = await Store.open(tmp_path / "memory.db")
@@ -57,19 +61,19 @@ async def two(store: Store) -> tuple[int, int]:
     return await only(store, "auth.py", "login"), await only(store, "auth.py", "parse_row")
 
 
-async def test_a_success_boosts_all_and_keeps_a_pattern(store: Store) -> None:
+async def test_a_success_boosts_what_helped_and_keeps_a_pattern(store: Store) -> None:
     login, row = await two(store)
     learned = await store.learn(run(retrieved=(Retrieved(login, True), Retrieved(row, False), Retrieved(999))))
     assert learned == Learned(
         outcome="success",
         reasoning_id="reas:oauth2-authentication-api-implementation",
         is_pattern=True,
-        accessed=2,
-        boosted=2,
+        accessed=1,
+        boosted=1,
         unknown=(999,),
     )
-    assert await store.read(learned_reader.boosts, [login, row, 999]) == {login: 0.2, row: 0.2}
-    assert await store.read(chunk_reader.accesses, [login, row]) == {login: [NOON + 1], row: [NOON + 1]}
+    assert await store.read(learned_reader.boosts, [login, row, 999]) == {login: 0.2}
+    assert await store.read(chunk_reader.accesses, [login, row]) == {login: [NOON + 1]}
     chunk_id = await store.read(learned_reader.reasoning_named, str(learned.reasoning_id))
     assert chunk_id is not None
     edges = await store.read(relation_reader.edges, chunk_id)
@@ -345,3 +349,20 @@ async def test_a_user_who_judges_an_answer_moves_its_pattern_once(store: Store) 
     assert (await store.read(learned_reader.boosts, [row])).get(row, 0.0) == pytest.approx(before)
     assert await store.read(learned_reader.difficult, "how is this judged")
     assert not await store.judge(said("praised", "reas:never-heard-of"))
+
+
+@pytest.mark.parametrize(
+    ("second", "kept"),
+    [
+        ({"query": "fix the database migrations"}, [2]),  # the same in other words: one, with a count
+        ({"query": "Fix the stylesheet of migration pages"}, [1, 1]),  # the same steps for another question
+        ({"query": "Fix the database migration", "subgoals": OTHER_STEPS}, [1, 1]),  # another way for the same
+    ],
+)
+async def test_patterns_that_say_the_same_are_one_with_a_count(
+    store: Store, second: dict[str, Any], kept: list[int]
+) -> None:
+    await store.learn(run(1, query="Fix the database migration", pattern="one"))
+    await store.learn(run(2, pattern="two", **second))
+    hits = await store.read(recall_reasoning, parse_question("fix migration"), 5, NOON + DAY)
+    assert [1 + len(hit.similar) for hit in hits] == kept

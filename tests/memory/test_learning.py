@@ -45,8 +45,8 @@ def test_outcomes_by_score(score: float, named: str) -> None:
 @pytest.mark.parametrize(
     ("score", "helpful", "reasoning", "amount"),
     [
-        (0.9, None, False, 0.2),
-        (0.9, False, False, 0.2),
+        (0.9, None, False, 0.0),
+        (0.9, False, False, 0.0),
         (0.9, True, True, 0.2),
         (0.6, True, False, 0.05),
         (0.6, False, False, -0.05),
@@ -84,13 +84,15 @@ def test_boosts_are_bounded(amounts: list[float]) -> None:
 def test_what_counts_as_an_access() -> None:
     given_chunks = (Retrieved(1, True), Retrieved(2, False), Retrieved(3))
     of_use = {score: lesson_of(run(score=score, retrieved=given_chunks)).of_use for score in (0.9, 0.6, 0.2)}
-    assert of_use == {0.9: (1, 2, 3), 0.6: (1,), 0.2: ()}
+    assert of_use == {0.9: (1,), 0.6: (1,), 0.2: ()}
     used = {score: lesson_of(run(score=score, retrieved=given_chunks)).used for score in (0.9, 0.6, 0.2)}
-    assert used == {0.9: ((1, 1.0), (3, 0.5)), 0.6: ((1, 1.0),), 0.2: ()}
+    assert used == {0.9: ((1, 1.0),), 0.6: ((1, 1.0),), 0.2: ()}
 
 
 def test_a_chunk_named_twice_counts_once() -> None:
-    lesson = lesson_of(run(score=0.6, retrieved=(Retrieved(1), Retrieved(1, True), Retrieved(1), *retrieved(2, 2))))
+    lesson = lesson_of(
+        run(score=0.6, retrieved=(Retrieved(1), Retrieved(1, True), Retrieved(1), *retrieved(2, 2, helpful=None)))
+    )
     assert lesson.retrieved == (Retrieved(1, True), Retrieved(2))
 
 
@@ -164,5 +166,5 @@ def test_decompositions_are_told_apart() -> None:
 def test_other_numbers_are_followed() -> None:
     policy = LearningPolicy(pattern_score=0.9, kept_score=0.7, success=0.3, helpful=0.1, unhelpful=-0.1, neutral=0.02)
     assert [outcome(score, policy) for score in (0.9, 0.85, 0.6)] == ["success", "partial", "failure"]
-    assert boost("success", None, False, policy) == 0.3
+    assert boost("success", True, False, policy) == 0.3
     assert [boost("partial", helpful, False, policy) for helpful in (True, False, None)] == [0.1, -0.1, 0.02]

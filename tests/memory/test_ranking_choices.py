@@ -17,13 +17,18 @@ from aurora_memory.chunks import ChunkKind, CodeChunk
 from aurora_memory.recall import Focus, parse_question, recall, signals
 from aurora_memory.recall.ranking import score
 from aurora_memory.recall.signals import MENTIONED, NAMED, SIGNALS, Signals
-from aurora_memory.store import Store, chunk_reader
+from aurora_memory.store import Store, chunk_reader, commit_reader
+from aurora_memory.store.commit_writer import ChangingCommit
+from aurora_memory.tokens import terms
 from tests.memory.building import chunk, file
 
 NOW = 1_800_000_000.0
 DAY = 86_400.0
 KINDS = (signals.type_like, signals.remainder, signals.document, signals.test)
-UNBOUNDED = (signals.recency, signals.learned, signals.named)
+UNBOUNDED = (signals.recency, signals.learned, signals.named, signals.size, signals.changes)
+
+COMMON = [f"{one}{other}x" for one in "bcdfghjklm" for other in "aeiouyzw"]
+"""More words than are weighed of one question."""
 
 
 class Chunk(NamedTuple):
@@ -342,6 +347,71 @@ ROWS = [
         ("shop/cart.py:Cart.add", "a.py:add"),
     ),
     Row(
+        "for a topic each file answers once before any answers twice",
+        "session cookies",
+        [
+            Chunk("a.py", "load_session_cookies", "read"),
+            Chunk("a.py", "save_session_cookies", "write", line=40),
+            Chunk("b.py", "session_limit", "cookies"),
+        ],
+        ("a.py:load_session_cookies", "b.py:session_limit", "a.py:save_session_cookies"),
+    ),
+    Row(
+        "for a change every function answers for itself",
+        "fix the session cookies",
+        [
+            Chunk("a.py", "load_session_cookies", "read"),
+            Chunk("a.py", "save_session_cookies", "write", line=40),
+            Chunk("b.py", "session_limit", "cookies"),
+        ],
+        ("a.py:load_session_cookies", "a.py:save_session_cookies", "b.py:session_limit"),
+    ),
+    Row(
+        "many poor answers of one file do not make a good one",
+        "retry policy",
+        [
+            *(Chunk("a/flow.py", f"step_{n}", "retry", line=20 * n + 1) for n in range(30)),
+            Chunk("b/flow.py", "retry_policy", "wait"),
+        ],
+        ("b/flow.py:retry_policy", "a/flow.py:step_0"),
+    ),
+    Row(
+        "of a very long question the words that tell most are looked for",
+        f"{' '.join(COMMON)} ledger",
+        [
+            *(Chunk(f"u{n}.py", f"user_{'abcdefgh'[n]}", " ".join(COMMON)) for n in range(8)),
+            Chunk("z.py", "post", "ledger"),
+        ],
+        ("u0.py:user_a", "z.py:post"),
+    ),
+    Row(
+        "a topic is in the file that is called so, before one that talks of it as much",
+        "retry policy",
+        [
+            Chunk("a/transport.py", "wait_before", "retry policy"),
+            Chunk("b/retry.py", "wait_again", "retry policy"),
+        ],
+        ("b/retry.py:wait_again", "a/transport.py:wait_before"),
+    ),
+    Row(
+        "a topic is in today's file, before its twin that is kept for those who have not moved on",
+        "retry policy",
+        [
+            Chunk("shop/deprecated/retry.py", "wait_before", "retry policy"),
+            Chunk("shop/outgoing/retry.py", "wait_again", "retry policy"),
+        ],
+        ("shop/outgoing/retry.py:wait_again", "shop/deprecated/retry.py:wait_before"),
+    ),
+    Row(
+        "a test mentioned in a sentence about a change is not asked for",
+        "fix: invoices of the account test have no date",
+        [
+            Chunk("tests/test_invoice.py", "date_of_invoices", "account test"),
+            Chunk("shop/invoice.py", "date_of_invoices", "account test"),
+        ],
+        ("shop/invoice.py:date_of_invoices", "tests/test_invoice.py:date_of_invoices"),
+    ),
+    Row(
         "a constant is found where it is declared, before what uses it",
         "MAX_ROWS",
         [
@@ -405,6 +475,49 @@ async def test_the_order_of_answers(store: Store, row: Row) -> None:
     found = await answers(store, row)
     assert tuple(name for name in found if name in row.order) == row.order, found
     assert found[0] == row.order[0], found
+
+
+@pytest.mark.parametrize(
+    ("question", "order"),
+    [
+        pytest.param("add_line", ["add_line", "empty_cart"], id="a name that is asked for stays in front"),
+        pytest.param(
+            "fix the cart that is empty after add_line is called twice",
+            ["empty_cart", "add_line"],
+            id="one that is mentioned does not",
+        ),
+    ],
+)
+async def test_what_is_near_in_meaning_and_what_is_named(store: Store, question: str, order: list[str]) -> None:
+    said = "the cart is empty after it is called twice"
+    ids = await remember(store, [Chunk("a.py", "add_line", "pass"), Chunk("b.py", "empty_cart", said, doc=said)])
+    found = await store.read(recall, parse_question(question), 5, NOW, near=[(ids["b.py:empty_cart"], 0.9)])
+    assert [hit.chunk.name for hit in found] == order
+
+
+async def test_commits_are_looked_for_by_the_rarest_words(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(commit_reader, "_POSTINGS", 4)
+    said = ["ledger", *["invoice"] * 4, *["other"] * 60]
+    commits = [ChangingCommit(f"{n:040x}", n, word, word, 1, False, ()) for n, word in enumerate(said)]
+    await store.history.save(commits, {})
+    found = await store.read(commit_reader.similar_commits, terms("invoice ledger"), 5)
+    assert [each.subject for each in found] == ["ledger"], "more entries than these are not read"
+
+
+async def test_what_else_of_its_file_answers_a_topic_is_told_beside_it(store: Store) -> None:
+    await remember(
+        store,
+        [
+            Chunk("a.py", "load_session_cookies", "read"),
+            Chunk("a.py", "save_session_cookies", "write", line=40),
+            Chunk("b.py", "session_limit", "cookies"),
+        ],
+    )
+    for limit, beside in ((2, ["save_session_cookies"]), (10, [])):
+        found = await store.read(recall, parse_question("session cookies"), limit, NOW)
+        assert [each.name for each in found[0].also] == beside, "what is an answer of its own is not told twice"
+    (first, *_) = await store.read(recall, parse_question("fix session cookies"), 2, NOW)
+    assert first.also == ()
 
 
 def says(bonus: float = 0.0, **given: float) -> Signals:

@@ -11,6 +11,7 @@ import pytest
 from aurora_memory import StoreError
 from aurora_memory.store import Store, file_reader
 from aurora_memory.store.reader import Reader
+from tests.patience import HANG
 
 
 async def test_a_function_runs_off_the_event_loop_and_always_on_one_thread(tmp_path: Path) -> None:
@@ -29,14 +30,14 @@ async def test_who_is_cancelled_while_memory_answers_is_cancelled_and_the_reader
 
     def long(reader: Reader, name: str) -> str | None:
         begun.set()
-        end.wait(30)
+        end.wait(HANG)
         answered.append(name)
         return file_reader.fact(reader, "root")
 
     try:
         task = asyncio.create_task(store.read(long, "begun"))
         waiting = asyncio.create_task(store.read(long, "waiting"))
-        await asyncio.to_thread(begun.wait, 10)
+        await asyncio.to_thread(begun.wait, HANG)
         for each in (task, waiting):
             each.cancel()
             with pytest.raises(asyncio.CancelledError):

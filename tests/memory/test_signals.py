@@ -11,7 +11,7 @@ from aurora_memory.recall import Hit, parse_question, recall
 from aurora_memory.recall.candidates import Candidates, Column
 from aurora_memory.recall.places import is_test
 from aurora_memory.recall.ranking import score
-from aurora_memory.recall.signals import SIGNALS, Signals, signal, weights_of
+from aurora_memory.recall.signals import SIGNALS, Signals, fitted, signal, weights_of
 from aurora_memory.store import Store
 from aurora_server.workspace import evidence
 from tests.memory.building import chunk, file
@@ -23,13 +23,23 @@ def test_every_signal_says_what_it_means_and_counts_by_its_weight() -> None:
     assert len({each.name for each in SIGNALS}) == len(SIGNALS)
     for place, each in enumerate(SIGNALS):
         assert each.place == place
-        assert each.weight and each.meaning.endswith((".", ")")), each.name
+        assert (each.weight or weights_of("change")[place]) and each.meaning.endswith((".", ")")), each.name
         assert Signals.of({each: 2.0}).strength() == 2.0 * each.weight
         assert Signals.of({each: 2.0}).strength(weights_of(without=[each.name])) == 0.0
 
 
 def test_four_kinds_of_chunk_rank_behind_and_everything_else_speaks_for_a_chunk() -> None:
     assert {each.name for each in SIGNALS if each.weight < 0} == {"type like", "remainder", "document", "test"}
+
+
+def test_fitted_weights_are_of_signals_that_there_are_and_say_what_they_were_fitted_on() -> None:
+    names = {each.name for each in SIGNALS}
+    assert fitted().kinds.keys() == {"topic", "how", "change", "task", "error", "issue"}
+    for kind, own in fitted().kinds.items():
+        assert own.keys() <= names, kind
+        assert weights_of(kind) == tuple(own.get(each.name, each.weight) for each in SIGNALS)
+    assert weights_of("name") == weights_of()
+    assert len(fitted().provenance["commits"]) >= 30
 
 
 def test_scores_rise_with_strength_and_stay_within_bounds() -> None:
@@ -39,11 +49,15 @@ def test_scores_rise_with_strength_and_stay_within_bounds() -> None:
 
 
 def test_tests_are_known_by_their_path() -> None:
-    for folder in ("test", "tests", "testing", "spec", "specs", "__tests__"):
+    for folder in ("tests", "spec", "specs", "__tests__"):
         assert is_test(f"{folder}/a.py") and is_test(f"src/{folder}/a.py"), folder
     for path in ("src/test_a.py", "test_a.py", "pkg/a_test.go", "src/a.spec.ts", "src/a.test.ts", "a/conftest.py"):
         assert is_test(path), path
+    for path in ("test/a.py", "src/test/java/A.java", "lib/test/a.js", "src/main/CartTest.java", "a/cart_unittest.cc"):
+        assert is_test(path), path
     assert is_test("bin/test"), "a program called so"
+    for path in ("django/test/client.py", "numpy/testing/utils.py", "click/testing.py", "core/testing/fakes.go"):
+        assert not is_test(path), f"{path} is what others test with"
     for path in ("src/testament.py", "contest/a.py", "src/latest.go", "src/specs.py", "src/respec.ts", "a/tests.md"):
         assert not is_test(path), path
 
@@ -85,7 +99,7 @@ async def test_what_is_explained_adds_up_to_the_strength(tmp_path: Path) -> None
     try:
         await store.write([file("a.py", chunk("a.py", "expand_template", "work on values"))])
         for hit in await found(store):
-            told = evidence.signals(hit)
+            told = evidence.signals(hit, "task")
             assert sum(each.contribution for each in told) == pytest.approx(hit.strength, abs=1e-5)
             assert {each.name for each in told} <= {each.name for each in SIGNALS}
     finally:

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from aurora_memory.activation import MAX_SPREAD_HOPS as MAX_HOPS
 from aurora_memory.activation import SPREAD_FACTOR as PER_HOP
 from aurora_memory.activation import Weighing
-from aurora_memory.recall.dedupe import fold_near_duplicates
+from aurora_memory.recall.dedupe import TELLING, fold_near_duplicates
 from aurora_memory.recall.similar_commits import prime, telling
-from aurora_memory.recall.spreading_activation import WEIGHTS, Spread
+from aurora_memory.recall.spreading_activation import FRONTIER, WEIGHTS, Spread
 from aurora_memory.views import Arc, SimilarCommit
 
 
@@ -72,6 +72,17 @@ def test_episodes_prime_what_similar_commits_changed() -> None:
     assert set(primed) == {10, 11, 12, 13}
     assert primed[10].amount == pytest.approx(PER_HOP * 0.64 / 2)
     assert primed[10].episodes[0].subject == "Expand templates"
+
+
+def test_of_many_chunks_the_strongest_pass_activation_on() -> None:
+    found = Spread({n: float(n) for n in range(1, FRONTIER + 4)})
+    assert found.frontier() == list(range(FRONTIER + 3, 3, -1)), "the weakest three say nothing"
+
+
+@pytest.mark.parametrize(("terms", "folds"), [(TELLING, True), (TELLING - 1, False)])
+def test_chunks_of_few_terms_look_like_many_others_and_stay(terms: int, folds: bool) -> None:
+    said = frozenset(f"w{n}" for n in range(terms))
+    assert fold_near_duplicates([said, said], enough=4).similar == ({0: [1]} if folds else {})
 
 
 def test_near_duplicates_fold_under_the_first() -> None:

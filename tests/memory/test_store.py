@@ -14,6 +14,7 @@ from aurora_memory import StoreCorrupt, StoreError, StoreTooNew
 from aurora_memory.chunks import Import
 from aurora_memory.recall import parse_question, recall
 from aurora_memory.store import FileStat, IndexedFile, SkippedFile, Store, chunk_reader, file_reader, relation_reader
+from aurora_memory.views import Usage
 from tests.memory.building import chunk, file
 
 
@@ -188,7 +189,7 @@ async def test_relations_follow_the_names(store: Store) -> None:
     await store.resolve()
     assert (await store.counts()).unresolved == 0
     checked, login = await only(store, "auth.py", "check_password"), await only(store, "web.py", "login")
-    assert (await store.read(relation_reader.caller_counts, [checked])) == {checked: 1}
+    assert (await store.read(relation_reader.usages, [checked])) == {checked: Usage(callers=1)}
     # The callee is renamed and the caller not yet saved: the edge must go, and come back with the name.
     await store.write([file("auth.py", chunk("auth.py", "verify"))])
     await store.resolve()
@@ -324,3 +325,21 @@ async def test_files_are_found_by_the_end_of_their_path(store: Store) -> None:
     assert await store.read(file_reader.files_like, "a.py") == ["a.py", "src/a.py", "src/b/a.py"]
     assert await store.read(file_reader.files_like, "src/a.py") == ["src/a.py"]
     assert await store.read(file_reader.files_like, "%.py") == []
+
+
+async def test_a_count_holds_what_is_sure_apart_from_what_is_likely(store: Store) -> None:
+    await store.write(
+        [
+            file("base.py", chunk("base.py", "Base", kind="class")),
+            file("other.py", chunk("other.py", "Base", kind="class")),
+            file(
+                "a.py",
+                chunk("a.py", "Sure", kind="class", inherits=("Base",)),
+                imports=(Import("base", "Base"),),
+            ),
+            file("b.py", chunk("b.py", "Guess", kind="class", inherits=("Base",))),
+        ]
+    )
+    await store.resolve()
+    base = await only(store, "base.py", "Base")
+    assert await store.read(relation_reader.usages, [base]) == {base: Usage(subclasses=1, likely_subclasses=1)}

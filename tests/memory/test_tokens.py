@@ -14,7 +14,10 @@ from aurora_memory.tokens import MAX_WORD, plain_terms, split_word, terms, words
         ("utf8", ("utf", "utf8")),
         ("SCREAMING_CASE", ("screaming", "case", "screamingcase")),
         ("__init__", ("init",)),
-        ("größeÄndern", ("gr", "öß", "e", "ä", "ndern", "größeändern")),
+        ("größeÄndern", ("grosse", "andern", "grosseandern")),
+        ("Łódź", ("lodz",)),
+        ("ﬁle", ("file",)),
+        ("ёлка", ("ёлка",)),
     ],
 )
 def test_an_identifier_says_its_words(word: str, pieces: tuple[str, ...]) -> None:
@@ -28,6 +31,27 @@ def test_styles_of_one_name_share_every_term() -> None:
 def test_terms_are_stemmed_and_words_are_not() -> None:
     assert terms("expanding templates") == terms("expand template")
     assert words("expanding templates") == ["expanding", "templates"]
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [("café", "cafe"), ("re\u0301sume\u0301", "résumé"), ("ＡＰＩ", "api"), ("Ελλάδα", "ΕΛΛΑΔΑ"), ("ﾊﾟｽ", "パス")],
+)
+def test_letters_fold(one: str, other: str) -> None:
+    assert terms(one) == terms(other)
+
+
+@pytest.mark.parametrize(("one", "other"), [("й", "и"), ("が", "か"), ("파", "바")])
+def test_a_mark_that_makes_another_letter_stays(one: str, other: str) -> None:
+    assert terms(one) != terms(other)
+
+
+def test_text_without_spaces_is_pairs_of_characters() -> None:
+    assert terms("ユーザー認証を行う") == ["ユー", "ーザ", "ザー", "ー認", "認証", "証を", "を行", "行う"]
+    assert terms("JWT検証v2 検") == ["jwt", "検証", "v", "2", "検"]
+    assert words("ユーザー認証を行う") == ["ユーザー認証を行う"]
+    assert words("認証" * MAX_WORD) == ["認証" * MAX_WORD]
+    assert terms("認証" * MAX_WORD)[:3] == ["認証", "証認", "認証"]
 
 
 def test_data_is_not_words() -> None:

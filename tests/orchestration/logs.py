@@ -16,6 +16,8 @@ from aurora_deliverables.events import (
     PhaseEnded,
     PhaseStarted,
     RecoveryBegan,
+    Renamed,
+    Revived,
     SessionJoined,
     SpecSource,
     Started,
@@ -84,8 +86,15 @@ _happenings = st.one_of(
     st.builds(Conformed, _some, _some, _shares, _shares, _some, _shares, _shares, _shares),
     st.builds(TestsRan, _some, _some, st.sampled_from([None, True, False])),
     st.builds(
-        Ended, st.sampled_from(["completed", "failed"]), _failures, st.none(), st.sampled_from([None, True, False])
+        Ended,
+        st.sampled_from(["completed", "failed"]),
+        _failures,
+        st.none(),
+        st.sampled_from([None, True, False]),
+        st.booleans(),
     ),
+    st.builds(Revived),
+    st.builds(Renamed, st.sampled_from(["find-products", "add-search"])),
 )
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from aurora_deliverables import deliverables as module
 from aurora_deliverables.deliverable import Deliverable
@@ -320,3 +321,22 @@ async def test_a_killed_process_loses_no_acknowledged_event(tmp_path: Path) -> N
             assert db.execute("SELECT count(*) FROM deliverable_events").fetchone() == (counted,)
         for each in tmp_path.glob("memory.db*"):
             each.unlink()
+
+
+async def test_of_one_event_with_two_times_the_earlier_counts_whichever_came_first(tmp_path: Path) -> None:
+    begun, over = log((5, begin("propose")), (9, Ended("completed")))
+    earlier = replace(begun, at=begun.at - 120)
+    at_once = [earlier, begun, over]
+    for number, order_of_arrival in enumerate((at_once, [begun, over, earlier], [over, earlier, begun])):
+        another = await Store.open(tmp_path / f"{number}.db")
+        try:
+            told = Deliverables(another, lambda: NINE)
+            for event in order_of_arrival:
+                await told.record([event])
+            assert (await told.record([begun, earlier])).duplicates == 2, "known, with both times"
+            for known in (told, Deliverables(another, lambda: NINE)):
+                found = await known.get("add-search")
+                assert found is not None and found.started_at == earlier.at
+                assert [event.at for event in await known.events("add-search")] == [earlier.at, over.at]
+        finally:
+            await another.close()

@@ -13,6 +13,7 @@ from aurora_deliverables.events import (
     HumanIntervened,
     Iterated,
     RecoveryBegan,
+    Revived,
     SessionJoined,
     SpecSource,
     Started,
@@ -166,12 +167,27 @@ def test_rework_that_is_over_counts_as_long_as_it_took_and_never_more_than_the_w
 
 
 def test_verify_that_leads_back_by_way_of_planning_is_a_recovery_too() -> None:
-    replanned = folded(log((0, begin("apply")), (1, begin("verify")), (2, begin("design")), (3, begin("apply"))))
+    broken = (1, TestsRan(failed=1))
+    replanned = folded(
+        log((0, begin("apply")), (1, begin("verify")), broken, (2, begin("design")), (3, begin("apply")))
+    )
     assert (replanned.recovery_attempts, replanned.apply_iterations) == (1, 2)
     first = folded(log((0, begin("verify")), (1, begin("apply"))))
     assert first.recovery_attempts == 0, "nothing was applied yet that could have failed"
     twice = folded(log((0, begin("apply")), (1, end("apply")), (2, begin("apply"))))
-    assert (twice.recovery_attempts, twice.apply_iterations) == (0, 2)
+    assert (twice.recovery_attempts, twice.apply_iterations) == (0, 1), "no verification lies between"
+
+
+def test_a_recovery_follows_a_verification_that_failed() -> None:
+    def after(*runs: TestsRan) -> tuple[int, int]:
+        told = [(2 + n / 10, run) for n, run in enumerate(runs)]
+        made = folded(log((0, begin("apply")), (2, begin("verify")), *told, (5, begin("apply")), (9, begin("verify"))))
+        return made.recovery_attempts, made.apply_iterations
+
+    assert after(TestsRan(passed=5, failed=0)) == (0, 2), "more work is no rework"
+    assert after() == (0, 2), "nobody said that it failed"
+    assert after(TestsRan(passed=5, failed=1)) == after(TestsRan(succeeded=False)) == (1, 2)
+    assert after(TestsRan(failed=1), TestsRan(passed=6, failed=0)) == (0, 2), "the last run tells"
 
 
 def test_a_phase_that_two_sources_notice_begins_once() -> None:
@@ -299,3 +315,26 @@ def test_events_have_one_order() -> None:
         "ToolCalled",
         "Ended",
     ]
+
+
+def test_a_revival_takes_the_end_back_and_goes_on_where_it_was() -> None:
+    events = log(
+        (0, begin("tasks")),
+        (5, begin("apply")),
+        (10, begin("archive")),
+        (11, Ended("failed", "incomplete")),
+        (20, Revived()),
+        (30, begin("verify")),
+    )
+    gone_on = folded(events)
+    assert (gone_on.status, gone_on.completed_at, gone_on.deliverable_failed) == ("verifying", None, None)
+    assert gone_on.apply_iterations == 1 and gone_on.failure_type is None
+    assert [(span.phase, span.started_at) for span in gone_on.spans][-2:] == [
+        ("apply", NINE + 20 * 60),
+        ("verify", NINE + 30 * 60),
+    ]
+    again = folded([*events, Event("over", "add-search", NINE + 40 * 60, Ended("completed"))])
+    assert (again.status, again.deliverable_failed) == ("completed", False)
+    nothing_over = Reducer()
+    nothing_over.take(log((0, begin("apply")), (1, Revived())))
+    assert list(nothing_over.refused.values()) == ["'add-search' is executing, not over: there is nothing to revive"]

@@ -15,6 +15,7 @@ import pytest
 from aurora_orchestration.group_commit import Syncing
 from aurora_orchestration.guardrails.budget import Budget
 from aurora_orchestration.settings import BudgetSettings
+from tests.patience import HANG
 
 RESERVES_AND_DIES = """
 import os, signal, sys, time
@@ -46,11 +47,11 @@ def test_writes_while_the_disk_is_busy_are_forced_in_one_go(descriptor: int, mon
     def fsync(_: int) -> None:
         times.append(1)
         busy.set()
-        assert go_on.wait(30)
+        assert go_on.wait(HANG)
 
     monkeypatch.setattr(os, "fsync", fsync)
     syncing.soon(descriptor)
-    assert busy.wait(30)
+    assert busy.wait(HANG)
     for _ in range(20):
         syncing.soon(descriptor)
     go_on.set()
@@ -77,7 +78,7 @@ def test_what_could_not_be_forced_is_told_to_the_next_writer_once(
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL")
 def test_killed_before_anything_is_forced_to_the_disk_budget_and_journal_have_it_all(tmp_path: Path) -> None:
-    died = subprocess.run([sys.executable, "-c", RESERVES_AND_DIES, str(tmp_path)], timeout=120, check=False)
+    died = subprocess.run([sys.executable, "-c", RESERVES_AND_DIES, str(tmp_path)], timeout=HANG, check=False)
     assert died.returncode == -signal.SIGKILL
     budget = Budget(tmp_path / "budget.json", BudgetSettings(), lambda: 4e9)
     assert [(each.key, each.usd) for each in budget.history().entries] == [("a", 0.25)]

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from aurora_deliverables.deliverable import Conformance, Deliverable, PhaseSpan, TokenUsage
 from aurora_deliverables.events import (
@@ -12,14 +13,16 @@ from aurora_deliverables.events import (
     Ended,
     HumanIntervened,
     RecoveryBegan,
+    SpecSource,
     Started,
+    TestsRan,
     TokensUsed,
     ToolCalled,
 )
-from aurora_deliverables.metrics import DAY, MetricName, Metrics, history, measure, tier
+from aurora_deliverables.metrics import DAY, MetricName, Metrics, history, measure, series, tier
 from aurora_deliverables.reducer import fold
 from aurora_deliverables.secondary_metrics import Supporting
-from tests.orchestration.logs import NINE, begin, log
+from tests.orchestration.logs import NINE, begin, end, log
 
 NOW = NINE + 100 * DAY
 
@@ -145,6 +148,7 @@ def test_recovery_is_the_share_of_time_and_of_tool_calls() -> None:
             (0, begin("apply")),
             (10, ToolCalled("bash", 6)),
             (40, begin("verify")),
+            (40, TestsRan(failed=1)),
             (50, begin("apply")),
             (52, ToolCalled("bash", 2)),
             (60, begin("verify")),
@@ -198,14 +202,19 @@ def test_the_window_is_seven_days_or_twenty_whichever_is_fewer() -> None:
     many = measure([done(n / 10) for n in range(40)], NOW)
     assert (many.window.deliverables, many.window.limited_by) == (20, "deliverables")
     assert many.window.start == NOW - 2 * DAY, "when the latest ended that is left out"
-    assert five(many)["feature_throughput"] == (10.0, "elite")
+    assert five(many)["feature_throughput"] == (pytest.approx(40 / 7), "elite"), "of all that ended in the days"
     exactly = measure([done(n / 10) for n in range(20)], NOW)
     assert (exactly.window.deliverables, exactly.window.limited_by) == (20, "days")
-    at_once = measure([done(0.0, name=f"d{n}") for n in range(30)], NOW)
-    assert five(at_once)["feature_throughput"] == (20.0, "elite"), "a day is the least that is divided by"
+    at_once = measure([done(0.0, name=f"d{n}") for n in range(30)], NOW, days=0.5)
+    assert five(at_once)["feature_throughput"] == (30.0, "elite"), "a day is the least that is divided by"
     other = measure([done(n) for n in range(10)], NOW, days=3.5, count=2)
     assert (other.window.deliverables, other.window.start) == (2, NOW - 2 * DAY)
     assert measure([done(-1), done(1)], NOW).window.deliverables == 1, "what ends tomorrow has not ended"
+
+
+def test_as_many_as_a_window_counts_have_all_of_its_days() -> None:
+    told = measure([*(done(n / 10) for n in range(20)), done(8)], NOW)
+    assert (told.window.start, told.window.limited_by) == (NOW - 7 * DAY, "days"), "nobody is left out of it"
 
 
 def test_a_trend_is_against_the_window_before() -> None:
@@ -239,7 +248,7 @@ def test_windows_before_are_told_each_just_before_the_next() -> None:
     ]
     assert [each.feature_throughput.value for _, each in told] == [None, 1.0, 1.0, 1.0]
     crowded: Sequence[Deliverable] = [done(n / 10) for n in range(50)]
-    assert [window.deliverables for window, _ in history(crowded, NOW, 3)] == [10, 20, 20]
+    assert [window.deliverables for window, _ in history(crowded, NOW, 3)] == [0, 0, 20]
 
 
 def test_groups_are_measured_over_the_same_window() -> None:
@@ -253,6 +262,7 @@ def test_groups_are_measured_over_the_same_window() -> None:
     assert {name: list(groups) for name, groups in metrics.groups.items()} == {
         "agent": ["claude-code", "cursor", "unknown"],
         "model": ["opus", "sonnet", "unknown"],
+        "author": ["unknown"],
         "type": ["bugfix", "feature", "unknown"],
         "complexity": ["complex", "unknown"],
     }
@@ -282,11 +292,13 @@ def test_what_supports_the_five_is_added_up() -> None:
     assert measure(window, NOW).supporting == Supporting(
         accepted=2,
         failed=1,
+        withdrawn=0,
         latency_mean=100.0,
+        latency_p90=100.0,
         latency_without_wait=None,
         human_wait_seconds=None,
         human_interventions=None,
-        recovery_by_time=2.5,
+        recovery_by_time=pytest.approx(100 * 5 / 60),
         recovery_by_tool_calls=12.5,
         recovery_attempts=1,
         apply_iterations=1.5,
@@ -305,3 +317,55 @@ def test_waiting_is_subtracted_and_never_below_nothing() -> None:
     told = fold(log((0, Started()), (1, HumanIntervened(900.0)), (10, Ended("completed"))))
     assert told is not None
     assert measure([told], told.updated_at).supporting.latency_without_wait == 0.0
+
+
+def test_questions_and_what_nobody_wants_any_more_are_in_no_metric() -> None:
+    runs = [done(n / 10, 5, name=f"run-{n}", kind="run") for n in range(20)]
+    broken = [failed(0.1, name="run-x", kind="run")]
+    unwanted = [failed(1, name="dup", deliverable_failed=False, withdrawn=True)]
+    metrics = measure([done(1, 3600), *runs, *broken, *unwanted], NOW)
+    told = five(metrics)
+    assert told["feature_throughput"] == (pytest.approx(1 / 7), "medium")
+    assert told["resolution_latency"] == (3600.0, "high") and told["deliverable_failure_rate"] == (0.0, "elite")
+    assert (metrics.window.deliverables, metrics.supporting.withdrawn, metrics.in_progress) == (1, 1, 0)
+    assert (metrics.runs.count, metrics.runs.answered, metrics.runs.failed) == (21, 20, 1)
+    asked = Started("Where?", "question", spec_source=SpecSource("prompt", "r-1", 1))
+    asked = replace(asked, agent=AgentIdentity("aurora", "m-1", "aurora-soar"))
+    old = fold(log((0, asked), (1, Ended("completed"))))
+    assert old is not None and old.kind == "run", "as runs were told before records had a kind"
+
+
+def test_a_trend_of_few_says_so_and_compares_as_many_days() -> None:
+    busy = [done(n / 10, 60) for n in range(30)]
+    metrics = measure([*busy, done(8, 120), done(9, 120)], NOW)
+    assert (metrics.previous.start, metrics.previous.end) == (NOW - 14 * DAY, NOW - 7 * DAY)
+    latency, throughput = metrics.trends["resolution_latency"], metrics.trends["feature_throughput"]
+    assert (latency.n, latency.previous_n, throughput.n) == (20, 2, 30)
+    assert latency.hint == "of 20 and 2 deliverables: too few to tell a trend from chance"
+    enough = measure([*busy, *(done(8 + n / 10) for n in range(5))], NOW)
+    assert enough.trends["resolution_latency"].hint is None
+
+
+def test_the_share_of_rework_is_over_time_in_phases() -> None:
+    hour = 60
+    made = fold(
+        log(
+            (0, begin("apply")),
+            (1 * hour, begin("verify")),
+            (1 * hour, TestsRan(failed=2)),
+            (2 * hour, end("verify")),
+            (18 * hour, begin("apply")),  # the next morning
+            (19 * hour, begin("verify")),
+            (20 * hour, Ended("completed")),
+        )
+    )
+    assert made is not None
+    assert five(measure([made], made.updated_at))["recovery_efficiency"] == (25.0, "low"), "one hour of four"
+
+
+def test_weeks_are_told_with_median_and_p90() -> None:
+    weeks = series([*(done(1, 60 * n, name=f"d{n}") for n in range(1, 12)), done(8, 7)], NOW, 2)
+    assert [(each.window.deliverables, each.latency_median, each.latency_p90) for each in weeks] == [
+        (1, 7.0, 7.0),
+        (11, 360.0, 600.0),
+    ]

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.e2e.product import Product
+from tests.patience import HANG
 
 SITE = Path(__file__).parent / "site"
 BROKEN = "raise RuntimeError('no luck')\n"
@@ -40,7 +41,7 @@ def run(product: Product, python: Path, root: Path, *arguments: str) -> subproce
         env={**os.environ, **product.environment},
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=HANG,
         check=False,
     )
 

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 from tests.e2e.product import Product
+from tests.patience import HANG
 from tests.plugins.environment import aurora, install, uninstall
 
 
@@ -55,7 +56,7 @@ asyncio.run(main())
 def test_a_worker_process_parses_with_it(python: Path, shop: Path, tmp_path: Path) -> None:
     install(python)
     done = subprocess.run(
-        [python, "-P", "-c", WORKER, tmp_path, shop], capture_output=True, text=True, timeout=120, env=os.environ
+        [python, "-P", "-c", WORKER, tmp_path, shop], capture_output=True, text=True, timeout=HANG, env=os.environ
     )
     assert done.returncode == 0, done.stderr
     assert sorted(done.stdout.splitlines()) == ["lua cache.evict:1-4", "minutes Release_date:1-2 Budget:4-5"]

@@ -17,6 +17,7 @@ from aurora_protocol.address import Address
 from aurora_protocol.client import METHOD_NOT_FOUND, Client
 from aurora_protocol.connection import NobodyThere
 from tests.fake_daemon import FakeDaemon, Refusal, Session
+from tests.patience import HANG
 
 
 @pytest.fixture
@@ -119,7 +120,7 @@ def test_a_late_answer_is_a_timeout_and_not_the_next_answer(daemon: FakeDaemon, 
     daemon.handlers["quick"] = lambda session, params: "in time"
     with pytest.raises(DaemonUnreachable, match=r"did not answer slow within 0.1 s"):
         client.request("slow", timeout=0.1)
-    assert client.request("quick", timeout=30) == "in time"
+    assert client.request("quick", timeout=HANG) == "in time"
     assert daemon.wait_for("$/cancelRequest")["params"] == {"id": 1}
 
 
@@ -140,7 +141,7 @@ def test_a_daemon_that_dies_while_asked(daemon: FakeDaemon, client: Client) -> N
 
     daemon.handlers["die"] = die
     with pytest.raises(DaemonUnreachable, match="closed the connection"):
-        client.request("die", timeout=30)
+        client.request("die", timeout=HANG)
 
 
 @pytest.mark.parametrize("answer", [b"HTTP/1.1 400 Bad Request\r\n\r\n", b"Content-Length: 3\r\n\r\n{x}"])
@@ -150,9 +151,9 @@ def test_something_else_at_the_socket(daemon: FakeDaemon, client: Client, answer
 
     daemon.handlers["ask"] = garble
     with pytest.raises(DaemonUnreachable, match=r"protocol|not JSON"):
-        client.request("ask", timeout=30)
+        client.request("ask", timeout=HANG)
 
 
 def test_a_large_answer_arrives_whole(daemon: FakeDaemon, client: Client) -> None:
     daemon.handlers["large"] = lambda session, params: "x" * (8 * 2**20)
-    assert len(client.request("large", timeout=30)) == 8 * 2**20
+    assert len(client.request("large", timeout=HANG)) == 8 * 2**20

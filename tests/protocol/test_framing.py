@@ -71,9 +71,9 @@ def test_a_60_mib_frame_in_64_kib_pieces_takes_linear_time() -> None:
     def seconds(size: int) -> float:
         frame = memoryview(encode(bytes(size)))
         decoder = Decoder()
-        started = time.perf_counter()
+        started = time.process_time()
         bodies = [body for at in range(0, len(frame), 65536) for body in decoder.feed(bytes(frame[at : at + 65536]))]
-        spent = time.perf_counter() - started
+        spent = time.process_time() - started
         assert [len(body) for body in bodies] == [size]
         return spent
 

@@ -22,6 +22,7 @@ from aurora_protocol.launch import (
     stop_listener,
     wait_until_gone,
 )
+from tests.patience import HANG
 
 DAEMON = """
 import fcntl, os, signal, socket, sys, time
@@ -89,7 +90,7 @@ def test_racing_starters_end_with_one_daemon(address: Address, command: Callable
 
     def start() -> None:
         try:
-            ensure_daemon(address, timeout=20, command=command(address.version)).close()
+            ensure_daemon(address, timeout=HANG, command=command(address.version)).close()
         except BaseException as error:  # noqa: BLE001 - a thread's failure has to reach the test
             failures.append(error)
 
@@ -107,7 +108,7 @@ def test_a_daemon_of_another_version_makes_way(address: Address, command: Callab
     ensure_daemon(older, command=command("0.0.1")).close()
     ensure_daemon(address, command=command(address.version)).close()
     old, new = started(address)
-    assert wait_until_gone(old, time.monotonic() + 5)
+    assert wait_until_gone(old, time.monotonic() + HANG)
     assert read_info(address) is not None
     os.kill(new, 0)
 
@@ -120,7 +121,7 @@ def test_a_newer_daemon_is_left_alone(address: Address, command: Callable[[str],
         ensure_daemon(Address.of(address.home, version="99.9.1"), command=command("99.9.1"))
     assert started(address) == [pid]
     os.kill(pid, signal.SIGKILL)
-    assert wait_until_gone(pid, time.monotonic() + 30)
+    assert wait_until_gone(pid, time.monotonic() + HANG)
     ensure_daemon(address, command=command(address.version)).close()  # what it left behind is in nobody's way
     assert len(started(address)) == 2
 

@@ -16,6 +16,7 @@ from aurora_manifest.json.scanner import parse
 from aurora_manifest.violations import SchemaCheck
 from aurora_protocol.positions import LineIndex, Pos, Range
 from tests.manifests import manifest, reference_manifests
+from tests.patience import HANG
 
 TEXT = json.dumps(manifest(), indent=2, ensure_ascii=False)
 
@@ -231,4 +232,4 @@ def test_a_valid_manifest_costs_no_import_of_jsonschema() -> None:
         "import sys; from aurora_manifest.check import check; assert check(sys.stdin.read()) == [];"
         "assert 'jsonschema' not in sys.modules; assert check('{}'); assert 'jsonschema' in sys.modules"
     )
-    subprocess.run([sys.executable, "-c", script], input=TEXT, text=True, encoding="utf-8", check=True, timeout=60)
+    subprocess.run([sys.executable, "-c", script], input=TEXT, text=True, encoding="utf-8", check=True, timeout=HANG)

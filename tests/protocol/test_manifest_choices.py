@@ -290,21 +290,32 @@ def test_what_someone_has_to_fill_in_is_offered_and_never_just_made() -> None:
 
 def test_of_fixes_that_touch_the_earlier_one_is_made() -> None:
     def writing(start: int, end: int) -> Finding:
-        return finding("some-rule", "wrong", "", start, end, fix=Fix("Write", (Edit(start, end, "x"),)))
+        return finding("some-rule", "wrong", "", start, end, fix=Fix("Write", (Edit(start, end, "x"),), True))
 
     first, touching, inside, free = writing(0, 4), writing(4, 6), writing(1, 2), writing(7, 8)
     assert apart([first, touching, inside, free]) == [first, free]
-    half_free = finding("some-rule", "wrong", "", 2, 9, fix=Fix("Write", (Edit(2, 3, "x"), Edit(8, 9, "y"))))
+    half_free = finding("some-rule", "wrong", "", 2, 9, fix=Fix("Write", (Edit(2, 3, "x"), Edit(8, 9, "y")), True))
     assert apart([first, half_free]) == [first], "all of a fix or nothing"
     assert apart([inside, first, touching]) == [inside, touching], "the earlier in the list, not in the text"
 
 
-def test_of_a_name_that_stands_twice_the_earlier_member_is_taken_out() -> None:
-    text = '{"a": 1, "b": 2, "a": 3, "a": 4}'
-    assert [edited(text, each.fix.edits) for each in told(text, "json-duplicate-key") if each.fix] == [
-        '{"b": 2, "a": 3, "a": 4}',
-        '{"a": 1, "b": 2, "a": 4}',
+def test_of_a_name_that_stands_twice_the_earlier_member_is_taken_out_where_both_say_the_same() -> None:
+    text = '{"a": {"x": 1, "y": 2}, "b": 2, "a": {"y":2, "x":1}, "a": 4}'
+    one, other = told(text, "json-duplicate-key")
+    assert one.fix is not None and one.fix.loss_free
+    assert edited(text, one.fix.edits) == '{"b": 2, "a": {"y":2, "x":1}, "a": 4}'
+    assert other.fix is None
+    assert [edited(text, each.edits) for each in other.others] == [
+        '{"a": {"x": 1, "y": 2}, "b": 2, "a": 4}',
+        '{"a": {"x": 1, "y": 2}, "b": 2, "a": {"y":2, "x":1}}',
+        '{"a": {"x": 1, "y": 2}, "b": 2, "a": {"y":2, "x":1}, "a_2": 4}',
     ]
+
+
+@pytest.mark.parametrize("values", [("1", "1.0"), ("1e400", "1e500"), ("true", "1"), ('"a"', '"A"'), ("[1]", "[1, 1]")])
+def test_values_that_anyone_could_tell_apart_do_not_say_the_same(values: tuple[str, str]) -> None:
+    (found,) = told(f'{{"a": {values[0]}, "a": {values[1]}}}', "json-duplicate-key")
+    assert found.fix is None and len(found.others) == 3
 
 
 # Completion

@@ -356,8 +356,8 @@ def test_a_second_rule_joins_the_first_in_the_list() -> None:
 
 
 def test_fixing_all_makes_only_edits_that_lie_apart() -> None:
-    text = json.dumps(manifest(3)).replace('"method"', '"Method"').replace('"encoding"', '"Encoding"')
-    edits = sorted(fix_all_edits(check(text)), key=lambda each: each.start)
+    text = json.dumps(manifest(9)).replace('"GET"', '"get"').replace('"cors": true', '"cors": "true"')
+    edits = sorted(fix_all_edits(parse(text), check(text), check), key=lambda each: each.start)
     assert len(edits) >= 6 and all(one.end <= other.start for one, other in pairwise(edits))
     assert len(check(edited(text, edits))) < len(check(text))
 

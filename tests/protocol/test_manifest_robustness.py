@@ -21,16 +21,16 @@ TIMES = 400
 
 def seconds() -> float:
     """How long this machine takes to count to a million and a half just now."""
-    began = time.perf_counter()
+    began = time.process_time()
     for _ in range(1_500_000):
         pass
-    return time.perf_counter() - began
+    return time.process_time() - began
 
 
 def looked_at(text: str) -> None:
-    began = time.perf_counter()
+    began = time.process_time()
     findings = check(text)
-    taken = time.perf_counter() - began
+    taken = time.process_time() - began
     assert taken < 2.0 or taken < TIMES * seconds()
     for each in findings:
         assert 0 <= each.start <= each.end <= len(text)
@@ -89,6 +89,10 @@ BOMBS = {
     "open comments": "[" + "/*" * 2_000_000,
     "slashes": "/" * 2_000_000,
     "signs": "[" + "-" * 2_000_000,
+    "zeros": "0" * 1_000_000,
+    "zeros as a member": '{"v": ' + "0" * 1_000_000 + "}",
+    "signs and zeros": "[" + "-0" * 500_000,
+    "exponents": "[" + "e+" * 500_000,
     "digits": "[" + "1" * 5_000_000,
     "digits and dots": "[" + "1." * 1_000_000,
     "hexadecimal": "0x" + "f" * 1_000_000,

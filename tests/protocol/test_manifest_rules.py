@@ -19,6 +19,7 @@ from aurora_manifest.rules import RuleInfo, catalogue, documentation, link, page
 from aurora_manifest.rules.page import FILE
 from aurora_manifest.violations import SchemaCheck
 from tests.manifests import SHARED, manifest, reference_manifests
+from tests.patience import HANG
 from tests.protocol.rule_cases import BASE, CASES, FINE, Case, around, patched, spelt
 
 RULES = {info.id: info for info in catalogue()}
@@ -135,7 +136,7 @@ def test_the_page_is_up_to_date_and_links_lead_to_its_sections() -> None:
 
 def test_the_page_can_be_printed() -> None:
     command = [sys.executable, "-m", "aurora_manifest.rules", "-"]
-    done = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", check=True, timeout=60)
+    done = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", check=True, timeout=HANG)
     assert done.stdout == page()
 
 

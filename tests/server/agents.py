@@ -19,6 +19,7 @@ from mcp import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
 from aurora_memory.token_cost import estimated_tokens
+from tests.patience import HANG
 
 COMMAND = (sys.executable, "-P", "-m", "aurora_cli")
 
@@ -95,7 +96,7 @@ class Raw:
         self.say({"jsonrpc": "2.0", "id": identity, "method": method, "params": params})
         return self.answer(identity)
 
-    def answer(self, identity: object, seconds: float = 60.0) -> dict[str, Any]:
+    def answer(self, identity: object, seconds: float = HANG) -> dict[str, Any]:
         """The next message with this id; every line must be a JSON object of JSON-RPC 2.0."""
         deadline = time.monotonic() + seconds
         while True:
@@ -135,7 +136,7 @@ def raw(home: Path, root: Path, *arguments: str, **variables: str) -> Iterator[R
             yield client
             assert process.stdin is not None and process.stderr is not None
             process.stdin.close()
-            assert process.wait(30) == 0
+            assert process.wait(HANG) == 0
             assert process.stderr.read() == ""
         finally:
             process.kill()

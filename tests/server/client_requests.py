@@ -32,8 +32,11 @@ def workspace(folder: Path) -> Path:
     return folder
 
 
-def configure(home: Path, provider: LoopbackProvider, kind: Kind = "anthropic", **more: Any) -> None:
-    """Point the user's configuration at the provider; `more` are further sections, and further members of `llm`."""
+def configure(home: Path, provider: LoopbackProvider, kind: Kind = "openai", **more: Any) -> None:
+    """Point the user's configuration at the provider; `more` are further sections, and further members of `llm`.
+
+    OpenAI's format unless the format is what is tested: its library takes half the time to import.
+    """
     home.mkdir(parents=True, exist_ok=True)
     llm = {"reasoning_llm": msgspec.to_builtins(provider.settings(kind)), "retry_seconds": 2.0, **more.pop("llm", {})}
     (home / "config.json").write_text(json.dumps({"llm": llm, **more}))

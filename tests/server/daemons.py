@@ -17,11 +17,12 @@ from aurora_protocol.address import Address
 from aurora_protocol.client import Client
 from aurora_protocol.connection import NobodyThere, open_connection
 from aurora_protocol.frames import Decoder, encode
+from tests.patience import HANG
 
 COMMAND = (sys.executable, "-P", "-m", "aurora_cli", "daemon", "run", "--detached")
 
 
-def until(condition: Callable[[], bool], seconds: float = 60.0, what: str = "") -> None:
+def until(condition: Callable[[], bool], what: str = "", seconds: float = HANG) -> None:
     """Wait for `condition`; fail when it does not come true."""
     deadline = time.monotonic() + seconds
     while not condition():
@@ -50,10 +51,10 @@ class Daemon:
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGTERM)
             try:
-                self.process.wait(30)
+                self.process.wait(HANG)
             except subprocess.TimeoutExpired:
                 self.process.kill()
-        self.process.wait(30)
+        self.process.wait(HANG)
         assert self.process.stderr is not None
         self.process.stderr.close()
 
@@ -87,7 +88,7 @@ class Wire:
 
     def __init__(self, stream: socket.socket) -> None:
         self.stream = stream
-        self.stream.settimeout(30.0)
+        self.stream.settimeout(HANG)
         self.received: list[dict[str, Any]] = []
         self.asked: list[dict[str, Any]] = []
         self._decoder = Decoder()
@@ -113,7 +114,7 @@ class Wire:
         """Send a notification."""
         self.send({"jsonrpc": "2.0", "method": method, "params": params})
 
-    def answer(self, identity: object, seconds: float = 30.0) -> dict[str, Any]:
+    def answer(self, identity: object, seconds: float = HANG) -> dict[str, Any]:
         """Wait for the response to request `identity`."""
         return self.wait(lambda message: message.get("id") == identity and "method" not in message, seconds)
 
@@ -127,13 +128,13 @@ class Wire:
         assert "error" not in response, response
         return response["result"]
 
-    def notification(self, method: str, seconds: float = 30.0) -> dict[str, Any]:
+    def notification(self, method: str, seconds: float = HANG) -> dict[str, Any]:
         """Wait for the next notification of that name; returns its params."""
         params = self.wait(lambda message: message.get("method") == method, seconds)["params"]
         assert isinstance(params, dict)
         return params
 
-    def wait(self, wanted: Callable[[dict[str, Any]], bool], seconds: float = 30.0) -> dict[str, Any]:
+    def wait(self, wanted: Callable[[dict[str, Any]], bool], seconds: float = HANG) -> dict[str, Any]:
         """Wait for a message; what else arrives is kept for later waits."""
         deadline = time.monotonic() + seconds
         while True:
@@ -146,7 +147,7 @@ class Wire:
             assert data, f"the server hung up; unread: {self.received}"
             self._take(data)
 
-    def ends(self, seconds: float = 30.0) -> bool:
+    def ends(self, seconds: float = HANG) -> bool:
         """Whether the server hangs up; what it still says is kept in `received`."""
         self.stream.settimeout(seconds)
         try:

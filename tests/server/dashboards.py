@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from tests.patience import HANG
+
 
 class Dashboard:
     """`aurora dashboard` for a workspace. Use as a context manager."""
@@ -43,14 +45,14 @@ class Dashboard:
         for stream in self.streams:
             stream.close()
         self.process.send_signal(signal.SIGINT)
-        self.code = self.process.wait(30)
+        self.code = self.process.wait(HANG)
         assert self.process.stdout is not None and self.process.stderr is not None
         self.process.stdout.close()
         self.process.stderr.close()
 
     def get(self, path: str, **headers: str) -> tuple[http.client.HTTPResponse, str]:
         """Ask for a path, with the cookie if there is one; the answer and its text."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=20)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=HANG)
         connection.request("GET", path, headers={"Cookie": self.cookie, **headers})
         answer = connection.getresponse()
         text = answer.read().decode()
@@ -71,7 +73,7 @@ class Dashboard:
 
     def stream(self, path: str = "/events") -> Stream:
         """The live stream."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=40)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=HANG)
         connection.request("GET", path, headers={"Cookie": self.cookie})
         self.streams.append(Stream(connection))
         return self.streams[-1]

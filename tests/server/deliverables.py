@@ -9,6 +9,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from tests.patience import HANG
+
 
 def aurora(
     home: Path, root: Path, *arguments: str, given: str | None = None, cwd: Path | None = None, **variables: str
@@ -18,7 +20,7 @@ def aurora(
     command = [sys.executable, "-P", "-m", "aurora_cli", *named, *arguments]
     environment = {**os.environ, "AURORA_HOME": str(home), "PYTHONWARNINGS": "error", "TZ": "UTC", **variables}
     return subprocess.run(
-        command, env=environment, input=given, capture_output=True, text=True, timeout=60, check=False, cwd=cwd
+        command, env=environment, input=given, capture_output=True, text=True, timeout=HANG, check=False, cwd=cwd
     )
 
 

@@ -18,12 +18,13 @@ from pathlib import Path
 from typing import Any
 
 from tests.orchestration.llm.loopback import Kind, LoopbackProvider
+from tests.patience import HANG
 from tests.server.client_requests import configure
 from tests.server.sites import manifest_command
 
 
 @contextmanager
-def planning(home: Path, kind: Kind = "anthropic", **more: Any) -> Iterator[LoopbackProvider]:
+def planning(home: Path, kind: Kind = "openai", **more: Any) -> Iterator[LoopbackProvider]:
     """A provider that plans by script, in the user's configuration; `more` are further sections of that."""
     with LoopbackProvider() as provider:
         configure(home, provider, kind, **more)
@@ -50,7 +51,7 @@ def on_terminal(home: Path, provider: LoopbackProvider, arguments: list[str], ty
         preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),  # Ctrl-C is to reach it
     )  # fmt: skip
     os.close(other)
-    shown, asked, end = b"", False, time.monotonic() + 120
+    shown, asked, end = b"", False, time.monotonic() + HANG
     while time.monotonic() < end:
         if not select.select([main], [], [], 1)[0]:
             if typed == INTERRUPT and b"Do it?" in shown:
@@ -67,7 +68,7 @@ def on_terminal(home: Path, provider: LoopbackProvider, arguments: list[str], ty
             os.write(main, typed)
             asked = True
     os.close(main)
-    return process.wait(20), re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", shown.decode("utf-8", "replace"))
+    return process.wait(HANG), re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", shown.decode("utf-8", "replace"))
 
 
 def plan(*steps: dict[str, Any], impossible: str = "") -> dict[str, Any]:

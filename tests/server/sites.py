@@ -18,11 +18,13 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
+from tests.patience import HANG
+
 EMAIL, PASSWORD = "demo@aura.dev", "password123"
 
 
 def manifest_command(
-    home: Path, *arguments: str, said: str | None = None, seconds: float = 60, **variables: str
+    home: Path, *arguments: str, said: str | None = None, seconds: float = HANG, **variables: str
 ) -> subprocess.CompletedProcess[str]:
     """Run `aurora manifest …` in a process of its own; standard input is `said`, or empty."""
     environment = {**os.environ, "AURORA_HOME": str(home), "NO_COLOR": "1", **variables}
@@ -206,7 +208,7 @@ def demo_site(home: Path, *options: str) -> Iterator[tuple[str, subprocess.Popen
     finally:
         if process.poll() is None:
             process.terminate()
-        process.communicate(timeout=20)
+        process.communicate(timeout=HANG)
 
 
 @contextmanager

@@ -247,19 +247,19 @@ def test_results_come_first_then_the_hint_then_logs_and_how_fresh_it_is_last() -
 
 
 @pytest.mark.parametrize(
-    ("file", "column"),
-    [("a.py", 12), (f"{'d' * 38}.py", 49), (f"{'d' * 80}.py", 50)],  # where a short location's title begins
+    ("name", "column"),
+    [("f", 7), ("d" * 30, 36), ("d" * 80, 54)],  # where the place of a short name begins
 )
-def test_one_long_location_does_not_push_all_titles_away(file: str, column: int) -> None:
-    lines = shown([result(), result(file=file)], 120)
-    assert lines[0].index("f()") == column
+def test_one_long_name_does_not_push_all_places_away(name: str, column: int) -> None:
+    lines = shown([result(), result(name=name)], 120)
+    assert lines[0].index("a.py") == column
 
 
-@pytest.mark.parametrize(("width", "kept"), [(None, 120), (120, 102), (60, 42), (20, 24)])
-def test_what_is_left_of_a_long_title(width: int | None, kept: int) -> None:
-    line = shown([result(signature=f"def f({'x' * 300})")], width)[0]
-    title = line.removeprefix(" 1  a.py:1  ").removesuffix("  0.50")
-    assert len(title) == kept and title.endswith("…")
+@pytest.mark.parametrize(("width", "kept"), [(None, 48), (120, 48), (80, 48), (60, 56), (20, 16)])
+def test_what_is_left_of_a_long_name(width: int | None, kept: int) -> None:
+    line = shown([result(name="x" * 300)], width)[0]
+    name = line.removeprefix(" 1  ").partition("  ")[0]
+    assert len(name) == kept and name.endswith("…")
 
 
 def test_kinds_are_told_by_how_many_there_are_then_by_name() -> None:

@@ -16,6 +16,7 @@ import pytest
 from aurora_protocol.address import Address
 from aurora_protocol.frames import Decoder, encode
 from tests.fake_daemon import FakeDaemon
+from tests.patience import HANG
 from tests.processes import lives
 
 
@@ -56,8 +57,8 @@ class Editor:
                 return message
 
     def end(self) -> tuple[int, str]:
-        self.process.wait(20)  # with its input still open
-        _, complaint = self.process.communicate(timeout=20)
+        self.process.wait(HANG)  # with its input still open
+        _, complaint = self.process.communicate(timeout=HANG)
         return self.process.returncode, complaint.decode()
 
 
@@ -82,7 +83,7 @@ def test_exit_without_shutdown_is_1(editor: Editor) -> None:
 
 def test_an_editor_that_just_goes_is_1_and_gets_what_was_on_its_way(editor: Editor) -> None:
     editor.send(id=1, method="echo", params={"word": "shutdown", "other": "exit"})
-    out, complaint = editor.process.communicate(timeout=20)
+    out, complaint = editor.process.communicate(timeout=HANG)
     assert (editor.process.returncode, complaint) == (1, b"")
     assert json.loads(Decoder().feed(out)[0])["result"]["word"] == "shutdown"
 

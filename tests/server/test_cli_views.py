@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from aurora_cli.output import TerminalStyle
-from aurora_cli.recall_view import footer, location, recall_lines, title
+from aurora_cli.recall_view import footer, location, parameters, recall_lines, title
 from aurora_protocol.human_text import ago, count, plain, plain_lines, shorten, size, took
 
 NOW = datetime(2026, 11, 21, 20, 0, tzinfo=UTC)
@@ -70,18 +70,33 @@ def test_nothing_of_a_repository_commands_the_terminal() -> None:
 @pytest.mark.parametrize(
     ("changes", "shown"),
     [
-        ({}, "expand(template, values) -> str"),
-        ({"name": "A.expand", "kind": "method"}, "A.expand(template, values) -> str"),
-        ({"name": "Site.Render", "signature": "func (s *Site) Render(x int) error {"}, "Site.Render(x int) error"),
-        ({"name": "Request", "kind": "class", "signature": "class Request(Message):"}, "class Request(Message)"),
-        ({"name": "get", "signature": "async def get_get(get)"}, "get)"),
-        ({"name": "operator+", "signature": "V operator+(V a)"}, "operator+(V a)"),
-        ({"name": "nowhere", "signature": "x"}, "nowhere"),
-        ({"name": "<module>", "kind": "module", "signature": ""}, "module src/http/template.py"),
+        ({}, "expand"),
+        ({"name": "A.expand", "kind": "method"}, "A.expand"),
+        ({"name": "Request", "kind": "class", "signature": "class Request(Message):"}, "class Request"),
+        ({"name": "<module>", "kind": "module", "signature": ""}, "module template"),
     ],
 )
-def test_a_title_is_the_qualified_name_with_its_signature(changes: dict[str, Any], shown: str) -> None:
+def test_a_title_is_the_qualified_name(changes: dict[str, Any], shown: str) -> None:
     assert title(item(**changes)) == shown
+
+
+@pytest.mark.parametrize(
+    ("language", "name", "signature", "shown"),
+    [
+        ("python", "expand", "def expand(a: str, values: Mapping[str, int] = {}) -> str", "(a, values) → str"),
+        ("python", "A.get", "def get(self, path: Annotated[str, Doc('a, b')], *, n: int = 1)", "(path, *, n)"),
+        ("python", "A.get", "def get(self)", ""),
+        ("typescript", "get", "get<T>(url: string, fn: (a: T) => void): Promise<T>", "(url, fn) → Promise<T>"),
+        ("go", "Site.Render", "func (s *Site) Render(x int) error {", "(x int) → error"),
+        ("rust", "read", "pub fn read(&mut self, buf: &mut [u8]) -> Result<usize>", "(buf) → Result<usize>"),
+        ("java", "get", "public String get(String a, int b)", "(String a, int b)"),
+        ("python", "f", f"def f({', '.join(['parameter'] * 9)})", f"({'parameter, ' * 5}…)"),
+        ("python", "f", "def f(a, b: Annotated[str, Doc(", "(a, b)"),
+        ("python", "nowhere", "x", ""),
+    ],
+)  # fmt: skip
+def test_parameters_are_told_by_name(language: str, name: str, signature: str, shown: str) -> None:
+    assert parameters(item(language=language, name=name, signature=signature)) == shown
 
 
 def test_locations() -> None:
@@ -90,21 +105,64 @@ def test_locations() -> None:
     assert location(item(), Path("/elsewhere")) == "/w/src/http/template.py:41"
 
 
-def test_on_a_terminal_columns_line_up_and_fit() -> None:
-    long = item(file="a.py", signature=f"def expand({'x' * 200})", summary="s" * 300)
-    reply = {"query": "q", "took_ms": 4.0, "freshness": FRESH, "results": [item(), long]}
-    lines = recall_lines(reply, style=TerminalStyle(width=80), here=Path("/w"), now=NOW)
-    assert all(len(line) <= 80 for line in lines), [len(line) for line in lines]
-    assert lines[0].endswith("  0.91")
-    assert lines[2].endswith("…  0.91")
-    assert lines[0].index("expand(") == lines[2].index("expand(")
-    assert lines[1] == "    RFC 6570 expansion. · changed 3 d ago · 4 callers"
+def lines_of(*results: dict[str, Any], width: int | None = None) -> list[str]:
+    reply = {"query": "q", "took_ms": 4.0, "freshness": FRESH, "results": list(results)}
+    return recall_lines(reply, style=TerminalStyle(width=width), here=Path("/w"), now=NOW)[:-1]
 
 
-def test_piped_lines_are_not_cut_to_a_terminal() -> None:
-    reply = {"query": "q", "took_ms": 4.0, "freshness": FRESH, "results": [item(summary="s" * 300)]}
-    lines = recall_lines(reply, style=TerminalStyle(), here=Path("/w"), now=NOW)
-    assert "s" * 300 in lines[1]
+def test_the_name_comes_first_and_the_place_to_its_right() -> None:
+    other = item(file="a.py", name="A.longer_name", summary="")
+    assert lines_of(item(), other, width=100) == [
+        " 1  expand         src/http/template.py:41  4 callers · changed 3 d ago",
+        "    (template, values) → str  RFC 6570 expansion.",
+        " 2  A.longer_name  a.py:41  4 callers · changed 3 d ago",
+    ]
+
+
+def test_on_a_narrow_terminal_the_place_has_a_line_of_its_own() -> None:
+    assert lines_of(item(callers=0, last_modified=None), width=60) == [
+        " 1  expand",
+        "    src/http/template.py:41",
+        "    (template, values) → str  RFC 6570 expansion.",
+    ]
+
+
+@pytest.mark.parametrize("width", [40, 60, 79, 80, 120])
+def test_every_line_fits_the_terminal(width: int) -> None:
+    long = item(name=f"A.{'x' * 200}", signature=f"def f({'x' * 200})", summary="word " * 60)
+    assert all(len(line) <= width for line in lines_of(item(), long, width=width)), lines_of(item(), long, width=width)
+
+
+@pytest.mark.parametrize(
+    ("changes", "facts"),
+    [
+        ({}, "4 callers · changed 3 d ago"),
+        ({"callers": 1}, "1 caller · changed 3 d ago"),
+        ({"last_modified": "2026-10-25T00:00:00Z"}, "4 callers · changed 27 d ago"),
+        ({"last_modified": "2026-10-01T00:00:00Z"}, "4 callers"),  # what is old says nothing
+        ({"last_modified": None}, "4 callers"),  # what is unknown is not guessed
+    ],
+)
+def test_facts_of_a_result(changes: dict[str, Any], facts: str) -> None:
+    assert lines_of(item(**changes))[0].partition(":41  ")[2] == facts
+
+
+def test_no_score_unless_it_is_explained() -> None:
+    assert not any("0.91" in line for line in lines_of(item(), width=100))
+
+
+@pytest.mark.parametrize(
+    ("summary", "below"),
+    [
+        ("Opens it.", "Opens it."),
+        ("", ""),
+        ("Opens the file that was named, then reads every line of it.", "Opens the file that was named"),
+        ("Opensthefilethatwasnamedfirstthenreadseverylineofitintomemoryatonce and more.", ""),
+    ],
+)  # fmt: skip
+def test_a_sentence_that_does_not_fit_ends_at_a_clause_or_is_left_out(summary: str, below: str) -> None:
+    lines = lines_of(item(summary=summary, signature="", callers=0, last_modified=None), width=60)
+    assert [line.strip() for line in lines[2:]] == ([below] if below else [])
 
 
 def test_content_is_numbered_and_what_else_there_is_is_said() -> None:
@@ -112,6 +170,7 @@ def test_content_is_numbered_and_what_else_there_is_is_said() -> None:
         content="def expand(template)\n    …\n    return done",
         content_lines=[41, 0, 108],
         similar=["a", "b"],
+        also=[{"id": "c", "name": "URI.\x1bexpand", "kind": "method", "line_start": 7, "line_end": 9}],
         excerpt=True,
     )
     whole = item(content="one\n\ntwo", line_start=9)
@@ -119,7 +178,8 @@ def test_content_is_numbered_and_what_else_there_is_is_said() -> None:
     log = {"file": "2026/11/a.md", "line_start": 7, "section": "Phase 5\x1b: COLLECT"}
     reply = {"query": "q", "took_ms": 4.0, "freshness": FRESH, "results": [cut, whole, pattern], "logs": [log]}
     lines = recall_lines(reply, style=TerminalStyle(), here=Path("/w"), now=NOW)
-    assert lines[1].endswith(" · changed 3 d ago · 4 callers · +2 alike · excerpt")
+    assert lines[0].endswith("  4 callers · changed 3 d ago · +2 alike · excerpt")
+    assert lines[1] == "    (template, values) → str  also here: URI.\ufffdexpand :7"
     assert lines[2:6] == ["     41  def expand(template)", "             …", "    108      return done", ""]
     assert lines[8:12] == ["     9  one", "    10", "    11  two", ""]
     assert lines[14] == "    First this"
@@ -150,11 +210,12 @@ def test_the_footer_says_how_fresh(changes: dict[str, Any], said: str) -> None:
 @pytest.mark.parametrize(
     ("kind", "name", "signature", "shown"),
     [
-        ("section", "Shop.Install.Linux", "### Linux", "section Shop › Install › Linux"),
-        ("section", "<module>", "", "section docs/a.md"),
+        ("section", "Shop.Install.Linux", "### Linux", "Shop › Install › Linux"),
+        ("section", "Shop { #shop }.In { #in-the", "## In", "Shop › In"),
+        ("section", "<module>", "", "section a.md"),
         ("operation", "listPets", "GET /pets", "operation GET /pets"),
-        ("schema", "Pet", "Pet {id, tag}", "schema Pet {id, tag}"),
-        ("table", "shop.users", "CREATE TABLE shop.users (id)", "table shop.users (id)"),
+        ("schema", "Pet", "Pet {id, tag}", "schema Pet"),
+        ("table", "shop.users", "CREATE TABLE shop.users (id)", "table shop.users"),
     ],
 )
 def test_titles_of_knowledge(kind: str, name: str, signature: str, shown: str) -> None:

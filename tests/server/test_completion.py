@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.patience import HANG
+
 BASH = """
 eval "$(aurora completion bash)"
 ask() {
@@ -58,7 +60,7 @@ def environment(tmp_path: Path) -> dict[str, str]:
 
 def said(command: list[str], environment: dict[str, str]) -> set[str]:
     done = subprocess.run(
-        command, env=environment, capture_output=True, text=True, timeout=60, stdin=subprocess.DEVNULL
+        command, env=environment, capture_output=True, text=True, timeout=HANG, stdin=subprocess.DEVNULL
     )
     assert done.stderr == "", done.stderr
     words = {line.split("\t")[0].split(":")[0] for line in done.stdout.splitlines()}
@@ -85,7 +87,11 @@ def test_a_shell_completes_commands_options_and_choices(
 
 def test_a_wrong_request_is_one_line(environment: dict[str, str]) -> None:
     done = subprocess.run(
-        ["aurora"], env={**environment, "_AURORA_COMPLETE": "tcsh_complete"}, capture_output=True, text=True, timeout=60
+        ["aurora"],
+        env={**environment, "_AURORA_COMPLETE": "tcsh_complete"},
+        capture_output=True,
+        text=True,
+        timeout=HANG,
     )
     assert done.returncode == 2 and done.stdout == ""
     assert len(done.stderr.splitlines()) == 1 and "aurora completion" in done.stderr

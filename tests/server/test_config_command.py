@@ -16,6 +16,7 @@ import pytest
 from aurora_server.configuration.edit import put
 from aurora_server.configuration.settings import SettingsError
 from aurora_server.configuration.trust import Trust, trusted_by_editor
+from tests.patience import HANG
 
 
 @pytest.fixture
@@ -33,7 +34,7 @@ def aurora(home: Path, root: Path, *arguments: str, **variables: str) -> subproc
     environ = {name: value for name, value in os.environ.items() if not name.startswith("AURORA_")}
     environ.update(AURORA_HOME=str(home), **variables)
     command = [sys.executable, "-P", "-m", "aurora_cli", *arguments]
-    return subprocess.run(command, cwd=root, env=environ, capture_output=True, text=True, timeout=60)
+    return subprocess.run(command, cwd=root, env=environ, capture_output=True, text=True, timeout=HANG)
 
 
 def document(home: Path) -> Any:
@@ -216,7 +217,7 @@ def test_two_at_once_lose_nothing(home: Path) -> None:
     put(home / "config.json", home, [base])
     with ThreadPoolExecutor(6) as pool:
         for each in [pool.submit(put, home / "config.json", home, [(f"{base[0]}.{name}", "v")]) for name in names]:
-            each.result(30)
+            each.result(HANG)
     assert len(document(home)["llm"]["reasoning_llm"]["headers"]) == 12
     assert [each.name for each in home.glob(".*")] == []
 

@@ -6,7 +6,6 @@ import shutil
 import signal
 import stat
 import threading
-import time
 from pathlib import Path
 
 import pytest
@@ -14,6 +13,7 @@ import pytest
 from aurora_protocol.address import Address, read_info
 from aurora_protocol.client import Client
 from aurora_protocol.connection import NobodyThere, open_connection
+from tests.patience import HANG
 from tests.server.daemons import Daemon, launch, until
 
 
@@ -26,7 +26,7 @@ def test_two_racing_starters_end_with_one_daemon(home: Path) -> None:
     starters = [launch(home) for _ in range(4)]
     try:
         address = Address.of(home)
-        until(lambda: sum(each.poll() is None for each in starters) == 1, 20, "all but one have given way")
+        until(lambda: sum(each.poll() is None for each in starters) == 1, "all but one have given way")
         losers = [each for each in starters if each.poll() is not None]
         assert [each.returncode for each in losers] == [0, 0, 0]
         assert [each.stderr.read() for each in losers if each.stderr] == [b"", b"", b""]
@@ -40,7 +40,7 @@ def test_two_racing_starters_end_with_one_daemon(home: Path) -> None:
     finally:
         for each in starters:
             each.terminate()
-            each.wait(30)
+            each.wait(HANG)
             assert each.stderr is not None
             each.stderr.close()
 
@@ -51,16 +51,16 @@ def test_twenty_clients_at_once_are_all_served(home: Path) -> None:
 
     def visit(daemon: Daemon) -> None:
         with daemon.client() as client:
-            everybody.wait(30)
-            counts.append(client.request("aurora/status", timeout=30)["connections"])
-            everybody.wait(30)
+            everybody.wait(HANG)
+            counts.append(client.request("aurora/status", timeout=HANG)["connections"])
+            everybody.wait(HANG)
 
     with Daemon(home) as daemon:
         visitors = [threading.Thread(target=visit, args=(daemon,)) for _ in range(20)]
         for visitor in visitors:
             visitor.start()
         for visitor in visitors:
-            visitor.join(60)
+            visitor.join(HANG)
         assert len(counts) == 20
         assert min(counts) >= 20, "all of them were connected at once"
         with daemon.client() as client:
@@ -80,11 +80,9 @@ def test_only_its_user_can_reach_it(home: Path) -> None:
 def test_signals_end_it_cleanly(home: Path, number: signal.Signals) -> None:
     with Daemon(home) as daemon, daemon.wire() as wire:
         wire.initialize()
-        began = time.monotonic()
         daemon.process.send_signal(number)
         assert wire.ends()
-        assert daemon.process.wait(30) == 0
-        assert time.monotonic() - began < 20.0
+        assert daemon.process.wait(HANG) == 0
         assert not daemon.address.socket.exists()
         assert not daemon.address.info.exists()
         assert [line["message"] for line in daemon.log()][-1] == "daemon stopped"
@@ -93,7 +91,7 @@ def test_signals_end_it_cleanly(home: Path, number: signal.Signals) -> None:
 def test_another_starts_after_kill_9(home: Path) -> None:
     with Daemon(home) as killed:
         killed.process.kill()
-        killed.process.wait(30)
+        killed.process.wait(HANG)
         assert killed.address.socket.exists(), "or this test shows nothing"
     with pytest.raises(NobodyThere):
         open_connection(killed.address, 1.0)
@@ -105,7 +103,7 @@ def test_it_stops_when_asked_after_answering(home: Path) -> None:
     with Daemon(home) as daemon:
         client = daemon.client()
         assert client.request("aurora/stop") is None
-        assert daemon.process.wait(30) == 0
+        assert daemon.process.wait(HANG) == 0
         client.close()
 
 
@@ -116,7 +114,7 @@ def test_it_ends_when_idle_but_not_while_somebody_is_connected(home: Path) -> No
             with pytest.raises(TimeoutError):
                 wire.wait(lambda _: False, 2.0)
             assert daemon.process.poll() is None
-        assert daemon.process.wait(30) == 0
+        assert daemon.process.wait(HANG) == 0
         assert daemon.log()[-2]["message"] == "daemon stopping"
         assert daemon.log()[-2]["reason"] == "idle"
 
@@ -124,14 +122,14 @@ def test_it_ends_when_idle_but_not_while_somebody_is_connected(home: Path) -> No
 def test_it_ends_when_its_socket_is_taken_away(home: Path) -> None:
     with Daemon(home) as daemon:
         daemon.address.socket.unlink()
-        assert daemon.process.wait(30) == 0
+        assert daemon.process.wait(HANG) == 0
 
 
 def test_it_leaves_the_socket_of_a_successor_alone(home: Path) -> None:
     with Daemon(home) as daemon:
         daemon.address.socket.unlink()
         daemon.address.socket.write_text("somebody else's")
-        assert daemon.process.wait(30) == 0
+        assert daemon.process.wait(HANG) == 0
         assert daemon.address.socket.read_text() == "somebody else's"
 
 
@@ -139,7 +137,7 @@ def test_it_ends_when_its_home_is_removed(home: Path) -> None:
     with Daemon(home) as daemon:
         until(lambda: daemon.address.log.exists() and "daemon started" in daemon.address.log.read_text())
         shutil.rmtree(home)
-        assert daemon.process.wait(30) == 0
+        assert daemon.process.wait(HANG) == 0
         assert not home.exists()
 
 
@@ -151,7 +149,7 @@ def test_settings_it_cannot_use_are_refused_in_one_line(
     home: Path, variables: dict[str, str], complaint: bytes
 ) -> None:
     process = launch(home, **variables)
-    _, told = process.communicate(timeout=20)
+    _, told = process.communicate(timeout=HANG)
     assert process.returncode == 2
     assert complaint in told
     assert told.count(b"\n") == 1
@@ -163,7 +161,7 @@ def test_a_home_open_to_others_is_refused(home: Path) -> None:
     run.mkdir(parents=True)
     run.chmod(0o755)
     process = launch(home)
-    _, told = process.communicate(timeout=20)
+    _, told = process.communicate(timeout=HANG)
     assert process.returncode == 3
     assert b"chmod 700" in told
 

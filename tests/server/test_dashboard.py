@@ -16,6 +16,7 @@ import pytest
 from aurora_deliverables.deliverable import Deliverable, PhaseSpan
 from aurora_server.dashboard.charts import bars, sparkline, timeline
 from aurora_server.dashboard.server import leading_page
+from tests.patience import HANG
 from tests.server.daemons import Daemon
 from tests.server.dashboards import Dashboard
 
@@ -44,7 +45,7 @@ def daemon(home: Path) -> Iterator[Daemon]:
 def tell(daemon: Daemon, root: Path, *events: dict[str, Any]) -> None:
     with daemon.client(root) as client:
         for event in events:
-            client.request("aurora/deliverable", event, timeout=20)
+            client.request("aurora/deliverable", event, timeout=HANG)
 
 
 START: dict[str, Any] = {"action": "start", "change_id": "add-cart", "description": EVIL, "at": "2026-02-26T10:00:00Z"}
@@ -147,7 +148,7 @@ def test_an_open_page_does_not_keep_it_from_ending(daemon: Daemon, home: Path, r
         stream = dashboard.stream()
         stream.next()
         dashboard.process.send_signal(signal.SIGINT)
-        assert dashboard.process.wait(30) == 130
+        assert dashboard.process.wait(HANG) == 130
         assert dashboard.errors() == "aurora: interrupted\n"
 
 
@@ -169,7 +170,7 @@ def test_one_that_a_program_started_ends_with_it(daemon: Daemon, home: Path, roo
         env={**os.environ, "AURORA_HOME": str(home)},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=HANG,
     )
     assert done.returncode == 0 and done.stderr == "aurora: interrupted\n"
 
@@ -182,7 +183,7 @@ def test_a_port_that_is_taken_is_refused_in_one_line(daemon: Daemon, home: Path,
             env={**os.environ, "AURORA_HOME": str(home)},
             capture_output=True,
             text=True,
-            timeout=30,
+            timeout=HANG,
         )
     assert done.returncode == 2
     assert str(dashboard.port) in done.stderr and len(done.stderr.strip().splitlines()) == 1

@@ -47,7 +47,7 @@ def test_it_is_live_and_no_error_is_in_the_console(browser: Any, tmp_path: Path,
         link = page.get_by_role("link", name="add-cart")
         link.focus()
         tell(daemon, root, APPLY, TOKENS)
-        page.get_by_role("img", name="apply: begins").wait_for(timeout=20_000)
+        page.get_by_role("img", name="apply: begins").wait_for(timeout=240_000)
         assert page.evaluate("document.activeElement.textContent") == "add-cart", "an update takes no focus away"
         page.keyboard.press("Enter")
         page.wait_for_url("**/?change=add-cart")

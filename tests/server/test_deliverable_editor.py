@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from tests.patience import HANG
 from tests.server.daemons import Daemon, Wire
 from tests.server.deliverables import lifetime, line
 
@@ -163,7 +164,7 @@ def test_lenses_are_asked_for_anew_when_their_deliverable_changes(daemon: Daemon
         wire.initialize(root, capabilities={"workspace": {"codeLens": {"refreshSupport": True}}})
         opened(wire, tasks)
         act(wire, "start")
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + HANG
         while not any(each["method"] == "workspace/codeLens/refresh" for each in wire.asked):
             act(wire, "show")
             assert time.monotonic() < deadline

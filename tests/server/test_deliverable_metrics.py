@@ -154,3 +154,16 @@ def test_a_monthly_report_goes_by_weeks_and_a_cumulative_one_by_months(home: Pat
 def test_dates_that_are_none_are_said_so(home: Path, root: Path, arguments: list[str], said: str) -> None:
     done = aurora(home, root, "report", *arguments)
     assert done.returncode == 2 and said in done.stderr and len(done.stderr.splitlines()) == 1
+
+
+def test_ci_is_told_by_the_exit_code_and_as_of_another_day(home: Path, root: Path) -> None:
+    told(home, root, "deliverable", "ingest", "-", given=lifetime("add-search", "2026-02-26"))
+    then = ("metrics", "--as-of", "2026-02-27T00:00:00z")
+    reply = told(home, root, *then)
+    assert reply["window"]["deliverables"] == 1 and reply["window"]["to"].startswith("2026-02-27T00:00:00")
+    assert reply["metrics"]["resolution_latency"]["tier"] == "high"
+    assert aurora(home, root, *then, "--worse-than", "high", "--json").returncode == 1, "one in a week is medium"
+    assert aurora(home, root, *then, "--worse-than", "resolution_latency=high").returncode == 0
+    worse = aurora(home, root, *then, "--worse-than", "resolution_latency=elite")
+    assert (worse.returncode, worse.stderr.strip()) == (1, "worse than asked for: resolution latency")
+    assert aurora(home, root, *then, "--worse-than", "good").returncode == 2

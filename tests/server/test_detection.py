@@ -15,6 +15,7 @@ import pytest
 from aurora_deliverables.deliverable import Deliverable
 from aurora_protocol import RequestFailed
 from aurora_protocol.client import Client
+from tests.patience import HANG
 from tests.server.daemons import Daemon, until
 from tests.server.tracked import deliverable_in, events_in
 
@@ -92,9 +93,12 @@ def write(path: Path, text: str) -> None:
     path.write_text(text)
 
 
+EXPORTED = {"action": "export", "change_id": "add-search"}
+
+
 def seen(home: Path, change_id: str, phase: str) -> Deliverable:
     """Wait for a phase to be noticed."""
-    until(lambda: (d := deliverable_in(home, change_id)) is not None and d.current_phase == phase, 15, phase)
+    until(lambda: (d := deliverable_in(home, change_id)) is not None and d.current_phase == phase, phase)
     found = deliverable_in(home, change_id)
     assert found is not None
     return found
@@ -103,7 +107,7 @@ def seen(home: Path, change_id: str, phase: str) -> Deliverable:
 def test_an_openspec_change_is_followed_from_proposal_to_archive(daemon: Daemon, root: Path, home: Path) -> None:
     change = root / "openspec" / "changes" / "add-search"
     with daemon.client(root) as client:
-        client.request("aurora/index", timeout=60)
+        client.request("aurora/index", timeout=HANG)
         git(root, "checkout", "-q", "-b", "feature/add-search")
         write(change / "proposal.md", PROPOSAL)
         seen(home, "add-search", "propose")
@@ -133,7 +137,7 @@ def test_an_openspec_change_is_followed_from_proposal_to_archive(daemon: Daemon,
         archive = root / "openspec" / "changes" / "archive" / "2026-11-22-add-search"
         archive.parent.mkdir()
         change.rename(archive)
-        until(lambda: (d := deliverable_in(home, "add-search")) is not None and d.status == "completed", 15)
+        until(lambda: (d := deliverable_in(home, "add-search")) is not None and d.status == "completed")
     final = deliverable_in(home, "add-search")
     assert final is not None
     assert [span.phase for span in final.spans] == ["propose", "specs", "design", "tasks", "apply", "archive"]
@@ -178,7 +182,7 @@ def test_a_change_with_tests_that_fail_first_has_one_recovery_and_a_valid_record
 ) -> None:
     change = root / "openspec" / "changes" / "add-search"
     with daemon.client(root) as client:
-        client.request("aurora/index", timeout=60)
+        client.request("aurora/index", timeout=HANG)
         session = Session(client, root)
         assert session.hook("SessionStart", source="startup", model="claude-opus-4-6")["accepted"] == 0
         write(change / "proposal.md", PROPOSAL)
@@ -205,8 +209,9 @@ def test_a_change_with_tests_that_fail_first_has_one_recovery_and_a_valid_record
         archive = root / "openspec" / "changes" / "archive" / "2026-11-22-add-search"
         archive.parent.mkdir()
         change.rename(archive)
-        until(lambda: (d := deliverable_in(home, "add-search")) is not None and d.status == "completed", 15)
-        record = client.request("aurora/deliverable", {"action": "export", "change_id": "add-search"})
+        # Asked of the daemon: what it has written it may not have taken in yet.
+        until(lambda: client.request("aurora/deliverable", EXPORTED)["status"] == "completed", "it is completed")
+        record = client.request("aurora/deliverable", EXPORTED)
     final = deliverable_in(home, "add-search")
     assert final is not None
     phases = ["propose", "specs", "tasks", "apply", "verify", "apply", "verify", "archive"]
@@ -230,7 +235,7 @@ def test_a_change_that_goes_with_its_branch_is_not_abandoned_but_one_that_is_del
     daemon: Daemon, root: Path, home: Path
 ) -> None:
     with daemon.client(root) as client:
-        client.request("aurora/index", timeout=60)
+        client.request("aurora/index", timeout=HANG)
         git(root, "checkout", "-q", "-b", "feature/x")
         write(root / "openspec" / "changes" / "x" / "proposal.md", "## Why\nBecause.\n")
         seen(home, "x", "propose")
@@ -239,7 +244,7 @@ def test_a_change_that_goes_with_its_branch_is_not_abandoned_but_one_that_is_del
         write(root / "openspec" / "changes" / "y" / "proposal.md", "## Why\nBecause of y.\n")
         seen(home, "y", "propose")
         shutil.rmtree(root / "openspec" / "changes" / "y")
-        until(lambda: (d := deliverable_in(home, "y")) is not None and d.status == "failed", 20, "y is abandoned")
+        until(lambda: (d := deliverable_in(home, "y")) is not None and d.status == "failed", "y is abandoned")
     gone, away = deliverable_in(home, "y"), deliverable_in(home, "x")
     assert gone is not None
     assert away is not None
@@ -256,16 +261,16 @@ def test_what_happened_while_no_daemon_ran_is_found_and_nothing_is_told_twice(ro
         root / "specs" / "001-albums" / "spec.md", "# Feature Specification: Albums\n- **FR-001**: MUST hold photos\n"
     )
     with Daemon(home) as daemon, daemon.client(root) as client:
-        client.request("aurora/index", timeout=60)
-        until(lambda: {event.change_id for event in events_in(home)} == {"add-search", "fix-mail", "001-albums"}, 15)
+        client.request("aurora/index", timeout=HANG)
+        until(lambda: {event.change_id for event in events_in(home)} == {"add-search", "fix-mail", "001-albums"})
         seen(home, "add-search", "tasks")
     before = [event.id for event in events_in(home)]
     archive = root / "openspec" / "changes" / "archive" / "2026-11-22-add-search"
     archive.parent.mkdir()
     change.rename(archive)
     with Daemon(home) as daemon, daemon.client(root) as client:
-        client.request("aurora/index", timeout=60)
-        until(lambda: (d := deliverable_in(home, "add-search")) is not None and d.status == "completed", 15)
+        client.request("aurora/index", timeout=HANG)
+        until(lambda: (d := deliverable_in(home, "add-search")) is not None and d.status == "completed")
     events = events_in(home)
     assert [event.id for event in events[: len(before)]] == before
     assert {event.change_id for event in events[len(before) :]} == {"add-search"}
@@ -277,14 +282,14 @@ def test_a_source_that_is_off_sees_nothing(root: Path, home: Path) -> None:
         root / "specs" / "001-albums" / "spec.md", "# Feature Specification: Albums\n- **FR-001**: MUST hold photos\n"
     )
     with Daemon(home, AURORA_DELIVERABLES_DETECT_OPENSPEC="false") as daemon, daemon.client(root) as client:
-        client.request("aurora/index", timeout=60)
-        until(lambda: bool(events_in(home, "001-albums")), 15)
+        client.request("aurora/index", timeout=HANG)
+        until(lambda: bool(events_in(home, "001-albums")))
     assert events_in(home, "x") == []
 
 
 def test_a_commit_that_names_a_deliverable_begins_it(daemon: Daemon, root: Path, home: Path) -> None:
     with daemon.client(root) as client:
-        client.request("aurora/index", timeout=60)
+        client.request("aurora/index", timeout=HANG)
         write(root / "src" / "filter.py", "def filtered():\n    return []\n")
         commit(root, "fix(ui): a filter that filters\n\nDeliverable: fix-filter\n")
         found = seen(home, "fix-filter", "apply")
@@ -293,7 +298,7 @@ def test_a_commit_that_names_a_deliverable_begins_it(daemon: Daemon, root: Path,
 
 def test_a_prompt_is_a_deliverable_only_where_that_is_wanted(root: Path, home: Path) -> None:
     with Daemon(home, AURORA_DELIVERABLES_DETECT_PROMPTS="true") as daemon, daemon.client(root) as client:
-        client.request("aurora/index", timeout=60)
+        client.request("aurora/index", timeout=HANG)
         session = Session(client, root)
         assert session.hook("UserPromptSubmit", prompt="Sort with key hunter2hunter2")["change_ids"] == ["prompt-5e55"]
         write(root / "src" / "catalogue.py", "def products():\n    return sorted([])\n")
@@ -312,3 +317,46 @@ def test_a_hook_that_is_none_is_refused_and_hurts_nobody(daemon: Daemon, root: P
             params = {"action": "ingest", "format": "claude-code-hook", "document": document}
             with pytest.raises(RequestFailed, match="Claude Code hook"):
                 client.request("aurora/deliverable", params)
+
+
+def test_of_two_open_changes_each_session_works_on_its_own_and_what_cannot_be_told_apart_on_none(
+    daemon: Daemon, root: Path, home: Path
+) -> None:
+    with daemon.client(root) as client:
+        client.request("aurora/index", timeout=60)
+        for name in ("add-search", "fix-login"):
+            write(root / "openspec" / "changes" / name / "proposal.md", PROPOSAL)
+            write(root / "openspec" / "changes" / name / "tasks.md", TASKS)
+            seen(home, name, "tasks")
+        session = Session(client, root)
+        told = session.ran("ls", "", well=True)
+        assert told["accepted"] == 0 and told["notes"][0].startswith("unattributed: 2 deliverables are open")
+        tasks = root / "openspec" / "changes" / "add-search" / "tasks.md"
+        session.hook("PostToolUse", tool_name="Edit", tool_input={"file_path": str(tasks)}, tool_use_id="toolu_e")
+        session.ran("ls", "", well=True)
+        usage = {"input_tokens": 10, "output_tokens": 7}
+        message = {"id": "msg_1", "model": "claude-opus-4-6", "usage": usage}
+        at = datetime.now(UTC).isoformat()
+        archive = root / "openspec" / "changes" / "archive" / "2026-11-22-add-search"
+        archive.parent.mkdir()
+        tasks.parent.rename(archive)
+        until(lambda: (d := deliverable_in(home, "add-search")) is not None and d.status == "completed")
+        session.transcript.write_text(json.dumps({"type": "assistant", "timestamp": at, "message": message}) + "\n")
+        session.hook("Stop", stop_hook_active=False)
+    mine, other = deliverable_in(home, "add-search"), deliverable_in(home, "fix-login")
+    assert mine is not None and other is not None
+    assert mine.tool_calls == {"Edit": 1, "Bash": 1} and other.tool_calls == {}
+    assert mine.tokens is not None and mine.tokens.total_tokens == 17, "of the turn that archived it"
+    assert other.tokens is None and other.sessions == ()
+
+
+def test_a_prompts_deliverable_ends_with_its_session(root: Path, home: Path) -> None:
+    with Daemon(home, AURORA_DELIVERABLES_DETECT_PROMPTS="true") as daemon, daemon.client(root) as client:
+        client.request("aurora/index", timeout=60)
+        session = Session(client, root)
+        session.hook("UserPromptSubmit", prompt="Sort them")
+        seen(home, "prompt-5e55", "propose")
+        session.hook("SessionEnd", reason="other")
+        until(lambda: (d := deliverable_in(home, "prompt-5e55")) is not None and d.completed_at is not None)
+    found = deliverable_in(home, "prompt-5e55")
+    assert found is not None and (found.status, found.deliverable_failed) == ("completed", False)

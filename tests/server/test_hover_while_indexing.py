@@ -16,6 +16,7 @@ from aurora_indexer.workers.pool import WorkerPool
 from aurora_server.configuration import settings
 from aurora_server.lsp import hover
 from aurora_server.workspace.workspace import Workspace
+from tests.patience import HANG
 
 SHOP = '"""The shop."""\n\n\ndef add_tax(cents):\n    """With value added tax."""\n    return cents * 119 // 100\n'
 
@@ -49,8 +50,8 @@ async def test_a_hover_does_not_wait_for_the_sweep_and_says_so(
     monkeypatch.setattr(Indexer, "_sweep", for_ever)
     workspace = await Workspace.open(root, configured, pool)
     try:
-        await asyncio.wait_for(sweeping.wait(), 60)
-        found = await asyncio.wait_for(workspace.buffers.explain_at(root / "shop.py", 3, 6, None), 60)
+        await asyncio.wait_for(sweeping.wait(), HANG)
+        found = await asyncio.wait_for(workspace.buffers.explain_at(root / "shop.py", 3, 6, None), HANG)
         assert found is not None and found.chunk.name == "add_tax"
         assert workspace.behind
         for text in (

@@ -7,6 +7,8 @@ import subprocess
 import sys
 from typing import Any
 
+from tests.patience import HANG
+
 _TELL = """
 import json, re, sys
 from lsprotocol import converters, types
@@ -89,7 +91,7 @@ print(edit.range.end.line, edit.new_text, attrs.evolve(edit, new_text="y").new_t
 
 
 def run(code: str, *arguments: str) -> str:
-    done = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, timeout=120)
+    done = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, timeout=HANG)
     assert done.returncode == 0, done.stderr
     return done.stdout.strip()
 

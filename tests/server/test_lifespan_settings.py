@@ -13,6 +13,7 @@ from aurora_memory.lifespans.policies import BUILT_IN
 from aurora_protocol.client import Client
 from aurora_server.configuration.settings import load
 from aurora_server.workspace.memory_settings import policies_of
+from tests.patience import HANG
 from tests.server.daemons import Daemon
 
 
@@ -124,12 +125,12 @@ def test_a_file_named_on_the_command_line_reaches_the_daemon(home: Path, root: P
     command = [sys.executable, "-P", "-m", "aurora_cli"]
     try:
         done = subprocess.run(
-            [*command, *arguments], env=environment, capture_output=True, text=True, timeout=60, check=False
+            [*command, *arguments], env=environment, capture_output=True, text=True, timeout=HANG, check=False
         )
         again = subprocess.run(
-            [*command, *arguments], env=environment, capture_output=True, text=True, timeout=60, check=False
+            [*command, *arguments], env=environment, capture_output=True, text=True, timeout=HANG, check=False
         )
     finally:
-        subprocess.run([*command, "daemon", "stop"], env=environment, capture_output=True, timeout=60, check=False)
+        subprocess.run([*command, "daemon", "stop"], env=environment, capture_output=True, timeout=HANG, check=False)
     assert "policy 'mine' lacks its condition" in " ".join(done.stdout.split())
     assert "stop it for --lifespan-policies" in again.stderr

@@ -12,6 +12,7 @@ import pytest
 from aurora_server.configuration.live_settings import SettingsSource
 from aurora_server.configuration.settings import SettingsError
 from aurora_server.configuration.trust import Trust
+from tests.patience import HANG
 from tests.server.daemons import Daemon, until
 
 
@@ -91,7 +92,7 @@ def test_a_run_has_the_workspaces_settings_of_its_beginning(home: Path, root: Pa
 
 def findings(daemon: Daemon, root: Path) -> list[dict[str, Any]]:
     with daemon.client(root) as client:
-        found: list[dict[str, Any]] = client.request("aurora/doctor", {}, timeout=60)["findings"]
+        found: list[dict[str, Any]] = client.request("aurora/doctor", {}, timeout=HANG)["findings"]
         return found
 
 
@@ -106,21 +107,21 @@ def test_a_daemon_goes_on_with_a_broken_file_and_doctor_says_so(home: Path, root
         assert "until then the settings from before hold" in told[0]["fix"]
         write(home, {"logging": {"level": "INFO"}})
         assert not [each for each in findings(daemon, root) if each["level"] == "error"]
-        until(lambda: bool(findings(daemon, root)) and "session ended" in daemon.address.log.read_text(), 15)
+        until(lambda: bool(findings(daemon, root)) and "session ended" in daemon.address.log.read_text())
 
 
 def test_a_daemon_takes_its_own_idle_time_while_it_runs(home: Path) -> None:
     with Daemon(home) as daemon:
         write(home, {"daemon": {"idle_minutes": 0.01}})
-        assert daemon.process.wait(15) == 0
+        assert daemon.process.wait(HANG) == 0
 
 
 @pytest.mark.parametrize("most", [0.5, 0.25, 0.0])
 def test_the_numbers_of_activation_are_the_configured_ones(home: Path, root: Path, most: float) -> None:
     write(home, {"memory": {"activation": {"context_boost_max": most}}})
     with Daemon(home) as daemon, daemon.client(root) as client:
-        client.request("aurora/index", {}, timeout=60)
-        (found,) = client.request("aurora/recall", {"query": "warehouse"}, timeout=60)["results"][:1]
+        client.request("aurora/index", {}, timeout=HANG)
+        (found,) = client.request("aurora/recall", {"query": "warehouse"}, timeout=HANG)["results"][:1]
         assert found["activation"]["context_boost"] == pytest.approx(most)
 
 

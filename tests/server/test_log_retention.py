@@ -14,6 +14,7 @@ from aurora_orchestration.conversations.log_writer import write_log
 from aurora_orchestration.settings import ConversationSettings
 from aurora_server.workspace.maintenance import LogRetention
 from tests.orchestration.runs import run
+from tests.patience import HANG
 
 DAY = 86_400
 
@@ -38,7 +39,7 @@ async def test_what_is_due_is_done_at_the_start_and_memory_is_told(tmp_path: Pat
     upkeep = LogRetention(lambda: settings, forget)
     keeping = asyncio.create_task(upkeep.go_on())
     try:
-        await asyncio.wait_for(told.wait(), 20)
+        await asyncio.wait_for(told.wait(), HANG)
         assert await store.read(conversation_log_index.logs) == sorted(kept[1:])
         assert gone(folder, kept) == kept[:1], "the compressed one is still there"
         assert (folder / f"{kept[1]}.gz").exists() and (folder / kept[2]).exists()

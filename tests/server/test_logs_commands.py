@@ -20,6 +20,7 @@ from aurora_cli.output import TerminalStyle
 from aurora_orchestration.conversations.log_writer import write_log
 from aurora_orchestration.settings import ConversationSettings
 from tests.orchestration.runs import BEGAN, ID, QUERY, run
+from tests.patience import HANG
 
 Said = Callable[..., tuple[str, str, int]]
 
@@ -172,7 +173,7 @@ def test_no_daemon_is_started_and_the_configured_folder_is_read(home: Path, tmp_
         env={**os.environ, "AURORA_HOME": str(home)},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=HANG,
     )
     assert done.returncode == 0, done.stderr
     told: dict[str, Any] = json.loads(done.stdout)

@@ -279,12 +279,12 @@ def test_what_is_saved_can_be_recalled_soon(daemon: Daemon, tmp_path: Path) -> N
             found = wire.result("aurora/recall", {"query": "night owl"})["results"]
             return "night_owl" in [one["name"] for one in found]
 
-        until(known, 5.0, "the saved function is recalled")
+        until(known, "the saved function is recalled")
         other = tmp_path / "other.py"
         other.write_text("def third_kind():\n    return 1\n")
         changes = {"changes": [{"uri": other.as_uri(), "type": 1}]}
         wire.notify("workspace/didChangeWatchedFiles", changes)
-        until(lambda: bool(wire.result("workspace/symbol", {"query": "third_kind"})), 5.0, "the new file is known")
+        until(lambda: bool(wire.result("workspace/symbol", {"query": "third_kind"})), "the new file is known")
 
 
 def test_source_files_are_watched_by_editors_that_can(daemon: Daemon, shop: Path) -> None:

@@ -208,7 +208,7 @@ def test_a_quick_fix_mends_what_its_diagnostic_says(editing: Callable[..., Edito
 
 
 def test_all_fixes_at_once_for_a_certain_version(editing: Callable[..., Editor]) -> None:
-    text = TEXT.replace('"version": "1.0"', '"version": "1.1"').replace('"AURA"', '"aura"')
+    text = TEXT.replace('"version": "1.0"', '"version": 1.0').replace('"AURA"', '"aura"')
     editor = editing(text, workspace={"workspaceEdit": {"documentChanges": True}})
     everything = {"start": {"line": 0, "character": 0}, "end": {"line": 99, "character": 0}}
     for only in (["source.fixAll"], ["source.fixAll.aurora"], ["source"]):

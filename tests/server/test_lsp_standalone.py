@@ -7,13 +7,13 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from aurora_protocol.frames import Decoder, encode
+from tests.patience import HANG
 
 COMMAND = (sys.executable, "-P", "-m", "aurora_cli", "lsp", "--standalone")
 
@@ -59,7 +59,7 @@ def test_a_session_over_pipes(tmp_path: Path, conversation: bytes) -> None:
             answers.update({json.loads(body).get("id"): json.loads(body)})
     assert answers[2]["result"]["files"] == 1
     rest, complaints = process.communicate(
-        frame("aurora/recall", {"query": "lighthouse"}, 3) + frame("shutdown", None, 4) + frame("exit"), timeout=20
+        frame("aurora/recall", {"query": "lighthouse"}, 3) + frame("shutdown", None, 4) + frame("exit"), timeout=HANG
     )
     assert process.returncode == 0
     found = {message["id"]: message for message in messages(rest)}
@@ -73,14 +73,14 @@ def test_a_redirected_file_is_read_to_its_end(tmp_path: Path) -> None:
     script.write_bytes(frame("initialize", {"capabilities": {}}, 1) + frame("aurora/status", None, 2))
     with script.open("rb") as stdin:
         process = start(tmp_path / "home", stdin=stdin)
-        output, complaints = process.communicate(timeout=20)
+        output, complaints = process.communicate(timeout=HANG)
     assert [message["id"] for message in messages(output)] == [1, 2]
     assert (process.returncode, complaints) == (0, b"")
 
 
 def test_no_input_at_all_is_a_short_session(tmp_path: Path) -> None:
     process = start(tmp_path / "home", stdin=subprocess.DEVNULL)
-    assert process.communicate(timeout=20) == (b"", b"")
+    assert process.communicate(timeout=HANG) == (b"", b"")
     assert process.returncode == 0
 
 
@@ -91,8 +91,6 @@ def test_it_ends_on_sigterm_and_leaves_no_worker(tmp_path: Path, conversation: b
     process.stdin.write(conversation)
     process.stdin.flush()
     os.read(process.stdout.fileno(), 65536)
-    began = time.monotonic()
     process.send_signal(signal.SIGTERM)
-    process.communicate(timeout=20)
+    process.communicate(timeout=HANG)
     assert process.returncode == 0
-    assert time.monotonic() - began < 20.0

@@ -11,6 +11,7 @@ import pytest
 from lsprotocol import types
 
 from aurora_indexer.parse.chunk_parser import parse_file
+from aurora_memory.views import Usage
 from aurora_protocol.methods import (
     ActivationTerms,
     ExplainResult,
@@ -152,11 +153,12 @@ def test_markdown_cannot_be_broken_out_of() -> None:
 
 
 def test_a_lens_says_who_calls_and_what_goes_along() -> None:
-    callers = [link("called by", "x")]
-    assert summary(callers) == "1 caller"
-    assert summary([*callers * 3, link("edited with", "y")]) == "3 callers · edited with y"
-    assert summary([link("inherited by", "z")] * 2) == "2 subclasses"
-    assert summary([link("calls", "x"), link("contains", "y")]) == ""
+    assert summary(Usage(callers=1)) == "1 caller"
+    assert summary(Usage(callers=3, subclasses=2)) == "3 callers · 2 subclasses"
+    assert summary(Usage(callers=3, likely_callers=1, likely_subclasses=1)) == (
+        "3 callers and maybe 1 more · maybe 1 subclass"
+    )
+    assert summary(Usage()) == ""
 
 
 def freshness(at: str | None, state: str = "ready") -> Freshness:
@@ -277,3 +279,12 @@ def test_names_are_found_in_other_languages(path: str, text: str, names: list[st
     for symbol in found:
         assert symbol.range.start <= symbol.selection_range.start
         assert symbol.selection_range.end <= symbol.range.end
+
+
+def test_hover_counts_what_memory_counts_and_says_what_is_only_likely() -> None:
+    links = [link("called by", f"f{n}") for n in range(5)] + [
+        msgspec.structs.replace(link("called by", "g"), likely=True)
+    ]
+    found = explained(recalled("parse", callers=70, likely_callers=4), links)
+    text = plain(found, NOW)
+    assert "called by f0 (a.py:7), f1 (a.py:7), f2 (a.py:7) and 67 more · maybe called by g (a.py:7) and 3 more" in text

@@ -16,6 +16,7 @@ import pytest
 
 from aurora_manifest.check import check
 from aurora_manifest.client.state import read_state
+from tests.patience import HANG
 from tests.server.sites import EMAIL, PASSWORD, demo_site, manifest_command
 
 CREDENTIALS = {"email": EMAIL, "password": PASSWORD}
@@ -159,7 +160,7 @@ def test_request_ids_are_echoed_made_and_logged(tmp_path: Path) -> None:
         assert len(made) == 32
         client.post("/api/auth/login", json=CREDENTIALS)
         process.send_signal(signal.SIGINT)
-        _, log = process.communicate(timeout=20)
+        _, log = process.communicate(timeout=HANG)
     assert process.returncode == 0
     assert "mine-1" in log
     assert made in log

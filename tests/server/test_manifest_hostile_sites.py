@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 import socket
 import threading
 from pathlib import Path
@@ -148,6 +149,37 @@ def test_a_call_tells_of_an_answer_even_when_its_body_never_ends(tmp_path: Path)
         slow = manifest_command(tmp_path / "h", "call", site.url, "slow", "--timeout", "2")
         assert slow.returncode == 0, slow.stderr
         assert "cut" in slow.stdout
+
+
+@pytest.mark.parametrize("body", [b"0" * 1_000_000, b"[" + b"-0" * 500_000, b"'" * 1_000_000])
+def test_an_answer_that_is_slow_to_read_is_read_in_time(tmp_path: Path, body: bytes) -> None:
+    manifest = simple_manifest(go={"method": "GET", "urlTemplate": "/go", "parameterMapping": {}})
+
+    def answer(site: Site, handler: Any, sent: bytes) -> None:
+        reply(handler, 200, body if handler.path == "/go" else manifest)
+
+    with running(answer) as site:
+        assert manifest_command(tmp_path / "h", "call", site.url, "go", seconds=60).returncode == 0
+    with running(lambda site, handler, sent: reply(handler, 200, body)) as site:
+        done = manifest_command(tmp_path / "h", "call", site.url, "go", seconds=60)
+        assert done.returncode == 2 and "no capability" in done.stderr
+
+
+def test_the_timeout_is_for_the_whole_call(tmp_path: Path) -> None:
+    manifest = simple_manifest(go={"method": "GET", "urlTemplate": "/go", "parameterMapping": {}})
+    there = threading.Event()
+
+    def answer(site: Site, handler: Any, sent: bytes) -> None:
+        if handler.path != "/go":
+            there.wait(4)
+        reply(handler, 200, manifest) if handler.path != "/go" else there.wait(60)
+
+    with running(answer) as site:
+        done = manifest_command(tmp_path / "h", "call", site.url, "go", "--timeout", "8", "--no-cache", seconds=60)
+        there.set()
+    assert done.returncode == 2
+    told = re.search(r"within ([\d.]+) s", done.stderr)
+    assert told and float(told[1]) <= 4.01, "what the manifest took is gone: " + done.stderr
 
 
 def test_a_pattern_that_never_ends_is_given_up(tmp_path: Path) -> None:

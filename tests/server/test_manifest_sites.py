@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from tests.manifests import REFERENCE
+from tests.patience import HANG
 from tests.server.sites import EMAIL, PASSWORD, Lighthouse, Site, manifest_command, reply, running, simple_manifest
 
 PUBLISHED = REFERENCE / "lighthouse.aura.json"
@@ -160,7 +161,7 @@ def test_on_a_terminal_the_person_is_asked(home: Path, lighthouse: Site, typed: 
     )
     os.close(theirs)
     os.write(ours, typed.encode())
-    assert process.wait(60) == code, "1: the site was asked, and said 401"
+    assert process.wait(HANG) == code, "1: the site was asked, and said 401"
     assert process.stdout is not None
     process.stdout.close()
     os.close(ours)

@@ -11,6 +11,7 @@ import pytest
 
 from aurora_cli.app import COMMANDS, aurora
 from aurora_cli.manual_page import manual_page
+from tests.patience import HANG
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "aurora.1"
 
@@ -36,7 +37,7 @@ def test_man_shows_it_without_a_complaint() -> None:
     if shutil.which("man") is None:
         pytest.skip("man is not installed")
     done = subprocess.run(
-        ["man", "--warnings", "-E", "UTF-8", "-l", str(PAGE)], capture_output=True, text=True, timeout=60
+        ["man", "--warnings", "-E", "UTF-8", "-l", str(PAGE)], capture_output=True, text=True, timeout=HANG
     )
     assert done.returncode == 0 and done.stderr == ""
     assert "aur mem" in done.stdout

@@ -8,7 +8,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -18,14 +17,15 @@ from mcp.shared.exceptions import MCPError
 
 from tests.orchestration.llm.loopback import Request
 from tests.orchestration.soar.minds import Mind
+from tests.patience import HANG
 from tests.processes import lives
 from tests.server.agents import COMMAND, agent, environment, raw, said
 from tests.server.client_requests import MEDIUM, TWO, asked, workspace
 from tests.server.daemons import Daemon, until
 
 
-async def patiently(condition: Any, what: str, seconds: float = 60.0) -> None:
-    await asyncio.to_thread(until, condition, seconds, what)
+async def patiently(condition: Any, what: str) -> None:
+    await asyncio.to_thread(until, condition, what)
 
 
 async def test_a_cancelled_call_is_cancelled_all_the_way_to_the_provider(tmp_path: Path) -> None:
@@ -48,12 +48,14 @@ async def test_the_clients_model_answers_by_sampling_and_is_told_of_a_cancellati
     home.mkdir()
     (home / "config.json").write_text(json.dumps({"llm": {"reasoning_llm": {"provider": "editor", "model": "own"}}}))
     hanging = asyncio.Event()
+    asked_again = asyncio.Event()
     left = asyncio.Event()
 
     async def sample(_: Any, params: types.CreateMessageRequestParams) -> types.CreateMessageResult:
         if hanging.is_set():
+            asked_again.set()
             try:
-                await asyncio.sleep(30)
+                await asyncio.sleep(2 * HANG)
             finally:
                 left.set()
         content = params.messages[0].content
@@ -72,9 +74,9 @@ async def test_the_clients_model_answers_by_sampling_and_is_told_of_a_cancellati
             assert mind.asked.count("work") == 2
             hanging.set()
             call = asyncio.create_task(client.call_tool("aurora_decompose", {"query": MEDIUM}))
-            await asyncio.sleep(1.5)
+            await asyncio.wait_for(asked_again.wait(), HANG)
             call.cancel()
-            await asyncio.wait_for(left.wait(), 60)
+            await asyncio.wait_for(left.wait(), HANG)
         async with agent(home, root, mode=mode) as client:
             without = await client.call_tool(
                 "aurora_query", {"query": "explain how login makes a token and compare it"}
@@ -132,7 +134,7 @@ async def test_a_daemon_that_dies_during_a_call_makes_an_error_of_it_and_the_nex
             call = asyncio.create_task(client.call_tool("aurora_query", {"query": MEDIUM}))
             await patiently(lambda: provider.requests, "the provider is asked")
             daemon.process.kill()
-            result = await asyncio.wait_for(call, 60)
+            result = await asyncio.wait_for(call, HANG)
             assert result.is_error and "the daemon closed the connection; ask again" in said(result)
             found = await client.call_tool("aurora_recall", {"query": "expand template"})
             assert not found.is_error
@@ -157,16 +159,17 @@ def _daemon_of(home: Path) -> int:
 
 LAUNCHER = (
     "import os, subprocess, sys, time\n"
-    "p = subprocess.Popen(sys.argv[1:], stdin=int(os.environ['HELD']), stdout=subprocess.DEVNULL)\n"
+    "p = subprocess.Popen(sys.argv[1:], stdin=int(os.environ['HELD']), stdout=open(os.environ['SAID'], 'wb'))\n"
     "print(p.pid, flush=True)\n"
-    "time.sleep(60)\n"
+    "time.sleep(600)\n"
 )
 
 
 def test_it_ends_with_its_parent_even_where_standard_input_stays_open(tmp_path: Path) -> None:
     root, home = workspace(tmp_path / "ws"), tmp_path / "home"
     reading, writing = os.pipe()
-    variables = {**environment(home, {}), "HELD": str(reading)}
+    answers = tmp_path / "said"
+    variables = {**environment(home, {}), "HELD": str(reading), "SAID": str(answers)}
     command = [*COMMAND, "--workspace", str(root), "mcp"]
     parent = subprocess.Popen(
         [sys.executable, "-c", LAUNCHER, *command],
@@ -175,11 +178,12 @@ def test_it_ends_with_its_parent_even_where_standard_input_stays_open(tmp_path: 
     try:
         assert parent.stdout is not None
         pid = int(parent.stdout.readline())
-        time.sleep(2.5)  # it has begun to serve
+        os.write(writing, b'{"jsonrpc": "2.0", "id": 1, "method": "ping"}\n')
+        until(lambda: answers.exists() and b"result" in answers.read_bytes(), "it has begun to serve")
         assert lives(pid)
         parent.kill()
-        parent.wait(30)
-        until(lambda: not lives(pid), 60.0, "it ends after its parent")
+        parent.wait(HANG)
+        until(lambda: not lives(pid), "it ends after its parent")
     finally:
         parent.kill()
         assert parent.stdout is not None
@@ -200,7 +204,7 @@ async def test_it_ends_when_standard_input_does(tmp_path: Path, busy: bool) -> N
             await patiently(lambda: provider.requests, "the provider is asked")
             assert client.process.stdin is not None
             client.process.stdin.close()
-            assert await asyncio.to_thread(client.process.wait, 60) == 0
+            assert await asyncio.to_thread(client.process.wait, HANG) == 0
             await patiently(lambda: provider.dropped, "what nobody waits for any more is not paid on")
 
 
@@ -215,7 +219,7 @@ def test_a_client_that_reads_no_more_ends_it_without_a_word(tmp_path: Path) -> N
             for number in range(3):
                 process.stdin.write(json.dumps({"jsonrpc": "2.0", "id": number, "method": "ping"}).encode() + b"\n")
                 process.stdin.flush()
-            until(lambda: process.poll() is not None, 60.0, "it ends")
+            until(lambda: process.poll() is not None, "it ends")
             assert b"Traceback" not in process.stderr.read()
 
 
@@ -234,7 +238,7 @@ def test_a_client_that_never_reads_cannot_keep_it_from_ending(tmp_path: Path) ->
                 listing = {"jsonrpc": "2.0", "id": number, "method": "tools/list", "params": {}}
                 process.stdin.write(json.dumps(listing).encode() + b"\n")
             process.stdin.close()
-            until(lambda: process.poll() is not None, 60.0, "it ends")
+            until(lambda: process.poll() is not None, "it ends")
             assert b"Traceback" not in process.stderr.read()
 
 

@@ -22,6 +22,7 @@ from aurora_protocol import RequestFailed
 from aurora_server.configuration.settings import Settings
 from aurora_server.workspace.memory_settings import database_path
 from tests.memory.runs import retrieved, run
+from tests.patience import HANG
 from tests.server.daemons import Daemon, until
 
 CODE = '''def authenticate(token):
@@ -62,7 +63,7 @@ def aurora(home: Path, root: Path, *arguments: str, given: str | None = None) ->
     command = [sys.executable, "-P", "-m", "aurora_cli", "--workspace", str(root), *arguments]
     environment = {**os.environ, "AURORA_HOME": str(home), "PYTHONWARNINGS": "error"}
     return subprocess.run(
-        command, env=environment, input=given, capture_output=True, text=True, timeout=60, check=False
+        command, env=environment, input=given, capture_output=True, text=True, timeout=HANG, check=False
     )
 
 

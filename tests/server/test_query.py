@@ -16,8 +16,9 @@ import pytest
 
 from aurora_protocol import RequestFailed
 from aurora_protocol.client import Client
-from tests.orchestration.llm.loopback import LoopbackProvider, Request
+from tests.orchestration.llm.loopback import Kind, LoopbackProvider, Request
 from tests.orchestration.soar.minds import Mind
+from tests.patience import HANG
 from tests.server.client_requests import MEDIUM, TWO, asked, configure, workspace
 from tests.server.daemons import Daemon, until
 
@@ -30,8 +31,9 @@ def initialized(daemon: Daemon, root: Path, **options: Any) -> Client:
     return client
 
 
-def test_a_question_is_worked_on_phase_by_phase_and_leaves_what_it_learned(tmp_path: Path) -> None:
-    with asked(tmp_path, Mind(TWO)) as (daemon, _, root), daemon.client(root) as client:
+@pytest.mark.parametrize("kind", ["anthropic", "openai"])
+def test_a_question_is_worked_on_phase_by_phase_and_leaves_what_it_learned(tmp_path: Path, kind: Kind) -> None:
+    with asked(tmp_path, Mind(TWO), kind=kind) as (daemon, _, root), daemon.client(root) as client:
         stages: list[dict[str, Any]] = []
         params = {"query": MEDIUM, "partialResultToken": "stages"}
         result = client.request("aurora/query", params, on_progress=stages.append)
@@ -68,7 +70,7 @@ def test_a_cancelled_question_ends_at_once_and_drops_its_request(tmp_path: Path)
         identity = wire.post("aurora/query", {"query": MEDIUM})
         until(lambda: len(provider.requests) > 0, what="the provider is asked")
         wire.notify("$/cancelRequest", {"id": identity})
-        answer = wire.answer(identity, 30.0)
+        answer = wire.answer(identity, HANG)
         assert answer["error"]["code"] == -32800
         until(lambda: len(provider.dropped) > 0, what="the provider sees the client leave")
 
@@ -159,7 +161,7 @@ def test_what_was_paid_is_not_paid_twice_after_a_kill(tmp_path: Path) -> None:
             wire.post("aurora/query", {"query": MEDIUM})
             until(lambda: "work" in mind.asked, what="the agents work")
             daemon.process.send_signal(signal.SIGKILL)
-            daemon.process.wait(30)
+            daemon.process.wait(HANG)
             wire.stream.close()
         paid = list(mind.asked)
         del mind.instead["work"]
@@ -183,7 +185,7 @@ def test_the_command_ends_as_it_should(tmp_path: Path, arguments: tuple[str, ...
     with asked(tmp_path, Mind(TWO)) as (_, provider, root):
         environment = {**os.environ, **provider.environ, "AURORA_HOME": str(tmp_path / "home")}
         command = [*COMMAND, "--workspace", str(root), "--json", "query", *arguments, MEDIUM]
-        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=HANG, check=False)
         assert done.returncode == code, done.stderr
         if code == 0:
             lines = [json.loads(line) for line in done.stdout.splitlines()]
@@ -197,7 +199,7 @@ def test_over_the_hard_limit_nothing_is_sent(tmp_path: Path) -> None:
     with asked(tmp_path, Mind(TWO), cost_budgets={"hard_limit_usd": 0.000001}) as (_, provider, root):
         environment = {**os.environ, **provider.environ, "AURORA_HOME": str(tmp_path / "home")}
         command = [*COMMAND, "--workspace", str(root), "query", MEDIUM]
-        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=HANG, check=False)
         assert done.returncode == 4
         assert "budget" in done.stderr and provider.requests == []
 
@@ -230,7 +232,7 @@ def test_a_hooks_payload_is_read_and_what_is_not_called_for_leaves_no_word(
         environment = {**os.environ, **provider.environ, "AURORA_HOME": str(tmp_path / "home")}
         command = [*COMMAND, "--workspace", str(root), "query", "--auto", "--if-called", "-"]
         done = subprocess.run(
-            command, input=given, env=environment, capture_output=True, text=True, timeout=60, check=False
+            command, input=given, env=environment, capture_output=True, text=True, timeout=HANG, check=False
         )
         assert done.returncode == 0, done.stderr
         assert bool(provider.requests) == answered
@@ -271,7 +273,7 @@ def test_a_cancelled_question_is_answered_with_the_id_to_go_on_with(tmp_path: Pa
         identity = wire.post("aurora/query", {"query": MEDIUM})
         until(lambda: len(provider.requests) > 0, what="the provider is asked")
         wire.notify("$/cancelRequest", {"id": identity})
-        run = wire.answer(identity, 30.0)["error"]["data"]["run"]
+        run = wire.answer(identity, HANG)["error"]["data"]["run"]
         mind.waits = 0.0
         with daemon.client(root) as client:
             resumed = client.request("aurora/query", {"resume": run})

@@ -22,6 +22,7 @@ from aurora_server.configuration.settings import SettingsError, load
 from aurora_server.workspace.composition import WorkspaceOpener
 from aurora_server.workspace.workspace import Workspace
 from tests.models import bert, static_model, write
+from tests.patience import HANG
 from tests.server.daemons import Daemon, until
 
 EXTRA = ("tokenizers", "safetensors", "onnxruntime", "sentence_transformers", "huggingface_hub", "model2vec")
@@ -87,7 +88,7 @@ async def semantic_line(workspace: Workspace) -> list[tuple[str, str]]:
 
 
 async def embedded(workspace: Workspace, chunks: int) -> None:
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(HANG):
         while not any(f": {chunks} chunks embedded" in what for _, what in await semantic_line(workspace)):
             await asyncio.sleep(0.05)
 
@@ -131,7 +132,7 @@ async def test_a_save_is_embedded_and_a_second_start_embeds_nothing(
         (root / "shop.py").write_text(changed + "\n\ndef pay(bill):\n    return bill.currency\n")
         workspace.files_changed([root / "shop.py"])
         await embedded(workspace, 5)
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(HANG):
             while "pay" not in (await found(workspace, "price"))[:2]:
                 await asyncio.sleep(0.05)
         assert passes() == [4, 2]
@@ -171,9 +172,9 @@ def test_only_the_users_own_configuration_names_a_model(tmp_path: Path, root: Pa
     (root / ".aurora").mkdir()
     write(root / ".aurora" / "config.json", {"memory": {"semantic": {"model": model}}})
     with Daemon(tmp_path / "home") as daemon, daemon.client(root) as client:
-        client.request("aurora/index", {}, timeout=60)
+        client.request("aurora/index", {}, timeout=HANG)
         assert recalled(client, "sign in") == []
-        findings = client.request("aurora/doctor", {}, timeout=60)["findings"]
+        findings = client.request("aurora/doctor", {}, timeout=HANG)["findings"]
         (told,) = [finding["what"] for finding in findings if "semantic" in finding["what"]]
         assert told.endswith("memory.semantic.model is not read from a workspace")
 
@@ -181,12 +182,12 @@ def test_only_the_users_own_configuration_names_a_model(tmp_path: Path, root: Pa
 def test_a_model_can_be_named_by_a_variable(tmp_path: Path, root: Path) -> None:
     model = str(static_model(tmp_path / "m"))
     with Daemon(tmp_path / "home", AURORA_MEMORY_SEMANTIC_MODEL=model) as daemon, daemon.client(root) as client:
-        client.request("aurora/index", {}, timeout=60)
+        client.request("aurora/index", {}, timeout=HANG)
         until(lambda: recalled(client, "sign in")[:1] == ["authenticate"], what="found by meaning")
 
 
 def recalled(client: Client, query: str) -> list[str]:
-    reply = client.request("aurora/recall", {"query": query}, timeout=60)
+    reply = client.request("aurora/recall", {"query": query}, timeout=HANG)
     return [each["name"] for each in reply["results"]]
 
 
@@ -226,7 +227,7 @@ async def main():
 
 asyncio.run(main())
 """
-    done = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    done = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, check=True, timeout=HANG)
     names, modules = json.loads(done.stdout)
     assert names[0] == "invoice_total"
     assert not {module.partition(".")[0] for module in modules} & set(EXTRA)

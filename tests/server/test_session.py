@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from aurora_protocol.frames import MAX_FRAME
+from tests.patience import HANG
 from tests.server.daemons import Daemon, Wire
 
 NOT_INITIALIZED, INVALID_REQUEST, NO_METHOD, BAD_PARAMS, PARSE_ERROR = -32002, -32600, -32601, -32602, -32700
@@ -226,7 +227,7 @@ def test_a_client_that_never_reads_is_not_read_either_and_nobody_waits_for_it(da
     filler = "x" * 1000
     request = json.dumps({"jsonrpc": "2.0", "id": filler, "method": "no/such" + filler}).encode()
     frame = b"Content-Length: %d\r\n\r\n%b" % (len(request), request)
-    wire.stream.settimeout(30)
+    wire.stream.settimeout(HANG)
     flood = threading.Thread(target=_flood, args=(wire, frame * 1000), daemon=True)
     flood.start()
     slowest = 0.0
@@ -240,7 +241,7 @@ def test_a_client_that_never_reads_is_not_read_either_and_nobody_waits_for_it(da
     assert slowest < 1.0
     assert rss < 400 * 1024 * 1024
     wire.stream.shutdown(socket.SHUT_RDWR)
-    flood.join(10)
+    flood.join(HANG)
     assert not flood.is_alive()
 
 
@@ -253,11 +254,11 @@ def _flood(wire: Wire, data: bytes) -> None:
 
 
 def test_the_session_ends_with_the_editor_that_opened_it(daemon: Daemon) -> None:
-    editor = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
+    editor = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
     with daemon.wire() as wire:
         wire.initialize(processId=editor.pid)
         time.sleep(0.5)
         wire.result("aurora/status")
         editor.kill()
-        editor.wait(30)
-        assert wire.ends(12)
+        editor.wait(HANG)
+        assert wire.ends(HANG)

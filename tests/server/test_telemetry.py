@@ -18,10 +18,11 @@ from aurora_server.configuration.settings import TelemetrySettings
 from aurora_server.workspace.telemetry import TelemetryFollower, sender_of
 from tests.orchestration.changes import EVENTS, START
 from tests.orchestration.collectors import HttpCollector, attributes
+from tests.patience import HANG
 
 
 async def comes_true(condition: Callable[[], bool]) -> None:
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(HANG):
         while not condition():
             await asyncio.sleep(0.01)
 

@@ -17,6 +17,7 @@ from tests.orchestration.collectors import (
     closed_endpoint,
     within,
 )
+from tests.patience import HANG
 from tests.server.daemons import Daemon
 
 CHANGE: list[dict[str, Any]] = [
@@ -41,7 +42,7 @@ def deliver(daemon: Daemon, root: Path, change: str) -> float:
     with daemon.client(root) as client:
         for event in CHANGE:
             begun = time.monotonic()
-            client.request("aurora/deliverable", {**event, "change_id": change}, timeout=20)
+            client.request("aurora/deliverable", {**event, "change_id": change}, timeout=HANG)
             slowest = max(slowest, time.monotonic() - begun)
     return slowest
 
@@ -55,10 +56,10 @@ def test_a_change_told_to_the_daemon_arrives_at_the_collector(
         said["OTEL_RESOURCE_ATTRIBUTES"] = "team=blue,service.name=mine"
         with Daemon(tmp_path / "h", **said) as daemon:
             deliver(daemon, root, "add-cart")
-            assert within(20, lambda: there.received.metrics)
+            assert within(HANG, lambda: there.received.metrics)
         with Daemon(tmp_path / "h", **said) as daemon:
             deliver(daemon, root, "add-more")
-            assert within(20, lambda: len(there.received.named("aura.deliverable")) == 2)
+            assert within(HANG, lambda: len(there.received.named("aura.deliverable")) == 2)
     roots = {attributes(span.attributes)["aura.deliverable.id"] for span in there.received.named("aura.deliverable")}
     assert roots == {"add-cart", "add-more"}, "each once, whatever was started again"
     call = there.received.named("aura.tool.call")[0]
@@ -71,17 +72,18 @@ def test_a_change_told_to_the_daemon_arrives_at_the_collector(
 def test_a_broken_collector_delays_no_command_and_no_stop(tmp_path: Path, root: Path, broken: str) -> None:
     with SilentCollector() as silent:
         endpoint = silent.endpoint if broken == "silent" else closed_endpoint()
-        with Daemon(tmp_path / "h", OTEL_EXPORTER_OTLP_ENDPOINT=endpoint) as daemon:
+        patient = {"OTEL_EXPORTER_OTLP_TIMEOUT": "600"}  # who waited for the collector would wait as long
+        with Daemon(tmp_path / "h", OTEL_EXPORTER_OTLP_ENDPOINT=endpoint, **patient) as daemon:
             with daemon.client(root) as client:
-                client.request("aurora/index", {}, timeout=60)
+                client.request("aurora/index", {}, timeout=HANG)
             slowest = max(deliver(daemon, root, f"change-{n}") for n in range(5))
             if broken == "silent":
-                assert within(20, lambda: silent.connections > 0)
+                assert within(HANG, lambda: silent.connections > 0)
             begun = time.monotonic()
             daemon.process.terminate()
-            assert daemon.process.wait(30) == 0, "it ended by itself"
+            assert daemon.process.wait(HANG) == 0, "it ended by itself"
             stopping = time.monotonic() - begun
-        assert stopping < 3.0 and slowest < 3.0, (stopping, slowest)
+        assert stopping < 120.0 and slowest < 120.0, (stopping, slowest)
 
 
 def test_a_workspace_cannot_redirect_it(tmp_path: Path, root: Path) -> None:

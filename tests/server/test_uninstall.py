@@ -14,6 +14,7 @@ from aurora_cli.uninstall import refusal
 from aurora_protocol.address import SHARED_TEMP, Address
 from tests.e2e.product import COMMAND, Product, eventually
 from tests.e2e.repositories import shop
+from tests.patience import HANG
 
 
 @pytest.fixture
@@ -43,7 +44,7 @@ def test_nothing_is_left(tmp_path: Path, root: Path) -> None:
     assert product.pid() is not None
     done = product.json("uninstall", "--yes", cwd=root)
     assert done["removed"] == str(home) and done["stopped"] is not None
-    eventually(lambda: not product.processes(), "everything ends", 15)
+    eventually(lambda: not product.processes(), "everything ends")
     assert tree(tmp_path) == before
     again = product.aurora("uninstall", "--yes", cwd=root)
     assert again.returncode == 0 and "there is no" in again.stdout
@@ -57,7 +58,7 @@ def test_the_sockets_of_a_home_with_a_long_name_go_as_well(tmp_path: Path, root:
     product = used(home, root)
     assert socket.exists()
     product.json("uninstall", "--yes", cwd=root)
-    eventually(lambda: not product.processes(), "everything ends", 15)
+    eventually(lambda: not product.processes(), "everything ends")
     mark = socket.name.split("-")[0]
     assert not home.exists() and not list(SHARED_TEMP.glob(f"aurora-*/{mark}*"))
 
@@ -75,7 +76,7 @@ def test_it_asks_on_a_terminal_and_no_means_no(tmp_path: Path, root: Path) -> No
             while b"[y/N]" not in asked:
                 asked += terminal.read(1000)
             terminal.write(b"n\n")
-            running.wait(30)
+            running.wait(HANG)
         assert running.returncode == 130
         assert b"what was learned in 1 workspace" in asked
         assert product.databases() and product.pid() is not None

@@ -13,6 +13,7 @@ import pytest
 from aurora_memory import StoreCorrupt
 from aurora_server.session.folders import Folders, real
 from aurora_server.workspace.registry import WorkspaceError, Workspaces, canonical
+from tests.patience import HANG
 
 
 class Counting:
@@ -48,7 +49,7 @@ def registry(shelf: Shelf, linger: float = 60.0, user_home: Path = Path("/nobody
 
 
 async def eventually(condition: Callable[[], bool]) -> None:
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(HANG):
         while not condition():
             await asyncio.sleep(0.005)
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.manifests import manifest
+from tests.patience import HANG
 
 GOOD = json.dumps(manifest(), indent=2, ensure_ascii=False)
 BAD = GOOD.replace('"method": "GET"', '"method": "FETCH"').replace('"v": 1,', '"v": "1",', 1)
@@ -36,7 +37,7 @@ def validate(
         env={**os.environ, "AURORA_HOME": str(home), "PYTHONUTF8": "1", **variables},
         input=given.encode() if isinstance(given, str) else given,
         capture_output=True,
-        timeout=60,
+        timeout=HANG,
         check=False,
     )
     assert not (home / "run").exists(), "no daemon is needed"

@@ -57,6 +57,10 @@ export interface StartRequest extends EventRequest {
   spec_id?: string | null;
   /** How many requirements the spec has. */
   requirements_count?: number | null;
+  /** The person who proposed it. */
+  author?: string | null;
+  /** A change to software, or a run: a question, which no delivery metric counts. */
+  kind?: "change" | "run" | null;
 }
 
 /** Begin a PHASE (propose, specs, design, tasks, apply, verify, archive); the one before ends with it. */
@@ -190,6 +194,8 @@ export interface CompleteRequest extends EventRequest {
   reason?: string | null;
   /** Whether it counts as failed, where it was judged elsewhere. */
   deliverable_failed?: boolean | null;
+  /** Nobody wants it any more: a duplicate, not planned. Neither delivered nor failed. */
+  withdrawn?: boolean;
 }
 
 /** It is abandoned, or not good enough. */
@@ -201,6 +207,20 @@ export interface FailRequest extends EventRequest {
   reason?: string | null;
   /** Whether it counts as failed, where it was judged elsewhere. */
   deliverable_failed?: boolean | null;
+  /** Nobody wants it any more: a duplicate, not planned. Neither delivered nor failed. */
+  withdrawn?: boolean;
+}
+
+/** It goes on after all: what was said of its end no longer counts. */
+export interface ReviveRequest extends EventRequest {
+  action: "revive";
+}
+
+/** It is called NAME from here on, and stays the same deliverable. */
+export interface RenameRequest extends EventRequest {
+  action: "rename";
+  /** What it is called now. */
+  name: string;
 }
 
 /** A deliverable's state (AURA-M §5.1). */
@@ -213,6 +233,8 @@ export interface ListRequest extends DeliverableRequest {
   action: "list";
   /** Only these; `open` is what has not ended. */
   status?: "completed" | "executing" | "failed" | "open" | "planning" | "verifying" | null;
+  /** `run` lists questions, which are no deliverables. */
+  kind?: "change" | "run" | null;
   /** At most so many, the latest. */
   limit?: number;
 }
@@ -254,6 +276,8 @@ export type DeliverableParams =
   | TestsRequest
   | CompleteRequest
   | FailRequest
+  | ReviveRequest
+  | RenameRequest
   | ShowRequest
   | ListRequest
   | EventsRequest

@@ -5,7 +5,6 @@ one set of paths, one wake-up.
 from __future__ import annotations
 
 import threading
-import time
 from asyncio import AbstractEventLoop
 from collections.abc import Callable
 
@@ -109,7 +108,7 @@ class Notes:
         self._gone[path] = (self._count, gone)
 
     def _tell(self) -> None:
-        self.last_at = time.monotonic()
+        self.last_at = self._loop.time()
         with self._lock:
             if self._awake or self._loop.is_closed():
                 return

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import NamedTuple
 
 from msgspec import Struct
 
@@ -13,13 +15,25 @@ from aurora_memory.recall.question import Question
 from aurora_memory.recall.search import Findings, PartMatch
 from aurora_memory.store import chunk_reader, commit_reader, file_reader, learned_reader
 from aurora_memory.store.reader import Reader
+from aurora_memory.tokens import stem_word, terms
 from aurora_memory.views import ChunkHead, Commits
 
-_UNMATCHED = PartMatch(-1, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+_UNMATCHED = PartMatch(-1, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 """Of a chunk that was found otherwise than by words."""
+
+_OF_TESTS = frozenset({"test", "spec"})
+"""Terms of folders that say nothing of what is in them."""
 
 Column = Sequence[float]
 """One value for each candidate, in their order."""
+
+
+class NameShares(NamedTuple):
+    """Shares: of the question that a file's name says, of that name that the question says, of its folders'."""
+
+    said: float
+    heard: float
+    above: float
 
 
 class Candidates(Struct, frozen=True):
@@ -28,7 +42,8 @@ class Candidates(Struct, frozen=True):
     `reached` is activation that came over relations, `brought` from similar commits, `brought_to_file` the most that
     these brought to any candidate of the file; `boosts` (context), `decays` and `learned` are terms of AURORA §6.3.
     `standing` is how exactly a chunk is what a place in the question means, `declares` that it is a remainder which
-    declares a name of the question. `commits` and `mtimes` tell when chunks and files changed.
+    declares a name of the question. `commits` and `mtimes` tell when chunks and files changed, `names_of_files`
+    by path what files' names have of the question.
     """
 
     question: Question
@@ -47,6 +62,7 @@ class Candidates(Struct, frozen=True):
     accessed: Mapping[int, Sequence[float]]
     commits: Mapping[int, Commits]
     mtimes: Mapping[str, float]
+    names_of_files: Mapping[str, NameShares]
 
     def activation(self, n: int) -> Activation:
         """The terms of one candidate's activation."""
@@ -92,4 +108,24 @@ def gather(
         accesses,
         commits,
         mtimes,
+        {path: _name_shares(path, question, findings.rarities) for path in by_file},
     )
+
+
+def _name_shares(path: str, question: Question, rarities: Mapping[str, float]) -> NameShares:
+    stem, above = _name_terms(path)
+    total = sum(rarities.get(term, 0.0) for term in question.terms) or 1.0
+    return NameShares(
+        min(1.0, sum(rarities.get(term, 0.0) for term in stem) / total),
+        sum(term in rarities for term in stem) / max(1, len(stem)),
+        sum(term in rarities for term in above) / max(1, len(above)),
+    )
+
+
+@lru_cache(maxsize=8192)
+def _name_terms(path: str) -> tuple[frozenset[str], frozenset[str]]:
+    """The terms of a file's name before its first dot, and those of its folders that it does not have itself."""
+    above, _, name = path.rpartition("/")
+    pieces = stem_word(name.partition(".")[0] or name)
+    stem = frozenset(pieces[:-1] if len(pieces) > 2 else pieces)  # without all of them joined
+    return stem, frozenset(terms(above.replace("/", " "))) - stem - _OF_TESTS

@@ -9,18 +9,26 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
+from msgspec.structs import replace
+
 from aurora_memory.activation import Activation, context_boost
 from aurora_memory.lifespans.evaluate import decay_term, judge, ranking_factor
 from aurora_memory.lifespans.policies import BUILT_IN, Policies
 from aurora_memory.recall import signals
 from aurora_memory.recall.access_history import levels_of
+from aurora_memory.recall.prefix import spelled_out
 from aurora_memory.recall.question import Question
 from aurora_memory.recall.ranking import Hit, score
 from aurora_memory.recall.signals import Signals
 from aurora_memory.store import chunk_reader, learned_reader, lifespans
 from aurora_memory.store.reader import Reader
+from aurora_memory.tokens import terms
+from aurora_memory.views import ChunkView
 
 CANDIDATES = 50
+ALIKE = 0.7
+"""Share of terms that the questions, and the steps, of two patterns have in common which say the same."""
+
 PARTIAL = -0.5
 """Weight of what went only partly well, beside a pattern."""
 
@@ -36,14 +44,37 @@ def recall_reasoning(
 
     `policies` say how fast each fades, and what ranks lower because its lifespan is over (AURORA §6.7.1).
     """
-    asked = question.terms
+    asked = spelled_out(question)
     matches = learned_reader.match_reasoning(reader, asked, max(limit, CANDIDATES))
     ids = [chunk_id for chunk_id, _ in matches]
     best = max((score for _, score in matches), default=0.0)
     words = {chunk_id: score / best if best > 0 else 1.0 for chunk_id, score in matches}
     weighed = weigh_reasoning(reader, ids, now, asked, words, policies)
     hits = [hit for hit in weighed if not reader.weighing.forgets(hit.activation)]
-    return sorted(hits, key=lambda hit: (-hit.strength, hit.chunk.name))[:limit]
+    return merged(sorted(hits, key=lambda hit: (-hit.strength, hit.chunk.name)))[:limit]
+
+
+def merged(hits: Sequence[Hit]) -> list[Hit]:
+    """Patterns that say the same as one: the first, which is best, answers for the others (`similar`)."""
+    kept: list[tuple[Hit, list[ChunkView]]] = []
+    for hit in hits:
+        same = next((others for one, others in kept if _say_the_same(one.chunk, hit.chunk)), None)
+        if same is None:
+            kept.append((hit, []))
+        else:
+            same.append(hit.chunk)
+    return [replace(hit, similar=tuple(others)) if others else hit for hit, others in kept]
+
+
+def _say_the_same(one: ChunkView, other: ChunkView) -> bool:
+    """Likeness of both the questions and the steps taken."""
+    return _alike(one.signature, other.signature) >= ALIKE and _alike(one.docstring, other.docstring) >= ALIKE
+
+
+def _alike(one: str, other: str) -> float:
+    """Share of the terms of two texts that stand in both."""
+    mine, theirs = set(terms(one)), set(terms(other))
+    return len(mine & theirs) / len(mine | theirs) if mine or theirs else 1.0
 
 
 def weigh_reasoning(

@@ -16,8 +16,10 @@ from aurora_memory.chunks import MODULE_NAME
 from aurora_memory.views import ChunkHead, ChunkView
 
 _TEST_PATH = re.compile(
-    r"(^|/)(tests?|testing|spec|specs|__tests__)(/|$)|(^|/)test_|_test\.|\.(test|spec)\.|conftest\."
+    r"(^|/)(tests|specs?|__tests__|unittests?)(/|$)|(^|/)test/(?!.*\.pyi?$)|^test/|(^|/)(test_|test$|conftest\.)"
+    r"|_(test|spec|unittest)\.|\.(test|spec)\.|[a-z0-9](Test|Tests|TestCase)\.(java|kt|scala|cs)$"
 )
+"""Paths of tests. A folder `testing` ships what others test with, and so does `test` inside a Python package."""
 
 MAX_PLACES = 4
 AROUND = 0.1
@@ -32,7 +34,7 @@ _PLACE = re.compile(r"(?:\./)?([^\s:]*/[^\s:]*[^\s:/]|[^\s:/]*\.[A-Za-z]\w{0,11}
 _LINES = re.compile(r"(\d{1,9})(?:[-:]\d{1,9})*")
 _OTHERWISE = re.compile(r"([^:#]+?)(?:#L(\d{1,9})(?:C\d+)?(?:-L?\d+(?:C\d+)?)?|\((\d{1,9})(?:,\d+){0,3}\)?)")
 """A line in a path, as web pages spell it and as compilers do."""
-_TRACED = re.compile(r'\bFile "([^"\n]{1,300})", line (\d{1,9})(?:, in [\w.<>]+)?')
+_TRACED = re.compile(r'\bFile "([^"\n]{1,300})", line (\d{1,9})(?:, in ([\w.]+|<\w+>))?')
 _AROUND_WORDS = "`'\",;()?!"
 
 
@@ -74,10 +76,11 @@ def places_in(query: str) -> tuple[tuple[QueryPlace, ...], str]:
         line = int(whole[4]) if whole[4] else None
         return (QueryPlace(whole[2], whole[3], line, is_id=True),), ""
     found: list[QueryPlace] = []
-    for traced in _TRACED.finditer(query):
+    frames = [*_TRACED.finditer(query)]
+    for traced in reversed(frames):  # Python prints the frame that raised last
         if len(found) < MAX_PLACES:
             found.append(QueryPlace(traced[1].removeprefix("/"), None, int(traced[2])))
-            query = query.replace(traced[0], " ", 1)
+            query = query.replace(traced[0], f" {traced[3] or ''} " if len(frames) > 1 else " ", 1)
     words: list[str] = []
     for word in query.split():
         place = _place(word.strip(_AROUND_WORDS)) if len(word) <= MAX_WORD and len(found) < MAX_PLACES else None

@@ -3,16 +3,31 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
 from functools import cache
 
 from msgspec import Struct
 
 from aurora_memory.recall.places import QueryPlace, places_in
+from aurora_memory.recall.question_kind import ISSUE_WORDS, QuestionKind, kind_of
 from aurora_memory.stopwords import ERRANDS, QUESTION_WORDS, without_stop_words
-from aurora_memory.tokens import stem_word, terms
+from aurora_memory.tokens import stem_word, terms, words_in
 
-MAX_TERMS = 40
+MAX_TERMS = 250
+"""Distinct terms of a question that count: a report of a thousand words."""
+
+MAX_NAMES = 40
+"""Names in a question that are looked up."""
+
+MAX_TITLE = 300
+"""Characters of a report's first line."""
+
+TEXT = 0.4
+REPEATED = 0.15
+MAX_REPEATS = 4
+"""What a word of a report counts that its first line does not say, what each repetition adds, and how many do."""
+
 SUGGESTED = 0.5
 """Weight of a word that the question does not say but may mean (`config` for `cfg`)."""
 
@@ -21,8 +36,9 @@ ERRAND = 0.4
 
 _DEFINING = frozenset("class declaration declared defined definition implementation implemented struct type".split())
 
+_TESTS = frozenset({"test", "tests", "spec", "specs", "testing"})
+
 _IDENTIFIER = re.compile(r"[^\W\d]\w*(?:(?:\.|::|#)[^\W\d]\w*)*")
-_WORD = re.compile(r"[^\W_]\w*")
 _QUOTED = re.compile(r"`([^`\n]{1,80})`")
 _LOOKS_LIKE_CODE = re.compile(r"_|[a-z0-9][A-Z]|\.|::|#|\d")
 
@@ -31,7 +47,8 @@ class Question(Struct, frozen=True):
     """Parsed query: the one form in which it is passed on.
 
     `terms` are what it says, `weights` those and what they may mean, each with how much it counts. `identifiers` may
-    be names in the code, `places` files and what is in them; `by_name` says that the query is nothing but such.
+    be names in the code, `places` files and what is in them; `by_name` says that the query is nothing but such. Its
+    `kind` decides how answers are weighed and ordered.
     """
 
     text: str
@@ -41,6 +58,9 @@ class Question(Struct, frozen=True):
     by_name: bool
     about_tests: bool
     places: tuple[QueryPlace, ...] = ()
+    completions: Mapping[str, tuple[str, ...]] = {}
+    """Terms that are the beginning of a word (`recall.prefix`), each with those it may become."""
+    kind: QuestionKind = "topic"
 
     @property
     def is_id(self) -> bool:
@@ -63,16 +83,17 @@ def parse_question(query: str) -> Question:
 
     Called once, where a query comes in; below, a question goes on as a `Question`.
     """
-    telling = without_stop_words(_WORD.findall(query), QUESTION_WORDS)
-    found = dict.fromkeys(term for word in telling for term in stem_word(word))
-    if not found:
-        found = dict.fromkeys(terms(query))
-    said = tuple(found)[:MAX_TERMS]
-    weights = dict.fromkeys(said, 1.0)
+    telling = without_stop_words(words_in(query), QUESTION_WORDS)
+    counts = Counter(term for word in telling for term in stem_word(word))
+    if not counts:
+        counts = Counter(terms(query))
+    said = tuple(counts)[:MAX_TERMS]
+    words = query.split()
+    weights = _weights(query, counts, said) if len(words) >= ISSUE_WORDS else dict.fromkeys(said, 1.0)
     errands = {term for word in telling if word.lower() in ERRANDS for term in stem_word(word)}
     if len(errands) < len(weights):
         weights.update(dict.fromkeys(errands & weights.keys(), ERRAND))
-    for word in telling[:MAX_TERMS]:
+    for word in telling if len(words) < ISSUE_WORDS else ():
         for form in other_forms(word.lower()):
             for term in stem_word(form):
                 weights.setdefault(term, SUGGESTED)
@@ -85,16 +106,36 @@ def parse_question(query: str) -> Question:
         word for word in spelled if (len(rest) == 1 and word in rest) or word in quoted or _LOOKS_LIKE_CODE.search(word)
     ]
     by_name = bool(names or certain) and all(word in names for word in rest)
+    kind = kind_of(query, by_name, by_name and bool(certain) and not names)
+    about_tests = _wants_tests(kind, counts, words)
+    if kind in {"change", "error", "issue"} and not about_tests:
+        weights.update({term: ERRAND * weights[term] for term in ("test", "spec") if term in weights})
     names += [place.name for place in certain if place.name is not None]
     return Question(
         text=query,
         terms=said,
         weights=weights,
-        identifiers=tuple(dict.fromkeys(name.replace("::", ".").replace("#", ".") for name in names)),
+        identifiers=tuple(dict.fromkeys(name.replace("::", ".").replace("#", ".") for name in names))[:MAX_NAMES],
         by_name=by_name,
-        about_tests="test" in found or "spec" in found,
+        about_tests=about_tests,
         places=places,
+        kind=kind,
     )
+
+
+def _weights(query: str, counts: Mapping[str, int], said: Collection[str]) -> dict[str, float]:
+    """Terms of a report: those of its first line whole, others less, repeated ones more."""
+    title = set(terms(query.strip().partition("\n")[0][:MAX_TITLE]))
+    return {term: (1.0 if term in title else TEXT) + REPEATED * min(counts[term] - 1, MAX_REPEATS) for term in said}
+
+
+def _wants_tests(kind: QuestionKind, counts: Mapping[str, int], words: Sequence[str]) -> bool:
+    """Whether tests are asked for: in a sentence about a change, `test` is said of something else, or by the way."""
+    if kind in {"error", "issue"}:
+        return False
+    if kind == "change":
+        return any(word.lower().strip("`:,()[]") in _TESTS for word in words[:3])
+    return "test" in counts or "spec" in counts
 
 
 _SHORT_FORMS = """

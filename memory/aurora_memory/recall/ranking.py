@@ -40,7 +40,8 @@ class Hit(Struct, frozen=True):
 
     `strength` is in log odds, `score` the same in (0, 1). `matched` are the question's terms that stand in it, `path`
     is the strongest way activation spread to it, `episodes` the commits that speak for it; `similar` are
-    near-duplicates that it answers for; `nearness` is there where a model was asked and finds it near.
+    near-duplicates that it answers for, `also` other members of its file that answer as well; `nearness` is there
+    where a model was asked and finds it near.
     """
 
     chunk: ChunkView
@@ -56,12 +57,13 @@ class Hit(Struct, frozen=True):
     path: tuple[Hop, ...] = ()
     episodes: tuple[Episode, ...] = ()
     similar: tuple[ChunkView, ...] = ()
+    also: tuple[ChunkView, ...] = ()
     nearness: Nearness | None = None
 
 
 def ranks_of(candidates: Candidates, weights: Weights | None = None) -> list[Rank]:
     """The rank of each candidate, in their order."""
-    used = weights_of() if weights is None else weights
+    used = weights_of(candidates.question.kind) if weights is None else weights
     signals = columns_of(candidates)
     return [
         Rank(n, head.id, own.strength(used), own)

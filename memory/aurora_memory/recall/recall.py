@@ -7,13 +7,18 @@ are plain functions over a `Reader`: `await store.read(recall, question, …)` r
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from typing import Literal
 
-from aurora_memory.chunks import type_of
+from msgspec.structs import replace
+
+from aurora_memory.chunks import MODULE_NAME, type_of
 from aurora_memory.recall.access_history import modified_at
 from aurora_memory.recall.candidates import Candidates, gather
 from aurora_memory.recall.dedupe import content_terms, fold_near_duplicates
+from aurora_memory.recall.file_evidence import in_order, of_files
 from aurora_memory.recall.fusion import fuse
+from aurora_memory.recall.prefix import completed
 from aurora_memory.recall.question import NO_QUESTION, Question
 from aurora_memory.recall.ranking import Hit, Rank, ranked, ranks_of, score
 from aurora_memory.recall.search import Findings, Focus, ReadText, search
@@ -24,6 +29,15 @@ from aurora_memory.views import ChunkView, PartView
 
 STORED = frozenset({"code", "know"})
 """The types of chunks that files become."""
+
+Level = Literal["file", "class", "function"]
+"""Size of an answer."""
+
+OF_LEVEL: Mapping[Level | None, frozenset[str]] = {
+    "class": frozenset({"class", "interface", "struct", "trait", "enum", "type", "namespace", "object", "record"}),
+    "function": frozenset({"function", "method", "macro"}),
+}
+"""Kinds of chunks that are of a size. A file is told by what is best in it."""
 
 FOLDED = 8
 """Ranks below the asked number among which near-duplicates are looked for."""
@@ -39,27 +53,50 @@ def recall(
     weights: Weights | None = None,
     near: Sequence[tuple[int, float]] = (),
     read: ReadText | None = None,
+    level: Level | None = None,
 ) -> list[Hit]:
     """The `limit` most useful chunks of files for a question, best first, none repeated. `now` is Unix seconds.
 
     `types` are those asked for, `code` and `know`; both where it is None. Reasoning has a recall of its own.
     `near` are the chunks (row ids) that an embedding finds nearest to the question, best first, each with its
     similarity; that ranking is fused with the one of words, relations and history. With `read` a constant that
-    the query names, and asks nothing else of, is found where it is declared.
+    the query names, and asks nothing else of, is found where it is declared. `level` asks for answers of one size.
     """
     if not question.terms and not question.identifiers:
         return []
+    question = completed(reader, question)
     findings = search(reader, question, focus, types, near, read)
     if not findings.ids:
         return []
     wanted = STORED if types is None else STORED & frozenset(types)
     heads = [head for head in chunk_reader.heads(reader, findings.ids) if type_of(head.kind) in wanted]
+    if level in OF_LEVEL:
+        heads = [head for head in heads if head.kind in OF_LEVEL[level]]
     candidates = gather(reader, question, heads, findings, now)
     ranks = ranked(candidates, reader.weighing, weights)
     if near and not findings.alone:
         pinned = [rank.id for rank in ranks if question.by_name and rank.signals[named] > 0]
         ranks = fuse(ranks, near, findings.by_words, pinned)
-    return _best(reader, candidates, findings, ranks[: limit + FOLDED], limit)
+    if findings.alone:
+        return _best(reader, candidates, findings, ranks[: limit + FOLDED], limit)
+    if level == "file":
+        files = of_files(candidates, ranks)
+        return _as_files(reader, _best(reader, candidates, findings, files.ranks[:limit], limit, files.also))
+    ordered = in_order(candidates, ranks)
+    return _best(reader, candidates, findings, ordered.ranks[: limit + FOLDED], limit, ordered.also)
+
+
+def _as_files(reader: Reader, hits: Sequence[Hit]) -> list[Hit]:
+    """Each hit as its whole file, where memory has a chunk for that, with the hit first of what is told beside it."""
+    found = []
+    for hit in hits:
+        whole = next((each for each in chunk_reader.of_file(reader, hit.chunk.path) if each.name == MODULE_NAME), None)
+        if whole is None or whole.id == hit.chunk.id:
+            found.append(hit)
+        else:
+            beside = [each for each in hit.also if each.id != whole.id]
+            found.append(replace(hit, chunk=whole, also=(hit.chunk, *beside)))
+    return found
 
 
 def weigh(reader: Reader, chunks: Sequence[ChunkView], now: float) -> list[Hit]:
@@ -72,10 +109,18 @@ def weigh(reader: Reader, chunks: Sequence[ChunkView], now: float) -> list[Hit]:
     return [_hit(candidates, findings, rank, chunk) for rank, chunk in zip(ranks, chunks, strict=True)]
 
 
-def _best(reader: Reader, candidates: Candidates, findings: Findings, ranks: Sequence[Rank], limit: int) -> list[Hit]:
-    """The first `limit` that differ, as hits; near-duplicates of each are put under it."""
+def _best(
+    reader: Reader,
+    candidates: Candidates,
+    findings: Findings,
+    ranks: Sequence[Rank],
+    limit: int,
+    also: Mapping[int, Sequence[int]] = {},
+) -> list[Hit]:
+    """The first `limit` that differ, as hits; near-duplicates of each are put under it, and members of its file."""
     ids = [rank.id for rank in ranks]
-    chunks = chunk_reader.by_id(reader, ids)
+    beside = [chunk for rank in ranks for chunk in also.get(rank.id, ())]
+    chunks = chunk_reader.by_id(reader, [*ids, *beside])
     ranks = [rank for rank in ranks if rank.id in chunks]  # one may be gone since its head was read
     parts = chunk_reader.parts_of(reader, ids)
     if candidates.question.by_name:
@@ -83,6 +128,7 @@ def _best(reader: Reader, candidates: Candidates, findings: Findings, ranks: Seq
     else:
         contents = [_content(parts.get(rank.id, ())) for rank in ranks]
     kept = fold_near_duplicates(contents, limit)
+    shown = {ranks[place].id for place in kept.kept}
     return [
         _hit(
             candidates,
@@ -91,6 +137,7 @@ def _best(reader: Reader, candidates: Candidates, findings: Findings, ranks: Seq
             chunks[ranks[place].id],
             parts.get(ranks[place].id, ()),
             tuple(chunks[ranks[other].id] for other in kept.similar.get(place, ())),
+            tuple(chunks[other] for other in also.get(ranks[place].id, ()) if other in chunks and other not in shown),
         )
         for place in kept.kept
     ]
@@ -103,6 +150,7 @@ def _hit(
     chunk: ChunkView,
     parts: Sequence[PartView] = (),
     similar: tuple[ChunkView, ...] = (),
+    also: tuple[ChunkView, ...] = (),
 ) -> Hit:
     """A ranked candidate with all that is told of it."""
     used, primed = candidates.accessed.get(chunk.id), findings.episodes.get(chunk.id)
@@ -115,13 +163,20 @@ def _hit(
         last_used=used[-1] if used else None,
         last_modified=modified_at(chunk, candidates.commits, candidates.mtimes),
         focus=_focus(chunk, findings, parts),
-        matched=tuple(term for term in candidates.question.terms if any(term in part.occurrences for part in parts)),
+        matched=_matched(candidates.question, parts),
         history=candidates.histories[rank.place],
         path=tuple(findings.spread.path_to(chunk.id)),
         episodes=primed.episodes if primed else (),
         similar=similar,
+        also=also,
         nearness=rank.nearness,
     )
+
+
+def _matched(question: Question, parts: Sequence[PartView]) -> tuple[str, ...]:
+    """The terms of a question that stand in a chunk; of one that is a beginning, the words that do."""
+    words = [word for term in question.terms for word in question.completions.get(term, (term,))]
+    return tuple(word for word in words if any(word in part.occurrences for part in parts))
 
 
 def _focus(chunk: ChunkView, findings: Findings, parts: Sequence[PartView]) -> tuple[int, int]:

@@ -7,10 +7,11 @@ from typing import NamedTuple
 
 from msgspec import Struct, field
 
-from aurora_memory.bm25 import Matches, match
+from aurora_memory.bm25 import Matches, match, rarity
 from aurora_memory.chunks import CHUNK_TYPES
 from aurora_memory.recall.declarations import declaring
 from aurora_memory.recall.places import meant
+from aurora_memory.recall.prefix import entries_of, spelled_out
 from aurora_memory.recall.question import Question
 from aurora_memory.recall.similar_commits import COMMITS, Primed, prime, telling
 from aurora_memory.recall.spreading_activation import HUB, Spread
@@ -23,6 +24,9 @@ CANDIDATES = 90
 
 REMEMBERED = 30
 """Chunks that similar commits changed and words alone may not have found."""
+
+MAX_MATCHED = 64
+"""Terms of a question that are weighed: of a long one, those that tell most."""
 
 SOURCES = 12
 """The question's best matches, which prime what they are related to."""
@@ -53,6 +57,8 @@ class PartMatch(NamedTuple):
     name_cover: float
     name_share: float
     file_cover: float
+    signature_cover: float
+    file_words: float
     file_best: float
 
 
@@ -61,7 +67,7 @@ class Findings(Struct, frozen=True):
 
     `declared` are remainders, each with the line that declares what the question names; `ids` are all chunks in the
     order in which they were found, `by_words` those of them that are found without an embedding. `alone` says that the
-    question is the id of one, so that nothing else is meant.
+    question is the id of one, so that nothing else is meant. `rarities` is what each known term of the question weighs.
     """
 
     matches: Mapping[int, PartMatch] = {}
@@ -71,6 +77,7 @@ class Findings(Struct, frozen=True):
     ids: Sequence[int] = ()
     by_words: Collection[int] = ()
     alone: bool = False
+    rarities: Mapping[str, float] = {}
 
 
 def search(
@@ -83,8 +90,14 @@ def search(
 ) -> Findings:
     """Everything that may answer a question; parameters as `recall` has them."""
     parts = reader.words.parts(reader.writes)
-    entries = reader.words.entries(list(question.weights))
+    entries = entries_of(reader, question)
     matches: dict[int, PartMatch] = {}
+    rarities = {
+        term: question.weights[term] * rarity(parts.living, len(numbers)) for term, (numbers, _) in entries.items()
+    }
+    if len(entries) > MAX_MATCHED:
+        rarities = dict(sorted(rarities.items(), key=lambda entry: -entry[1])[:MAX_MATCHED])
+        entries = {term: entries[term] for term in rarities}
     places = None if types is None else [place for place, name in enumerate(CHUNK_TYPES) if name in types]
     if entries:
         matches = _by_chunk(match(parts, entries, question.weights, question.terms, CANDIDATES, places))
@@ -98,7 +111,9 @@ def search(
         matches, exact, near = {}, [], ()
     exact = [*placed, *exact, *(chunk for chunk, _ in declared.values())]
     episodes = _episodes(reader, question)
-    spread, primed = _spread(reader, _sources(matches, exact, focus))
+    spread, primed = _spread(reader, _sources(matches, exact))
+    if focus is not None and (matches or exact or episodes or near):
+        spread, _ = _spread(reader, _sources(matches, exact, focus))  # context ranks what was found, and adds nothing
     remembered = sorted(episodes, key=lambda chunk: -episodes[chunk].amount)[:REMEMBERED]
     others = () if alone else (*primed, *remembered)
     by_words = dict.fromkeys([*matches, *(chunk.id for chunk in exact), *others])
@@ -110,6 +125,7 @@ def search(
         list(dict.fromkeys([*by_words, *(chunk for chunk, _ in near)])),
         by_words,
         alone,
+        rarities,
     )
 
 
@@ -133,14 +149,21 @@ def _by_chunk(matches: Matches) -> dict[int, PartMatch]:
         best_of_file[file] = max(words, best_of_file.get(file, 0.0))
     found: dict[int, PartMatch] = {}
     columns = [column.tolist() for column in matches]
-    for part, chunk, file, words, cover, name_cover, name_share, file_cover in zip(*columns, strict=True):
+    for part, chunk, file, words, cover, name_cover, name_share, file_cover, signature_cover, file_words in zip(
+        *columns, strict=True
+    ):
         known = found.get(chunk)
         if known is None or words > known.words:
-            found[chunk] = PartMatch(part, words, cover, name_cover, name_share, file_cover, best_of_file[file])
+            best = best_of_file[file]
+            found[chunk] = PartMatch(
+                part, words, cover, name_cover, name_share, file_cover, signature_cover, file_words, best
+            )
     return found
 
 
-def _sources(matches: Mapping[int, PartMatch], exact: Sequence[ChunkView], focus: Focus | None) -> dict[int, float]:
+def _sources(
+    matches: Mapping[int, PartMatch], exact: Sequence[ChunkView], focus: Focus | None = None
+) -> dict[int, float]:
     """Shares of attention: the best matches by their words, exact names, and the editor's focus."""
     best = sorted(matches.items(), key=lambda entry: -(entry[1].words + entry[1].name_share))[:SOURCES]
     shares = {chunk: match.words**2 for chunk, match in best}
@@ -156,7 +179,7 @@ def _sources(matches: Mapping[int, PartMatch], exact: Sequence[ChunkView], focus
 def _episodes(reader: Reader, question: Question) -> dict[int, Primed]:
     if question.by_name:
         return {}
-    similar = telling(commit_reader.similar_commits(reader, question.terms, COMMITS))
+    similar = telling(commit_reader.similar_commits(reader, spelled_out(question), COMMITS))
     if not similar:
         return {}
     changed = commit_reader.changed_by(reader, [commit.id for commit in similar])

@@ -2,21 +2,26 @@
 
 `@signal(weight=…)` declares it: the function gives its value for each candidate, its name is its name for people, its
 docstring what `--explain` and the reference say of it. Ranking, fusion and explanations read `SIGNALS` only.
-The weights are fitted on one half of the recall benchmark's repositories and reported on the other.
+For some kinds of questions other weights are fitted on many repositories (`fitted_weights.json`); a signal of weight 0
+counts for those only.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Mapping
-from functools import lru_cache
+from functools import cache, lru_cache
 from operator import mul
+from pathlib import Path
+from typing import Any
 
 from msgspec import Struct
 
 from aurora_memory.chunks import KNOWLEDGE_KINDS, MODULE_NAME
 from aurora_memory.recall.candidates import Candidates, Column
 from aurora_memory.recall.places import is_test
+from aurora_memory.recall.question_kind import QuestionKind
+from aurora_protocol import typed
 
 Weights = tuple[float, ...]
 """One weight for each signal, in the order of `SIGNALS`."""
@@ -62,9 +67,23 @@ class Signals(Struct, frozen=True):
         return float(sum(map(mul, weights_of() if weights is None else weights, self.values)))
 
 
-def weights_of(without: Collection[str] = ()) -> Weights:
-    """The weights of all signals, 0 for those whose names are given."""
-    return tuple(0.0 if each.name in without else each.weight for each in SIGNALS)
+class Fit(Struct, frozen=True):
+    """Fitted weights: by kind of question and signal's name, what replaces a signal's own weight, and of what data."""
+
+    provenance: Mapping[str, Any]
+    kinds: Mapping[QuestionKind, Mapping[str, float]]
+
+
+@cache
+def fitted() -> Fit:
+    """The weights that `tests/benchmarks/recall_fit.py` wrote."""
+    return typed.decode(Path(__file__).with_name("fitted_weights.json").read_bytes(), Fit)
+
+
+def weights_of(kind: QuestionKind | None = None, without: Collection[str] = ()) -> Weights:
+    """The weights of all signals for a kind of question, 0 for those whose names are given."""
+    own = fitted().kinds.get(kind, {}) if kind is not None else {}
+    return tuple(0.0 if each.name in without else own.get(each.name, each.weight) for each in SIGNALS)
 
 
 def columns_of(candidates: Candidates) -> list[Signals]:
@@ -119,6 +138,54 @@ def file_cover(candidates: Candidates) -> Column:
 def file_best(candidates: Candidates) -> Column:
     """The question's words in the best part of its file."""
     return [match.file_best for match in candidates.matches]
+
+
+@signal(weight=0.0)
+def signature_cover(candidates: Candidates) -> Column:
+    """Share of the question that stands in its signature."""
+    return [match.signature_cover for match in candidates.matches]
+
+
+@signal(weight=0.0)
+def file_words(candidates: Candidates) -> Column:
+    """The question's words in its file as one: BM25 over weighted fields, per unit of their rarity."""
+    return [match.file_words for match in candidates.matches]
+
+
+@signal(weight=0.0)
+def file_name(candidates: Candidates) -> Column:
+    """Share of the question that stands in the name of its file."""
+    return [candidates.names_of_files[head.path].said for head in candidates.heads]
+
+
+@signal(weight=0.0)
+def file_name_share(candidates: Candidates) -> Column:
+    """Share of its file's name that the question says."""
+    return [candidates.names_of_files[head.path].heard for head in candidates.heads]
+
+
+@signal(weight=0.0)
+def folders(candidates: Candidates) -> Column:
+    """Share of its folders' names that the question says."""
+    return [candidates.names_of_files[head.path].above for head in candidates.heads]
+
+
+@signal(weight=0.0)
+def size(candidates: Candidates) -> Column:
+    """How long it is: the logarithm of its lines."""
+    return [math.log1p(head.line_end - head.line_start) for head in candidates.heads]
+
+
+@signal(weight=0.0)
+def changes(candidates: Candidates) -> Column:
+    """How often it was used or changed, by its logarithm, beside what recency makes of that."""
+    return [math.log1p(len(times)) for times in candidates.histories]
+
+
+@signal(weight=0.0)
+def internal(candidates: Candidates) -> Column:
+    """A name that begins with an underscore."""
+    return [1.0 if head.name.rpartition(".")[2].startswith("_") else 0.0 for head in candidates.heads]
 
 
 @signal(weight=3.5)

@@ -14,6 +14,9 @@ from msgspec import Struct
 EXCERPT_WORTH = 0.7
 """Share of the whole's worth that an excerpt has."""
 
+SHARES = {"reas": 0.25, "know": 0.5}
+"""Shares of a budget that earlier solutions and documents may take beside others: code is what a context is for."""
+
 Form = Literal["whole", "excerpt"]
 Plan = dict[int, Form]
 
@@ -64,6 +67,25 @@ def fill_token_budget(offers: Sequence[KnapsackItem], budget: int, limit: int | 
         plans.append(_greedy(offers, _whole_in_order(offers, budget, most), budget, most, len(offers)))
     plans += _with_one_more(offers, first, budget, most)
     return max(plans, key=lambda plan: _worth(offers, plan))
+
+
+def within_shares(types: Sequence[str], offers: Sequence[KnapsackItem], budget: int) -> list[KnapsackItem]:
+    """The offers, those beyond their type's share of the budget made too large to fit. A type alone may take it all.
+
+    Within its share the most useful mix of a type is chosen, each in the form that it has there.
+    """
+    if len(set(types)) < 2:
+        return list(offers)
+    found = list(offers)
+    for type_, share in SHARES.items():
+        own = [place for place, each in enumerate(types) if each == type_]
+        plan = fill_token_budget([offers[place] for place in own], int(budget * share))
+        for n, place in enumerate(own):
+            form = plan.get(n)
+            if form != "whole":
+                excerpt = offers[place].excerpt if form == "excerpt" else None
+                found[place] = KnapsackItem(offers[place].score, budget + 1, excerpt)
+    return found
 
 
 def _fitting(offer: KnapsackItem, budget: int) -> list[Form]:

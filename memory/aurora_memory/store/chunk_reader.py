@@ -15,13 +15,14 @@ _CHUNK = f"SELECT {COLUMNS} FROM chunks"
 
 
 def named(reader: Reader, names: Sequence[str], limit: int = 50) -> list[ChunkView]:
-    """Live chunks whose simple or qualified name is one of `names`, whatever the case."""
+    """Live chunks whose simple or qualified name is one of `names`, whatever the case; those spelled so first."""
     marks = ", ".join("?" * len(names))
     leaves = [name.rsplit(".", 1)[-1] for name in names]
     rows = reader.rows(
         f"""{_CHUNK} WHERE gone_at IS NULL AND leaf COLLATE NOCASE IN ({marks})
-            AND (leaf COLLATE NOCASE IN ({marks}) OR name COLLATE NOCASE IN ({marks})) LIMIT ?""",
-        (*leaves, *names, *names, limit),
+            AND (leaf COLLATE NOCASE IN ({marks}) OR name COLLATE NOCASE IN ({marks}))
+            ORDER BY name IN ({marks}) DESC, leaf IN ({marks}) DESC LIMIT ?""",
+        (*leaves, *names, *names, *names, *names, limit),
     )
     return [ChunkView(*row) for row in rows]
 

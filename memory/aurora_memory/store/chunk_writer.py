@@ -1,4 +1,4 @@
-"""Files in, chunks kept by identity: what one write does to the tables of chunks and files."""
+"""Chunk writer: files in, chunks kept by identity: what one write does to the tables of chunks and files."""
 
 from __future__ import annotations
 

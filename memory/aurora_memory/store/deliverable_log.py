@@ -1,4 +1,4 @@
-"""The log of what happened to deliverables (AURA-M §5.3): it only grows, and nothing in it can be made again.
+"""Event log of deliverables (AURA-M §5.3): it only grows, and nothing in it can be made again.
 
 What an event says is decided above; here it is a line of JSON with an id, the deliverable it speaks of and two times.
 """
@@ -18,6 +18,7 @@ from aurora_memory.store.statements import marks
 
 _COLUMNS = "number, id, change_id, at, received_at, source, body"
 _AT_ONCE = 500
+_EARLIER = "\x1fearlier\x1f"
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -80,15 +81,26 @@ def change_ids(reader: Reader) -> list[str]:
 async def append(db: aiosqlite.Connection, events: Sequence[LoggedEvent]) -> dict[str, int]:
     """Keep events inside the caller's transaction; returns the numbers of those whose id was not known yet.
 
-    Of several events with one id the first counts.
+    Of several events with one id the earliest counts. One that is known with a later time is kept beside that, under a
+    row id of its own: nothing is ever changed here, and who reads the bodies takes the earlier.
     """
-    fresh = {event.id: event for event in reversed(events)}
+    fresh = {event.id: event for event in sorted(events, key=lambda each: -each.at)}
     ids = list(fresh)
+    rows: dict[str, str] = {}
     for start in range(0, len(ids), _AT_ONCE):
         some = ids[start : start + _AT_ONCE]
+        sql = f"SELECT id, at FROM deliverable_events WHERE id IN ({marks(some)})"
+        for known, at in await db.execute_fetchall(sql, some):
+            if fresh[known].at < at:
+                rows[known] = f"{known}{_EARLIER}{fresh[known].at!r}"
+            else:
+                del fresh[known]
+    corrections = {row: known for known, row in rows.items()}
+    for start in range(0, len(corrections), _AT_ONCE):
+        some = list(corrections)[start : start + _AT_ONCE]
         sql = f"SELECT id FROM deliverable_events WHERE id IN ({marks(some)})"
-        for (known,) in await db.execute_fetchall(sql, some):
-            del fresh[known]
+        for (row,) in await db.execute_fetchall(sql, some):
+            del fresh[corrections[row]]
     sql = "SELECT coalesce(max(number), 0) FROM deliverable_events"
     last = next(int(row[0]) for row in await db.execute_fetchall(sql))
     numbers: dict[str, int] = {}
@@ -98,7 +110,7 @@ async def append(db: aiosqlite.Connection, events: Sequence[LoggedEvent]) -> dic
     await db.executemany(
         f"INSERT INTO deliverable_events ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)",
         [
-            (number, id_, event.change_id, event.at, event.received_at, event.source, event.body)
+            (number, rows.get(id_, id_), event.change_id, event.at, event.received_at, event.source, event.body)
             for id_, number in numbers.items()
             for event in (fresh[id_],)
         ],

@@ -202,7 +202,7 @@ async def _deliverables(db: aiosqlite.Connection, version: int) -> list[Fault]:
 
 async def _learned(db: aiosqlite.Connection, version: int) -> list[Fault]:
     """Learned rows that are not what was written, or that an index no longer leads to."""
-    if version < 5:  # written before checksums were kept
+    if version < 6:  # written before checksums were kept
         return []
     changed = await row_sums.changed_rows(db)
     lost = changed.pop("", 0)

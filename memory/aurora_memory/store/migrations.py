@@ -18,7 +18,9 @@ from pathlib import Path
 import aiosqlite
 
 from aurora_memory import StoreError, StoreTooNew
+from aurora_memory.store import postings
 from aurora_memory.store.connection import APPLICATION_ID, pragma_int
+from aurora_memory.tokens import stem_word
 
 KEPT_BACKUPS = 2
 _SPARE_BYTES = 16 << 20
@@ -154,8 +156,37 @@ async def mark_files(db: aiosqlite.Connection) -> None:
         await db.execute(f"ALTER TABLE {table} ADD COLUMN mark INTEGER NOT NULL DEFAULT 0")
 
 
+BEYOND_ASCII = "*[^\x01-\x7f]*"
+"""Pattern of SQLite for texts with other letters than ASCII's."""
+
+
+async def fold_words(db: aiosqlite.Connection) -> None:
+    """Database migration 5: words without accents, and text without spaces in pairs; what was learned stays."""
+    await postings.rewrite_terms(db, BEYOND_ASCII, _folded)
+    for table, columns in (
+        ("git_messages", ("terms",)),
+        ("reasoning_words", ("query", "pattern", "subgoals", "keywords", "tools")),
+    ):
+        rows = await db.execute_fetchall(
+            f"SELECT rowid, {', '.join(columns)} FROM {table} WHERE {' || '.join(columns)} GLOB ?", (BEYOND_ASCII,)
+        )
+        await db.executemany(
+            f"UPDATE {table} SET {', '.join(f'{column} = ?' for column in columns)} WHERE rowid = ?",
+            [(*(_folded_words(text) for text in texts), row) for row, *texts in rows],
+        )
+
+
+def _folded(term: str) -> tuple[str, ...]:
+    """The terms for one of before; where a word was in pieces, its whole was a term as well."""
+    return (term,) if term.isascii() else stem_word(term)
+
+
+def _folded_words(text: str) -> str:
+    return " ".join(new for term in text.split() for new in _folded(term))
+
+
 async def sum_rows(db: aiosqlite.Connection) -> None:
-    """Database migration 5: a place for the checksums of learned rows, which `row_sums` fills."""
+    """Database migration 6: a place for the checksums of learned rows, which `row_sums` fills."""
     await db.execute("CREATE TABLE row_sums (sum INTEGER PRIMARY KEY)")
 
 
@@ -167,6 +198,7 @@ MIGRATIONS: tuple[Callable[[aiosqlite.Connection], Awaitable[None]], ...] = (
     create_deliverable_log,
     keep_outbox,
     mark_files,
+    fold_words,
     sum_rows,
 )
 """Append only. The database's `user_version` is how many of these it has had."""

@@ -1,4 +1,4 @@
-"""The database side of `relations`: which chunks wait, what they mention, and writing the edges found."""
+"""Pending references: which chunks wait to have theirs resolved by `relations`, and the edges that come of it."""
 
 from __future__ import annotations
 

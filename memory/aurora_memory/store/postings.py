@@ -13,7 +13,7 @@ import asyncio
 import struct
 import sys
 from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import aiosqlite
 import msgspec
@@ -21,6 +21,7 @@ from msgspec import Struct
 
 from aurora_memory.chunks import ChunkPart
 from aurora_memory.store.statements import insert_rows
+from aurora_memory.term_counts import most_of
 
 BLOCK_BITS = 12
 BLOCK = 1 << BLOCK_BITS
@@ -118,21 +119,14 @@ def _little(entries: dict[int, dict[str, array[int]]]) -> dict[int, dict[str, ar
 
 async def forget(db: aiosqlite.Connection, chunk_ids: Sequence[int]) -> None:
     """Strike the parts of some chunks out, inside the caller's transaction."""
-    struck: dict[int, list[int]] = {}
+    struck: list[int] = []
     for start in range(0, len(chunk_ids), _MANY):
         some = chunk_ids[start : start + _MANY]
         marks = ", ".join("?" * len(some))
         for (number,) in await db.execute_fetchall(f"SELECT id FROM parts WHERE chunk_id IN ({marks})", some):
-            struck.setdefault(number >> BLOCK_BITS, []).append(number & _PLACE)
+            struck.append(number)
         await db.execute(f"DELETE FROM parts WHERE chunk_id IN ({marks})", some)
-    for block, places in struck.items():
-        for (rows,) in await db.execute_fetchall("SELECT parts FROM blocks WHERE block = ?", (block,)):
-            changed = bytearray(rows)
-            for place in places:
-                changed[place * ROW_SIZE : (place + 1) * ROW_SIZE] = bytes(ROW_SIZE)
-            await db.execute(
-                "UPDATE blocks SET parts = ?, dead = dead + ? WHERE block = ?", (bytes(changed), len(places), block)
-            )
+    await _strike(db, struck)
 
 
 async def mostly_dead(db: aiosqlite.Connection) -> list[int]:
@@ -163,6 +157,55 @@ async def rewrite_block(db: aiosqlite.Connection, block: int) -> None:
     await db.execute("DELETE FROM postings WHERE block = ?", (block,))
     await db.execute("UPDATE blocks SET parts = ?, dead = ? WHERE block = ?", (bytes(BLOCK * ROW_SIZE), BLOCK, block))
     await add(db, living)
+
+
+async def rewrite_terms(db: aiosqlite.Connection, pattern: str, renewed: Callable[[str], Iterable[str]]) -> None:
+    """Index the parts that have a term like `pattern` (SQLite's GLOB) anew, inside the caller's transaction.
+
+    `renewed` says which terms stand for one of before.
+    """
+    numbers: set[int] = set()
+    for block, blob in await db.execute_fetchall("SELECT block, entries FROM postings WHERE term GLOB ?", (pattern,)):
+        entries = struct.unpack(f"<{len(blob) // 4}I", blob[: len(blob) // 4 * 4])
+        numbers.update(block * BLOCK + (entry & _PLACE) for entry in entries)
+    affected = sorted(numbers)
+    for start in range(0, len(affected), _MANY):
+        some = affected[start : start + _MANY]
+        marks = ", ".join("?" * len(some))
+        rows = await db.execute_fetchall(
+            f"""SELECT parts.id, line_start, line_end, occurrences,
+                  substr(blocks.parts, (parts.id & {_PLACE}) * {ROW_SIZE} + 1, {ROW_SIZE})
+                FROM parts JOIN blocks ON block = parts.id >> {BLOCK_BITS} WHERE parts.id IN ({marks})""",
+            some,
+        )
+        anew: list[NewPart] = []
+        for _, line_start, line_end, blob, row in rows:
+            chunk_id, file_id, length, name_length, type_ = _ROW.unpack(row)
+            found: dict[str, int] = {}
+            for term, value in decode_occurrences(blob).items():
+                for new in renewed(term):
+                    found[new] = most_of(found.get(new, 0), value)
+            part = ChunkPart(line_start, line_end, found, length, name_length)
+            anew.append(NewPart(chunk_id, file_id, type_, part))
+        gone = [number for number, *_ in rows]
+        await db.execute(f"DELETE FROM parts WHERE id IN ({', '.join('?' * len(gone))})", gone)
+        await _strike(db, gone)
+        await add(db, anew)
+
+
+async def _strike(db: aiosqlite.Connection, numbers: Iterable[int]) -> None:
+    """Strike parts out of their blocks."""
+    struck: dict[int, list[int]] = {}
+    for number in numbers:
+        struck.setdefault(number >> BLOCK_BITS, []).append(number & _PLACE)
+    for block, places in struck.items():
+        for (rows,) in await db.execute_fetchall("SELECT parts FROM blocks WHERE block = ?", (block,)):
+            changed = bytearray(rows)
+            for place in places:
+                changed[place * ROW_SIZE : (place + 1) * ROW_SIZE] = bytes(ROW_SIZE)
+            await db.execute(
+                "UPDATE blocks SET parts = ?, dead = dead + ? WHERE block = ?", (bytes(changed), len(places), block)
+            )
 
 
 async def occurrences_of(db: aiosqlite.Connection, chunk_ids: Sequence[int]) -> dict[int, dict[str, int]]:

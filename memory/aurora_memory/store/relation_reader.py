@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from aurora_memory.chunks import Import
-from aurora_memory.relations import ReferenceTarget
+from aurora_memory.relations import SURE, ReferenceTarget
 from aurora_memory.store.reader import Reader
 from aurora_memory.store.rows import decode_imports
 from aurora_memory.store.statements import as_list
-from aurora_memory.views import Arc, ChunkView, Edge
+from aurora_memory.views import Arc, ChunkView, Edge, Usage
 
 
 def arcs(reader: Reader, ids: Sequence[int], hub: int) -> list[Arc]:
@@ -45,31 +45,19 @@ def edges(reader: Reader, chunk_id: int, limit: int = 50) -> list[Edge]:
     return found
 
 
-def caller_counts(reader: Reader, ids: Sequence[int]) -> dict[int, int]:
-    """Number of chunks that call each of those."""
+def usages(reader: Reader, ids: Sequence[int]) -> dict[int, Usage]:
+    """How often each of those chunks is called and inherited from: the one count that every client tells."""
     rows = reader.rows(
-        """SELECT to_id, count(*) FROM relations
-           WHERE kind = 'calls' AND to_id IN (SELECT value FROM json_each(?)) GROUP BY to_id""",
-        (as_list(ids),),
+        """SELECT to_id,
+             sum(relations.kind = 'calls' AND weight >= ?2), sum(relations.kind = 'calls' AND weight < ?2),
+             sum(relations.kind = 'inherits' AND weight >= ?2), sum(relations.kind = 'inherits' AND weight < ?2)
+           FROM relations JOIN chunks ON chunks.id = from_id AND gone_at IS NULL
+           WHERE relations.kind IN ('calls', 'inherits') AND from_id != to_id
+             AND to_id IN (SELECT value FROM json_each(?1))
+           GROUP BY to_id""",
+        (as_list(ids), SURE),
     )
-    return dict(rows)
-
-
-def callers_in(reader: Reader, path: str) -> dict[int, list[ChunkView]]:
-    """For each of a file's chunks (by row id) the chunks that call it or inherit from it."""
-    columns = ", ".join(f"other.{column}" for column in ChunkView.__struct_fields__)
-    rows = reader.rows(
-        f"""SELECT relations.to_id, {columns} FROM chunks AS mine
-            JOIN relations ON relations.to_id = mine.id AND relations.kind IN ('calls', 'inherits')
-            JOIN chunks AS other ON other.id = relations.from_id
-            WHERE mine.path = ? AND mine.gone_at IS NULL AND other.gone_at IS NULL
-            ORDER BY relations.weight DESC, other.path, other.line_start""",
-        (path,),
-    )
-    found: dict[int, list[ChunkView]] = {}
-    for to_id, *other in rows:
-        found.setdefault(to_id, []).append(ChunkView(*other))
-    return found
+    return {to_id: Usage(*counts) for to_id, *counts in rows}
 
 
 def references(reader: Reader, chunk_id: int) -> list[tuple[str, str, str]]:

@@ -15,6 +15,10 @@ if TYPE_CHECKING:
 
     Places = npt.NDArray[np.intp]
 
+_FEW_LETTERS = 4
+_SAMPLED = 24
+"""Blocks, of 4,096 parts each, in which terms are looked for that begin with few letters."""
+
 Rows = Callable[[str, Sequence[Any]], list[Any]]
 
 
@@ -71,6 +75,27 @@ class WordIndex:
             result[term] = places[begin:end], values[begin:end]
             begin = end
         return result
+
+    def has(self, term: str) -> bool:
+        """Sight of a term in any block: it stands somewhere, or stood there until lately."""
+        sql = "SELECT 1 FROM blocks CROSS JOIN postings ON postings.block = blocks.block AND postings.term = ? LIMIT 1"
+        return bool(self._rows(sql, (term,)))
+
+    def beginning(self, letters: str, limit: int) -> list[str]:
+        """The terms that begin with those letters, the most frequent first.
+
+        Few letters begin many terms: of a large index they are looked for in some blocks, spread over all.
+        """
+        blocks = [block for (block,) in self._rows("SELECT block FROM blocks ORDER BY block", ())]
+        step = max(1, len(blocks) // _SAMPLED) if len(letters) <= _FEW_LETTERS else 1
+        rows = self._rows(
+            """SELECT postings.term, sum(length(postings.entries)) AS size
+               FROM json_each(?) AS wanted CROSS JOIN postings
+                 ON postings.block = wanted.value AND postings.term >= ? AND postings.term < ?
+               GROUP BY postings.term ORDER BY size DESC, postings.term LIMIT ?""",
+            (as_list(blocks[::step]), letters, letters + "\U0010ffff", limit),
+        )
+        return [term for term, _ in rows]
 
 
 def _arrays(blocks: dict[int, tuple[tuple[int, int], bytes]]) -> Parts:

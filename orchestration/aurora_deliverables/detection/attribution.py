@@ -1,5 +1,5 @@
-"""Attribution of work: which deliverable work belongs to that does not say so: the branch's, the only one open, or
-the one last touched.
+"""Attribution of work: which deliverable work belongs to that does not say so: the branch's, or the only one
+open. What cannot be told apart belongs to none.
 """
 
 from __future__ import annotations
@@ -9,15 +9,12 @@ from collections.abc import Iterable
 
 from msgspec import Struct
 
-RECENT_SECONDS = 3600.0
-"""Among several open ones, only one that was touched within this time is taken to be worked on."""
-
 
 class Open(Struct, frozen=True):
-    """A deliverable that has not ended, and when it was last touched."""
+    """A deliverable that has not ended, and what else it is called."""
 
     change_id: str
-    updated_at: float
+    names: tuple[str, ...] = ()
 
 
 class Attributed(Struct, frozen=True):
@@ -27,18 +24,16 @@ class Attributed(Struct, frozen=True):
     why: str
 
 
-def attribute(open_: Iterable[Open], branch: str | None, now: float) -> Attributed | None:
-    """The deliverable that is worked on now; None where nothing tells."""
+def attribute(open_: Iterable[Open], branch: str | None) -> Attributed | None:
+    """The deliverable that is worked on now; None where nothing tells, as where several are open and none is named."""
     known = {each.change_id: each for each in open_}
-    named = change_in_branch(branch, known) if branch else None
+    names = {name: each.change_id for each in known.values() for name in (each.change_id, *each.names)}
+    named = change_in_branch(branch, names) if branch else None
     if named is not None:
-        return Attributed(named, f"on branch {branch}")
+        return Attributed(names[named], f"on branch {branch}")
     if len(known) == 1:
         return Attributed(next(iter(known)), "the only open deliverable")
-    latest = max(known.values(), key=lambda each: (each.updated_at, each.change_id), default=None)
-    if latest is None or now - latest.updated_at > RECENT_SECONDS:
-        return None
-    return Attributed(latest.change_id, f"the latest touched of {len(known)} open deliverables")
+    return None
 
 
 def change_in_branch(branch: str, ids: Iterable[str]) -> str | None:

@@ -55,6 +55,7 @@ def issue_of(document: Mapping[str, Any]) -> IssueFields:
         criteria=[box.checked for box in outline(text[:MAX_BODY] if isinstance(text, str) else "").boxes],
         closed=(reason or "completed").replace("_", " ") if closed else None,
         abandoned=reason in _ABANDONED,
+        withdrawn=reason in _ABANDONED,
         reopened=reason == "reopened" or document.get("action") == "reopened",
     )
 

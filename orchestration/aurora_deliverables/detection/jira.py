@@ -26,6 +26,11 @@ _WIKI_HEADING = re.compile(r"h[1-6]\.\s*(.*)")
 _BOLD_LINE = re.compile(r"(?:\*|_|\*\*|__)+([^*_]+?):?(?:\*|_)+:?\s*$|#{1,6}\s+(.+)|([^:]{3,60}):\s*$")
 _ITEM = re.compile(r"(?P<mark>[*#-]+|\d+[.)])\s+(?P<text>\S.*)")
 _BOX = re.compile(r"\[([ xX])\]|\((/|x|\*)\)")
+_WITHDRAWN = re.compile(
+    r"won'?t|duplicate|cannot reproduce|declined|rejected|not planned|not a bug|obsolete|cancel", re.I
+)
+"""Resolutions at which nobody failed: what was asked for is not wanted, or is asked for elsewhere."""
+
 _ABANDONED = re.compile(r"won'?t|duplicate|cannot reproduce|declined|rejected|incomplete|cancel|abandon|obsolete", re.I)
 _VERIFYING = re.compile(r"review|test|\bqa\b|verif|valid", re.IGNORECASE)
 
@@ -71,7 +76,8 @@ def issue_of(document: Mapping[str, Any]) -> IssueFields:
         criteria=[line.checked for line in _criteria(document, fields)],
         steps=_steps(key, changes),
         closed=(how or "done") if done else None,
-        abandoned=bool(_ABANDONED.search(how or "")),
+        abandoned=bool(_ABANDONED.search(how or "")) or bool(_WITHDRAWN.search(how or "")),
+        withdrawn=bool(_WITHDRAWN.search(how or "")),
     )
 
 
@@ -92,7 +98,8 @@ def issue_of_row(row: Mapping[str, str]) -> IssueFields:
         type_words=[row.get("Issue Type") or ""],
         criteria=[line.checked for line in criteria],
         closed=resolution if resolution and resolution.lower() != "unresolved" else None,
-        abandoned=bool(_ABANDONED.search(resolution)),
+        abandoned=bool(_ABANDONED.search(resolution)) or bool(_WITHDRAWN.search(resolution)),
+        withdrawn=bool(_WITHDRAWN.search(resolution)),
     )
 
 

@@ -18,11 +18,15 @@ from aurora_deliverables.events import (
     Event,
     EventBody,
     PhaseStarted,
+    Revived,
     SpecSource,
     Started,
     TasksCounted,
 )
 from aurora_deliverables.evidence import event_id, shown
+
+TICK = 1e-6
+"""Seconds between two events that the clock does not tell apart: what times are written to."""
 
 
 class Artefact(Struct, frozen=True):
@@ -78,14 +82,18 @@ class Observation(Struct, frozen=True):
 
 
 def news(seen: Observation, told: RecordedState, now: float) -> list[Event]:
-    """Events for what is seen and was not told; none once the deliverable ended.
+    """Events for what is seen and was not told; none once the deliverable ended, unless that was for want of a spec.
 
     A phase begins when its first artefact is seen, but planning does not begin again once work has: a proposal put
     right during `apply` changes facts, not the phase. A first checked task shows that `apply` has begun.
     """
-    if told.ended:
+    if told.ended and not told.abandoned:
         return []
     events: list[Event] = []
+    if told.ended:
+        now = max(now, told.told_at + TICK)  # what goes on goes on after its end
+        events.append(_event(seen, told, now, Revived(), f"{seen.spec_evidence or seen.change_id} is there again"))
+        told = heard(told, events[0])
     for at, what, evidence in _differences(seen, told, now):
         event = _event(seen, told, at, what, evidence)
         events.append(event)

@@ -17,6 +17,8 @@ from aurora_deliverables.events import (
     HumanIntervened,
     PhaseEnded,
     PhaseStarted,
+    Renamed,
+    Revived,
     SessionJoined,
     SpecSource,
     Started,
@@ -26,8 +28,11 @@ from aurora_deliverables.events import (
     ToolCalled,
 )
 
-_ASIDE = (ToolCalled, TokensUsed, SessionJoined, HumanIntervened)
+_ASIDE = (ToolCalled, TokensUsed, SessionJoined, HumanIntervened, Renamed)
 """What says nothing of how far a deliverable is. Of most deliverables it is most of the events."""
+
+MISSING: frozenset[str] = frozenset({"openspec", "speckit", "markdown"})
+"""Sources that end a deliverable as failed only where its spec is not there any more."""
 
 PLANNING: frozenset[Phase] = frozenset({"propose", "specs", "design", "tasks"})
 
@@ -56,6 +61,9 @@ class RecordedState(Struct, frozen=True):
     tests_at: float | None = None
     verified: bool = False
     ended: bool = False
+    abandoned: bool = False
+    """Ended because its spec was missed: so it goes on where that is found again."""
+    author: str | None = None
     times: dict[str, int] = {}
 
     @property
@@ -94,11 +102,12 @@ def heard(before: RecordedState, event: Event) -> RecordedState:
         times={**before.times, kind: before.count(kind) + 1},
     )
     match what:
-        case Started(description=description, type=type_, spec_source=spec):
+        case Started(description=description, type=type_, spec_source=spec, author=author):
             return replace(
                 after,
                 description=description or before.description,
                 type=type_ or before.type,
+                author=before.author or author,
                 spec=_merged(before.spec, spec) if spec is not None else before.spec,
             )
         case PhaseStarted(phase="apply"):
@@ -121,7 +130,9 @@ def heard(before: RecordedState, event: Event) -> RecordedState:
             done, of = before.met
             return replace(after, met=(done if completed is None else completed, of if total is None else total))
         case Ended():
-            return replace(after, ended=True)
+            return replace(after, ended=True, abandoned=what.status == "failed" and event.source in MISSING)
+        case Revived():
+            return replace(after, ended=False, abandoned=False)
         case _:
             return after
 

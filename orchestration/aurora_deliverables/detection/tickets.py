@@ -48,6 +48,7 @@ class Ticket(Struct, frozen=True):
     closed_at: float | None = None
     closed: str | None = None
     abandoned: bool = False
+    withdrawn: bool = False
     reopened: bool = False
 
 
@@ -71,6 +72,8 @@ class IssueFields(Struct, frozen=True, kw_only=True):
     steps: Iterable[TicketStep] = ()
     closed: str | None = None
     abandoned: bool = False
+    withdrawn: bool = False
+    """Abandoned, and nobody failed at it: a duplicate, or not planned."""
     reopened: bool = False
 
 
@@ -99,6 +102,7 @@ def ticket_of(issue: IssueFields, now: float) -> Ticket:
         closed_at=closed_at if closed else None,
         closed=issue.closed,
         abandoned=closed and issue.abandoned,
+        withdrawn=closed and issue.withdrawn,
         reopened=issue.reopened,
     )
 
@@ -162,6 +166,8 @@ def _may_follow(event: Event, known: Deliverable, over: float) -> bool:
 
 def _closed(ticket: Ticket, how: str, at: float) -> list[Event]:
     said = f"{ticket.spec_id} closed as {how}"
+    if ticket.withdrawn:
+        return [_event(ticket, at, Ended("failed", reason=shown(said), withdrawn=True), said, at)]
     if ticket.abandoned:
         return [_event(ticket, at, Ended("failed", "incomplete", shown(said)), said, at)]
     archived = _event(ticket, at, PhaseStarted("archive"), said, at)

@@ -44,8 +44,8 @@ class _TranscriptLine(Struct):
     message: _Message | None = None
 
 
-class ModelCall(Struct, frozen=True):
-    """One model call: when, of which model, and its tokens; `input_tokens` with those of the cache."""
+class TranscriptCall(Struct, frozen=True):
+    """One model call of a transcript: when, of which model, and its tokens; `input_tokens` with those of the cache."""
 
     id: str
     at: float
@@ -58,7 +58,7 @@ class ModelCall(Struct, frozen=True):
 _decoder = typed.decoder(_TranscriptLine)
 
 
-def calls_in(path: Path, offset: int = 0) -> tuple[list[ModelCall], int]:
+def calls_in(path: Path, offset: int = 0) -> tuple[list[TranscriptCall], int]:
     """The model calls in a transcript from `offset` on, at most the last `MAX_CALLS`, and where to go on. Blocks.
 
     None where there is no such file; of what is longer than `MAX_BYTES` the end is read.
@@ -73,8 +73,8 @@ def calls_in(path: Path, offset: int = 0) -> tuple[list[ModelCall], int]:
     return _calls(whole), offset + len(whole)
 
 
-def _calls(content: bytes) -> list[ModelCall]:
-    calls: dict[str, ModelCall] = {}
+def _calls(content: bytes) -> list[TranscriptCall]:
+    calls: dict[str, TranscriptCall] = {}
     for line in content.split(b"\n"):
         if b'"usage"' not in line or len(line) > MAX_LINE:
             continue
@@ -86,7 +86,7 @@ def _calls(content: bytes) -> list[ModelCall]:
 
 
 def events_of(
-    calls: list[ModelCall], change_id: str, session: str, agent: AgentIdentity, since: float, source: str
+    calls: list[TranscriptCall], change_id: str, session: str, agent: AgentIdentity, since: float, source: str
 ) -> list[Event]:
     """Calls of a session as events of a deliverable that began at `since`.
 
@@ -126,7 +126,7 @@ def _read(path: Path, offset: int) -> tuple[bytes, int]:
         return file.read(MAX_BYTES), begin
 
 
-def _call(line: _TranscriptLine) -> ModelCall | None:
+def _call(line: _TranscriptLine) -> TranscriptCall | None:
     message = line.message
     at = seconds(line.timestamp)
     if line.type != "assistant" or message is None or message.usage is None or at is None:
@@ -142,4 +142,4 @@ def _call(line: _TranscriptLine) -> ModelCall | None:
     )
     if min(numbers) < 0 or max(numbers) > 1 << 31:
         return None
-    return ModelCall(message.id[:100], at, message.model[:100], sum(numbers[:3]), numbers[3], numbers[2])
+    return TranscriptCall(message.id[:100], at, message.model[:100], sum(numbers[:3]), numbers[3], numbers[2])

@@ -56,6 +56,8 @@ INSTRUMENTS = (COUNT, ACCEPTED, FAILED, LATENCY, CONFORMANCE, ATTEMPTS, TOOL_CAL
 
 def measurements(ended: Deliverable) -> list[Measurement]:
     """What an ended deliverable adds; what is unknown adds nothing. Latency is that of accepted ones (AURA-M §2.2)."""
+    if ended.kind == "run" or ended.withdrawn:
+        return []  # a question is no deliverable, and what nobody wants any more was neither accepted nor failed
     labels = labels_of(ended)
     failed = ended.status == "failed" or ended.deliverable_failed is True
     found: list[tuple[Instrument, float]] = [(COUNT, 1), (FAILED if failed else ACCEPTED, 1)]

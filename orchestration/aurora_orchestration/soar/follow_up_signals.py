@@ -87,7 +87,7 @@ class _Token(Struct, frozen=True):
     asks: bool
 
 
-class _Found(Struct, frozen=True):
+class _FoundSignal(Struct, frozen=True):
     kind: Kind
     phrase: str
     confidence: float
@@ -152,7 +152,7 @@ def _tokens(text: str) -> list[_Token]:
 
 def _leading(
     tokens: Sequence[_Token], table: Sequence[tuple[Kind, tuple[str, ...]]], threshold: float
-) -> Iterator[_Found]:
+) -> Iterator[_FoundSignal]:
     """The signals that a message begins with, one after the other."""
     at = 0
     for _ in range(_MAX_SIGNALS):
@@ -165,13 +165,13 @@ def _leading(
         at = found.after
 
 
-def _at(tokens: Sequence[_Token], at: int, table: Sequence[tuple[Kind, tuple[str, ...]]]) -> _Found | None:
+def _at(tokens: Sequence[_Token], at: int, table: Sequence[tuple[Kind, tuple[str, ...]]]) -> _FoundSignal | None:
     for kind, phrase in table:
         end = at + len(phrase)
         if tuple(token.word for token in tokens[at:end]) == phrase:
             if phrase == ("no",) and end < len(tokens) and tokens[end].word in ("thanks", "thank"):
-                return _Found("abort", "no thanks", _CLEAR, end + 1 + (tokens[end].word == "thank"))
-            return _Found(kind, " ".join(phrase), _confidence(kind, phrase, tokens, at, end), end)
+                return _FoundSignal("abort", "no thanks", _CLEAR, end + 1 + (tokens[end].word == "thank"))
+            return _FoundSignal(kind, " ".join(phrase), _confidence(kind, phrase, tokens, at, end), end)
     return None
 
 
@@ -199,7 +199,7 @@ def _confidence(kind: Kind, phrase: tuple[str, ...], tokens: Sequence[_Token], a
     return _LIKELY if kind == "followup" and phrase == ("also",) else _UNLIKELY
 
 
-def _judgement(tokens: Sequence[_Token], at: int, table: Sequence[tuple[Kind, tuple[str, ...]]]) -> _Found | None:
+def _judgement(tokens: Sequence[_Token], at: int, table: Sequence[tuple[Kind, tuple[str, ...]]]) -> _FoundSignal | None:
     """ "That is wrong", "it looks good": a judgement on the last answer, said as a sentence."""
     begin = at
     for part in _JUDGED:
@@ -224,10 +224,10 @@ def _judgement(tokens: Sequence[_Token], at: int, table: Sequence[tuple[Kind, tu
     if last.asks or not (last.ends or because):
         return None
     kind: Kind = "negative" if (found.kind == "negative") != negated else "positive"
-    return _Found(kind, " ".join(token.word for token in tokens[at : found.after]), _CLEAR, found.after)
+    return _FoundSignal(kind, " ".join(token.word for token in tokens[at : found.after]), _CLEAR, found.after)
 
 
-def _within(tokens: Sequence[_Token], table: Sequence[tuple[Kind, tuple[str, ...]]]) -> Iterator[_Found]:
+def _within(tokens: Sequence[_Token], table: Sequence[tuple[Kind, tuple[str, ...]]]) -> Iterator[_FoundSignal]:
     """Phrases that mean the last answer wherever they stand: "can you try again", "that is not what I meant"."""
     for kind, phrase in table:
         if len(phrase) < 2 or kind not in ("negative", "recourse"):
@@ -239,5 +239,5 @@ def _within(tokens: Sequence[_Token], table: Sequence[tuple[Kind, tuple[str, ...
             requested = all(token.word in _REQUESTING for token in tokens[:at])
             closed = tokens[end - 1].ends or tokens[end].word in _FOLLOWING["recourse"]
             if (len(phrase) > 2 and not tokens[end - 1].asks) or (requested and closed):
-                yield _Found(kind, " ".join(phrase), _CLEAR, end)
+                yield _FoundSignal(kind, " ".join(phrase), _CLEAR, end)
             return

@@ -1,6 +1,7 @@
-"""Every run is a deliverable whose spec is the prompt: from question to accepted answer (AURA-M §7).
+"""Record of a run: what was asked, called and spent, told as events of a kind of its own (`run`), which no delivery
+metric counts.
 
-The phases of a run as those of a deliverable:
+The phases of a run in the words of AURA-M §3, for its spans:
 
 | run                               | deliverable |
 |-----------------------------------|-------------|
@@ -112,7 +113,8 @@ class RunDeliverable:
             return
         agent = AgentIdentity("aurora", _named(model), "aurora-soar")
         spec = SpecSource(SOURCE, self._run, 1)
-        started = Started(change_title.summary(query[:2000]), "question", _COMPLEXITY[complexity], spec, agent)
+        title = change_title.summary(query[:2000])
+        started = Started(title, "question", _COMPLEXITY[complexity], spec, agent, kind="run")
         self._say(started_at, started)
         if self._session:
             self._say(started_at, SessionJoined(_named(self._session) or self._run))
@@ -123,8 +125,10 @@ class RunDeliverable:
         """A phase of the run begins, by its name in `PHASE_OF`."""
         phase = PHASE_OF.get(name)
         if phase is not None and phase != self._phase and self._begun and not self._joined:
-            self._phase = phase
+            before, self._phase = self._phase, phase
             self._say(at, PhaseStarted(phase))
+            if before == "verify" and phase == "apply":
+                self._say(at, RecoveryBegan("the answer did not pass its verification"))
 
     def steps(self, total: int, at: float) -> None:
         """So many subgoals are to be done."""
@@ -190,7 +194,8 @@ class RunDeliverable:
             logger.warning("deliverables cannot be read", extra={"error": str(error)})
             return None
         for each in known:
-            if each.status not in ("completed", "failed") and self._session in each.sessions:
+            over = each.status in ("completed", "failed")
+            if each.kind == "change" and not over and self._session in each.sessions:
                 return each.change_id if each.change_id != self._change else None
         return None
 

@@ -1,4 +1,7 @@
-"""Does the final answer say what was found, and no more (AURORA §8.6)? Rules on sources and figures, then a model."""
+"""Verification of a synthesis: does the final answer say what was found, and no more (AURORA §8.6)?
+
+Rules on sources and figures, then a model.
+"""
 
 from __future__ import annotations
 

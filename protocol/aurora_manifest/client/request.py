@@ -31,6 +31,7 @@ LOCATIONS = ("path", "query", "body", "header")
 _NOT_BY_ARGUMENT = frozenset(
     {"host", "cookie", "content-length", "content-type", "transfer-encoding", "connection", "upgrade", "te", "trailer"}
 )
+_NOT_ASCII = re.compile(r"[^\x00-\x7f]+")
 _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _DOTS = re.compile(r"(?:\.|%2[eE]){1,2}")
 _IN_PATH = ("", "+", "/")
@@ -197,15 +198,14 @@ def _places(capability: Capability, template: Template, values: dict[str, Any], 
 
 
 def _url(name: str, template: Template, sent: Mapping[str, Any], places: Mapping[str, str], origin: Origin) -> URL:
-    import uritemplate
     from httpx2 import InvalidURL
 
     values = {each: value for each, value in sent.items() if places[each] == "template"}
     query = [pair for each, value in sent.items() if places[each] == "query" for pair in _pairs(each, value)]
     for expression in template.expressions:
         _require_path_values(name, template, expression, values)
-    plain = {variable: _expandable(variable, value) for variable, value in values.items()}
-    expanded = uritemplate.expand(template.text, plain)
+    plain = {variable: expandable(variable, value) for variable, value in values.items()}
+    expanded = expanded_template(name, template, plain)
     if len(expanded) > MAX_URL:
         raise SiteError(f"{name}: the URL has {len(expanded):,} characters; the limit is {MAX_URL:,}")
     path = re.split(r"[?#]", expanded, maxsplit=1)[0]
@@ -224,6 +224,17 @@ def _url(name: str, template: Template, sent: Mapping[str, Any], places: Mapping
     return url
 
 
+def expanded_template(name: str, template: Template, values: Mapping[str, Any]) -> str:
+    """A template filled in (RFC 6570 §3). Raises SiteError where it asks for the first characters of no text."""
+    import uritemplate
+
+    for variable in template.variables:
+        if variable.prefix is not None and isinstance(values.get(variable.name), list | dict):
+            raise SiteError(f"{name}: urlTemplate asks for the first characters of {variable.name}, which is no text")
+    # What is left of other scripts stands in the template itself; the library leaves that as it is (§3.1).
+    return _NOT_ASCII.sub(lambda match: quote(match[0]), uritemplate.expand(template.text, dict(values)))
+
+
 def _require_path_values(name: str, template: Template, expression: Expression, values: dict[str, Any]) -> None:
     """An empty `{id}` would turn "delete this post" into "delete the posts"."""
     if expression.operator not in _IN_PATH or "?" in template.text[: expression.start]:
@@ -234,7 +245,7 @@ def _require_path_values(name: str, template: Template, expression: Expression, 
             raise SiteError(f"{name}: the path needs a value for {variable.name}; give it with --arg {variable.name}=…")
 
 
-def _expandable(name: str, value: Any) -> Any:
+def expandable(name: str, value: Any) -> Any:
     """A value as RFC 6570 §2.3 knows them: a string, a list of strings, or a map of strings."""
     if isinstance(value, list):
         return [_text(name, each) for each in value if each is not None]

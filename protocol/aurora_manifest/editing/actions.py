@@ -5,13 +5,13 @@ one place.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from msgspec import Struct
 
 from aurora_manifest.edits import adding_item, adding_member
 from aurora_manifest.findings import Edit, Finding, Fix
-from aurora_manifest.fix_all import apart
+from aurora_manifest.fix_all import fix_all
 from aurora_manifest.json.document import Array, JsonDocument, Node, Object, Scalar
 from aurora_manifest.rules.places import IGNORE
 from aurora_manifest.rules.registry import RULES
@@ -29,16 +29,19 @@ class Action(Struct, frozen=True):
 
 
 def actions(document: JsonDocument, findings: Iterable[Finding], start: int, end: int) -> list[Action]:
-    """Actions for the findings between two offsets: fixes first, then ways to ignore."""
+    """Actions for the findings between two offsets: fixes first, then other choices, then ways to ignore."""
     here = [each for each in findings if each.start <= end and each.end >= start]
     fixes = [Action(each.fix.title, each.fix.edits, each, obvious=True) for each in here if each.fix]
+    fixes += [Action(fix.title, fix.edits, each) for each in here for fix in each.others]
     ignores = [Action(fix.title, fix.edits, each) for each in here if (fix := ignoring(document, each))]
     return [*fixes, *ignores]
 
 
-def fix_all_edits(findings: Sequence[Finding]) -> list[Edit]:
-    """The edits of all fixes that need no decision and do not touch each other."""
-    return [edit for each in apart(findings) if each.fix for edit in each.fix.edits]
+def fix_all_edits(
+    document: JsonDocument, findings: Sequence[Finding], check: Callable[[str], Sequence[Finding]]
+) -> list[Edit]:
+    """The edits that `fix_all` makes of a document with these findings; `check` looks at what comes of it."""
+    return list(fix_all(document.text, check, findings).edits)
 
 
 def ignoring(document: JsonDocument, finding: Finding) -> Fix | None:

@@ -31,13 +31,17 @@ _INDEX = re.compile(r"0|[1-9][0-9]{0,17}")
 
 
 class Problem(Struct, frozen=True, gc=False):
-    """Something in the text that JSON does not allow, and where; `instead` is what was meant, where that is clear."""
+    """Something in the text that JSON does not allow, and where; `instead` is what was meant, where that is clear.
+
+    `certain` tells that nothing else can have been meant: the text says with `instead` what it was read as.
+    """
 
     rule: SyntaxRule
     message: str
     start: int
     end: int
     instead: str | None = None
+    certain: bool = False
 
 
 class Scalar(Struct, frozen=True, gc=False):

@@ -13,7 +13,7 @@ from aurora_manifest.json.value_text import excerpt
 _NUMBER = re.compile(r"-?+(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?+(?:[eE][+-]?+[0-9]++)?+")
 _NUMBER_LIKE = re.compile(r"[-+]?+\.?+[0-9][\w.]*+(?:(?<=[eE])[+-][\w.]*+)?+").match
 _INTEGER = re.compile(r"-?+[0-9]++").fullmatch
-_LEADING_ZEROS = re.compile(r"([-+]?)0++(?=[0-9])")
+_HEXADECIMAL = re.compile(r"([-+]?)0[xX]([0-9a-fA-F]++)").fullmatch
 _SIGNS_AND_DOTS = re.compile(r"([-+]?+)([0-9]*+)(?:\.([0-9]*+))?+([eE][+-]?+[0-9]++)?+").fullmatch
 _MAX_DIGITS = 600
 
@@ -21,6 +21,8 @@ _WORD = re.compile(r"[-+]?+[^\W\d][\w$]*+").match
 _WORDS: dict[str, bool | None] = {"true": True, "false": False, "null": None}
 _OTHER_SPELLINGS = {"none": "null", "nil": "null", "undefined": "null", "yes": "true", "no": "false"}
 _OTHER_SPELLINGS |= {word: word for word in _WORDS}
+_SURE_SPELLINGS = frozenset({"none", "nil", *_WORDS})
+"""Words of other languages that have no second meaning there; YAML's `no` may be a country."""
 
 _REGULAR = {
     '"': re.compile(r'(?:[^"\\\x00-\x1f]++|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*+').match,
@@ -79,23 +81,25 @@ def read_number(text: str, start: int) -> ReadNumber | None:
     raw, end = match[0], match.end()
     if _NUMBER.fullmatch(raw):
         return ReadNumber(number_value(raw), end, [])
-    meant = _meant_number(raw)
+    meant, certain = _meant_number(raw)
     advice = f": write {excerpt(meant)}" if meant else ""
-    problem = Problem("json-syntax", f"{excerpt(raw)} is not a JSON number{advice}", start, end, meant)
+    problem = Problem("json-syntax", f"{excerpt(raw)} is not a JSON number{advice}", start, end, meant, certain)
     return ReadNumber(number_value(meant) if meant else 0, end, [problem])
 
 
-def _meant_number(raw: str) -> str | None:
-    if raw[:2].lower() == "0x":
-        try:
-            return str(int(raw, 16)) if len(raw) <= _MAX_DIGITS else None
-        except ValueError:
-            return None
-    match = _SIGNS_AND_DOTS(_LEADING_ZEROS.sub(r"\1", raw))
+def _meant_number(raw: str) -> tuple[str | None, bool]:
+    """The same number as JSON spells it, and whether it can be no other.
+
+    `0123` can: some languages count it by eights, and it may be a code that was to be a string.
+    """
+    if match := _HEXADECIMAL(raw):
+        return (f"{match[1].strip('+')}{int(match[2], 16)}", True) if len(raw) <= _MAX_DIGITS else (None, False)
+    match = _SIGNS_AND_DOTS(raw)
     if not match:
-        return None
-    sign, whole, fraction, exponent = match.groups(default="")
-    return f"{sign.strip('+')}{whole or '0'}{f'.{fraction}' if fraction else ''}{exponent}"
+        return None, False
+    sign, digits, fraction, exponent = match.groups(default="")
+    whole = digits.lstrip("0") or "0"
+    return f"{sign.strip('+')}{whole}{f'.{fraction}' if fraction else ''}{exponent}", whole == (digits or "0")
 
 
 def read_word(text: str, start: int) -> ReadWord | None:
@@ -114,7 +118,7 @@ def read_word(text: str, start: int) -> ReadWord | None:
     else:
         message = f"{excerpt(word)} is not JSON: text needs double quotes"
     instead = meant or (None if message.startswith("JSON has no") else f'"{word}"')
-    problem = Problem("json-syntax", message, start, end, instead)
+    problem = Problem("json-syntax", message, start, end, instead, word.lower() in _SURE_SPELLINGS)
     return ReadWord(_WORDS[meant] if meant else None, meant is not None, end, [problem])
 
 
@@ -139,14 +143,15 @@ def read_string(text: str, start: int, quote: str = '"') -> ReadString:
             pos += 1
             if quote == "'":
                 instead = json.dumps(_joined(pieces), ensure_ascii=False)
-                problems.append(Problem("json-syntax", 'JSON strings need double quotes: "…"', start, pos, instead))
+                message = 'JSON strings need double quotes: "…"'
+                problems.append(Problem("json-syntax", message, start, pos, instead, not problems))
             return ReadString(_joined(pieces), pos, problems)
         if char == "\\" and text[pos + 1 : pos + 2] not in ("", "\n", "\r"):
             pos = _escape(text, pos, quote, pieces, problems)
         elif match := _CONTROLS(text, pos):
             message = _CONTROL_NAMES.get(match[0][0], f"a control character must be written \\u{ord(match[0][0]):04x}")
             instead = json.dumps(match[0])[1:-1]
-            problems.append(Problem("json-syntax", message, pos, match.end(), instead))
+            problems.append(Problem("json-syntax", message, pos, match.end(), instead, True))
             pieces.append(match[0])
             pos = match.end()
         else:

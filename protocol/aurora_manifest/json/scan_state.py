@@ -33,12 +33,14 @@ class ScanState:
         self.panic = False
         self.syntax_errors = 0
 
-    def problem(self, rule: SyntaxRule, message: str, start: int, end: int, instead: str | None = None) -> None:
+    def problem(
+        self, rule: SyntaxRule, message: str, start: int, end: int, instead: str | None = None, certain: bool = False
+    ) -> None:
         """Note what is wrong; beyond the first thousand problems nothing is noted any more."""
         if rule == "json-syntax":
             self.syntax_errors += 1
         if len(self.problems) < MAX_PROBLEMS:
-            self.problems.append(Problem(rule, message, start, end, instead))
+            self.problems.append(Problem(rule, message, start, end, instead, certain))
 
     def duplicate(self, name: str, start: int, end: int) -> None:
         """Note a name that its object already has."""

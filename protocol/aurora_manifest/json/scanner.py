@@ -23,7 +23,8 @@ _SPACE = re.compile(_WS).match
 _COMMENT = re.compile(r"(?://|#)[^\n\r]*+|/\*(?:[^*]|\*(?!/))*+(\*/)?").match
 _BARE_NAME = re.compile(r"[\w$.+-]++").match
 _NAME_AND_COLON = re.compile(rf'(?:"[^"\\\n\r]*+"|[\w$.+-]++){_WS}:').match
-_TOKEN = re.compile(r'"(?:[^"\\\n\r]|\\[^\n\r])*+"?|[\w$.+-]++|.', re.DOTALL).match
+_TOKEN = re.compile(r'"(?:[^"\\\n\r]|\\[^\n\r])*+"?|[\w$.+-]{1,200}+|.', re.DOTALL).match
+"""Of what is no text only so much: of `-0-0-0…` each step would look at all the rest."""
 _JUNK = re.compile(r"[^\s\"',:;{}\[\]]++|.", re.DOTALL).match
 _NEXT_BRACKET = re.compile(r'"(?:[^"\\\n\r]|\\[^\n\r])*+"?|[{}\[\]]').search
 _BREAK = re.compile(r"[\n\r]").search
@@ -104,7 +105,7 @@ class Scan(ScanState):
         char = self.peek()
         if char in ",;":
             if char == ";":
-                self.problem("json-syntax", 'JSON separates with ",", not ";"', self.pos, self.pos + 1, ",")
+                self.problem("json-syntax", 'JSON separates with ",", not ";"', self.pos, self.pos + 1, ",", True)
             self.comma = self.pos
             self.expects_comma = self.panic = False
             self.pos += 1
@@ -115,7 +116,8 @@ class Scan(ScanState):
         elif self.begins_next(char):
             end = _end(_TOKEN(self.text, self.pos), self.pos)
             token = self.text[self.pos : end]
-            self.structural(f"a comma is missing before {excerpt(token)}", self.pos, end, f",{token}")
+            message = f"a comma is missing before {excerpt(token)}"
+            self.structural(message, self.pos, end, f",{token}", self.surely_begins_next(char))
             self.expects_comma = False
             self.comma = -1
         else:
@@ -125,6 +127,12 @@ class Scan(ScanState):
         if isinstance(self.stack[-1], Object):
             return char in "\"'" or _NAME_AND_COLON(self.text, self.pos) is not None
         return char in "\"'{[-+." or char.isalnum()
+
+    def surely_begins_next(self, char: str) -> bool:
+        """Whether nothing but a comma can be missing: `"a" "b"` may be one string, and `1 000` one number."""
+        if isinstance(self.stack[-1], Object):
+            return _NAME_AND_COLON(self.text, self.pos) is not None
+        return char in "{["
 
     def member(self, top: Object) -> None:
         """A name, a colon and the beginning of a value; or the end of the object."""
@@ -143,6 +151,7 @@ class Scan(ScanState):
                 start,
                 self.pos,
                 f'"{name}"',
+                True,
             )
         else:
             self.junk()
@@ -153,7 +162,7 @@ class Scan(ScanState):
         if char and char in ":=":
             if char == "=":
                 self.problem(
-                    "json-syntax", 'JSON puts ":" between name and value, not "="', self.pos, self.pos + 1, ":"
+                    "json-syntax", 'JSON puts ":" between name and value, not "="', self.pos, self.pos + 1, ":", True
                 )
             self.pos += 1
             after_colon = self.pos
@@ -194,7 +203,8 @@ class Scan(ScanState):
                 self.problem("json-trailing-comma", f'no comma before "{char}"', self.comma, self.comma + 1)
             self.close(char)
         elif char == ",":
-            self.structural("a value is missing before this comma", self.pos, self.pos + 1, "")
+            in_object = isinstance(self.stack[-1], Object)
+            self.structural("a value is missing before this comma", self.pos, self.pos + 1, "", in_object)
             self.comma = -1
             self.pos += 1
         else:
@@ -224,7 +234,7 @@ class Scan(ScanState):
         elif word := read_word(text, start):
             self.pos = word.end
             for problem in word.problems:
-                self.structural(problem.message, problem.start, problem.end, problem.instead)
+                self.structural(problem.message, problem.start, problem.end, problem.instead, problem.certain)
             self.attach(Scalar(start, word.end, word.value) if word.known else Broken(start, word.end))
         else:
             self.junk()
@@ -353,19 +363,19 @@ class Scan(ScanState):
 
     def lexical(self, problems: list[Problem]) -> None:
         for each in problems:
-            self.problem(each.rule, each.message, each.start, each.end, each.instead)
+            self.problem(each.rule, each.message, each.start, each.end, each.instead, each.certain)
 
     def is_consequence(self, start: int) -> bool:
         return self.panic and not _BREAK(self.text, min(self.last_error, start), start)
 
-    def structural(self, message: str, start: int, end: int, instead: str | None = None) -> None:
+    def structural(self, message: str, start: int, end: int, instead: str | None = None, certain: bool = False) -> None:
         consequence = self.is_consequence(start)
         self.panic = True
         self.last_error = end
         if consequence:
             self.syntax_errors += 1
         else:
-            self.problem("json-syntax", message, start, end, instead)
+            self.problem("json-syntax", message, start, end, instead, certain)
 
 
 def _closer(node: Object | Array) -> str:

@@ -19,6 +19,8 @@ from aurora_manifest.subschemas import NAMED
 _OTHER_WORDS = {"int": "integer", "long": "integer", "float": "number", "double": "number", "decimal": "number"}
 _OTHER_WORDS |= {"str": "string", "text": "string", "date": "string", "datetime": "string", "uuid": "string"}
 _OTHER_WORDS |= {"bool": "boolean", "list": "array", "dict": "object", "map": "object", "none": "null", "nil": "null"}
+_SAME_WORDS = {"int": "integer", "str": "string", "bool": "boolean", "float": "number", "list": "array"}
+"""Words that stand for just these types: a `date` is a string of a certain form, a `map` says more than `object`."""
 _CHECKED_BY_MANIFEST = frozenset(
     {"properties", "required", "items", "format", "pattern", "enum", "description", "title"}
 )
@@ -52,7 +54,9 @@ def unknown_type(capability: Capability, document: JsonDocument) -> Iterator[Rul
         if isinstance(node.value, str):
             meant = _OTHER_WORDS.get(node.value.lower()) or closest(node.value, TYPES)
             message = f"{quoted(node.value)} is not a type: use {alternatives(TYPES)}"
-            yield at(node, message, (*schema.path, "type"), writing(node, meant) if meant else None)
+            sure = node.value.lower() == meant or _SAME_WORDS.get(node.value) == meant
+            fix = writing(node, meant, loss_free=sure) if meant else None
+            yield at(node, message, (*schema.path, "type"), fix)
         elif not schema.checked and node.start < node.end and not _several(node):
             message = f'"type" must be the name of a type, not {described(node.value)}'
             yield at(node, message, (*schema.path, "type"))
@@ -133,7 +137,7 @@ def required_undeclared(capability: Capability, document: JsonDocument) -> Itera
                 continue
             path = (*schema.path, "required", index)
             if node.value in seen:
-                fix = removing_item(names, index, f"Remove the second {quoted(node.value)}")
+                fix = removing_item(names, index, f"Remove the second {quoted(node.value)}", loss_free=True)
                 yield at(node, f"{quoted(node.value)} is required twice", path, fix)
             elif node.value not in declared and not open_ended:
                 if free is None:

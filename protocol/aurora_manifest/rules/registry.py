@@ -34,6 +34,7 @@ class RuleMatch(Struct, frozen=True, gc=False):
     end: int
     fix: Fix | None = None
     severity: Severity | None = None
+    others: tuple[Fix, ...] = ()
 
 
 class RuleInfo(Struct, frozen=True):
@@ -63,7 +64,9 @@ class Rule(Struct, frozen=True):
     def finding(self, found: RuleMatch) -> Finding:
         """Finding of this rule, from what its function found."""
         severity = found.severity or self.info.severity
-        return finding(self.info.id, found.message, found.path, found.start, found.end, severity, found.fix)
+        return finding(
+            self.info.id, found.message, found.path, found.start, found.end, severity, found.fix, found.others
+        )
 
 
 def ask(rules: list[Rule], *subject: Any) -> list[Finding]:
@@ -141,9 +144,16 @@ def _markdown(prose: str, bad: str, good: str) -> str:
     return "\n\n".join([*paragraphs, *examples])
 
 
-def at(node: Node, message: str, path: Path, fix: Fix | None = None, severity: Severity | None = None) -> RuleMatch:
+def at(
+    node: Node,
+    message: str,
+    path: Path,
+    fix: Fix | None = None,
+    severity: Severity | None = None,
+    others: tuple[Fix, ...] = (),
+) -> RuleMatch:
     """Found on the whole of a value."""
-    return RuleMatch(message, path, node.start, node.end, fix, severity)
+    return RuleMatch(message, path, node.start, node.end, fix, severity, others)
 
 
 def at_name(member: Member, message: str, path: Path, fix: Fix | None = None) -> RuleMatch:

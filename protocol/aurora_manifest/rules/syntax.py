@@ -5,9 +5,9 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterator
 
-from aurora_manifest.edits import removing_member, spelt
+from aurora_manifest.edits import removing_member, renaming, same, spelt
 from aurora_manifest.findings import Edit, Fix
-from aurora_manifest.json.document import JsonDocument, Object, Problem, SyntaxRule
+from aurora_manifest.json.document import JsonDocument, Member, Object, Problem, SyntaxRule
 from aurora_manifest.rules.registry import RuleMatch, text_rule
 from aurora_manifest.rules.subject import Subject
 
@@ -22,8 +22,9 @@ def broken_json(subject: Subject) -> Iterator[RuleMatch]:
     Bad: {"protocol": "AURA" "version": "1.0"}
     Good: {"protocol": "AURA", "version": "1.0"}
     """
+    muddled = _muddled(subject.document)
     for problem in _of(subject, "json-syntax"):
-        yield _found(subject, problem, _put_right(problem))
+        yield _found(subject, problem, _put_right(problem, _line(subject.document, problem) not in muddled))
 
 
 @text_rule("json-comment", "error")
@@ -37,12 +38,14 @@ def comment(subject: Subject) -> Iterator[RuleMatch]:
     Good: {"protocol": "AURA", "x-note": "ours"}
     """
     text = subject.document.text
+    # Where a quote is lost, an address looks like one: `https://…`.
+    sound = not _muddled(subject.document)
     for problem in _of(subject, "json-comment"):
         start, end = problem.start, problem.end
         line = text.rfind("\n", 0, start) + 1
         if not text[line:start].strip() and text[end : end + 1] in ("\n", "\r", "") and line:
             start = line - (2 if text[line - 2 : line] == "\r\n" else 1)
-        yield _found(subject, problem, Fix("Remove the comment", (Edit(start, end, ""),)))
+        yield _found(subject, problem, Fix("Remove the comment", (Edit(start, end, ""),), sound))
 
 
 @text_rule("json-trailing-comma", "error")
@@ -54,8 +57,10 @@ def trailing_comma(subject: Subject) -> Iterator[RuleMatch]:
     Bad: {"protocol": "AURA",}
     Good: {"protocol": "AURA"}
     """
+    muddled = _muddled(subject.document)
     for problem in _of(subject, "json-trailing-comma"):
-        yield _found(subject, problem, Fix("Remove the comma", (Edit(problem.start, problem.end, ""),)))
+        sound = _line(subject.document, problem) not in muddled
+        yield _found(subject, problem, Fix("Remove the comma", (Edit(problem.start, problem.end, ""),), sound))
 
 
 @text_rule("json-duplicate-key", "error")
@@ -63,14 +68,15 @@ def duplicate_key(subject: Subject) -> Iterator[RuleMatch]:
     """An object has two members of the same name.
 
     Most readers keep the last and drop the others without a word, some keep the first: what the manifest says depends
-    on who reads it.
+    on who reads it. Where both say the same, one of them can go; otherwise only you know which is meant, or what the
+    other was to be called.
 
     Bad: {"version": "1.0", "version": "1.0"}
     Good: {"version": "1.0"}
     """
     seen: dict[int, dict[str, list[int]]] = {}
     for problem in _of(subject, "json-duplicate-key"):
-        yield _found(subject, problem, _without_earlier(subject.document, problem, seen))
+        yield _found(subject, problem, *_of_two(subject.document, problem, seen))
 
 
 @text_rule("json-byte-order-mark", "warning", decides=False)
@@ -83,7 +89,8 @@ def byte_order_mark(subject: Subject) -> Iterator[RuleMatch]:
     Good: {"protocol": "AURA"}
     """
     for problem in _of(subject, "json-byte-order-mark"):
-        yield _found(subject, problem, Fix("Remove the byte order mark", (Edit(problem.start, problem.end, ""),)))
+        fix = Fix("Remove the byte order mark", (Edit(problem.start, problem.end, ""),), True)
+        yield _found(subject, problem, fix)
 
 
 @text_rule("json-too-deep", "error")
@@ -117,27 +124,43 @@ def _of(subject: Subject, rule: SyntaxRule) -> Iterator[Problem]:
     return (problem for problem in subject.document.problems if problem.rule == rule)
 
 
-def _found(subject: Subject, problem: Problem, fix: Fix | None = None) -> RuleMatch:
+def _found(subject: Subject, problem: Problem, fix: Fix | None = None, *others: Fix) -> RuleMatch:
     pointer = subject.document.pointer_at(problem.start)
-    return RuleMatch(problem.message, pointer, problem.start, problem.end, fix)
+    return RuleMatch(problem.message, pointer, problem.start, problem.end, fix, others=others)
 
 
-def _put_right(problem: Problem) -> Fix | None:
+def _muddled(document: JsonDocument) -> set[int]:
+    """The lines on which it is not certain what was meant: what else seems to be there may be something else."""
+    return {
+        line
+        for problem in document.problems
+        if problem.rule == "json-syntax" and not problem.certain
+        for line in range(_line(document, problem), document.lines.line_of(problem.end) + 1)
+    }
+
+
+def _line(document: JsonDocument, problem: Problem) -> int:
+    return document.lines.line_of(problem.start)
+
+
+def _put_right(problem: Problem, clear: bool) -> Fix | None:
     if problem.instead is None:
         return None
     title = f"Write {problem.instead}" if len(problem.instead) <= 40 else "Write it as JSON"
-    return Fix(title, (Edit(problem.start, problem.end, problem.instead),))
+    return Fix(title, (Edit(problem.start, problem.end, problem.instead),), problem.certain and clear)
 
 
-def _without_earlier(document: JsonDocument, problem: Problem, seen: dict[int, dict[str, list[int]]]) -> Fix | None:
-    """Take out the member before that has the same name: the later one is what counts.
+def _of_two(
+    document: JsonDocument, problem: Problem, seen: dict[int, dict[str, list[int]]]
+) -> tuple[Fix | None, *tuple[Fix, ...]]:
+    """Take out the member before that has the same name, if it says the same; otherwise there is nothing but choices.
 
     `seen` keeps the places of each name by object, so that a thousand repeats do not cost a thousand searches.
     """
     place = document.place(problem.start)
     around = document.follow(place.path[:-1])[0] if place else None
     if not isinstance(around, Object) or place is None or not around.start <= problem.start < around.end:
-        return None
+        return (None,)
     if around.start not in seen:
         places = seen.setdefault(around.start, {})
         for index, member in enumerate(around.members):
@@ -146,5 +169,24 @@ def _without_earlier(document: JsonDocument, problem: Problem, seen: dict[int, d
     indices = seen[around.start].get(name, [])
     at = bisect_left(indices, problem.start, key=lambda index: around.members[index].name_start)
     if not at:
-        return None
-    return removing_member(around, indices[at - 1], f"Remove the earlier {spelt(name)}, which does not count")
+        return (None,)
+    earlier, later = indices[at - 1], indices[at]
+    first, second = around.members[earlier], around.members[later]
+    if same(document.text, first.value, second.value) and not _has_comment(
+        document, first, around.members[earlier + 1]
+    ):
+        title = f"Remove the earlier {spelt(name)}, which says the same"
+        return (removing_member(around, earlier, title, loss_free=True),)
+    numbers = range(2, len(around.members) + 3)
+    free = next(other for number in numbers if (other := f"{name}_{number}") not in around.value)
+    choices = (
+        removing_member(around, earlier, f"Remove the earlier {spelt(name)}, which does not count"),
+        removing_member(around, later, f"Remove this {spelt(name)}"),
+        renaming(second.name_start, second.name_end, free),
+    )
+    return (None, *(each for each in choices if each is not None))
+
+
+def _has_comment(document: JsonDocument, member: Member, following: Member) -> bool:
+    """Whether there is something beside its value that goes with a member when it is taken out."""
+    return any(member.name_start <= each.start < following.name_start for each in document.problems)

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from urllib.parse import quote
 
+from aurora_manifest.edits import spelt
 from aurora_manifest.findings import Edit, Fix
 from aurora_manifest.json.document import JsonDocument, Scalar
 from aurora_manifest.json.value_text import quoted
@@ -14,6 +15,10 @@ from aurora_manifest.rules.places import types_of_variable
 from aurora_manifest.rules.registry import Path, RuleMatch, capability_rule, resource_rule
 from aurora_manifest.templates import Mistake, Template, parse_template
 
+COLON_STEP = re.compile(r"/:([A-Za-z_]\w*+)(?=[/?#.{]|\Z)", re.ASCII)
+"""A step of a path as routers write variables."""
+
+_ANGLED = re.compile(r"<([A-Za-z_]\w*+)>", re.ASCII).match
 _NAMES = re.compile(r"\{[+#./;?&]?[A-Za-z0-9_.,*:]*")
 
 
@@ -44,6 +49,28 @@ def pattern_template(resource: Resource, document: JsonDocument) -> Iterator[Rul
     node = resource.uri_pattern if template and template.mistakes else None
     if node is not None and template is not None:
         yield from _mistakes(document, node, template, ("resources", resource.name, "uriPattern"))
+
+
+@capability_rule("url-template-colon", "warning")
+def colon_variable(capability: Capability, document: JsonDocument) -> Iterator[RuleMatch]:
+    """A step of `urlTemplate` is a parameter's name behind a colon.
+
+    Routers of many servers write `:id`; in a URI template that is text, and goes out as it stands.
+
+    Bad: {"action": {"urlTemplate": "/notes/:id"}}
+    Good: {"action": {"urlTemplate": "/notes/{id}"}}
+    """
+    node, template = capability.url_template, capability.template
+    if node is None or template is None or "/:" not in template.text:
+        return
+    known = {*capability.properties, *(capability.mapping.value if capability.mapping else ())}
+    for match in COLON_STEP.finditer(template.text):
+        name = match[1]
+        if name in known:
+            start, end = within(document, node, match.start(1) - 1, match.end(1))
+            fix = Fix(f"Write {{{name}}}", (Edit(start, end, f"{{{name}}}"),))
+            message = f"{quoted(':' + name)} is sent as it stands: a variable is written {{{name}}}"
+            yield RuleMatch(message, (*capability.path, "action", "urlTemplate"), start, end, fix)
 
 
 @capability_rule("url-template-repeats", "info")
@@ -104,7 +131,7 @@ def exploded_scalar(capability: Capability, document: JsonDocument) -> Iterator[
     for modifier, start, end, name in _modifiers(capability, document):
         kinds = types_of_variable(capability, name)
         if modifier == "*" and kinds and not kinds & {"array", "object"}:
-            fix = Fix('Remove the "*"', (Edit(start, end, ""),))
+            fix = Fix('Remove the "*"', (Edit(start, end, ""),), True)
             message = f'{quoted(name)} is a single value: "*" is for lists and objects'
             yield RuleMatch(message, (*capability.path, "action", "urlTemplate"), start, end, fix)
 
@@ -143,6 +170,12 @@ def _mended(document: JsonDocument, node: Scalar, template: Template, mistake: M
         return Fix('Close it with "}"', (Edit(place, place, "}"),))
     if wrong == "}":
         return Fix('Remove the "}"', (Edit(*within(document, node, start, end), ""),))
+    if wrong.startswith("{{"):
+        return Fix(f"Write {wrong[1:-1]}", (Edit(*within(document, node, start, end), spelt(wrong[1:-1])[1:-1]),))
+    if angled := _ANGLED(text, start):
+        return Fix(f"Write {{{angled[1]}}}", (Edit(*within(document, node, *angled.span()), f"{{{angled[1]}}}"),))
+    if wrong == ">":
+        return None
     if len(wrong) == 1 and "must be percent-encoded" in mistake.message:
         return Fix(
             f"Write {quote(wrong, safe='')}", (Edit(*within(document, node, start, end), quote(wrong, safe="")),)
@@ -152,5 +185,6 @@ def _mended(document: JsonDocument, node: Scalar, template: Template, mistake: M
     if wrong == ",":
         return Fix("Remove the comma", (Edit(*within(document, node, start, end), ""),))
     if wrong.strip() != wrong and wrong.strip():
-        return Fix("Remove the space", (Edit(*within(document, node, start, end), wrong.strip()),))
+        bare = spelt(wrong.strip())[1:-1]
+        return Fix("Remove the space", (Edit(*within(document, node, start, end), bare),), True)
     return None

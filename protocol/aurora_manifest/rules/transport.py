@@ -11,6 +11,7 @@ from aurora_manifest.misspellings import Guesses
 from aurora_manifest.model import Capability, members
 from aurora_manifest.rules.places import GUESSES, IGNORE, mistaken
 from aurora_manifest.rules.registry import RuleMatch, at, at_name, capability_rule
+from aurora_manifest.rules.templates import COLON_STEP
 from aurora_manifest.templates import placed
 
 LOCATIONS = ("path", "query", "header", "body")
@@ -53,11 +54,15 @@ def goes_nowhere(capability: Capability, document: JsonDocument) -> Iterator[Rul
     variables = placed(template)
     located = capability.location.value if capability.location else {}
     lookalikes: set[str] | None = None
+    routed = COLON_STEP.findall(template.text)
     for member in members(capability.mapping):
+        if member.name in routed:  # `url-template-colon` tells that
+            continue
         if member.name not in variables and member.name not in located and member.name != IGNORE:
             # One that a variable was to name has its place, as soon as both are called the same.
             lookalikes = lookalikes if lookalikes is not None else {*mistaken(capability).values()}
-            fix = None if member.name in lookalikes else adding_member(document, action, "encoding", "query")
+            settled = routed or member.name in lookalikes
+            fix = None if settled else adding_member(document, action, "encoding", "query")
             message = f'{quoted(member.name)} is never sent: it is not in the URL template and there is no "encoding"'
             yield at_name(member, message, (*capability.path, "action", "parameterMapping", member.name), fix)
 
@@ -78,7 +83,7 @@ def location_unknown(capability: Capability, document: JsonDocument) -> Iterator
         shown = quoted(text) if isinstance(node.value, str) else described(node.value)
         message = f"{shown} is not a location: use {alternatives(LOCATIONS)}"
         path = (*capability.path, "action", "parameterLocation", member.name)
-        yield at(node, message, path, writing(node, meant) if meant else None)
+        yield at(node, message, path, writing(node, meant, loss_free=text.lower() == meant) if meant else None)
 
 
 @capability_rule("parameter-location-conflict", "warning")

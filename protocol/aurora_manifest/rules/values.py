@@ -6,9 +6,9 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from aurora_manifest.edits import removing_item
+from aurora_manifest.edits import removing_item, same
 from aurora_manifest.findings import Edit, Fix
-from aurora_manifest.json.document import Array, JsonDocument
+from aurora_manifest.json.document import Array, JsonDocument, Node
 from aurora_manifest.json.value_text import described, quoted, type_in_words
 from aurora_manifest.model import Capability, value
 from aurora_manifest.rules.keywords import LIMITS, TYPES, is_count, is_number, is_of_type
@@ -54,18 +54,19 @@ def useless_choices(capability: Capability, document: JsonDocument) -> Iterator[
         if not choices.items and not choices.broken:
             yield at(choices, '"enum" allows no value at all', path)
         kind = schema.node.value.get("type")
-        seen: set[str] = set()
+        seen: dict[str, Node] = {}
         for index, node in enumerate(choices.items):
             if node.start == node.end:
                 continue
             key = _key(node.value)
             if key in seen:
-                fix = removing_item(choices, index, "Remove the second")
+                loss_free = same(document.text, seen[key], node)
+                fix = removing_item(choices, index, "Remove the second", loss_free=loss_free)
                 yield at(node, f"{described(node.value)} is in the list twice", (*path, index), fix)
             elif isinstance(kind, str) and kind in TYPES and not is_of_type(node.value, kind):
                 message = f"{described(node.value)} can never be given: the type is {type_in_words(kind)}"
                 yield at(node, message, (*path, index), removing_item(choices, index, "Remove it"))
-            seen.add(key)
+            seen.setdefault(key, node)
 
 
 @capability_rule("parameters-default", "warning")

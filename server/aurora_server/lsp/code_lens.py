@@ -1,4 +1,4 @@
-"""Code lenses: above a definition, who calls it and what is edited together with it; above a spec, its deliverable."""
+"""Code lenses: above a definition, who calls it and inherits from it; above a spec, its deliverable."""
 
 from __future__ import annotations
 
@@ -7,18 +7,15 @@ from typing import TYPE_CHECKING, Any
 from lsprotocol import types
 
 from aurora_memory.chunks import MODULE_NAME, CodeChunk
-from aurora_protocol.methods import RelatedChunk
+from aurora_memory.views import Usage
+from aurora_protocol.human_text import used
 from aurora_server.lsp import deliverable_lens
 from aurora_server.lsp.location import place_of
 from aurora_server.lsp.manifests.code_lens import lenses as manifest_lenses
 from aurora_server.lsp.manifests.document_cache import manifest_of
-from aurora_server.lsp.memory_text import counted
 
 if TYPE_CHECKING:
     from aurora_server.lsp.server import AuroraServer
-
-NAMED = 2
-"""Co-edited chunks named in a lens."""
 
 
 def register(server: AuroraServer) -> None:
@@ -41,8 +38,8 @@ async def code_lenses(ls: AuroraServer, params: types.CodeLensParams) -> list[ty
     of_spec = await deliverable_lens.lenses(ls, uri)
     if of_spec:
         return of_spec
-    related = await place.workspace.buffers.related(place.path, place.text)
-    return [_lens(chunk, links) for chunk, links in related if chunk.name != MODULE_NAME and summary(links)]
+    usages = await place.workspace.buffers.usages(place.path, place.text)
+    return [_lens(chunk, usage) for chunk, usage in usages if chunk.name != MODULE_NAME and summary(usage)]
 
 
 def resolve(ls: AuroraServer, lens: types.CodeLens) -> types.CodeLens:
@@ -55,20 +52,16 @@ def resolve(ls: AuroraServer, lens: types.CodeLens) -> types.CodeLens:
     return lens
 
 
-def summary(links: list[RelatedChunk]) -> str:
-    """`3 callers · edited with parse, render`; empty when there is nothing to say."""
-    callers = sum(link.relation == "called by" for link in links)
-    heirs = sum(link.relation == "inherited by" for link in links)
-    together = [link.name for link in links if link.relation == "edited with"]
-    words = [counted(callers, "caller")] if callers else []
-    if heirs:
-        words.append(counted(heirs, "subclass") if heirs == 1 else f"{heirs} subclasses")
-    if together:
-        words.append(f"edited with {', '.join(together[:NAMED])}")
-    return " · ".join(words)
+def summary(usage: Usage) -> str:
+    """`3 callers and maybe 1 more · 2 subclasses`; empty when there is nothing to say."""
+    said = (
+        used(usage.callers, usage.likely_callers, "caller"),
+        used(usage.subclasses, usage.likely_subclasses, "subclass"),
+    )
+    return " · ".join(filter(None, said))
 
 
-def _lens(chunk: CodeChunk, links: list[RelatedChunk]) -> types.CodeLens:
+def _lens(chunk: CodeChunk, usage: Usage) -> types.CodeLens:
     line = chunk.line_start - 1
     start = types.Position(line, 0)
-    return types.CodeLens(types.Range(start, start), data={"id": chunk.id, "title": summary(links)})
+    return types.CodeLens(types.Range(start, start), data={"id": chunk.id, "title": summary(usage)})

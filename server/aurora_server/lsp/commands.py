@@ -1,4 +1,4 @@
-"""`workspace/executeCommand`: every `aurora/*` request as a command, for editors that cannot send requests of ours."""
+"""`workspace/executeCommand`: the `aurora/*` requests of `COMMANDS` as commands, for editors that cannot send ours."""
 
 from __future__ import annotations
 

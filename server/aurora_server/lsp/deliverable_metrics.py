@@ -12,6 +12,7 @@ from aurora_deliverables.event_request import moment
 from aurora_protocol import deliverable_methods as methods
 from aurora_protocol.deliverable_methods import MetricsParams, ReportParams
 from aurora_server.lsp.server import params_as
+from aurora_server.workspace.repository_changes import by_repository, each_once
 
 if TYPE_CHECKING:
     from aurora_deliverables.deliverable import Deliverable
@@ -32,10 +33,11 @@ async def metrics(ls: AuroraServer, value: object) -> Any:
     from aurora_server.workspace.deliverable_documents import metrics_reply
 
     params = params_as(MetricsParams, value)
-    known = {str(each.root): list(await each.deliverables.all()) for each in await ls.folders.opened()}
+    known = await by_repository(await ls.folders.opened())
     usual = ls.core.settings.deliverables
     days, count = params.window_days or usual.window_days, params.window_count or usual.window_count
-    return await asyncio.to_thread(metrics_reply, known, time.time(), days, count, params.by)
+    now = time.time() if params.as_of is None else moment(params.as_of, "as_of")
+    return await asyncio.to_thread(metrics_reply, known, now, days, count, params.by)
 
 
 async def report(ls: AuroraServer, value: object) -> Any:
@@ -54,8 +56,8 @@ async def report(ls: AuroraServer, value: object) -> Any:
         raise InvalidRequest("`start` must be before `end`")
     homes = {
         id(each): (each, workspace)
-        for workspace in await ls.folders.opened()
-        for each in await workspace.deliverables.all()
+        for workspace, each in await each_once(await ls.folders.opened())
+        if each.kind == "change"
     }
     deliverables = [each for each, _ in homes.values()]
 

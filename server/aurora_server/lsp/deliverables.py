@@ -22,6 +22,7 @@ from aurora_protocol import deliverable_methods as methods
 from aurora_server.lsp.documents import path_of
 from aurora_server.session.errors import REQUEST_FAILED, RequestError
 from aurora_server.workspace.deliverable_ingest import ingest
+from aurora_server.workspace.repository_changes import each_once
 
 if TYPE_CHECKING:
     from aurora_deliverables.deliverable import Deliverable
@@ -82,9 +83,11 @@ async def _starting(workspaces: Sequence[Workspace], request: EventRequest) -> t
         raise InvalidRequest("`change_id` is missing; name the change that begins")
     if len(workspaces) > 1:
         for workspace in workspaces:
-            if await workspace.deliverables.get(request.change_id) is not None:
-                return workspace, request.change_id
-    return _only(workspaces), request.change_id
+            if (known := await workspace.deliverables.get(request.change_id)) is not None:
+                return workspace, known.change_id
+    only = _only(workspaces)
+    known = await only.deliverables.get(request.change_id)
+    return only, request.change_id if known is None else known.change_id
 
 
 async def _known(workspaces: Sequence[Workspace], request: DeliverableRequest) -> tuple[Workspace, Deliverable]:
@@ -95,6 +98,9 @@ async def _known(workspaces: Sequence[Workspace], request: DeliverableRequest) -
             for workspace in workspaces
             if (each := await workspace.deliverables.get(request.change_id)) is not None
         ]
+        if len(found) > 1:
+            once = [each for each in await each_once(workspaces) if each[1].change_id == found[0][1].change_id]
+            found = once if len(once) == 1 else found
         if len(found) == 1:
             return found[0]
         if found:
@@ -104,7 +110,7 @@ async def _known(workspaces: Sequence[Workspace], request: DeliverableRequest) -
         (workspace, each)
         for workspace in workspaces
         for each in await workspace.deliverables.all()
-        if each.status not in ENDED
+        if each.status not in ENDED and each.kind == "change"
     ]
     if len(opened) == 1:
         return opened[0]
@@ -118,7 +124,7 @@ async def _known(workspaces: Sequence[Workspace], request: DeliverableRequest) -
 
 
 async def _others(workspaces: Sequence[Workspace]) -> str:
-    names = [each.change_id for workspace in workspaces for each in await workspace.deliverables.all()]
+    names = [each.change_id for _, each in await each_once(workspaces) if each.kind == "change"]
     if not names:
         return "none was started yet; begin it with `start`"
     more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
@@ -126,7 +132,7 @@ async def _others(workspaces: Sequence[Workspace]) -> str:
 
 
 async def _listed(workspaces: Sequence[Workspace], request: ListRequest) -> list[Deliverable]:
-    found = [each for workspace in workspaces for each in await workspace.deliverables.all()]
+    found = [each for _, each in await each_once(workspaces) if each.kind == (request.kind or "change")]
     if request.status == "open":
         found = [each for each in found if each.status not in ENDED]
     elif request.status is not None:

@@ -31,6 +31,7 @@ async def explain(ls: AuroraServer, value: object) -> ExplainResult | None:
     if place is None:
         return None
     position = await in_code_points(ls, params.uri, params.position)
+    place.workspace.uses.looked_at(place.workspace.relative(place.path), position.line + 1)
     return await place.workspace.buffers.explain_at(place.path, position.line, position.character, place.text)
 
 

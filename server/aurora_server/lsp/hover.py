@@ -29,7 +29,10 @@ LONGEST_QUERY = 100
 
 BEHIND = "changes pending: files are being checked"
 
-_ORDER = ("called by", "calls", "inherits", "inherited by", "edited with")
+_ORDER = (
+    *("called by", "maybe called by", "calls", "inherits", "inherited by", "maybe inherited by", "edited with"),
+    *("maybe calls", "maybe inherits"),
+)
 _UNMENTIONED = frozenset({"contains", "contained in", "imports", "imported by", "used", "used by"})
 
 
@@ -54,6 +57,7 @@ async def hover(ls: AuroraServer, params: types.HoverParams) -> types.Hover | No
     if of_deliverable is not None:
         return of_deliverable
     position = await in_code_points(ls, uri, params.position)
+    place.workspace.uses.looked_at(place.workspace.relative(place.path), position.line + 1)
     explained = await place.workspace.buffers.explain_at(place.path, position.line, position.character, place.text)
     if explained is None:
         return None
@@ -105,17 +109,27 @@ def why(explained: ExplainResult, now: datetime) -> str:
 
 
 def _related(explained: ExplainResult, show: Callable[[RelatedChunk], str]) -> str:
+    chunk = explained.chunk
     groups: dict[str, list[RelatedChunk]] = {relation: [] for relation in _ORDER}
     for link in explained.relations:
         if link.relation not in _UNMENTIONED:
-            groups.setdefault(link.relation, []).append(link)
-    return " · ".join(_group(relation, links, show) for relation, links in groups.items() if links)
+            groups.setdefault(f"maybe {link.relation}" if link.likely else link.relation, []).append(link)
+    # Links are cut off where there are many; what is counted is not.
+    counts = {
+        "called by": chunk.callers,
+        "maybe called by": chunk.likely_callers,
+        "inherited by": chunk.subclasses,
+        "maybe inherited by": chunk.likely_subclasses,
+    }
+    return " · ".join(
+        _group(relation, links, counts.get(relation, len(links)), show) for relation, links in groups.items() if links
+    )
 
 
-def _group(relation: str, links: list[RelatedChunk], show: Callable[[RelatedChunk], str]) -> str:
+def _group(relation: str, links: list[RelatedChunk], total: int, show: Callable[[RelatedChunk], str]) -> str:
     named = ", ".join(show(link) for link in links[:NAMED])
-    more = f" and {len(links) - NAMED} more" if len(links) > NAMED else ""
-    return f"{relation} {named}{more}"
+    left = max(total, len(links)) - len(links[:NAMED])
+    return f"{relation} {named}{f' and {left} more' if left else ''}"
 
 
 def _quoted(pattern: PatternUse) -> str:

@@ -88,6 +88,7 @@ def merged(params: RecallParams, answers: list[tuple[Workspace, RecallResult]], 
         freshness=freshness([answer.freshness for _, answer in answers]),
         results=results,
         hint=hint,
+        missing=not results and any(answer.missing for _, answer in answers),
         logs=sorted((log for _, answer in answers for log in answer.logs), key=lambda log: -log.score)[:MAX_LOGS],
     )
 

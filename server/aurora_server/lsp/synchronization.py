@@ -20,10 +20,14 @@ def register(server: AuroraServer) -> None:
     server.feature(types.TEXT_DOCUMENT_DID_SAVE, types.SaveOptions(include_text=False))(did_save)
 
 
-def did_open(ls: AuroraServer, params: types.DidOpenTextDocumentParams) -> None:
-    """Tell who follows open documents."""
+async def did_open(ls: AuroraServer, params: types.DidOpenTextDocumentParams) -> None:
+    """Tell who follows open documents, and memory that what it recalled there is of use."""
     for callback in ls.on_open:
         callback(params.text_document.uri)
+    path = path_of(params.text_document.uri)
+    workspace = await ls.folders.owner(path) if path is not None else None
+    if path is not None and workspace is not None:
+        workspace.uses.opened(workspace.relative(path))
 
 
 def did_change(ls: AuroraServer, params: types.DidChangeTextDocumentParams) -> None:

@@ -10,6 +10,7 @@ import msgspec
 from msgspec import Meta
 
 from aurora_protocol import methods, query_methods
+from aurora_protocol.human_text import plain, shorten
 from aurora_server.mcp.daemon_link import DaemonLink, Heard
 from aurora_server.mcp.replies import (
     DEFAULT_TOKENS,
@@ -27,43 +28,64 @@ _TRAILER = 40
 """Tokens kept for what is said at the end."""
 
 
-class RecalledChunk(StructuredContent, frozen=True, kw_only=True):
-    id: str
-    kind: str
-    name: str
-    file: str
-    line_start: int
-    line_end: int
-    score: float
-    signature: str
+_LONGEST_LINE = 150
+"""Characters of a result that is told without its text: some 35 tokens."""
 
 
-class RecallContent(StructuredContent, frozen=True, kw_only=True):
-    """`omitted`: so many results did not fit; `pending_files` are not indexed yet."""
+def places_reply(result: dict[str, Any], tokens: int) -> ToolReply:
+    """A recall's results, best first, a line each, told once: no links, no second form of the same.
 
-    results: list[RecalledChunk]
-    omitted: int
-    pending_files: int
+    A result's id is `code:` (`know:`), its file and its name, which are in the line.
+    """
+    lines: list[str] = []
+    left = tokens - _TRAILER
+    for number, found in enumerate(result["results"], start=1):
+        line = _line(number, found)
+        if (price := cost(line) + 1) > left:
+            break
+        left -= price
+        lines.append(line)
+    omitted = len(result["results"]) - len(lines)
+    if not result["results"]:
+        lines.append(within(result.get("hint") or "Memory knows nothing like that.", left))
+    elif omitted:
+        lines.append(f"({omitted} more did not fit; ask for more with `max_tokens`)")
+    return ToolReply("\n".join([*lines, *_behind(result["freshness"])]))
 
 
-def hits_reply(result: dict[str, Any], tokens: int, *, structured: bool = False) -> ToolReply:
-    """A recall's results, best first. Text, links and structured content cost at most `tokens` together."""
+def _line(number: int, found: dict[str, Any]) -> str:
+    if not found["file"]:
+        return shorten(f"{number}. {found['id']} {plain(found.get('signature') or '')}", _LONGEST_LINE)
+    place = f"{number}. {found['name']} {found['file']}:{found['line_start']}-{found['line_end']}"
+    also = ", ".join(f"{each['name']} :{each['line_start']}" for each in found.get("also") or ())
+    told = [f"also {also}" if also else "", plain(found.get("summary") or "")]
+    said = next((each for each in told if each and len(place) + 3 + len(each) <= _LONGEST_LINE), "")
+    return f"{place} — {said}" if said else place
+
+
+def _behind(freshness: dict[str, Any]) -> list[str]:
+    """What is not known yet, on a line at the end."""
+    if freshness["indexed_at"] is None:
+        return ["(memory of this workspace is still being built; ask again in a minute)"]
+    behind = freshness["pending_files"]
+    return [f"({behind} files are not indexed yet)"] if behind else []
+
+
+def hits_reply(result: dict[str, Any], tokens: int) -> ToolReply:
+    """A recall's results with their texts, best first; links lead to what does not fit. Costs at most `tokens`."""
     lines: list[str] = []
     links: list[MoreLink] = []
-    told: list[RecalledChunk] = []
     left = tokens - _TRAILER
     for number, found in enumerate(result["results"], start=1):
         place = f"{found['file']}:{found['line_start']}-{found['line_end']}" if found["file"] else found["id"]
         block = _block(number, found, place)
         more = MoreLink(chunk_uri(found["id"]), found["name"], place)
-        linked = len(links) < MAX_LINKS and (structured or not found.get("content") or found.get("excerpt", False))
-        hit = _hit(found) if structured else None
-        price = cost(block) + more.cost * linked + (cost(msgspec.json.encode(hit).decode()) if hit else 0)
+        linked = len(links) < MAX_LINKS and (not found.get("content") or found.get("excerpt", False))
+        price = cost(block) + more.cost * linked
         if price <= left:
             left -= price
             lines.append(block)
             links += [more] * linked
-            told += [hit] if hit else []
         elif more.cost <= left and len(links) < MAX_LINKS:
             left -= more.cost
             links.append(more)
@@ -72,15 +94,7 @@ def hits_reply(result: dict[str, Any], tokens: int, *, structured: bool = False)
         lines.append(within(result.get("hint") or "Memory knows nothing like that.", left))
     elif omitted:
         lines.append(f"({omitted} more did not fit; links lead to them, or ask for more tokens)")
-    behind = result["freshness"]["pending_files"]
-    if result["freshness"]["indexed_at"] is None:
-        lines.append("(memory of this workspace is still being built; ask again in a minute)")
-    elif behind:
-        lines.append(f"({behind} files are not indexed yet)")
-    data = (
-        msgspec.to_builtins(RecallContent(results=told, omitted=omitted, pending_files=behind)) if structured else None
-    )
-    return ToolReply("\n".join(lines), tuple(links), data)
+    return ToolReply("\n".join([*lines, *_behind(result["freshness"])]), tuple(links))
 
 
 def _block(number: int, found: dict[str, Any], place: str) -> str:
@@ -92,19 +106,6 @@ def _block(number: int, found: dict[str, Any], place: str) -> str:
     if found.get("content"):
         block.append(_fenced(found["content"], found["language"]))
     return "\n".join(block)
-
-
-def _hit(found: dict[str, Any]) -> RecalledChunk:
-    return RecalledChunk(
-        id=found["id"],
-        kind=found["kind"],
-        name=found["name"],
-        file=found["file"],
-        line_start=found["line_start"],
-        line_end=found["line_end"],
-        score=round(found["score"], 4),
-        signature=found.get("signature") or "",
-    )
 
 
 def _fenced(content: str, language: str) -> str:
@@ -182,7 +183,7 @@ async def _recall(link: DaemonLink, given: Recall, heard: Heard) -> ToolReply:
     params: dict[str, Any] = {"query": given.query, "limit": given.limit}
     if given.types:
         params["types"] = given.types
-    return hits_reply(await _known(link, params, heard), given.max_tokens, structured=True)
+    return places_reply(await _known(link, params, heard), given.max_tokens)
 
 
 async def _retrieve(link: DaemonLink, given: RetrieveContext, heard: Heard) -> ToolReply:
@@ -201,7 +202,10 @@ async def _explain(link: DaemonLink, given: Explain, _: Heard) -> ToolReply:
         lines.append(f"used: {', '.join(found['accesses'][:10])}")
     if found["commits"]:
         lines.append(f"changed: {', '.join(found['commits'][:10])}")
-    lines += [f"{each['relation']} {each['name']} ({each['id']})" for each in found["relations"][:60]]
+    lines += [
+        f"{'maybe ' if each.get('likely') else ''}{each['relation']} {each['name']} ({each['id']})"
+        for each in found["relations"][:60]
+    ]
     text = "\n".join(line for line in lines if line)
     more = MoreLink(chunk_uri(chunk["id"]), chunk["name"])
     links = (more,) if more.cost < given.max_tokens // 2 else ()
@@ -218,11 +222,10 @@ MEMORY_TOOLS = (
         name="aurora_recall",
         title="Recall",
         description="Find functions, documents and earlier solutions in this workspace's memory: what is most useful "
-        "for the query now, best first, with file, lines and signature. Takes words or names of code. Milliseconds, "
-        "free and local; ask it before you search files. Links lead to each one's text.",
+        "for the query now, best first: name, file and lines. Takes words or names of code. Milliseconds, free and "
+        "local; ask it before you search files. A result's id is `code:FILE:NAME`, which aurora_explain takes.",
         takes=Recall,
         handler=_recall,
-        gives=RecallContent,
     ),
     Tool(
         name="aurora_retrieve_context",

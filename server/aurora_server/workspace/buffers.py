@@ -15,9 +15,9 @@ from aurora_memory.recall import Focus
 from aurora_memory.store import chunk_reader, relation_reader
 from aurora_memory.store.reader import Reader
 from aurora_memory.store.reader_thread import ReaderThread
-from aurora_memory.views import ChunkView
-from aurora_protocol.methods import ExplainResult, RelatedChunk
-from aurora_server.workspace import explanation, recall_documents
+from aurora_memory.views import ChunkView, Usage
+from aurora_protocol.methods import ExplainResult
+from aurora_server.workspace import explanation
 from aurora_server.workspace.focus import LATELY, MAX_LATELY, EditorCursor, focus_of
 from aurora_server.workspace.symbol_at import chunk_at, innermost
 
@@ -53,8 +53,8 @@ class Buffers:
         parsed = await self._parsed(self._relative(path), text)
         return list(parsed.chunks) if parsed else []
 
-    async def related(self, path: Path, text: str | None) -> list[tuple[CodeChunk, list[RelatedChunk]]]:
-        """A file's definitions as they stand in `text`, each with who calls or inherits it; nothing for documents."""
+    async def usages(self, path: Path, text: str | None) -> list[tuple[CodeChunk, Usage]]:
+        """A file's definitions as they stand in `text`, each with how often it is used; nothing for documents."""
         relative = self._relative(path)
         if documents.for_path(relative) is not None:
             return []
@@ -62,18 +62,13 @@ class Buffers:
         parsed = await self._parsed(relative, source) if source is not None else None
         if parsed is None:
             return []
-        stored, callers = await self._read(_with_callers, relative)
+        stored, usages = await self._read(_with_usages, relative)
         ids: dict[tuple[str, int], int] = {}
         seen: Counter[str] = Counter()
         for chunk in stored:
             ids[chunk.name, seen[chunk.name]] = chunk.id
             seen[chunk.name] += 1
-        found: list[tuple[CodeChunk, list[RelatedChunk]]] = []
-        for each in parsed.chunks:
-            others = callers.get(ids.get((each.name, each.ordinal), -1), [])
-            relation = "inherited by" if each.kind in ("class", "interface", "struct", "trait") else "called by"
-            found.append((each, [recall_documents.link(relation, other) for other in others]))
-        return found
+        return [(each, usages.get(ids.get((each.name, each.ordinal), -1), Usage())) for each in parsed.chunks]
 
     async def focus(self, cursor: EditorCursor, now: float) -> Focus | None:
         """Focus: what the editor shows, as shares of attention."""
@@ -128,9 +123,10 @@ def _with_edited(reader: Reader, path: str, since: float) -> tuple[list[ChunkVie
     return chunk_reader.of_file(reader, path), chunk_reader.changed_since(reader, since, MAX_LATELY)
 
 
-def _with_callers(reader: Reader, path: str) -> tuple[list[ChunkView], dict[int, list[ChunkView]]]:
-    """A file's chunks, and who calls or inherits each by its row, in one call."""
-    return chunk_reader.of_file(reader, path), relation_reader.callers_in(reader, path)
+def _with_usages(reader: Reader, path: str) -> tuple[list[ChunkView], dict[int, Usage]]:
+    """A file's chunks, and how often each is used by its row, in one call."""
+    stored = chunk_reader.of_file(reader, path)
+    return stored, relation_reader.usages(reader, [chunk.id for chunk in stored])
 
 
 def _read(path: Path) -> str | None:

@@ -33,12 +33,25 @@ class ClaudeHooks:
     """Turns hooks into events. Belongs to the event loop's thread."""
 
     def __init__(
-        self, deliverables: Deliverables, detecting: DeliverableDetection, now: Callable[[], float] = time.time
+        self,
+        root: Path,
+        deliverables: Deliverables,
+        detecting: DeliverableDetection,
+        now: Callable[[], float] = time.time,
     ) -> None:
+        self._root = root
         self._deliverables = deliverables
         self._detecting = detecting
         self._now = now
         self._sessions: OrderedDict[str, _Session] = OrderedDict()
+
+    def unattributed(self, payload: object) -> str | None:
+        """A sentence where a hook's work cannot be told apart: several deliverables are open, and nothing names one."""
+        session = self._sessions.get(claude_code.decode(payload).session_id)
+        open_ = self._detecting.open_ids
+        if not self._detecting.settings.hooks or len(open_) < 2 or (session is not None and session.change_id):
+            return None
+        return f"unattributed: {len(open_)} deliverables are open, and no file, branch or session tells which it is for"
 
     async def events_of(self, payload: object) -> list[Event]:
         """The events that a hook's JSON tells, to be recorded; none while no deliverable is open.
@@ -50,16 +63,40 @@ class ClaudeHooks:
             return []
         session = self._session(hook.session_id)
         waited, now = self._waited(hook, session), self._now()
-        found = await self._detecting.at_work(now, session.change_id)
-        if found is None:
+        change_id = await self._change_of(hook, session)
+        if change_id is None:
             session.change_id = None
             return self._prompted(hook, session, now)
-        session.change_id = found.change_id
-        at = await self._deliverables.moment(found.change_id)
-        events = claude_code.events_of(hook, found.change_id, at, waited)
+        session.change_id = change_id
+        if change_id not in self._detecting.open_ids:  # over: what its last turn spent is told after that
+            return await self._tokens(hook, session, change_id) if hook.hook_event_name in claude_code.TURN_ENDS else []
+        at = await self._deliverables.moment(change_id)
+        events = claude_code.events_of(hook, change_id, at, waited)
         if hook.hook_event_name in claude_code.TURN_ENDS:
-            events += await self._tokens(hook, session, found.change_id)
+            events += await self._tokens(hook, session, change_id)
+        if hook.hook_event_name == "SessionEnd" and change_id == prompts.change_of(hook.session_id):
+            failed = (await self._detecting.known(change_id)).tests_passed is False
+            events += prompts.ended(hook.session_id, await self._deliverables.moment(change_id), failed=failed)
         return events
+
+    async def _change_of(self, hook: Hook, session: _Session) -> str | None:
+        """The deliverable that a hook belongs to: by the file it edited, the branch, then what the session worked on.
+
+        What a session worked on is still its own after the end, until it is asked for something else.
+        """
+        edited = claude_code.edited_file(hook)
+        if edited is not None:
+            path = Path(edited)
+            if path.is_absolute() and path.is_relative_to(self._root):
+                path = path.relative_to(self._root)
+            change_id = self._detecting.change_at(path.as_posix())
+            if change_id is not None:
+                return change_id
+        own = session.change_id
+        if own is not None and own not in self._detecting.open_ids and hook.hook_event_name != "UserPromptSubmit":
+            return own
+        found = await self._detecting.at_work(own)
+        return found.change_id if found is not None else None
 
     def _prompted(self, hook: Hook, session: _Session, now: float) -> list[Event]:
         """A prompt while nothing is open begins a deliverable, where that is wanted."""

@@ -14,14 +14,15 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from aurora_deliverables.deliverable import Deliverable
 from aurora_deliverables.deliverables import Deliverables
-from aurora_deliverables.detection import commits, work_phase
+from aurora_deliverables.detection import change_history, commits, work_phase
 from aurora_deliverables.detection.attribution import Attributed, Open, attribute
 from aurora_deliverables.detection.observation import Observation, news
 from aurora_deliverables.detection.recorded_state import RecordedState, told
-from aurora_deliverables.events import Ended, Event, TasksCounted, TestsRan, ToolCalled
+from aurora_deliverables.events import Ended, Event, Renamed, TasksCounted, TestsRan, ToolCalled
 from aurora_deliverables.evidence import event_id, shown
 from aurora_indexer.files.gitdir import Head, find_git_directory, read_head
 from aurora_indexer.git import commands
@@ -30,7 +31,8 @@ from aurora_indexer.indexer import Indexer
 from aurora_memory import StoreError
 from aurora_memory.store import Store, file_reader
 from aurora_server.configuration.settings import DetectSettings
-from aurora_server.workspace.spec_files import Specs
+from aurora_server.workspace.change_history import WorkspaceGit
+from aurora_server.workspace.spec_files import OPENSPEC, Specs
 
 logger = logging.getLogger(__name__)
 
@@ -43,6 +45,8 @@ LONGEST_HOLD = 1.0
 KEPT_TOLD = 256
 MAX_PATHS = 5000
 HEAD_FACT = "deliverables_head"
+ASK_AGAIN = 2.0
+"""Seconds, at the least, after which git is asked again for a spec that lies on another branch."""
 
 
 class _Noted(Struct):
@@ -80,6 +84,8 @@ class DeliverableDetection:
         self._indexer = indexer
         self._now = now
         self._specs = Specs(root, settings)
+        self._git = WorkspaceGit(root)
+        self._last_seen: dict[tuple[str, str], Observation] = {}
         self._noted = _Noted(set(), {}, {}, [])
         self._wake = asyncio.Event()
         self._last_note = 0.0
@@ -110,13 +116,23 @@ class DeliverableDetection:
         self._begun = False
         self._wake.set()
 
-    async def at_work(self, now: float, sticky: str | None = None) -> Attributed | None:
-        """The deliverable that is worked on now: the branch's, else `sticky` while it is open, else the likeliest."""
+    @property
+    def open_ids(self) -> list[str]:
+        """The deliverables that are open."""
+        return list(self._open)
+
+    def change_at(self, path: str) -> str | None:
+        """The deliverable whose spec the file at `path` (relative, `/`) is a part of, where one is known."""
+        names = (self._specs.change_id(source, key) for source, key in self._specs.of(path))
+        return next((each for name in names if (each := self._deliverables.named(name)) in self._open), None)
+
+    async def at_work(self, sticky: str | None = None) -> Attributed | None:
+        """The deliverable that is worked on now: the branch's, else `sticky` while it is open, else the only one."""
         if not self._open:
             return None
         branch = await self._branch()
-        open_ = [Open(each.change_id, each.updated_at) for each in self._open.values()]
-        found = attribute(open_, branch, now)
+        open_ = [Open(each.change_id, each.names) for each in self._open.values()]
+        found = attribute(open_, branch)
         if sticky in self._open and (found is None or not found.why.startswith("on branch")):
             return Attributed(sticky, "the session's")
         return found
@@ -150,7 +166,7 @@ class DeliverableDetection:
 
     def _told_of(self, events: Sequence[Event], changed: Sequence[Deliverable]) -> None:
         for deliverable in changed:
-            if deliverable.status in ("completed", "failed"):
+            if deliverable.status in ("completed", "failed") or deliverable.kind == "run":
                 self._open.pop(deliverable.change_id, None)
                 self._edited_at.pop(deliverable.change_id, None)
             else:
@@ -189,7 +205,7 @@ class DeliverableDetection:
         self._open = {
             each.change_id: each
             for each in await self._deliverables.all()
-            if each.status not in ("completed", "failed")
+            if each.status not in ("completed", "failed") and each.kind == "change"
         }
         self._head = await asyncio.to_thread(self._read_head)
         files = await self._store.read(file_reader.files)
@@ -197,7 +213,12 @@ class DeliverableDetection:
         for each in self._open.values():
             spec = each.spec_source
             if spec is not None and spec.framework in self._specs.sources:
-                found.add((spec.framework, self._specs.key_of(spec.framework, each.change_id, spec.spec_id)))
+                found.add(
+                    (
+                        spec.framework,
+                        self._specs.key_of(spec.framework, (each.change_id, *each.names)[-1], spec.spec_id),
+                    )
+                )
         await self._look(_Noted(found, {}, {}, [], head=self.settings.git))
 
     async def _wait(self) -> None:
@@ -217,17 +238,26 @@ class DeliverableDetection:
 
     async def _look(self, noted: _Noted) -> None:
         ended: list[Observation] = []
+        found: dict[tuple[str, str], Observation] = {}
+        missed: list[tuple[str, str]] = []
         for source, key in sorted(noted.specs):
             seen = await asyncio.to_thread(self._specs.see, source, key)
             if seen is None:
-                await self._missed(source, key)
-                continue
-            self._gone.pop((source, key), None)
-            self._seen_on[key] = await self._branch()
+                missed.append((source, key))
+            else:
+                found[source, key] = seen
+        for mark in missed:
+            await self._renamed(mark, found)
+        for mark, seen in found.items():
+            self._gone.pop(mark, None)
+            self._seen_on[mark[1]] = await self._branch()
+            self._last_seen[mark] = seen
             if seen.ending is not None:
                 ended.append(seen)
             else:
                 await self._look_at_spec(seen)
+        for source, key in missed:
+            await self._missed(source, key)
         if noted.unsure and await self._only_committed():
             noted.edits.update(noted.unsure)
         if noted.edits or noted.tests:
@@ -236,8 +266,12 @@ class DeliverableDetection:
             await self._look_at_spec(seen)
         if noted.head:
             await self._look_at_commits()
+            await self._look_at_history()
 
     async def _look_at_spec(self, seen: Observation) -> None:
+        if seen.source == OPENSPEC and self.settings.git:
+            seen = await self._dated_by_git(seen)
+        seen = replace(seen, change_id=self._deliverables.named(seen.change_id))
         before = await self.known(seen.change_id)
         events = news(seen, before, self._now())
         if not events:
@@ -251,22 +285,126 @@ class DeliverableDetection:
 
     async def _missed(self, source: str, key: str) -> None:
         """A spec is not there. It may be on another branch; where it is not, it is given some time to come back."""
-        change_id = self._specs.change_id(source, key)
+        name = self._specs.change_id(source, key)
+        change_id = self._deliverables.named(name)
         mark = (source, key)
-        if change_id not in self._open or key not in self._seen_on or await self._branch() != self._seen_on[key]:
+        known = self._open.get(change_id)
+        if known is None or name != (known.names[-1] if known.names else change_id):
             self._gone.pop(mark, None)
             return
         minutes = self.settings.abandoned_minutes
         due = self._gone.setdefault(mark, time.monotonic() + minutes * 60)
         if time.monotonic() < due:
             return
-        del self._gone[mark]
+        place = self._specs.place(source, key)
+        elsewhere = None if self._specs.is_plugged(source) else await self._git.elsewhere(place)
+        if elsewhere is None and self._seen_on.get(key, "") != await self._branch():
+            self._gone.pop(mark, None)
+            return
+        if elsewhere:
+            self._gone[mark] = time.monotonic() + max(ASK_AGAIN, minutes * 60)
+            return
+        self._gone.pop(mark, None)
+        removed = None
+        if source == OPENSPEC and self.settings.git:
+            history = (await self._git.history()).get(name)
+            if history is not None:
+                await self._told_by_git(history)
+                if change_id not in self._open or history.name != name:
+                    return
+                removed = history.removed
         before = await self.known(change_id)
-        said = f"{self._specs.place(source, key)} was removed and not archived, {minutes:g} min ago"
+        said = f"{place} was removed and not archived" + ("" if removed else f", {minutes:g} min ago")
         ended = Ended("failed", "incomplete", said)
         id_ = event_id(change_id, "deliverable_end", before.count("deliverable_end"))
-        at = max(self._now() - minutes * 60, before.told_at)
+        at = max(self._now() - minutes * 60 if removed is None else removed.at, before.told_at)
         await self._record([Event(id_, change_id, at, ended, source=source, evidence=shown(said))])
+
+    async def _renamed(self, gone: tuple[str, str], found: dict[tuple[str, str], Observation]) -> None:
+        """A spec is not there, and one that nobody knew is, with the same files as they were: that has a new name."""
+        source, key = gone
+        name, was = self._specs.change_id(source, key), self._last_seen.get(gone)
+        change_id = self._deliverables.named(name)
+        if was is None or change_id not in self._open:
+            return
+        files = {(each.phase, each.at) for each in was.artefacts}
+        for mark, seen in found.items():
+            if (
+                mark[0] != source
+                or seen.change_id == name
+                or not files & {(one.phase, one.at) for one in seen.artefacts}
+            ):
+                continue
+            if (await self.known(self._deliverables.named(seen.change_id))).started_at is not None:
+                continue
+            said = f"{self._specs.place(source, key)} is {self._specs.place(*mark)} now"
+            id_ = event_id(change_id, "rename", seen.change_id)
+            what = Renamed(seen.change_id)
+            await self._record([Event(id_, change_id, self._now(), what, source=source, evidence=shown(said))])
+            self._last_seen.pop(gone, None)
+            self._gone.pop(gone, None)
+            return
+
+    async def _dated_by_git(self, seen: Observation) -> Observation:
+        """An observation with the times that git's log has, where its files are as they were committed."""
+        change_id = self._deliverables.named(seen.change_id)
+        told = await self.known(change_id)
+        if told.ended and not told.abandoned:
+            return seen
+        history = (await self._git.history()).get(seen.change_id)
+        if history is None:
+            return seen
+        folder = {each.path.rpartition("/")[0] for each in seen.artefacts}
+        if told.started_at is not None and seen.ending is None and not await self._came_with_git(folder):
+            return seen
+        archived = history.archived if seen.ending is not None else None
+        await self._told_by_git(history, until_end=False)
+        if not await self._came_with_git(folder):
+            return seen
+        dates = {phase: dated.at for phase, dated in history.phases}
+        artefacts = tuple(replace(each, at=min(each.at, dates.get(each.phase, each.at))) for each in seen.artefacts)
+        tasks = seen.tasks
+        if tasks is not None and history.tasks_at is not None:
+            tasks = replace(tasks, at=min(tasks.at, history.tasks_at))
+        ending = seen.ending
+        if ending is not None and archived is not None:
+            ending = replace(ending, at=min(ending.at, archived.at))
+        return replace(seen, artefacts=artefacts, tasks=tasks, ending=ending)
+
+    async def _came_with_git(self, places: Iterable[str]) -> bool:
+        return await self._git.is_clean(sorted(places))
+
+    async def _look_at_history(self) -> None:
+        """What git's log tells of changes that nobody told of, or told otherwise: of every branch, by its own times."""
+        if not self.settings.git or OPENSPEC not in self._specs.sources or not await self._git.moved():
+            return
+        if not await asyncio.to_thread(self._specs.has_changes) and not self._open:
+            return  # a long history is not searched for what is not in use
+        history = await self._git.history()
+        for each in {id(one): one for one in history.values()}.values():
+            await self._told_by_git(each)
+
+    async def _told_by_git(self, history: change_history.ChangeHistory, *, until_end: bool = True) -> None:
+        """Tell what the log tells of a change: of one that nobody knows only where it is over, or here to be seen."""
+        change_id = self._deliverables.named(history.change_id)
+        for name, _ in history.names:  # what was noticed under a later name first has that one
+            if (await self.known(change_id)).started_at is None:
+                change_id = self._deliverables.named(name)
+        told = await self.known(change_id)
+        if told.started_at is None:
+            change_id = history.change_id
+            if until_end and history.archived is None:
+                return
+            if until_end:
+                seen = await asyncio.to_thread(self._specs.see, OPENSPEC, history.name)
+                if seen is not None and seen.ending is not None:
+                    await self._look_at_spec(seen)
+                    return
+        deliverable = await self._deliverables.get(change_id)
+        names = deliverable.names if deliverable is not None else ()
+        if not until_end:
+            history = replace(history, archived=None)
+        await self._record(change_history.events_of(history, await self.known(change_id), change_id, names))
 
     async def _look_at_work(self, noted: _Noted) -> None:
         """Edits and test runs in the order in which they happened."""
@@ -274,7 +412,7 @@ class DeliverableDetection:
         earlier = [run for run in noted.tests if edited_at is None or run.at < edited_at]
         await self._tested(earlier)
         if edited_at is not None:
-            found = await self.at_work(self._now())
+            found = await self.at_work()
             if found is not None:
                 self._edited_at[found.change_id] = edited_at
                 state = await self.known(found.change_id)
@@ -317,7 +455,7 @@ class DeliverableDetection:
     async def _look_at_commit(self, commit: commits.Commit, made_here: bool) -> None:
         name, why = commits.named(commit, self._open), "which names it"
         if name is None and made_here:
-            found = await self.at_work(commit.at)
+            found = await self.at_work()
             if found is None or commit.at + 1 < (await self.known(found.change_id)).phase_at:
                 return
             name, why = found.change_id, found.why

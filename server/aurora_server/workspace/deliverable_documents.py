@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from aurora_deliverables.metrics import Five, Metrics, Window, history, measure
+from aurora_deliverables.metrics import Five, Metrics, Series, Window, history, measure, series
 from aurora_deliverables.secondary_metrics import latency
 from aurora_server.workspace.wire import iso
 
@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
 HISTORY = 8
 """Windows that a sparkline shows."""
+
+WEEKS = 12
+"""Weeks of the series, up to now."""
 
 
 def metrics_reply(
@@ -35,6 +38,8 @@ def metrics_reply(
         "metrics": _with_trends(found, past),
         "previous": _window(found.previous),
         "supporting": msgspec.to_builtins(found.supporting),
+        "weekly": [_series(each) for each in series(together, now, WEEKS)],
+        "runs": msgspec.to_builtins(found.runs),
         "groups": groups if by is None else {by: groups[by]},
         "in_progress": found.in_progress,
     }
@@ -81,6 +86,11 @@ def _with_trends(found: Metrics, past: Sequence[Five]) -> dict[str, Any]:
 
 def _group(name: str, five: Five) -> dict[str, Any]:
     return {"name": name, "metrics": msgspec.to_builtins(five)}
+
+
+def _series(each: Series) -> dict[str, Any]:
+    latency = {"median": each.latency_median, "p90": each.latency_p90}
+    return {**_window(each.window), "metrics": msgspec.to_builtins(each.metrics), "latency": latency}
 
 
 def _window(window: Window) -> dict[str, Any]:

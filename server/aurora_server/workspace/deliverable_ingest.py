@@ -36,7 +36,9 @@ async def ingest(workspace: Workspace, request: IngestRequest) -> dict[str, Any]
     elif request.document is None:
         raise InvalidRequest("give `lines` (JSON, an event each) or a `document`")
     elif request.format == "claude-code-hook":
-        brought = Brought(await _of_hook(workspace, request.document))
+        events = await _of_hook(workspace, request.document)
+        note = None if events else workspace.hooks.unattributed(request.document)
+        brought = Brought(events, notes=[note] if note is not None else ())
     else:
         brought = await _of_document(workspace, request.document)
     recorded = await workspace.deliverables.record(brought.events)

@@ -10,8 +10,9 @@ from aurora_memory.chunks import REASONING
 from aurora_memory.learning import Boost
 from aurora_memory.recall import Hit
 from aurora_memory.recall.question import Question
+from aurora_memory.recall.question_kind import MEANING, QuestionKind
 from aurora_memory.recall.ranking import Nearness
-from aurora_memory.recall.signals import SIGNALS
+from aurora_memory.recall.signals import SIGNALS, weights_of
 from aurora_memory.recall.similar_commits import Episode
 from aurora_memory.store import chunk_reader, commit_reader, learned_reader
 from aurora_memory.store.reader import Reader
@@ -55,7 +56,8 @@ def evidence_of(reader: Reader, hits: Sequence[Hit], question: Question | None, 
             reached=_reached(hit, sources),
             episodes=[_remembered(each) for each in hit.episodes],
             learned=[_lesson(each) for each in learned.get(hit.chunk.id, ())[:LESSONS]],
-            signals=signals(hit) if question is not None else [],
+            signals=signals(hit, question.kind) if question is not None else [],
+            question="" if question is None else f"{question.kind}: {MEANING[question.kind]}",
             semantic=_near(hit.nearness),
             focus=Lines(line_start=hit.focus[0], line_end=hit.focus[1]),
         )
@@ -63,15 +65,16 @@ def evidence_of(reader: Reader, hits: Sequence[Hit], question: Question | None, 
     ]
 
 
-def signals(hit: Hit) -> list[SignalContribution]:
+def signals(hit: Hit, kind: QuestionKind | None = None) -> list[SignalContribution]:
     """Ranking signals of a hit, for it and against it, largest first.
 
-    Beside those that are declared: a run that went only partly well, and the place that fusion with an embedding's
-    ranking gave it.
+    Beside those that are declared: a run that went only partly well, and the place that its file and an embedding gave
+    it.
     """
-    found = [_signal(each.name, hit.signals[each], each.weight) for each in SIGNALS]
-    rest = "partial success" if hit.chunk.kind == REASONING else "fusion"
-    found.append(_signal(rest, hit.strength - hit.signals.strength(), 1.0))
+    weights = weights_of(None if kind is None or hit.chunk.kind == REASONING else kind)
+    found = [_signal(each.name, hit.signals[each], weights[each.place]) for each in SIGNALS]
+    rest = "partial success" if hit.chunk.kind == REASONING else "order"
+    found.append(_signal(rest, hit.strength - hit.signals.strength(weights), 1.0))
     return sorted((each for each in found if each.contribution), key=lambda each: -abs(each.contribution))
 
 

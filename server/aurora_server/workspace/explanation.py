@@ -15,7 +15,7 @@ from aurora_memory.recall.patterns import weigh_reasoning
 from aurora_memory.recall.recall import STORED
 from aurora_memory.store import chunk_reader, commit_reader, learned_reader, relation_reader
 from aurora_memory.store.reader import Reader
-from aurora_memory.views import ChunkView
+from aurora_memory.views import ChunkView, Usage
 from aurora_protocol.methods import ExplainResult, RelatedChunk
 from aurora_server.workspace import recall_documents
 from aurora_server.workspace.evidence import evidence_of
@@ -56,9 +56,9 @@ def explain_chunk(reader: Reader, root: Path, chunk: ChunkView) -> ExplainResult
             hit.last_modified,
             accesses,
         )
-    callers = relation_reader.caller_counts(reader, [chunk.id])
+    usage = relation_reader.usages(reader, [chunk.id]).get(chunk.id, Usage())
     (evidence,) = evidence_of(reader, [hit], None, now)
-    found = recall_documents.recalled(hit, root, callers.get(chunk.id, 0), evidence=evidence)
+    found = recall_documents.recalled(hit, root, usage, evidence=evidence)
     related = [*recall_documents.links(edges), *_edited_with(reader, chunk)]
     patterns = recall_documents.patterns_of(reader, edges)
     return recall_documents.explained(found, chunk, document, accesses, commits, related, patterns)
@@ -72,7 +72,7 @@ def _explain_reasoning(reader: Reader, root: Path, chunk_id: str, policies: Poli
     (hit,) = weigh_reasoning(reader, [row], now, policies=policies)
     document = learned_reader.reasoning(reader, [row])[row]
     (evidence,) = evidence_of(reader, [hit], None, now)
-    recalled = recall_documents.recalled(hit, root, 0, evidence=evidence)
+    recalled = recall_documents.recalled(hit, root, Usage(), evidence=evidence)
     edges = relation_reader.edges(reader, row)
     return recall_documents.explained(recalled, hit.chunk, document, hit.history, None, recall_documents.links(edges))
 

@@ -22,14 +22,17 @@ from aurora_memory.recall import Focus, Hit, Question, parse_question, recall, w
 from aurora_memory.recall.conversation_logs import recall_logs
 from aurora_memory.recall.patterns import recall_reasoning, weigh_reasoning
 from aurora_memory.recall.places import below
+from aurora_memory.recall.prefix import completed
 from aurora_memory.recall.recall import STORED
 from aurora_memory.store import chunk_reader, file_reader, learned_reader, relation_reader
 from aurora_memory.store.reader import Reader
 from aurora_memory.store.reader_thread import ReaderThread
-from aurora_memory.views import ChunkView
+from aurora_memory.views import ChunkView, Usage
 from aurora_protocol.methods import Evidence, Freshness, RecallParams, RecallResult
 from aurora_server.workspace import recall_documents
 from aurora_server.workspace.evidence import evidence_of
+from aurora_server.workspace.nothing_found import why_nothing
+from aurora_server.workspace.recall_uses import RecallUses
 from aurora_server.workspace.recalled_text import Text, file_text, surroundings, texts, within_budget
 from aurora_server.workspace.wire import iso
 
@@ -40,30 +43,40 @@ CHOICE = 50
 """Hits that a budget is filled from, at least."""
 
 
+_UP_TO_DATE = Freshness(indexed_at=None, pending_files=0, skipped_files=0, files=1, chunks=1, state="ready")
+"""Freshness where nobody is told of it."""
+
+
 class RecallFindings(Struct, frozen=True):
     """Findings of one call to memory: the best hits of all types, and what telling them takes beside files.
 
-    `callers` counts who calls each chunk (row id), `around` has the other chunks of files whose chunks fold what they
-    hold, `evidence` is of each hit where it is asked for, `hint` is there where there is no hit.
+    `usages` counts who calls and inherits each chunk (row id), `around` has the other chunks of files whose chunks
+    fold what they hold, `evidence` is of each hit where it is asked for, `hint` is there where there is no hit,
+    `by_id` says that one chunk was asked for by its id, `missing` that the place that was asked for is not there.
     """
 
     indexed_at: float | None
     hits: list[Hit]
-    callers: Mapping[int, int]
+    usages: Mapping[int, Usage]
     around: Mapping[str, Sequence[ChunkView]]
     evidence: Sequence[Evidence] | None
     logs: Sequence[LogReference]
     hint: str | None
+    by_id: bool = False
+    missing: bool = False
 
 
 class MemoryRecall:
     """Recall from one memory. With an `embedder`, by meaning too."""
 
-    def __init__(self, root: Path, read: ReaderThread, policies: Policies, embedder: Embedder | None) -> None:
+    def __init__(
+        self, root: Path, read: ReaderThread, policies: Policies, embedder: Embedder | None, uses: RecallUses
+    ) -> None:
         self._root = root
         self._read = read
         self._policies = policies
         self._embedder = embedder
+        self._uses = uses
 
     async def answer(
         self, params: RecallParams, focus: Focus | None, freshness: Freshness, began: float
@@ -72,17 +85,22 @@ class MemoryRecall:
 
         When memory was indexed, it says itself. `took_ms` counts from `began` (of `time.perf_counter`).
         """
-        found = await self._found(params, focus, freshness.pending_files)
+        found = await self._found(params, focus, freshness)
         chosen: Mapping[int, Text | None] = dict.fromkeys(range(len(found.hits)))
         if params.budget_tokens is not None:
             chosen = await self._within_budget(found, params.budget_tokens, params.limit)
         elif params.include_content:
             chosen = dict(enumerate(await asyncio.to_thread(texts, self._root, found.hits, found.around)))
+        if found.by_id:
+            if params.include_content and found.hits:
+                self._uses.read(found.hits[0].chunk)
+        else:
+            self._uses.show(found.hits[n].chunk for n in chosen)
         results = [
             recall_documents.recalled(
                 found.hits[n],
                 self._root,
-                found.callers.get(found.hits[n].chunk.id, 0),
+                found.usages.get(found.hits[n].chunk.id, Usage()),
                 text,
                 found.evidence[n] if found.evidence is not None else UNSET,
             )
@@ -98,21 +116,30 @@ class MemoryRecall:
             results=results,
             hint=hint,
             logs=[recall_documents.seen_log(log) for log in found.logs],
+            missing=found.missing,
         )
 
     async def with_texts(self, params: RecallParams) -> list[tuple[Hit, Text]]:
         """The best mix that fits `budget_tokens`, best first, each with what is delivered of it."""
-        found = await self._found(params, None, 0)
+        found = await self._found(params, None, _UP_TO_DATE)
         chosen = await self._within_budget(found, params.budget_tokens or 0, params.limit)
         return [(found.hits[n], text) for n, text in chosen.items()]
 
-    async def _found(self, params: RecallParams, focus: Focus | None, pending: int) -> RecallFindings:
+    async def _found(self, params: RecallParams, focus: Focus | None, freshness: Freshness) -> RecallFindings:
         """Ask memory in one call. The query is parsed here, where it comes in, with paths spelled from the root."""
         question = parse_question(below(str(self._root), params.query))
         near = await self._near(question, params.types)
         read = partial(file_text, self._root)
         return await self._read(
-            find, question, params, self._policies, time.time(), focus=focus, near=near, read_text=read, pending=pending
+            find,
+            question,
+            params,
+            self._policies,
+            time.time(),
+            focus=focus,
+            near=near,
+            read_text=read,
+            freshness=freshness,
         )
 
     async def _near(self, question: Question, types: Sequence[str] | None) -> Sequence[tuple[int, float]]:
@@ -135,39 +162,43 @@ def find(
     focus: Focus | None,
     near: Sequence[tuple[int, float]],
     read_text: Callable[[str], str],
-    pending: int,
+    freshness: Freshness,
 ) -> RecallFindings:
     """Everything that an answer takes from memory, in one call. `now` is Unix seconds.
 
     Where hits must fit a budget, there are more to choose from.
     """
     indexed = file_reader.fact(reader, "indexed_at")
+    if (missing := recall_documents.missing_place(reader, question, freshness.pending_files)) is not None:
+        return RecallFindings(float(indexed) if indexed else None, [], {}, {}, None, (), missing, missing=True)
     depth = params.limit if params.budget_tokens is None else max(params.limit, CHOICE)
     types = None if params.types is None else frozenset(params.types)
+    question = completed(reader, question, always=params.prefix)
     reasoning = types is None or "reas" in types
     hits = None
     if reasoning and question.reasoning_id is not None:
         row = learned_reader.reasoning_named(reader, question.reasoning_id)
         if row is not None:
             hits = weigh_reasoning(reader, [row], now, question.terms, policies=policies)
-    callers: Mapping[int, int] = {}
+    usages: Mapping[int, Usage] = {}
     if hits is None:
         hits = []
         if types is None or types & STORED:
-            hits += recall(reader, question, depth, now, focus, types, near=near, read=read_text)
-        if reasoning and not (hits and question.is_id):
+            hits += recall(reader, question, depth, now, focus, types, near=near, read=read_text, level=params.level)
+        if reasoning and params.level is None and not (hits and question.is_id):
             hits += recall_reasoning(reader, question, depth, now, policies)
         hits = sorted(hits, key=lambda hit: -hit.strength)[:depth]
-        callers = relation_reader.caller_counts(reader, [hit.chunk.id for hit in hits])
+        usages = relation_reader.usages(reader, [hit.chunk.id for hit in hits])
     told = params.include_content or params.budget_tokens is not None
     return RecallFindings(
         float(indexed) if indexed else None,
         hits,
-        callers,
+        usages,
         surroundings(reader, hits) if told else {},
         evidence_of(reader, hits, question, now) if params.explain and hits else None,
         recall_logs(reader, question, hits),
-        None if hits else recall_documents.hint(reader, question, pending),
+        None if hits else why_nothing(reader, question, freshness, params.types),
+        question.is_id,
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -14,14 +15,17 @@ from aurora_memory.chunks import type_of
 from aurora_memory.conversation_logs import LogReference
 from aurora_memory.documents import Document, KnowledgeContent
 from aurora_memory.recall import Hit, Question
-from aurora_memory.store import chunk_reader, learned_reader
+from aurora_memory.recall.places import meant
+from aurora_memory.relations import SURE
+from aurora_memory.store import chunk_reader, file_reader, learned_reader
 from aurora_memory.store.reader import Reader
-from aurora_memory.tokens import words
-from aurora_memory.views import ChunkView, Commits, Edge
+from aurora_memory.views import ChunkView, Commits, Edge, Usage
+from aurora_protocol.human_text import count, shorten, whole_clause
 from aurora_protocol.methods import (
     ActivationTerms,
     Evidence,
     ExplainResult,
+    FileMember,
     PatternUse,
     Recalled,
     RelatedChunk,
@@ -30,6 +34,8 @@ from aurora_protocol.methods import (
 from aurora_server.workspace.recalled_text import Text, raw_text
 from aurora_server.workspace.wire import iso, shown_id
 
+_LONGEST_SUMMARY = 240
+_SENTENCE_END = re.compile(r"(?<!\b[eEi]\.[gG])(?<!\b[iI]\.e)(?<!\bcf)(?<!\betc)[.!?。！？](?=\s|$)|(?<=[。！？])")
 _BACKWARDS = {
     "calls": "called by",
     "inherits": "inherited by",
@@ -39,11 +45,13 @@ _BACKWARDS = {
     "mentions": "mentioned in",
 }
 
+_GUESSED = frozenset({"calls", "inherits"})
+
 
 def recalled(
     hit: Hit,
     root: Path,
-    callers: int,
+    usage: Usage,
     text: Text | None = None,
     evidence: Evidence | UnsetType = UNSET,
 ) -> Recalled:
@@ -72,9 +80,22 @@ def recalled(
         last_modified=iso(hit.last_modified),
         tokens=chunk.tokens if text is None else text.tokens,
         summary=summary(chunk),
-        callers=callers,
+        callers=usage.callers,
+        likely_callers=usage.likely_callers,
+        subclasses=usage.subclasses,
+        likely_subclasses=usage.likely_subclasses,
         workspace=str(root),
         similar=[shown_id(each) for each in hit.similar],
+        also=[
+            FileMember(
+                id=shown_id(each),
+                name=each.name,
+                kind=each.kind,
+                line_start=each.line_start,
+                line_end=each.line_end,
+            )
+            for each in hit.also
+        ],
         excerpt=text is not None and text.excerpt,
         content=UNSET if text is None else text.content,
         content_lines=UNSET if text is None or text.lines is None else text.lines,
@@ -107,11 +128,11 @@ def explained(
 
 
 def summary(chunk: ChunkView) -> str:
-    """One line on what a chunk is for: the first sentence of its documentation, else its keywords."""
-    for line in chunk.docstring.splitlines():
-        if line.strip():
-            return line.strip()[:160]
-    return ", ".join(chunk.keywords.split()[:6])
+    """The first sentence of a chunk's documentation; empty where it has none."""
+    paragraph = chunk.docstring.strip().split("\n\n", 1)[0]
+    text = " ".join(paragraph.split())
+    end = _SENTENCE_END.search(text)
+    return whole_clause(text[: end.end()].rstrip() if end else text, _LONGEST_SUMMARY)
 
 
 def knowledge_of(root: Path, chunk: ChunkView, acquired: float) -> Document:
@@ -144,14 +165,28 @@ def _knowledge(chunk: ChunkView, text: str) -> KnowledgeContent:
     )
 
 
-def link(relation: str, chunk: ChunkView) -> RelatedChunk:
+def link(relation: str, chunk: ChunkView, *, likely: bool = False) -> RelatedChunk:
     """A related chunk."""
-    return RelatedChunk(relation=relation, id=shown_id(chunk), name=chunk.name, file=chunk.path, line=chunk.line_start)
+    return RelatedChunk(
+        relation=relation,
+        id=shown_id(chunk),
+        name=chunk.name,
+        file=chunk.path,
+        line=chunk.line_start,
+        likely=likely,
+    )
 
 
 def links(edges: Sequence[Edge]) -> list[RelatedChunk]:
     """A chunk's relations, named from its side; a file's module remainder goes by its file name."""
-    return [link(edge.kind if edge.outgoing else _BACKWARDS[edge.kind], edge.other) for edge in edges]
+    return [
+        link(
+            edge.kind if edge.outgoing else _BACKWARDS[edge.kind],
+            edge.other,
+            likely=edge.kind in _GUESSED and edge.weight < SURE,
+        )
+        for edge in edges
+    ]
 
 
 def patterns_of(reader: Reader, edges: Sequence[Edge]) -> list[PatternUse]:
@@ -181,21 +216,27 @@ def nothing_fits(best: Hit, budget: int | None) -> str:
     return f"Nothing fits {budget} tokens; the best answer is {shown_id(best.chunk)}: ask with a larger budget."
 
 
-def hint(reader: Reader, question: Question, pending: int) -> str:
-    """A sentence that helps when nothing was found: which word is unknown, what was meant, what is still to come."""
-    asked = [word for word in dict.fromkeys(words(question.text)) if len(word) > 2]
-    parts: list[str] = []
-    for word in asked:
-        names = chunk_reader.names_with(reader, word[:2])
-        known = {piece for name in names for piece in words(name)} | {name.lower() for name in names}
-        if word in known:
-            continue
-        near = difflib.get_close_matches(word, known, n=1, cutoff=0.75)
-        suggestion = f"; did you mean '{near[0]}'?" if near else "."
-        parts.append(f"No function mentions '{word}'{suggestion}")
-        break
-    if not parts:
-        parts.append("Nothing in this workspace answers that; try other words, or the name of a function.")
-    if pending:
-        parts.append(f"{pending} file{'s are' if pending > 1 else ' is'} still being indexed.")
-    return " ".join(parts)
+def missing_place(reader: Reader, question: Question, pending: int) -> str | None:
+    """Why the file, or what is asked for in it, is not there, where a query is one place or id and nothing else.
+
+    Other functions are no answer to it. None where the place exists, and for every other query.
+    """
+    if question.reasoning_id is not None:
+        known = learned_reader.reasoning_named(reader, question.reasoning_id) is not None
+        return None if known else f"memory has no {shorten(question.text.strip(), 200)}; 'aur mem WORDS' looks for one"
+    if len(question.places) != 1 or not (question.is_id or question.text.split() == [question.text.strip()]):
+        return None
+    (place,) = question.places
+    if not place.is_certain or not ("/" in place.path or "." in place.path):
+        return None
+    paths = file_reader.files_like(reader, place.path, 1)
+    if not paths:
+        still = f"{count(pending, 'file')} still being indexed" if pending else "'aurora doctor' says what is left out"
+        return f"memory knows no file {shorten(place.path, 200)}; {still}"
+    chunks = chunk_reader.of_file(reader, paths[0])
+    if meant([place], chunks):
+        return None
+    if place.name is None:
+        return f"{paths[0]} has nothing at line {place.line}"
+    near = difflib.get_close_matches(place.name, [chunk.name for chunk in chunks], n=1, cutoff=0.6)
+    return f"{paths[0]} defines no {shorten(place.name, 200)}" + (f"; did you mean {near[0]}?" if near else "")

@@ -11,10 +11,10 @@ from msgspec import Struct
 from aurora_indexer import IndexerError
 from aurora_indexer.files.safe_read import read_prefix
 from aurora_memory.chunk_text import Line, cost, folds, header_line, in_order, joined, own_lines
-from aurora_memory.chunks import REASONING
+from aurora_memory.chunks import REASONING, type_of
 from aurora_memory.recall import Hit
 from aurora_memory.recall.excerpts import FEW_LINES, MAX_LINES, excerpt
-from aurora_memory.recall.token_budget import KnapsackItem, fill_token_budget
+from aurora_memory.recall.token_budget import KnapsackItem, fill_token_budget, within_shares
 from aurora_memory.store import chunk_reader
 from aurora_memory.store.reader import Reader
 from aurora_memory.views import ChunkView
@@ -68,6 +68,7 @@ def within_budget(
             short = None
         offers.append(KnapsackItem(hit.score, whole.tokens, short.tokens if short else None))
         forms.append((whole, short))
+    offers = within_shares([type_of(hit.chunk.kind) for hit in hits], offers, budget)
     plan = fill_token_budget(offers, budget, limit)
     chosen: dict[int, Text] = {}
     for place in sorted(plan):

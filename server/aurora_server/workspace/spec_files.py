@@ -37,6 +37,14 @@ class Specs:
         """Whether any source is on."""
         return bool(self.sources)
 
+    def has_changes(self) -> bool:
+        """Whether OpenSpec is in use here. Blocks for a look at the disk."""
+        return OPENSPEC in self.sources and files.is_folder(self._root, openspec.CHANGES)
+
+    def is_plugged(self, source: str) -> bool:
+        """Whether a plug-in's detector looks after this source: where its specs lie nobody else knows."""
+        return source in self._plugged
+
     def of(self, path: str) -> Iterator[tuple[str, str]]:
         """The specs that the file at `path` belongs to; hardly ever any."""
         if path.startswith("openspec/"):

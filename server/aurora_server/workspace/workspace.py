@@ -24,6 +24,7 @@ from aurora_memory import StoreError
 from aurora_memory.chunks import type_of
 from aurora_memory.lifespans.policies import Merged
 from aurora_memory.store import Counts, Store, file_reader
+from aurora_memory.views import Usage
 from aurora_protocol.methods import (
     DoctorResult,
     ExplainResult,
@@ -45,6 +46,7 @@ from aurora_server.workspace.learned_memory import LearnedMemory
 from aurora_server.workspace.maintenance import LifespanReview, deleted_logs
 from aurora_server.workspace.memory_settings import database_path, policies_of, policy_of, weighing_of
 from aurora_server.workspace.recall import MemoryRecall, symbols
+from aurora_server.workspace.recall_uses import RecallUses
 from aurora_server.workspace.relocate import Adoption
 from aurora_server.workspace.repair import mend
 from aurora_server.workspace.soar import Configured, Soar
@@ -88,17 +90,19 @@ class Workspace:
         self._store = store
         self._indexer = indexer
         self._embedder = embedder
+        self.uses = RecallUses(store)
+        indexer.listen(lambda progress: self.uses.files_indexed() if progress is None else None)
         self.buffers = Buffers(root, store.read, self.relative)
         self.adoption = Adoption(root, store)
         self.deliverables = Deliverables(store, time.time, measuring.conformance_threshold)
         self.detecting = DeliverableDetection(root, store, self.deliverables, indexer, detect)
-        self.hooks = ClaudeHooks(self.deliverables, self.detecting)
+        self.hooks = ClaudeHooks(root, self.deliverables, self.detecting)
         self.learned = LearnedMemory(root, store, indexer, self.adoption, self.detecting.forget)
         self._lifespan_review = LifespanReview(root, store, indexer, lifespans.policies)
         self._follower = (
             TelemetryFollower(str(root), self.deliverables, store.outbox, sender) if sender is not None else None
         )
-        self._recall = MemoryRecall(root, store.read, lifespans.policies, embedder)
+        self._recall = MemoryRecall(root, store.read, lifespans.policies, embedder, self.uses)
         memory = SoarMemory(self._recall, store, lambda: self.soar.logs_folder(), indexer.first_run)
         self.soar = Soar(root, home, configured, memory, self.deliverables, environ)
         self._preloading = asyncio.create_task(self._preload(), name=f"preload {root}")
@@ -192,6 +196,7 @@ class Workspace:
         if self._embedder is not None:
             await self._embedder.close()
         await self._indexer.close()
+        await self.uses.close()
         await self.deliverables.close()
         await self._store.close()
 
@@ -261,7 +266,7 @@ class Workspace:
     async def symbols(self, query: str, limit: int) -> list[Recalled]:
         """Definitions whose name starts like the query, then those recall finds for it."""
         hits = await self._store.read(symbols, query, limit, time.time())
-        return [recall_documents.recalled(hit, self.root, 0) for hit in hits]
+        return [recall_documents.recalled(hit, self.root, Usage()) for hit in hits]
 
     async def doctor(self) -> DoctorResult:
         """Checkup of this workspace: what is wrong and how to mend it, and every file that is left out."""

@@ -16,6 +16,7 @@ from aurora_indexer import WorkerLost
 from aurora_indexer.embedding import ModelError
 from aurora_indexer.embedding.model_process import LOSSES, ModelProcess
 from tests.models import DIMENSIONS, static_model
+from tests.patience import HANG
 
 pytest.importorskip("tokenizers", reason="the semantic extra is not installed")
 
@@ -55,7 +56,7 @@ async def test_texts_become_vectors_and_a_lost_process_is_replaced(tmp_path: Pat
 async def test_an_idle_process_ends_and_comes_back(tmp_path: Path, starting: Starting) -> None:
     model = starting(str(static_model(tmp_path / "m")), idle_seconds=0.2)
     one = await model.embed(["sign in"])
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(HANG):
         while model.pid is not None:
             await asyncio.sleep(0.02)
     assert await model.embed(["sign in"]) == one

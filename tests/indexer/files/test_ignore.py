@@ -206,6 +206,26 @@ def test_global_excludes_come_last(repository: Path, tmp_path: Path) -> None:
     assert not rules.is_ignored("keep.py", False)
 
 
+@pytest.mark.parametrize(
+    ("stronger", "weaker"),
+    [
+        pytest.param(".gitignore", ".git/info/exclude", id="what all agreed on before what is one's own"),
+        pytest.param(".git/info/exclude", "global", id="what is of this repository before what is of all"),
+    ],
+)
+def test_the_nearer_file_has_the_last_word(repository: Path, stronger: str, weaker: str) -> None:
+    write(repository / weaker, "keep.py\n")
+    write(repository / stronger, "!keep.py\n")
+    assert not IgnoreRules(repository, global_excludes=repository / "global").is_ignored("keep.py", False)
+
+
+def test_what_is_left_out_by_its_name_only_our_own_file_brings_back(tmp_path: Path) -> None:
+    write(tmp_path / ".gitignore", "!node_modules/\n")
+    assert IgnoreRules(tmp_path).is_ignored("node_modules/x/index.js", False)
+    write(tmp_path / ".auroraignore", "!node_modules/\n")
+    assert not IgnoreRules(tmp_path).is_ignored("node_modules/x/index.js", False)
+
+
 def test_our_own_file_outranks_all_and_brings_back(tmp_path: Path) -> None:
     write(tmp_path / ".gitignore", "gen/\n")
     write(tmp_path / ".auroraignore", "!gen/\n!node_modules/\n*.sql\n")

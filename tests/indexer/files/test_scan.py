@@ -153,6 +153,15 @@ def test_too_many_files_are_cut_off_and_told(tmp_path: Path) -> None:
     assert result.skips[-1].reason == "too-many"
 
 
+def test_code_does_not_wait_for_data_and_data_gives_way_to_code(tmp_path: Path) -> None:
+    for name in ("a.json", "b.yaml", "y.py", "z.py"):
+        write(tmp_path / name)
+    named = [each.path for each in scan(tmp_path, LIMITS).files]
+    assert (set(named[:2]), set(named[2:])) == ({"y.py", "z.py"}, {"a.json", "b.yaml"})
+    some = scan(tmp_path, Limits(max_files=3))
+    assert {"y.py", "z.py"} < {each.path for each in some.files} and len(some.files) == 3
+
+
 def test_depth_does_not_matter(tmp_path: Path) -> None:
     deep = tmp_path.joinpath(*["d"] * 400)
     deep.mkdir(parents=True)

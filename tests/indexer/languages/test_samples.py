@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from aurora_indexer import languages
 from aurora_indexer.parse.chunk_parser import parse_file
 from aurora_memory.chunks import CodeChunk, Import, ParsedFile
 
@@ -190,6 +191,12 @@ def chunk(name: str, qualified: str, ordinal: int = 0) -> CodeChunk:
 def used(c: CodeChunk) -> set[str]:
     marks = {"inherits": "^", "calls": ""}
     return {marks[r.kind] + (f"{r.qualifier}." if r.qualifier else "") + r.name for r in c.references}
+
+
+def test_every_language_has_a_sample() -> None:
+    sampled = {each.name for path in SAMPLES.iterdir() if (each := languages.for_path(path.name)) is not None}
+    assert sampled == {each.name for each in languages.LANGUAGES}
+    assert {path.name for path in SAMPLES.iterdir()} == EXPECTED.keys()
 
 
 @pytest.mark.parametrize("name", sorted(EXPECTED))

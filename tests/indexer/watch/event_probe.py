@@ -11,6 +11,7 @@ from pathlib import Path
 
 from aurora_indexer.files.ignore import IgnoreRules
 from aurora_indexer.watch.watcher import Changes, Watcher
+from tests.patience import HANG
 
 MODES = ["native", "polling"] if sys.platform == "linux" else ["native"]
 
@@ -42,7 +43,7 @@ class Seen:
         self.threads = [thread for thread in threading.enumerate() if thread not in before]
 
     async def until(self, *, changed: set[str] | None = None, removed: set[str] | None = None) -> None:
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + HANG
         while not ((changed or set()) <= self.changed and (removed or set()) <= self.removed):
             assert time.monotonic() < deadline, self.batches
             await asyncio.sleep(0.02)
@@ -54,7 +55,7 @@ class Seen:
             await asyncio.sleep(seconds)
 
     async def overflowed(self) -> None:
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + HANG
         while not any(batch.overflow for batch in self.batches):
             assert time.monotonic() < deadline, self.batches
             await asyncio.sleep(0.02)
@@ -81,7 +82,7 @@ def covers(removed: set[str], path: str) -> bool:
     return path in removed or any(path.startswith(f"{folder}/") for folder in removed)
 
 
-async def until(holds: Callable[[], bool], seconds: float = 30.0) -> None:
+async def until(holds: Callable[[], bool], seconds: float = HANG) -> None:
     deadline = time.monotonic() + seconds
     while not holds():
         assert time.monotonic() < deadline

@@ -18,6 +18,7 @@ import pytest
 from aurora_indexer import WorkerLost
 from aurora_indexer.workers.messages import FileSkipped, Parsed, ParseFailed, Reply, Unchanged, WorkItem, content_hash
 from aurora_indexer.workers.pool import PoolClosed, WorkerPool, _Work
+from tests.patience import HANG
 from tests.processes import lives
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="kills by signal")
@@ -99,7 +100,7 @@ async def collect(pool: WorkerPool, root: Path, items: Sequence[WorkItem]) -> di
     return replies
 
 
-async def gone(pids: Sequence[int], seconds: float = 30.0) -> bool:
+async def gone(pids: Sequence[int], seconds: float = HANG) -> bool:
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
         if not any(lives(pid) for pid in pids):
@@ -222,7 +223,7 @@ async def test_a_hanging_file_is_given_up(setting: Setting) -> None:
     assert isinstance(failed, ParseFailed)
     assert "longer than 1 s" in failed.message
     assert isinstance(replies["b.py"], Parsed)
-    assert 2.0 <= time.monotonic() - begun < 60.0
+    assert time.monotonic() - begun >= 2.0, "two tries of a second each"
 
 
 async def test_cancelling_leaves_no_process(setting: Setting) -> None:
@@ -304,7 +305,7 @@ async def test_a_short_call_does_not_wait_for_a_long_one(setting: Setting) -> No
     slow = setting.items({f"slow{number}.py": "SLOW = 1\n" for number in range(160)})
     long = asyncio.create_task(collect(pool, setting.root, slow))
     await asyncio.sleep(0.5)
-    await asyncio.wait_for(collect(pool, setting.root, setting.items({"saved.py": "x = 1\n"})), 20.0)
+    await asyncio.wait_for(collect(pool, setting.root, setting.items({"saved.py": "x = 1\n"})), HANG)
     assert not long.done()
     long.cancel()
     await asyncio.gather(long, return_exceptions=True)
@@ -327,7 +328,7 @@ async def test_workers_that_cannot_start_are_told(tmp_path: Path) -> None:
 async def test_workers_started_ahead_are_those_that_get_the_work(setting: Setting) -> None:
     pool = setting.pool(2)
     pool.warm()
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(HANG):
         while len(pool.pids) < 2:
             await asyncio.sleep(0.02)
     ahead = pool.pids
@@ -370,7 +371,7 @@ async def main():
         await asyncio.sleep(0.02)
     await asyncio.sleep(0.5)
     print(*pool.pids, flush=True)
-    await asyncio.sleep(60)
+    await asyncio.sleep(600)
 
 asyncio.run(main())
 """
@@ -389,7 +390,7 @@ async def test_a_killed_daemon_leaves_no_worker_not_even_a_busy_one(setting: Set
     assert len(pids) == 2
     daemon.kill()
     daemon.wait()
-    assert await gone(pids, 2.0)
+    assert await gone(pids)
 
 
 async def test_control_c_in_the_terminal_is_the_daemons_business(setting: Setting) -> None:

@@ -28,6 +28,7 @@ from tests.orchestration.agents.programs import (
     TASK,
     program,
 )
+from tests.patience import HANG
 from tests.processes import lives
 
 ENVIRON = {**os.environ, "ANTHROPIC_API_KEY": "sk-ant-secret", "AURORA_HOME": "/h", "PATH": f".:{os.environ['PATH']}"}
@@ -44,7 +45,7 @@ async def run(agent: Agent, tmp_path: Path, ask: Callable[..., object] = ask_nob
 
 async def gone(*pids: int) -> None:
     """Wait until none of these is alive."""
-    until = time.monotonic() + 10
+    until = time.monotonic() + HANG
     while alive := [pid for pid in pids if lives(pid)]:
         assert time.monotonic() < until, alive
         await asyncio.sleep(0.02)
@@ -52,7 +53,7 @@ async def gone(*pids: int) -> None:
 
 async def written(folder: Path, *names: str) -> list[int]:
     """The process ids that an agent's children wrote."""
-    until = time.monotonic() + 20
+    until = time.monotonic() + HANG
     while not all((folder / name).exists() and (folder / name).read_text() for name in names):
         assert time.monotonic() < until, list(folder.iterdir())
         await asyncio.sleep(0.02)

@@ -18,6 +18,7 @@ from aurora_orchestration.agents.mcp_tools import ask_servers
 from aurora_orchestration.types import Agent
 from tests.orchestration.agents.programs import TASK, mcp_server
 from tests.orchestration.agents.test_executables import ENVIRON, gone, run, written
+from tests.patience import HANG
 
 
 async def test_the_tool_that_fits_is_called_with_the_subgoal(tmp_path: Path) -> None:
@@ -213,7 +214,7 @@ async def test_plain_http_to_elsewhere_and_tls_that_is_none_are_refused(site: Si
 
 async def test_an_endpoint_that_does_not_answer_is_left_in_time(site: Site, tmp_path: Path) -> None:
     let_go = threading.Event()
-    site.endpoints["/a"] = lambda request, told: let_go.wait(20) and None
+    site.endpoints["/a"] = lambda request, told: let_go.wait(HANG) and None
     response = await run(at(f"{site.url}/a", timeout_seconds=0.5), tmp_path)
     let_go.set()
     assert "0.5 s" in (response.error or "")

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from aurora_orchestration.conversations.log_names import day_of, keywords, names, reserve
 from aurora_orchestration.settings import FileNaming
 from tests.orchestration.runs import BEGAN
+from tests.patience import HANG
 
 NAMING = FileNaming()
 
@@ -107,7 +108,7 @@ def test_processes_that_race_never_get_the_same_name(tmp_path: Path, words: str)
         assert each.stdin is not None
         each.stdin.write("x")
         each.stdin.flush()
-    got = [name for each in racers for name in each.communicate(timeout=60)[0].split()]
+    got = [name for each in racers for name in each.communicate(timeout=HANG)[0].split()]
     assert len(got) == len(set(got)) == 100
 
 

@@ -14,6 +14,7 @@ from filelock import FileLock
 from aurora_orchestration.conversations.log_reader import conversations, text_of
 from aurora_orchestration.conversations.log_retention import Tidied, tidy
 from aurora_orchestration.settings import ConversationSettings
+from tests.patience import HANG
 
 SETTINGS = ConversationSettings()
 NOW = datetime(2026, 6, 1, 12, tzinfo=UTC).timestamp()
@@ -153,7 +154,7 @@ def test_two_daemons_at_once_do_each_thing_once(tmp_path: Path) -> None:
         assert each.stdin is not None
         each.stdin.write("x")
         each.stdin.flush()
-    said = [line for each in both for line in each.communicate(timeout=60)[0].split("\n") if line]
+    said = [line for each in both for line in each.communicate(timeout=HANG)[0].split("\n") if line]
     assert sorted(said) == sorted(due)
     assert len(conversations(tmp_path)) == len([file for file in due if f"{file}.gz" in left(tmp_path)])
 

@@ -26,6 +26,7 @@ from aurora_orchestration.conversations.log_writer import ConversationLog, write
 from aurora_orchestration.run_record import RunRecord
 from aurora_orchestration.settings import ConversationSettings
 from tests.orchestration.runs import ANSWER, BEGAN, ID, PHASES, QUERY, phase, run
+from tests.patience import HANG
 
 SETTINGS = ConversationSettings()
 TITLES = [
@@ -240,7 +241,7 @@ def test_after_kill_9_the_log_is_whole_up_to_the_last_phase_and_is_marked(tmp_pa
     child = subprocess.Popen([sys.executable, "-c", KILLED, str(tmp_path)], stdout=subprocess.PIPE, text=True)
     assert child.stdout is not None and child.stdout.readline() == "there\n"
     child.send_signal(signal.SIGKILL)
-    child.communicate(timeout=30)
+    child.communicate(timeout=HANG)
     ((file, path, run_id),) = unfinished(tmp_path)
     assert run_id == ID and headings(path.read_text()) == TITLES[:6]
     assert mark_interrupted(tmp_path, file, BEGAN + 90)

@@ -164,16 +164,15 @@ def test_secrets_are_not_shown() -> None:
     assert shown("a\x1b[31m\n" + "b" * 500, 20) == "a [31m bbbbbbbbbbbb…"
 
 
-def test_work_belongs_to_the_branch_then_to_the_only_one_then_to_the_latest() -> None:
-    search, login = Open("add-search", 100.0), Open("fix-login", 200.0)
-    found = attribute([search, login], "feature/add-search", 300.0)
+def test_work_belongs_to_the_branch_then_to_the_only_one_and_else_to_none() -> None:
+    search, login = Open("add-search", ("find-products",)), Open("fix-login")
+    found = attribute([search, login], "feature/add-search")
     assert found is not None
     assert (found.change_id, found.why) == ("add-search", "on branch feature/add-search")
-    assert attribute([search], "main", 9e9) == attribution.Attributed("add-search", "the only open deliverable")
-    latest = attribute([search, login], "main", 300.0)
-    assert latest is not None
-    assert latest.change_id == "fix-login"
-    assert attribute([search, login], "main", 1e6) is None
+    assert attribute([search], "main") == attribution.Attributed("add-search", "the only open deliverable")
+    renamed = attribute([search, login], "ann/find-products")
+    assert renamed is not None and renamed.change_id == "add-search"
+    assert attribute([search, login], "main") is None, "nothing tells which"
     assert attribution.change_in_branch("ann/12-add-search-v2", ["add-search", "add", "search-v"]) == "add-search"
 
 
@@ -192,6 +191,19 @@ def test_trailers_name_a_deliverable_and_commits_its_type() -> None:
     assert events[0].agent == AgentIdentity("claude-code", framework="claude-code")
     assert events[0].what.type == "feature"  # type: ignore[union-attr]
     assert commits.events_of(second, told("add-search", events), "", touches_code=True) == []
+
+
+@pytest.mark.parametrize(
+    ("trailers", "name"),
+    [
+        pytest.param(["spec", "deliverable", "change-id"], "the-deliverable", id="who names a deliverable means it"),
+        pytest.param(["change-id", "spec"], "the-spec", id="a spec comes before what others number changes by"),
+        pytest.param(["change-id"], "the-change-id", id="a change that is known"),
+    ],
+)
+def test_of_trailers_the_plainest_names_the_deliverable(trailers: list[str], name: str) -> None:
+    commit = commits.Commit("aaaa", 1.0, "x", tuple((key, f"the-{key}") for key in trailers))
+    assert commits.named(commit, ["the-change-id"]) == name
 
 
 def test_only_commits_made_here_leave_files_as_they_are() -> None:

@@ -25,6 +25,8 @@ from aurora_deliverables.events import (
     PhaseEnded,
     PhaseStarted,
     RecoveryBegan,
+    Renamed,
+    Revived,
     SessionJoined,
     SpecSource,
     Started,
@@ -38,7 +40,15 @@ from tests.orchestration.deliverables.event_values import changed, leaves, other
 from tests.orchestration.logs import NINE, begin, log, logs
 
 SAMPLES: list[EventBody] = [
-    Started("Add search", "feature", "simple", SpecSource("jira", "A-1", 8), AgentIdentity("bot", "m-1", "cli")),
+    Started(
+        "Add search",
+        "feature",
+        "simple",
+        SpecSource("jira", "A-1", 8),
+        AgentIdentity("bot", "m-1", "cli"),
+        "Ann",
+        "run",
+    ),
     PhaseStarted("design"),
     PhaseEnded("apply"),
     TasksCounted(8, 4),
@@ -54,6 +64,8 @@ SAMPLES: list[EventBody] = [
     TestsRan(succeeded=True),
     Ended("failed", "incomplete", "given up"),
     Ended("completed", deliverable_failed=False),
+    Revived(),
+    Renamed("find-products"),
 ]
 
 SILENT = {

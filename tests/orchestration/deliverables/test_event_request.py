@@ -18,6 +18,7 @@ from aurora_deliverables.event_request import (
     EventRequest,
     event_of,
     members,
+    moment,
     read_request,
     request_types,
 )
@@ -32,6 +33,7 @@ from aurora_deliverables.events import (
     Started,
     TokensUsed,
 )
+from aurora_deliverables.timestamps import seconds, seconds_of
 from tests.orchestration.deliverables.event_values import leaves, other, value_at
 
 SECRET = "password=hunter2secretXYZ"
@@ -175,3 +177,12 @@ def test_choices_of_the_published_schemas_are_ours() -> None:
     final = aurora_schemas.load("metrics-output")["properties"]
     failures = final["metrics"]["properties"]["failure_type"]["enum"]
     assert [each for each in failures if each is not None] == list(choices.FAILURE_TYPES)
+
+
+def test_times_are_read_as_rfc_3339_has_them() -> None:
+    noon = moment("2026-02-26T12:00:00Z", "at")
+    assert moment("2026-02-26t12:00:00z", "at") == moment("2026-02-26T12:00:00", "at") == noon
+    assert seconds("2026-02-26T12:00:00z") == seconds_of("2026-02-26t13:00:00+01:00") == noon
+    assert seconds_of("2016-12-31T23:59:60Z") == seconds("2016-12-31T23:59:60z") == seconds_of("2017-01-01T00:00:00Z")
+    assert seconds_of("2016-12-31T23:59:60.5Z") == seconds_of("2017-01-01T00:00:00.5Z")
+    assert seconds("2026-02-26T12:60:00Z") is None

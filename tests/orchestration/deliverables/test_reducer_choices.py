@@ -11,7 +11,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from msgspec.structs import replace
 
+from aurora_deliverables.choices import Phase
+from aurora_deliverables.deliverable import PhaseSpan
 from aurora_deliverables.events import (
     AgentIdentity,
     Conformed,
@@ -48,6 +51,12 @@ def at(minutes: float) -> float:
     return NINE + 60 * minutes
 
 
+def span(phase: Phase, since: float, until: float | None, number: int) -> PhaseSpan:
+    return PhaseSpan(phase, at(since), None if until is None else at(until), number)
+
+
+BROKEN = (5, TestsRan(failed=1))
+
 ORDER = [
     Row(
         "of two counts of tasks at one instant the higher is the later",
@@ -65,9 +74,9 @@ ORDER = [
         {"current_phase": "design"},
     ),
     Row(
-        "a phase that ends and begins at one instant is another round of it",
-        [(0, begin("apply")), (5, begin("apply")), (5, end("apply"))],
-        {"current_phase": "apply", "apply_iterations": 2},
+        "a phase that ends and begins at one instant is another stretch of it",
+        [(0, begin("design")), (5, begin("design")), (5, end("design"))],
+        {"current_phase": "design", "spans": (span("design", 0, 5, 1), span("design", 5, None, 2))},
     ),
     Row(
         "a phase that two sources notice begins once",
@@ -76,7 +85,7 @@ ORDER = [
     ),
     Row(
         "a call at the instant at which rework begins belongs to it",
-        [(0, begin("apply")), (5, begin("verify")), (6, begin("apply")), (6, ToolCalled("bash", 2))],
+        [(0, begin("apply")), (5, begin("verify")), BROKEN, (6, begin("apply")), (6, ToolCalled("bash", 2))],
         {"recovery_tool_calls": 2},
     ),
     Row(
@@ -190,10 +199,11 @@ FAILED = [
 
 REWORK = [
     Row(
-        "to apply what was verified is a recovery, until that apply ends",
+        "to apply what failed its verification is a recovery, until that apply ends",
         [
             (0, begin("apply")),
             (5, begin("verify")),
+            BROKEN,
             (6, begin("apply")),
             (9, begin("verify")),
             (20, ToolCalled("bash")),
@@ -203,7 +213,7 @@ REWORK = [
     Row(
         "to apply again without having verified is none",
         [(0, begin("apply")), (5, begin("design")), (6, begin("apply"))],
-        {"recovery_attempts": 0, "apply_iterations": 2},
+        {"recovery_attempts": 0, "apply_iterations": 1},
     ),
     Row(
         "a recovery that phases tell and somebody says is one",
@@ -309,6 +319,14 @@ def test_events_amount_to(row: Row) -> None:
             found[name] = value
         assert found == row.state
         assert len(reducer.refused) == row.refused
+
+
+def test_of_agents_that_are_noticed_the_first_stays_and_a_later_one_tells_what_it_does_not() -> None:
+    first, second = log((0, Started()), (1, TasksCounted(8, 1)))
+    events = [replace(first, agent=AgentIdentity("bot")), replace(second, agent=AgentIdentity("helper", "m-1"))]
+    for arrived in (events, events[::-1]):
+        found = fold(arrived)
+        assert found is not None and found.agent == AgentIdentity("bot", "m-1")
 
 
 def test_of_one_id_told_twice_the_first_in_time_counts_once() -> None:

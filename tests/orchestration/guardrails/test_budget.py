@@ -16,8 +16,11 @@ import pytest
 
 from aurora_orchestration.guardrails.blocked import OverBudget, QuestionBlocked, Unrecorded
 from aurora_orchestration.guardrails.budget import Budget
+from aurora_orchestration.guardrails.budget_periods import period_at
 from aurora_orchestration.guardrails.cost_estimate import estimate, tokens_of
+from aurora_orchestration.guardrails.ledger import LedgerEvent, begin, since
 from aurora_orchestration.settings import BudgetSettings, ComplexitySettings
+from tests.patience import HANG
 
 NOON = datetime(2025, 12, 20, 14, 30, tzinfo=UTC).timestamp()
 DAY = 86_400.0
@@ -228,7 +231,7 @@ def test_many_processes_lose_and_double_nothing(file: Path) -> None:
     started = [
         subprocess.Popen([sys.executable, SPENDING, str(file), f"run-{number}", "settle", "50"]) for number in range(8)
     ]
-    assert [each.wait(100) for each in started] == [0] * 8
+    assert [each.wait(HANG) for each in started] == [0] * 8
     status = Budget(file, BudgetSettings(), time.time).status()
     assert (status.consumed_usd, status.query_count, status.reserved_usd) == (0.4, 8, 0.0)
     history = Budget(file, BudgetSettings(), time.time).history()
@@ -374,3 +377,16 @@ def test_estimates_follow_the_formula() -> None:
     assert estimate(2000, "complex", settings) == pytest.approx(0.5 * 5 * 2)
     assert estimate(1000, "critical", settings) == pytest.approx(0.5 * 8)
     assert (tokens_of(""), tokens_of("abcde")) == (1, 2)
+
+
+@pytest.mark.parametrize(
+    ("kind", "held", "spent"),
+    [
+        pytest.param("reserved", 0.5, 0.0, id="a call that is still being made holds what it held"),
+        pytest.param("spent", 0.0, 0.0, id="what was spent before is of the period before"),
+    ],
+)
+def test_what_a_new_period_takes_over(kind: Any, held: float, spent: float) -> None:
+    february = begin(period_at(datetime(2026, 2, 1, tzinfo=UTC).timestamp(), "monthly"), "monthly")
+    tracker = since([LedgerEvent(at="2026-01-31T23:59:59Z", kind=kind, key="k", usd=0.5)], february)
+    assert (tracker.held, tracker.consumed_usd) == (held, spent)

@@ -14,6 +14,7 @@ from aurora_orchestration.guardrails.audit import Audit
 from aurora_orchestration.guardrails.blocked import QuestionBlocked
 from aurora_orchestration.guardrails.guard import Held, guard
 from aurora_orchestration.settings import GuardrailSettings
+from tests.patience import HANG
 
 USUAL = GuardrailSettings()
 MAIL = "What's the authentication bug? My email is john@example.com"
@@ -158,7 +159,7 @@ def test_two_processes_write_one_trail(tmp_path: Path) -> None:
         "for n in range(60): trail.blocked(f'{sys.argv[2]}-{n}', QuestionBlocked('', 'empty'))\n"
     )
     started = [subprocess.Popen([sys.executable, "-c", code, str(tmp_path), name]) for name in "ab"]
-    assert [each.wait(60) for each in started] == [0, 0]
+    assert [each.wait(HANG) for each in started] == [0, 0]
     runs = [each.run for each in Audit(tmp_path, lambda: 0.0).entries()]
     assert sorted(runs) == sorted(f"{name}-{n}" for name in "ab" for n in range(60))
     assert (tmp_path / "guardrails.1.jsonl").exists()

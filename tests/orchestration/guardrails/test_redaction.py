@@ -145,6 +145,7 @@ def test_personal_data_is_taken_out(text: str, left: str, kind: str) -> None:
         "@@ -100,200 +300,4000 @@ lines 100-2000 and 200 300 4000",
         "src/http/template.py:41:12 x.py#L120-L340 port 5432",
         "mobile build 20241112 and call stack 1234567890",
+        "call me on 2024-11-12, phone: 20241112, fax 2024.11.12",
         "DE89370400440532013001 GB00NWBK60161331926819 XX11ABCDEFGHIJKLMNOP",
         "3.14159265358979 1e-10 1234567.8901234 (555) 12",
     ],

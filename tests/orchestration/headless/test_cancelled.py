@@ -8,6 +8,7 @@ import pytest
 from aurora_orchestration.headless.loop import pursue
 from aurora_orchestration.run_record import Mode, RunCancelled, RunRecord
 from tests.orchestration.headless.test_loop import Runs, answered, headless, root, text_of
+from tests.patience import HANG
 
 __all__ = ["root"]
 
@@ -24,7 +25,7 @@ async def test_what_a_cancelled_iteration_cost_is_in_the_sum(root: Path) -> None
         raise AssertionError("nobody sets it")
 
     pursuing = asyncio.ensure_future(pursue(headless(root), run, None))
-    await asyncio.wait_for(begun.wait(), 60)
+    await asyncio.wait_for(begun.wait(), HANG)
     pursuing.cancel()
     with pytest.raises(asyncio.CancelledError):
         await pursuing

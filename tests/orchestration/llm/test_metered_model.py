@@ -20,6 +20,7 @@ from aurora_orchestration.settings import Caps
 from aurora_orchestration.types import ModelCall
 from tests.orchestration.llm.conftest import Opened
 from tests.orchestration.llm.loopback import LoopbackProvider, Scripted
+from tests.patience import HANG
 
 ASK = Ask(phase="decompose", purpose="decompose", system="You plan.", prompt='{"task":"plan"}', max_tokens=1000)
 AT_MOST = 0.0192
@@ -200,12 +201,12 @@ async def test_a_call_cancelled_while_its_budget_is_reserved_leaves_nothing(
     class Slow(Ledger):
         def reserve(self, key: str, run: str, usd: float, *, force: bool = False) -> None:
             begun.set()
-            go_on.wait(5)
+            go_on.wait(HANG)
             super().reserve(key, run, usd, force=force)
 
     begun, go_on, ledger, spending = threading.Event(), threading.Event(), Slow(), RunSpending(Caps())
     asked = asyncio.ensure_future(reasoning(budget=ledger, spending=spending).ask(ASK))
-    await asyncio.to_thread(begun.wait, 5)
+    await asyncio.to_thread(begun.wait, HANG)
     asked.cancel()
     await asyncio.sleep(0.05)
     go_on.set()

@@ -13,6 +13,7 @@ from aurora_orchestration.llm.completion import Ask, ModelRefused, Rejected, Tru
 from aurora_orchestration.types import ModelCall, Usage
 from tests.orchestration.llm.conftest import Opened
 from tests.orchestration.llm.loopback import KEY, Kind, LoopbackProvider, Scripted
+from tests.patience import HANG
 
 BOTH = pytest.mark.parametrize("kind", ["anthropic", "openai"])
 EITHER_WAY = pytest.mark.parametrize("max_tokens", [500, 4096], ids=["whole", "streamed"])
@@ -27,7 +28,7 @@ def ask(max_tokens: int = 500, **more: object) -> Ask:
 
 async def settled(provider: LoopbackProvider, count: int) -> None:
     """Wait until the provider noticed so many clients that hung up."""
-    end = time.monotonic() + 10
+    end = time.monotonic() + HANG
     while len(provider.dropped) < count and time.monotonic() < end:
         await asyncio.sleep(0.02)
     assert len(provider.dropped) == count
@@ -169,7 +170,7 @@ async def test_a_wait_longer_than_patience_is_not_waited(
 ) -> None:
     provider.otherwise = Scripted(status=429, retry_after=3600)
     with pytest.raises(Unavailable, match="429"):
-        await asyncio.wait_for(reasoning(kind).ask(ask()), 20)
+        await asyncio.wait_for(reasoning(kind).ask(ask()), HANG)
     assert len(provider.requests) == 1
 
 
@@ -179,7 +180,7 @@ async def test_a_storm_of_overload_ends_in_time(
 ) -> None:
     provider.otherwise = Scripted(status=529)
     with pytest.raises(Unavailable, match="overloaded"):
-        await asyncio.wait_for(reasoning(kind, retry_seconds=1.0, max_retries=50).ask(ask()), 20)
+        await asyncio.wait_for(reasoning(kind, retry_seconds=1.0, max_retries=50).ask(ask()), HANG)
     assert 1 < len(provider.requests) < 6
     assert calls[0].error and "529" in calls[0].error
 
@@ -238,14 +239,14 @@ async def test_nobody_there(provider: LoopbackProvider, reasoning: Opened, kind:
 async def test_garbage_is_no_answer(provider: LoopbackProvider, reasoning: Opened, kind: Kind, body: bytes) -> None:
     provider.otherwise = Scripted(garbage=body)
     with pytest.raises(Unavailable):
-        await asyncio.wait_for(reasoning(kind, retry_seconds=0).ask(ask()), 20)
+        await asyncio.wait_for(reasoning(kind, retry_seconds=0).ask(ask()), HANG)
 
 
 @BOTH
 async def test_an_endless_body_is_not_read(provider: LoopbackProvider, reasoning: Opened, kind: Kind) -> None:
     provider.otherwise = Scripted(garbage=b" " * 20_000_000)
     with pytest.raises(Unavailable, match="longer than"):
-        await asyncio.wait_for(reasoning(kind, retry_seconds=0).ask(ask()), 60)
+        await asyncio.wait_for(reasoning(kind, retry_seconds=0).ask(ask()), HANG)
 
 
 @BOTH
@@ -271,7 +272,7 @@ async def test_silence_is_not_waited_out(
     provider.otherwise = Scripted(text="late", delay=60)
     llm = reasoning(kind, model={"timeout_seconds": 0.3}, max_retries=1, retry_seconds=5)
     with pytest.raises(Unavailable):
-        await asyncio.wait_for(llm.ask(ask(max_tokens)), 20)
+        await asyncio.wait_for(llm.ask(ask(max_tokens)), HANG)
     assert len(provider.requests) == 2
     await settled(provider, 2)
 

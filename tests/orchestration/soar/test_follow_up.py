@@ -13,6 +13,7 @@ from aurora_orchestration.run_record import RunCancelled
 from tests.orchestration.llm.loopback import LoopbackProvider
 from tests.orchestration.soar.benches import Bench, bench
 from tests.orchestration.soar.minds import Mind
+from tests.patience import HANG
 
 QUERY = "Explain how expand fills a template and compare it with request"
 TWO = ("Explain how expand fills a template", "Compare expand with request")
@@ -90,7 +91,7 @@ async def test_never_mind_stops_what_the_session_asked_last(provider: LoopbackPr
         await it.ask("what is expand?", session="s")
         mind.waits = 5
         task = asyncio.ensure_future(it.ask(QUERY, session="s"))
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(HANG):
             while len(mind.asked) < 2:
                 await asyncio.sleep(0.02)
         stopped = await it.ask("Never mind", session="s")

@@ -19,6 +19,7 @@ from aurora_orchestration.soar.interrupted_runs import sweep
 from tests.orchestration.llm.loopback import LoopbackProvider, Scripted
 from tests.orchestration.soar.benches import bench
 from tests.orchestration.soar.minds import Mind
+from tests.patience import HANG
 
 QUERY = "Explain how expand fills a template and compare it with request"
 TWO = ("Explain how expand fills a template", "Compare expand with request")
@@ -48,7 +49,7 @@ async def killed_at(provider: LoopbackProvider, place: Path, mind: Mind, purpose
         sys.executable, "-c", _CHILD, str(place), provider.base_url, provider.environ["LOOPBACK_API_KEY"], QUERY,
         cwd=Path(__file__).parents[3],
     )  # fmt: skip
-    end = time.monotonic() + 60
+    end = time.monotonic() + HANG
     while purpose not in mind.asked and time.monotonic() < end:
         await asyncio.sleep(0.02)
     assert purpose in mind.asked
@@ -111,7 +112,7 @@ async def test_a_run_that_is_under_way_is_not_swept(tmp_path: Path) -> None:
         provider.otherwise = mind
         async with bench(tmp_path, provider.llm_settings(), provider.environ) as it:
             task = asyncio.ensure_future(it.ask(QUERY))
-            async with asyncio.timeout(20):
+            async with asyncio.timeout(HANG):
                 while "work" not in mind.asked:
                     await asyncio.sleep(0.02)
             assert await sweep(it.services) == ()

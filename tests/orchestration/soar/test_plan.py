@@ -131,6 +131,14 @@ async def test_the_bound_holds_for_other_settings(
     assert len(provider.requests) <= most_calls(option, settings)
 
 
+async def test_a_revision_that_is_as_good_is_taken_for_it_answers_the_critic(provider: LoopbackProvider) -> None:
+    critic = {"weaknesses": [{"where": "SG1", "problem": "assumes one process"}]} | scores(0.75)
+    revised = good(goal={"description": "A protected API behind several servers", "success_criteria": []})
+    provider.script(good(), critic, revised, critic)
+    made = await planned(provider, "option_b", complexity="complex", settings=replace(SETTINGS, max_retries=0))
+    assert made.decomposition.goal.description.endswith("several servers")
+
+
 async def test_option_b_revises_what_the_critic_names(provider: LoopbackProvider) -> None:
     better = good(goal={"description": "A protected API behind several servers", "success_criteria": []})
     provider.script(

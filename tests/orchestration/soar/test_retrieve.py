@@ -172,3 +172,16 @@ def test_the_mix_fits_and_is_the_same_in_whatever_order_it_came(
 async def test_no_more_chunks_than_configured(most: int) -> None:
     bundle = await found(Shelf(*(chunk(row, 0.9, tokens=1) for row in range(1, 9))), max_chunks=most)
     assert len(bundle.chunks) == most
+
+
+@pytest.mark.parametrize(
+    ("inner", "outer"),
+    [
+        pytest.param(0.9, 0.8, id="a method that is better than its class"),
+        pytest.param(0.8, 0.9, id="a class that is better than its method"),
+    ],
+)
+def test_of_two_chunks_one_of_which_holds_the_other_the_better_stays(inner: float, outer: float) -> None:
+    method = chunk(1, inner, file="src/cart.py", line_start=4, line_end=6)
+    around = chunk(2, outer, file="src/cart.py", line_start=1, line_end=10)
+    assert mixed([[method, around]], (), 1_000, 10).chunks == (method if inner > outer else around,)

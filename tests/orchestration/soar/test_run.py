@@ -24,6 +24,7 @@ from aurora_orchestration.soar.checkpoint import CannotResume
 from tests.orchestration.llm.loopback import Kind, LoopbackProvider, Scripted
 from tests.orchestration.soar.benches import bench
 from tests.orchestration.soar.minds import Mind
+from tests.patience import HANG
 
 MEDIUM = "Explain how expand fills a template and compare it with request"
 COMPLEX = "Design and implement retries for request, login throttling, template errors, audit logging and documentation"
@@ -236,7 +237,7 @@ async def test_a_cancelled_run_is_logged_and_can_be_gone_on_with(provider: Loopb
     provider.otherwise = mind
     async with bench(tmp_path, provider.llm_settings(), provider.environ) as it:
         task = asyncio.ensure_future(it.ask(MEDIUM))
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(HANG):
             while "judge" not in mind.asked:
                 await asyncio.sleep(0.02)
         task.cancel()

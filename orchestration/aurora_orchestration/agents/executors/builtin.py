@@ -53,7 +53,7 @@ GENERIC = Agent(
 """The agent that always works (App. F): all capabilities, no specialisation."""
 
 
-class _Found(Struct, frozen=True, kw_only=True):
+class _AgentReply(Struct, frozen=True, kw_only=True):
     status: Literal["success", "partial", "error"]
     summary: str
     confidence: float
@@ -75,7 +75,7 @@ async def run(agent: Agent, task: Task, llm: Llm, dialogue: Dialogue) -> AgentRe
             model_used=llm.model,
         )
         try:
-            found = await ask_for(llm, ask, _Found)
+            found = await ask_for(llm, ask, _AgentReply)
         except ModelRefused as error:
             return failed(told, f"{llm.model} declined to work on this: {error}")
         question = (found.needs_user or "").strip()

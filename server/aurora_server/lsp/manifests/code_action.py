@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from lsprotocol import types
@@ -31,11 +31,16 @@ async def code_actions(ls: AuroraServer, params: types.CodeActionParams) -> list
     if found is None:
         return None
     snapshot, findings = found
-    return await asyncio.to_thread(_actions, ls.client, snapshot, findings, params)
+    severities = ls.core.settings.manifest.severities
+    return await asyncio.to_thread(_actions, ls.client, snapshot, findings, params, severities)
 
 
 def _actions(
-    client: types.ClientCapabilities, snapshot: Snapshot, findings: list[Finding], params: types.CodeActionParams
+    client: types.ClientCapabilities,
+    snapshot: Snapshot,
+    findings: list[Finding],
+    params: types.CodeActionParams,
+    severities: Mapping[str, str],
 ) -> list[types.CodeAction]:
     from aurora_manifest.editing.actions import actions, fix_all_edits
 
@@ -44,7 +49,12 @@ def _actions(
     if _wanted(types.CodeActionKind.QuickFix, params.context.only):
         offered = actions(snapshot.json, findings, start, end)
         answers += (_quick_fix(client, snapshot, each, params.context.diagnostics) for each in offered)
-    edits = fix_all_edits(findings) if _wanted(FIX_ALL, params.context.only) else []
+    if _wanted(FIX_ALL, params.context.only):
+        if snapshot.fix_all is None:
+            snapshot.fix_all = fix_all_edits(snapshot.json, findings, snapshot.check_again(severities))
+        edits = snapshot.fix_all
+    else:
+        edits = []
     if edits:
         edit = workspace_edit(client, snapshot, edits)
         answers.append(types.CodeAction("Fix all that AURORA can fix", FIX_ALL, edit=edit))

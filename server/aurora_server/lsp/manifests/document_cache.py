@@ -41,7 +41,10 @@ _FIRST_USED = (
 
 
 class Snapshot:
-    """One text of a document. `version` is None for a file that is not open; `findings` is None until it is checked."""
+    """One text of a document. `version` is None for a file that is not open; `findings` is None until it is checked.
+
+    `fix_all` are the edits that mend all that can be mended without asking; None until they were looked for.
+    """
 
     def __init__(
         self, uri: str, version: int | None, kind: DocumentKind, json: Json, index: LineIndex, encoding: Encoding
@@ -53,6 +56,7 @@ class Snapshot:
         self.index = index
         self.encoding = encoding
         self.findings: list[Finding] | None = None
+        self.fix_all: list[Edit] | None = None
 
     @property
     def text(self) -> str:
@@ -89,6 +93,18 @@ class Snapshot:
     def range(self, start: int, end: int) -> types.Range:
         """The range between two offsets."""
         return range_of(self.index, start, end, self.encoding)
+
+    def check_again(self, severities: Mapping[str, str]) -> Callable[[str], list[Finding]]:
+        """What checks a later text of the same document."""
+        if self.is_manifest:
+            from aurora_manifest.check import Checker
+
+            checker = Checker(severities)
+            return lambda text: checker.check(checker.read(text))
+        from aurora_manifest.json.scanner import parse
+        from aurora_manifest.kind_checks import against_schema
+
+        return lambda text: against_schema(parse(text), self.kind)
 
     def edits(self, edits: list[Edit] | tuple[Edit, ...]) -> list[types.TextEdit]:
         """Edits as the client takes them."""

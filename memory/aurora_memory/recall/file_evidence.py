@@ -1,0 +1,127 @@
+"""File evidence: what a question's candidates say of their files together, and the order of answers it gives. Pure.
+
+Evidence adds up over a file: ten functions that each have a little to do with a topic make their file its place, which
+none of them is alone. The sum decays, so that a large file does not win by its size. What a file and its folders are
+called counts besides. For a topic, each file then answers once, by its best chunk, and the rest of its members is told
+beside that (`also`). For a change, every function answers for itself: measured, evidence of files adds nothing to the
+signals then, which say as much of a chunk's file.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+from msgspec import Struct
+
+from aurora_memory.chunks import KNOWLEDGE_KINDS
+from aurora_memory.recall.candidates import Candidates
+from aurora_memory.recall.places import is_test
+from aurora_memory.recall.question_kind import QuestionKind
+from aurora_memory.recall.ranking import Rank, score
+from aurora_memory.recall.signals import named
+
+DECAY = 0.6
+"""What each further chunk of a file adds, beside the one before it."""
+
+CALLED = 1.0
+CALLED_BY = 0.7
+FOLDERS = 0.3
+"""What a file's name adds that says all of a question, one of which the question says all, and its folders'."""
+
+ASIDE = 0.5
+"""What a file loses that is a document or a test, where code answers too."""
+
+OUTDATED = 0.3
+"""What a file loses in a folder that is kept for those who have not moved on."""
+
+ALSO = 5
+"""Members of a file told beside its answer."""
+
+BEHIND = 6.0
+"""How far behind its file's best answer, in log odds, a member is still told."""
+
+BY_FILE: frozenset[QuestionKind] = frozenset({"topic", "how", "name"})
+"""Kinds of questions that each file answers once."""
+
+_OUTDATED = re.compile(r"(?i)(?:^|[/_.-])(?:deprecated|legacy|obsolete|v1)(?:[/_.-]|$)")
+
+
+class Ordered(Struct, frozen=True):
+    """Ranks in the order of answers, strengths falling; `also` are row ids told beside a rank's, by its own."""
+
+    ranks: list[Rank]
+    also: Mapping[int, list[int]] = {}
+
+
+def in_order(candidates: Candidates, ranks: Sequence[Rank]) -> Ordered:
+    """Ranks (best first) in the order in which they answer a question of its kind.
+
+    Each rank takes the strength of the place it comes to, so that the order stays comparable with that of other
+    recalls.
+    """
+    kind = candidates.question.kind
+    if any(candidates.standing) and candidates.question.by_name:  # a place may look like a name: `auth.py`
+        return Ordered(list(ranks))
+    if kind in BY_FILE:
+        return _one_of_each_file(candidates, ranks)
+    return Ordered(list(ranks))
+
+
+def of_files(candidates: Candidates, ranks: Sequence[Rank]) -> Ordered:
+    """One rank for each file, its best by what the file says together, whatever the kind of question."""
+    ordered = _one_of_each_file(candidates, ranks)
+    files = dict.fromkeys(candidates.heads[rank.place].path for rank in ordered.ranks)
+    first = {path: next(r for r in ordered.ranks if candidates.heads[r.place].path == path) for path in files}
+    return Ordered(list(first.values()), ordered.also)
+
+
+def evidence(candidates: Candidates, ranks: Sequence[Rank]) -> dict[str, float]:
+    """By path: the decaying sum of its chunks' scores, best first, and what its name adds."""
+    found: dict[str, float] = {}
+    left: dict[str, float] = {}
+    documents: dict[str, bool] = {}
+    for rank in ranks:
+        head = candidates.heads[rank.place]
+        share = left.get(head.path, 1.0)
+        found[head.path] = found.get(head.path, 0.0) + share * score(rank.strength)
+        left[head.path] = share * DECAY
+        documents[head.path] = head.kind in KNOWLEDGE_KINDS
+    code = not all(documents.values())
+    for path in found:
+        shares = candidates.names_of_files[path]
+        found[path] += CALLED * shares.said + CALLED_BY * shares.heard + FOLDERS * shares.above
+        if (code and documents[path]) or (is_test(path) and not candidates.question.about_tests):
+            found[path] -= ASIDE
+        if _OUTDATED.search(path):
+            found[path] -= OUTDATED
+    return found
+
+
+def _one_of_each_file(candidates: Candidates, ranks: Sequence[Rank]) -> Ordered:
+    """Chunks that the query spells by name, each file's best, then the best chunk of each file by its evidence."""
+    worth = evidence(candidates, ranks)
+    of_file: dict[str, list[Rank]] = {}
+    for rank in ranks:
+        of_file.setdefault(candidates.heads[rank.place].path, []).append(rank)
+    spelled: dict[str, Rank] = {}
+    if candidates.question.by_name:
+        for rank in ranks:
+            if rank.signals[named] > 0:
+                spelled.setdefault(candidates.heads[rank.place].path, rank)
+    best = sorted(of_file, key=lambda path: -worth[path])
+    order = dict.fromkeys([*(rank.id for rank in spelled.values()), *(of_file[path][0].id for path in best)])
+    also: dict[int, list[int]] = {}
+    for members in of_file.values():
+        first = next(rank for rank in members if rank.id in order)
+        others = [rank.id for rank in members if rank is not first and rank.strength > first.strength - BEHIND]
+        also[first.id] = others[:ALSO]
+    return Ordered(_placed(ranks, [*order, *(rank.id for rank in ranks)]), also)
+
+
+def _placed(ranks: Sequence[Rank], order: Sequence[int]) -> list[Rank]:
+    """The ranks in another order of their row ids, each with the strength of the place it comes to."""
+    by_id = {rank.id: rank for rank in ranks}
+    return [
+        by_id[chunk]._replace(strength=place.strength) for chunk, place in zip(dict.fromkeys(order), ranks, strict=True)
+    ]

@@ -1,0 +1,257 @@
+"""History of OpenSpec changes in git's log: when each was proposed, planned, worked on and archived, by whom, and under
+which names (AURA-M §7).
+
+What a checkout, a pull or a clone brings has the files' times of that moment; the log has the true ones. Times are
+those of the authors, which a rebase keeps. Pure: the log is an argument.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from msgspec import Struct
+
+from aurora_deliverables.choices import PHASES, Phase
+from aurora_deliverables.detection import openspec
+from aurora_deliverables.detection.change_title import type_of_name
+from aurora_deliverables.detection.observation import TICK
+from aurora_deliverables.detection.recorded_state import RecordedState
+from aurora_deliverables.events import (
+    Ended,
+    Event,
+    EventBody,
+    PhaseStarted,
+    Renamed,
+    Revived,
+    SpecSource,
+    Started,
+)
+from aurora_deliverables.evidence import event_id, shown
+
+MAX_COMMITS = 20_000
+MAX_CHANGES = 5000
+SIMILAR = 60
+"""Percent of a file that must be the same for it to be the renamed one: proposals share their headings."""
+
+LOG = (
+    "log",
+    "--exclude=refs/stash",
+    "--all",
+    "HEAD",
+    "--no-merges",
+    "--reverse",
+    "--relative",
+    f"--find-renames={SIMILAR}%",
+    "--name-status",
+    f"--max-count={MAX_COMMITS}",
+    "--format=%x1e%H%x1f%at%x1f%aN",
+    "--",
+    openspec.CHANGES,
+)
+"""Arguments of git for what `read_history` reads: all refs, as a change may be worked on and archived on any branch."""
+
+_PHASE_OF: Mapping[str, Phase] = {"proposal.md": "propose", "design.md": "design", "tasks.md": "tasks"}
+
+
+class Dated(Struct, frozen=True):
+    """Moment that a commit shows: Unix seconds, the commit and its author."""
+
+    at: float
+    commit: str
+    author: str
+
+
+class ChangeHistory(Struct, frozen=True):
+    """All that the log tells of one change. `change_id` is its first name, `names` what it was called since.
+
+    `removed` is where its folder was removed without being archived, on whichever branch.
+    """
+
+    change_id: str
+    begun: Dated
+    names: tuple[tuple[str, Dated], ...] = ()
+    phases: tuple[tuple[Phase, Dated], ...] = ()
+    tasks_at: float | None = None
+    archived: Dated | None = None
+    removed: Dated | None = None
+
+    @property
+    def name(self) -> str:
+        """What it is called now."""
+        return self.names[-1][0] if self.names else self.change_id
+
+
+class _Seen:
+    """One change while the log is read."""
+
+    def __init__(self) -> None:
+        self.begun: Dated | None = None
+        self.names: list[tuple[str, Dated]] = []
+        self.phases: dict[Phase, Dated] = {}
+        self.tasks_at: float | None = None
+        self.archived: Dated | None = None
+        self.removed: Dated | None = None
+
+
+class _Touch(Struct, frozen=True):
+    """A file of a change that a commit touched: `how` is A, M, D or R, `old` where an R was before."""
+
+    how: str
+    path: str
+    old: str | None = None
+
+
+def read_history(said: bytes) -> dict[str, ChangeHistory]:
+    """The changes that `git log` with `LOG` told of, by every name they had."""
+    commits = sorted(_commits(said.decode("utf-8", "replace")), key=lambda each: each[0].at)
+    changes: dict[str, _Seen] = {}
+    names: dict[str, str] = {}
+    for dated, touches in commits:
+        _note(changes, names, dated, touches)
+        if len(changes) > MAX_CHANGES:
+            break
+    found = {
+        change_id: ChangeHistory(
+            change_id,
+            seen.begun,
+            tuple(seen.names),
+            tuple((phase, seen.phases[phase]) for phase in PHASES if phase in seen.phases),
+            seen.tasks_at,
+            seen.archived,
+            seen.removed,
+        )
+        for change_id, seen in changes.items()
+        if seen.begun is not None
+    }
+    return found | {name: found[first] for name, first in names.items() if first in found and name not in found}
+
+
+def _note(changes: dict[str, _Seen], names: dict[str, str], dated: Dated, touches: list[_Touch]) -> None:
+    for old, new in _renames(touches, changes, names):
+        first = names.get(old, old)
+        names[new] = first
+        changes.setdefault(first, _Seen()).names.append((new, dated))
+    for touch in touches:
+        name = openspec.change_of(touch.path)
+        if name is None:
+            continue
+        seen = changes.setdefault(names.get(name, name), _Seen())
+        archived = _is_archived(touch.path)
+        if touch.how == "D":
+            if not archived and touch.path.endswith("/proposal.md"):
+                seen.removed = dated
+            continue
+        if archived:
+            # Only what moved there was archived then: a file that is put right later was archived before.
+            moved = touch.how == "A" or (touch.old is not None and not _is_archived(touch.old))
+            if moved and seen.archived is None:
+                seen.archived = dated
+            continue
+        seen.removed = None
+        if seen.begun is None:
+            seen.begun = dated
+        phase = _phase_of(touch.path)
+        if touch.path.endswith("/tasks.md"):
+            seen.tasks_at = dated.at
+            if touch.how == "M":
+                seen.phases.setdefault("apply", dated)
+        if phase is not None:
+            seen.phases.setdefault(phase, dated)
+
+
+def _renames(
+    touches: list[_Touch], changes: Mapping[str, _Seen], names: Mapping[str, str]
+) -> Iterator[tuple[str, str]]:
+    """Pairs of names of changes whose folder, or its proposal at the least, a commit moved from one to the other."""
+    done: set[str] = set()
+    for touch in touches:
+        if touch.how != "R" or touch.old is None or not touch.path.endswith("/proposal.md"):
+            continue
+        old, new = openspec.change_of(touch.old), openspec.change_of(touch.path)
+        if old is None or new is None or old == new or _is_archived(touch.old) or new in done:
+            continue
+        if new not in changes and new not in names:
+            done.add(new)
+            yield old, new
+
+
+def _is_archived(path: str) -> bool:
+    return path.startswith(f"{openspec.ARCHIVE}/")
+
+
+def _phase_of(path: str) -> Phase | None:
+    parts = path.split("/")
+    if len(parts) == 4:
+        return _PHASE_OF.get(parts[3])
+    return "specs" if len(parts) > 4 and parts[3] == "specs" and path.endswith(".md") else None
+
+
+def _commits(said: str) -> Iterator[tuple[Dated, list[_Touch]]]:
+    for entry in said.split("\x1e")[1:]:
+        head, *lines = entry.splitlines()
+        parts = head.split("\x1f")
+        if len(parts) != 3 or not parts[1].isdecimal():
+            continue
+        yield Dated(float(parts[1]), parts[0], parts[2]), list(_touches(lines))
+
+
+def _touches(lines: Iterable[str]) -> Iterator[_Touch]:
+    for line in lines:
+        how, *paths = line.split("\t")
+        if how.startswith("R") and len(paths) == 2:
+            yield _Touch("R", paths[1], paths[0])
+        elif len(paths) == 1 and how in ("A", "M", "D"):
+            yield _Touch(how, paths[0])
+
+
+def events_of(known: ChangeHistory, told: RecordedState, change_id: str, names: Iterable[str]) -> list[Event]:
+    """What the log tells of a change that was not told, of a deliverable called `change_id`, and also `names`.
+
+    Of one that only its archive is known of nothing is told: how long it took would be made up. What was told with a
+    later time is told again with the true one; the earliest counts.
+    """
+    author = shown(known.begun.author, 100) or None
+    events: list[Event] = []
+    begun = known.begun
+    if told.started_at is None or told.started_at > begun.at or told.author is None:
+        spec = SpecSource(openspec.SOURCE, f"changes/{known.name}") if told.started_at is None else None
+        type_ = type_of_name(known.change_id) if told.type is None else None
+        events.append(_event(change_id, begun, Started(type=type_, spec_source=spec, author=author), "proposed"))
+    called = {change_id, *names}
+    events += [
+        _event(change_id, at, Renamed(name), f"renamed to {name}") for name, at in known.names if name not in called
+    ]
+    if told.ended and not (told.abandoned and known.archived is not None):
+        return events
+    end = known.archived
+    if told.ended and end is not None:
+        again = replace_at(end, max(end.at, told.told_at + TICK))
+        events.append(_event(change_id, again, Revived(), "archived after all"))
+        end = again
+    for phase, at in known.phases:
+        if phase not in told.phases and (told.started_at is None or told.planning or phase == "apply"):
+            events.append(_event(change_id, at, PhaseStarted(phase), f"{phase} began"))
+    if end is not None:
+        end = replace_at(end, max(end.at, told.told_at, *(event.at for event in events), begun.at))
+        if told.phase != "archive":
+            events.append(_event(change_id, end, PhaseStarted("archive"), "archived"))
+        events.append(_event(change_id, end, Ended("completed", reason="archived"), "archived"))
+    return events
+
+
+def replace_at(dated: Dated, at: float) -> Dated:
+    """The same moment at another time: what is told in order must be in order, whatever the authors' clocks said."""
+    return Dated(at, dated.commit, dated.author)
+
+
+def _event(change_id: str, dated: Dated, what: EventBody, said: str) -> Event:
+    kind = str(type(what).__struct_config__.tag)
+    detail = what.phase if isinstance(what, PhaseStarted) else what.name if isinstance(what, Renamed) else ""
+    return Event(
+        id=event_id(change_id, kind, "git-log", detail),
+        change_id=change_id,
+        at=dated.at,
+        what=what,
+        source="git",
+        evidence=shown(f"commit {dated.commit[:10]}: {said}"),
+    )

@@ -1,0 +1,103 @@
+"""Git's view of a workspace's specs: the history of its OpenSpec changes, and whether a spec that is not in the work
+tree is on some branch or in a stash.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from aurora_deliverables.detection import change_history
+from aurora_deliverables.detection.change_history import ChangeHistory
+from aurora_indexer.files.gitdir import find_git_directory, read_head
+from aurora_indexer.git import commands
+
+LOG_SECONDS = 30.0
+MAX_REFS = 5000
+REFS = ("for-each-ref", f"--count={MAX_REFS}", "--format=%(objectname)")
+AWAY = ("for-each-ref", f"--count={MAX_REFS}", "--no-merged=HEAD", "--format=%(objectname)")
+"""Branches that are not merged: what such a one has and HEAD has not is work that lies elsewhere."""
+
+STASHES = ("log", "--walk-reflogs", "--format=%H", "refs/stash", "--")
+
+
+class WorkspaceGit:
+    """Asks git of the repository that the workspace at `root` is in; of none it says that there is nothing."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self._moved: tuple[object, ...] = ()
+        self._refs: bytes | None = None
+        self._history: Mapping[str, ChangeHistory] = {}
+
+    async def moved(self) -> bool:
+        """Whether HEAD moved or something was fetched since this was asked last: a few looks at files."""
+        marks = await asyncio.to_thread(self._marks)
+        moved, self._moved = marks != self._moved, marks
+        return moved
+
+    def _marks(self) -> tuple[object, ...]:
+        repository = find_git_directory(self._root)
+        if repository is None:
+            return ()
+        files = [
+            repository.directory / "FETCH_HEAD",
+            repository.common / "FETCH_HEAD",
+            repository.common / "packed-refs",
+        ]
+        return (read_head(repository), *(_changed_at(file) for file in files))
+
+    async def history(self) -> Mapping[str, ChangeHistory]:
+        """The changes that git's log tells of, by every name; read anew where a ref moved since."""
+        refs = await commands.answer(self._root, REFS)
+        head = await asyncio.to_thread(commands.head, self._root)
+        if refs is None or head is None:
+            return {}
+        state = refs + head.encode()
+        if state != self._refs:
+            said = await commands.answer(self._root, change_history.LOG, seconds=LOG_SECONDS)
+            if said is None:
+                return self._history
+            self._history = await asyncio.to_thread(change_history.read_history, said)
+            self._refs = state
+        return self._history
+
+    async def elsewhere(self, place: str) -> bool | None:
+        """Whether what lies at `place` (relative, `/`) is on a branch that is not merged, or in a stash.
+
+        None where there is no repository to ask.
+        """
+        repository = await asyncio.to_thread(find_git_directory, self._root)
+        if repository is None:
+            return None
+        try:
+            prefix = self._root.resolve().relative_to(repository.work_tree.resolve()).as_posix()
+        except ValueError:
+            return None
+        path = place.rstrip("/") if prefix == "." else f"{prefix}/{place.rstrip('/')}"
+        away = _lines(await commands.answer(self._root, AWAY))
+        stashes = _lines(await commands.answer(self._root, STASHES))
+        # The third parent of a stash has what was not tracked.
+        commits = [*away, *stashes, *(f"{each}^3" for each in stashes)]
+        asked = "".join(f"{each}:{path}\n" for each in commits).encode()
+        said = await commands.answer(self._root, ("cat-file", "--batch-check"), send=asked) if asked else b""
+        if said is None:
+            return True  # git does not answer: nothing is said to be lost
+        return any(line and not line.endswith((b"missing", b"ambiguous")) for line in said.splitlines())
+
+    async def is_clean(self, places: Sequence[str]) -> bool:
+        """Whether the files there are as they are committed."""
+        said = await commands.answer(self._root, ("status", "--porcelain", "--untracked-files=all", "--", *places))
+        return said == b""
+
+
+def _changed_at(file: Path) -> int | None:
+    try:
+        return file.stat().st_mtime_ns
+    except OSError:
+        return None
+
+
+def _lines(said: bytes | None) -> list[str]:
+    return (said or b"").decode("ascii", "replace").split()

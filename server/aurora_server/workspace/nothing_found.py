@@ -1,0 +1,82 @@
+"""Nothing found: why an answer is empty, in a sentence or two. Nothing else is shown in its place."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Collection
+
+from aurora_memory.recall import Question
+from aurora_memory.recall.prefix import completed
+from aurora_memory.stopwords import QUESTION_WORDS, without_stop_words
+from aurora_memory.store import chunk_reader
+from aurora_memory.store.reader import Reader
+from aurora_memory.tokens import stem_word, words, words_in
+from aurora_protocol.human_text import count
+from aurora_protocol.methods import Freshness
+
+NAMED = 3
+"""Unknown words that are named."""
+
+_TYPES = {"code": "code", "know": "documents", "reas": "earlier solutions"}
+
+
+def why_nothing(reader: Reader, question: Question, freshness: Freshness, types: Collection[str] | None = None) -> str:
+    """Reason why a question found nothing: no file is indexed, all are ignored, no such word or place, or not yet."""
+    pending = freshness.pending_files
+    busy = pending or freshness.state in ("scanning", "indexing")
+    if not freshness.files:
+        return _no_files(freshness, busy=bool(busy))
+    said = _unknown(reader, question)
+    if not said and types is not None and set(types) < _TYPES.keys():
+        said = f"Nothing among {' and '.join(_TYPES[each] for each in sorted(types))} answers that; ask for every type."
+    said = said or "Nothing in this workspace answers that; try other words, or the name of a function."
+    return f"{said} {_still(pending)}" if busy else said
+
+
+def _no_files(freshness: Freshness, *, busy: bool) -> str:
+    if busy:
+        return f"No file is indexed yet. {_still(freshness.pending_files)}"
+    if freshness.state == "error":
+        return "No file is indexed: indexing failed; `aurora doctor` says why."
+    if freshness.skipped_files:
+        every = "its only file is" if freshness.skipped_files == 1 else f"all {freshness.skipped_files} files are"
+        return f"No file of this workspace is indexed: {every} left out; `aurora doctor` says why."
+    return (
+        "No file of this workspace is indexed: it has none, none is in a language that memory reads, or all are "
+        "ignored (.gitignore, .auroraignore)."
+    )
+
+
+def _still(pending: int) -> str:
+    if not pending:
+        return "Files are still being looked through."
+    return f"{count(pending, 'file')} {'is' if pending == 1 else 'are'} still being indexed."
+
+
+def _unknown(reader: Reader, question: Question) -> str:
+    """The words and places that memory does not have, with what may be meant; "" where it has them all."""
+    places = [place.path for place in question.places if place.is_certain]
+    if places:
+        return f"No file or place here is called '{places[0]}'."
+    known_as = completed(reader, question).completions
+    telling = dict.fromkeys(without_stop_words(words_in(question.text), QUESTION_WORDS))
+    unknown = [
+        word
+        for word in telling
+        if not any(term in known_as or reader.words.has(term) for term in stem_word(word)) and stem_word(word)
+    ]
+    if not unknown:
+        return ""
+    said = ", ".join(f"'{word}'" for word in unknown[:NAMED])
+    meant = next((near for word in unknown if (near := _meant(reader, word.lower()))), None)
+    return f"No file here says {said}{f'; did you mean {meant!r}?' if meant else '.'}"
+
+
+def _meant(reader: Reader, word: str) -> str | None:
+    """The word of a name that is spelled most alike."""
+    if len(word) < 3:
+        return None
+    names = {*chunk_reader.names_with(reader, word[:2]), *chunk_reader.names_with(reader, word[-3:])}
+    known = {piece for name in names for piece in words(name)} | {name.lower() for name in names}
+    near = difflib.get_close_matches(word, known, n=1, cutoff=0.75)
+    return near[0] if near else None

@@ -1,0 +1,75 @@
+"""Changes of repositories: a deliverable is known by its repository and its change, however many work trees and clones
+of that repository are open.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from aurora_indexer.files.gitdir import find_git_directory
+from aurora_indexer.git import commands
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from aurora_deliverables.deliverable import Deliverable
+    from aurora_server.workspace.workspace import Workspace
+
+
+async def repository_of(root: Path) -> str:
+    """What the repository of a folder is known by on every machine: its first commit, and the folder within it.
+
+    The folder itself where git does not tell.
+    """
+    within = await asyncio.to_thread(_within_repository, root)
+    first = await commands.root_commit(root) if within is not None else None
+    return str(root) if first is None else f"{first}:{within}"
+
+
+def _within_repository(root: Path) -> str | None:
+    repository = find_git_directory(root)
+    try:
+        return root.resolve().relative_to(repository.work_tree.resolve()).as_posix() if repository else None
+    except ValueError:
+        return None
+
+
+async def each_once(workspaces: Sequence[Workspace]) -> list[tuple[Workspace, Deliverable]]:
+    """Every deliverable of some workspaces, each change of a repository once, with a workspace that knows it.
+
+    Of several records of one the fullest counts, with the earliest time at which any of them saw it begin.
+    """
+    if len(workspaces) < 2:
+        return [(workspace, each) for workspace in workspaces for each in await workspace.deliverables.all()]
+    found: dict[tuple[str, str], tuple[Workspace, Deliverable]] = {}
+    for workspace in workspaces:
+        repository = await repository_of(workspace.root)
+        for each in await workspace.deliverables.all():
+            names = [(repository, name) for name in (each.change_id, *each.names)]
+            key = next((name for name in names if name in found), names[0])
+            found[key] = (workspace, each) if key not in found else _fuller(found[key], (workspace, each))
+    return list(found.values())
+
+
+async def by_repository(workspaces: Sequence[Workspace]) -> dict[str, list[Deliverable]]:
+    """Deliverables by the folder of the workspace that knows them, each change of a repository once."""
+    known: dict[str, list[Deliverable]] = {str(each.root): [] for each in workspaces}
+    for workspace, each in await each_once(workspaces):
+        known[str(workspace.root)].append(each)
+    return known
+
+
+def _fuller(one: tuple[Workspace, Deliverable], other: tuple[Workspace, Deliverable]) -> tuple[Workspace, Deliverable]:
+    best, rest = (one, other) if _fullness(one[1]) >= _fullness(other[1]) else (other, one)
+    workspace, deliverable = best
+    return workspace, replace(deliverable, started_at=min(deliverable.started_at, rest[1].started_at))
+
+
+def _fullness(deliverable: Deliverable) -> tuple[bool, bool, int, float]:
+    """Over before open, delivered before failed, more that was done before less, earlier before later."""
+    over = deliverable.completed_at is not None
+    return over, over and not deliverable.deliverable_failed, len(deliverable.spans), -deliverable.started_at

@@ -1,0 +1,106 @@
+"""The last word of a query as the beginning of one: rows that read as rules."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from aurora_memory.recall import parse_question, recall
+from aurora_memory.recall.prefix import completed
+from aurora_memory.recall.search import Focus
+from aurora_memory.store import Store, chunk_reader
+from tests.memory.building import chunk, file
+
+CHUNKS = (
+    chunk("sessions.py", "SessionInterface", "open and save the session", line=1),
+    chunk("cookies.py", "save_session", "store cookie", line=10),
+    chunk("blueprints.py", "Blueprint", "register routes", line=1),
+    chunk("auth.py", "authenticate", "check password of the user", line=1, calls=("hidden_step",)),
+    chunk("auth.py", "con", "connect to the directory", line=10),
+    chunk("auth.py", "connection_pool", "pool of links", line=20),
+    chunk("steps.py", "hidden_step", "deep inside", line=1),
+    chunk("users.py", "CaféMenu", "serve coffee", line=1),
+    chunk("users.py", "トークン検証", "ユーザー認証を行う", line=10),
+    chunk("users.py", "confirm", "로그인을 확인", line=20),
+)
+
+
+@pytest.fixture
+async def store(tmp_path: Path) -> AsyncIterator[Store]:
+    opened = await Store.open(tmp_path / "memory.db")
+    by_path = dict.fromkeys(each.path for each in CHUNKS)
+    await opened.write([file(path, *(each for each in CHUNKS if each.path == path)) for path in by_path])
+    await opened.resolve()
+    yield opened
+    await opened.close()
+
+
+async def names(store: Store, query: str, focus: Focus | None = None) -> list[str]:
+    hits = await store.read(recall, parse_question(query), 5, 2e9, focus)
+    return [hit.chunk.name for hit in hits]
+
+
+@pytest.mark.parametrize(
+    ("query", "first"),
+    [
+        ("sessi", "save_session"),  # a word begun
+        ("blueprin", "Blueprint"),
+        ("save_sessi", "save_session"),  # the last piece of a name begun
+        ("saveSess", "save_session"),
+        ("authenti", "authenticate"),  # longer than the word's stem
+        ("authenticatio", "authenticate"),
+        ("check passwo", "authenticate"),  # the last of several
+        ("con", "con"),  # a word that is there is itself
+        ("cafe", "CaféMenu"),  # letters fold
+        ("CAFÉ", "CaféMenu"),
+        ("caf", "CaféMenu"),
+        ("認証", "トークン検証"),  # text without spaces
+        ("ユーザー認証", "トークン検証"),
+        ("検", "トークン検証"),
+        ("로그인", "confirm"),
+    ],
+)
+async def test_what_is_typed_finds_what_is_meant(store: Store, query: str, first: str) -> None:
+    assert (await names(store, query))[:1] == [first]
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "sessix",  # begins no word
+        "authentxy",  # a stem, and no ending behind it
+        "se",  # too short to be the beginning of one
+        "sessi ",  # finished by a space
+        "sessi?",  # finished by a sign
+        "zzz unknownword",
+    ],
+)
+async def test_what_begins_nothing_finds_nothing(store: Store, query: str) -> None:
+    assert await names(store, query) == []
+
+
+async def test_only_the_last_word_is_begun(store: Store) -> None:
+    assert "SessionInterface" not in await names(store, "sessi password")
+
+
+async def test_a_word_that_is_there_becomes_others_only_where_that_is_asked(store: Store) -> None:
+    question = parse_question("con")
+    assert (await store.read(completed, question)).completions == {}
+    asked = await store.read(lambda reader: completed(reader, question, always=True))
+    hits = await store.read(recall, asked, 5, 2e9)
+    assert hits[0].chunk.name == "con"
+    assert "connection_pool" in [hit.chunk.name for hit in hits]
+
+
+async def test_a_beginning_says_which_words_it_matched(store: Store) -> None:
+    hits = await store.read(recall, parse_question("blueprin"), 5, 2e9)
+    assert hits[0].matched == ("blueprint",)
+
+
+async def test_the_cursor_ranks_and_adds_nothing(store: Store) -> None:
+    views = await store.read(chunk_reader.of_file, "auth.py")
+    focus = Focus({view.id: 0.3 for view in views})
+    assert await names(store, "zzz unknownword", focus) == []
+    assert sorted(await names(store, "session cookie", focus)) == sorted(await names(store, "session cookie"))

@@ -1,0 +1,74 @@
+"""Kinds of questions are told apart as a person would."""
+
+from __future__ import annotations
+
+import pytest
+
+from aurora_memory.recall import parse_question
+from aurora_memory.recall.places import QueryPlace
+from aurora_memory.recall.question import REPEATED, TEXT
+from aurora_memory.recall.question_kind import MEANING, QuestionKind
+
+KINDS: list[tuple[str, QuestionKind]] = [
+    ("Session.login", "name"),
+    ("where is Session.login defined", "name"),
+    ("src/shop/cart.py:45", "place"),
+    ("session management", "topic"),
+    ("middleware stack and CORS", "topic"),
+    ("running work after a response", "topic"),
+    ("request helpers and header access", "topic"),
+    ("how are routes registered", "how"),
+    ("where do we retry requests?", "how"),
+    ("Explain how expand fills a template", "how"),
+    ("Returns the date of an invoice", "task"),
+    ("copies a file over another", "task"),
+    ("Whether a file is a test", "task"),
+    ("the opening hours of the shop", "task"),
+    ("Conversion to another unit.", "task"),
+    ("Fix a race in the pool", "change"),
+    ("feat(parser)!: nested comments", "change"),
+    ("[CI] newer compilers", "change"),
+    ("caching of pages doesn't respect the header", "change"),
+    ("pagination ignored for empty lists", "change"),
+    ("TypeError: 'NoneType' object is not iterable", "error"),
+    ('it fails\n  File "shop/cart.py", line 4, in add\n    total()', "error"),
+    ("the cart " * 30, "issue"),
+    (f"KeyError: 3, in a report {'of many words ' * 20}", "error"),
+]
+
+
+@pytest.mark.parametrize(("query", "kind"), KINDS, ids=[query[:30] for query, _ in KINDS])
+def test_kinds_are_told_apart(query: str, kind: QuestionKind) -> None:
+    assert parse_question(query).kind == kind
+    assert MEANING[kind]
+
+
+def test_all_words_of_a_report_count_the_title_most_repeated_ones_more() -> None:
+    text = " ".join(f"word{chr(97 + n // 26)}{chr(97 + n % 26)}" for n in range(120))
+    question = parse_question(f"ledger broken\n{text} invoice account account account")
+    assert question.kind == "issue"
+    assert question.weights["ledger"] == 1.0
+    assert question.weights["invoic"] == TEXT
+    assert question.weights["account"] == pytest.approx(TEXT + 2 * REPEATED)
+    assert "wordep" in question.weights
+
+
+def test_the_last_frames_of_a_traceback_are_the_places_it_names() -> None:
+    frames = "\n".join(f'  File "shop/f{n}.py", line {n}, in call_{n}' for n in range(1, 8))
+    question = parse_question(f"it fails\nTraceback (most recent call last):\n{frames}\nKeyError: 3")
+    assert question.places == tuple(QueryPlace(f"shop/f{n}.py", None, n) for n in (7, 6, 5, 4))
+    assert "call_7" in question.identifiers
+
+
+@pytest.mark.parametrize(
+    ("query", "wanted"),
+    [
+        ("test of the invoice", True),
+        ("invoice spec", True),
+        ("add tests for the invoice", True),
+        ("fix: invoices of the test account are wrong", False),
+        ("ValueError: test is not a date", False),
+    ],
+)
+def test_tests_are_asked_for_or_only_mentioned(query: str, wanted: bool) -> None:
+    assert parse_question(query).about_tests == wanted

@@ -1,0 +1,71 @@
+"""A small part of `make bench-recall`: topics of this package, asked of its own sources, and the files meant."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import aurora_memory
+from aurora_indexer.parse.chunk_parser import parse_file
+from aurora_memory.recall import parse_question, recall
+from aurora_memory.recall.recall import Level
+from aurora_memory.store import FileStat, IndexedFile, Store
+from tests.benchmarks.recall_topics import Answer, Target, ndcg
+
+TOPICS = [
+    ("near-duplicate folding", "recall/dedupe.py"),
+    ("how is a damaged memory file saved", "store/salvage.py"),
+    ("token budget of an answer", "recall/token_budget.py"),
+    ("spreading activation over relations", "recall/spreading_activation.py"),
+    ("reciprocal rank fusion", "recall/fusion.py"),
+    ("BM25 scores of parts", "bm25.py"),
+    ("how are identifiers split into terms", "tokens.py"),
+    ("schema migrations", "store/migrations.py"),
+    ("conditions of lifespan policies", "lifespans/conditions.py"),
+    ("integrity check of tables", "store/integrity.py"),
+    ("excerpt of a chunk", "recall/excerpts.py"),
+    ("places and line numbers in a query", "recall/places.py"),
+]
+
+
+@pytest.mark.parametrize(
+    ("level", "kinds"),
+    [("function", {"function", "method"}), ("class", {"class"}), ("file", {"module"})],
+)
+async def test_answers_of_one_size(tmp_path: Path, level: Level, kinds: set[str]) -> None:
+    """Classes are not pushed down where they are asked for; a file is told once, with what is best in it beside."""
+    root = Path(aurora_memory.__file__).parent
+    store = await Store.open(tmp_path / "memory.db")
+    try:
+        paths = ["recall/recall.py", "recall/places.py", "recall/dedupe.py", "recall/signals.py", "views.py"]
+        files = [IndexedFile(FileStat(10, 1), parse_file(path, (root / path).read_bytes())) for path in paths]
+        await store.write(files)
+        asked = parse_question("near duplicates of a chunk")
+        hits = await store.read(recall, asked, 10, 1_800_000_000.0, level=level)
+    finally:
+        await store.close()
+    assert hits and {hit.chunk.kind for hit in hits} <= kinds, [(hit.chunk.kind, hit.chunk.name) for hit in hits]
+    if level == "file":
+        assert hits[0].chunk.path == "recall/dedupe.py" and "fold_near_duplicates" in {c.name for c in hits[0].also}
+        assert len({hit.chunk.path for hit in hits}) == len(hits)
+
+
+async def test_topics_of_this_package_lead_to_their_files(tmp_path: Path) -> None:
+    root = Path(aurora_memory.__file__).parent
+    store = await Store.open(tmp_path / "memory.db")
+    try:
+        paths = [path.relative_to(root).as_posix() for path in sorted(root.rglob("*.py"))]
+        await store.write(
+            [IndexedFile(FileStat(10, 1), parse_file(path, (root / path).read_bytes())) for path in paths]
+        )
+        await store.resolve()
+        gains = {}
+        for query, wanted in TOPICS:
+            hits = await store.read(recall, parse_question(query), 10, 1_800_000_000.0)
+            answers = [Answer(hit.chunk.path, hit.chunk.line_start, hit.chunk.line_end) for hit in hits]
+            assert len({answer.path for answer in answers}) == len(answers), "ten results are ten different files"
+            gains[query] = ndcg([Target(wanted)], answers)
+    finally:
+        await store.close()
+    assert sum(gains.values()) / len(gains) >= 0.8, gains

@@ -1,0 +1,58 @@
+"""An answer that is empty says why, and shows nothing else in its place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.server.daemons import Daemon
+
+
+@pytest.fixture(scope="module")
+def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Daemon]:
+    with Daemon(tmp_path_factory.mktemp("aurora") / "home") as daemon:
+        yield daemon
+
+
+CODE = {"tokens.py": "def expand_template(url):\n    return url\n"}
+
+
+@pytest.mark.parametrize(
+    ("files", "params", "said"),
+    [
+        ({}, {"query": "expand"}, "No file of this workspace is indexed"),
+        ({"a.py": "x = 1\n", ".gitignore": "*\n"}, {"query": "x"}, "all are ignored (.gitignore, .auroraignore)"),
+        ({"blob.py": "\0\0"}, {"query": "expand"}, "its only file is left out; `aurora doctor` says why"),
+        (CODE, {"query": "frobnicate"}, "No file here says 'frobnicate'."),
+        (CODE, {"query": "expnad"}, "No file here says 'expnad'; did you mean 'expand'?"),
+        (CODE, {"query": "xepand"}, "did you mean 'expand'?"),
+        (CODE, {"query": "frobnicate the wumpus"}, "No file here says 'frobnicate', 'wumpus'."),
+        (CODE, {"query": "src/none.py:login"}, "memory knows no file src/none.py;"),
+        (CODE, {"query": "expand", "types": ["know"]}, "Nothing among documents answers that; ask for every type."),
+    ],
+)
+def test_an_empty_answer_says_why(
+    daemon: Daemon, tmp_path: Path, files: dict[str, str], params: dict[str, Any], said: str
+) -> None:
+    for name, text in files.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    (tmp_path / ".git").mkdir()
+    with daemon.client(tmp_path) as client:
+        client.request("aurora/index")
+        reply = client.request("aurora/recall", params)
+    assert reply["results"] == []
+    assert said in reply["hint"]
+
+
+def test_a_cursor_shows_nothing_in_its_place(daemon: Daemon, tmp_path: Path) -> None:
+    (tmp_path / "tokens.py").write_text(CODE["tokens.py"], encoding="utf-8")
+    with daemon.client(tmp_path) as client:
+        client.request("aurora/index")
+        context = {"uri": (tmp_path / "tokens.py").as_uri(), "position": {"line": 0, "character": 5}}
+        reply = client.request("aurora/recall", {"query": "frobnicate", "context": context})
+        typed = client.request("aurora/recall", {"query": "templ", "context": context, "prefix": True})
+    assert (reply["results"], reply["hint"]) == ([], "No file here says 'frobnicate'.")
+    assert [one["name"] for one in typed["results"]] == ["expand_template"]
