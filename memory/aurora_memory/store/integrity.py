@@ -17,7 +17,7 @@ from aurora_memory.documents import ReasoningDocument
 from aurora_memory.store import row_sums
 from aurora_memory.store.connection import APPLICATION_ID, pragma_int
 from aurora_memory.store.migrations import MIGRATIONS
-from aurora_memory.store.postings import BLOCK, BLOCK_BITS, chunks_of_block, decode_occurrences, entries_of
+from aurora_memory.store.postings import BLOCK, BLOCK_BITS, chunks_of_block, decode_occurrences, entries_of, readable
 from aurora_memory.store.tables import TABLES
 from aurora_protocol import typed
 
@@ -254,7 +254,7 @@ async def _missing_postings(db: aiosqlite.Connection) -> int:
         for part, blob in rows:
             wanted = decode_occurrences(blob)
             posted = await entries_of(db, part, list(wanted))
-            missing += any(value not in posted.get(term, ()) for term, value in wanted.items())
+            missing += not readable(blob) or any(value not in posted.get(term, ()) for term, value in wanted.items())
     return missing
 
 
