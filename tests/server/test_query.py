@@ -48,7 +48,8 @@ def test_a_question_is_worked_on_phase_by_phase_and_leaves_what_it_learned(tmp_p
         assert Path(result["log"]).read_text().count("### Phase") >= 9
         recalled = client.request("aurora/recall", {"query": MEDIUM, "types": ["reas"]})["results"]
         assert [each["id"] for each in recalled] == [result["reasoning_id"]]
-        told = client.request("aurora/deliverable", {"action": "list"})["deliverables"]
+        assert client.request("aurora/deliverable", {"action": "list"})["deliverables"] == [], "a question is no change"
+        told = client.request("aurora/deliverable", {"action": "list", "kind": "run"})["deliverables"]
         assert [(each["status"], each["spec_source"]["framework"]) for each in told] == [("completed", "prompt")]
 
 

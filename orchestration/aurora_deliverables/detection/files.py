@@ -17,6 +17,9 @@ MAX_FILES = 200
 
 MAX_DEPTH = 8
 
+KERNEL_TICK = 0.01
+"""Seconds that a file's time may lie before the clock's: Linux stamps files with its last tick (10 ms at HZ=100)."""
+
 
 class SeenFile(Struct, frozen=True):
     """A file as it was read: `path` relative to the workspace, with `/`; `at` its mtime in Unix seconds."""
@@ -59,9 +62,9 @@ def is_folder(root: Path, folder: str) -> bool:
 
 
 def changed_at(root: Path, folder: str) -> float | None:
-    """When a folder was last made, moved or changed in itself (its ctime), in Unix seconds."""
+    """When a folder was last made, moved or changed in itself (its ctime), in Unix seconds: not before it was."""
     try:
-        return (root / folder).stat(follow_symlinks=False).st_ctime
+        return (root / folder).stat(follow_symlinks=False).st_ctime + KERNEL_TICK
     except OSError:
         return None
 
