@@ -24,8 +24,8 @@ MAX_NAMES = 40
 MAX_TITLE = 300
 """Characters of a report's first line."""
 
-TEXT = 0.2
-REPEATED = 0.08
+TEXT = 0.4
+REPEATED = 0.15
 MAX_REPEATS = 4
 """What a word of a report counts that its first line does not say, what each repetition adds, and how many do."""
 
