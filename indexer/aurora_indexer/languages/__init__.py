@@ -7,7 +7,8 @@ A query file names what it captures, and nothing else in the indexer knows a gra
 
 - `@function @method @class @interface @struct @trait @enum @type @namespace @macro`: a definition, its chunk's kind. A
   `function` directly inside something class-like (`class_like`) is a method. With `.outer` it counts only outside of
-  functions, with `.member` only directly inside a class or `@members`.
+  functions, with `.member` only directly inside a class or `@members`, with `.named` only where it is not the value of
+  one that counts.
 - `@scope`: names what is in it without being a chunk (Rust's `impl`, a named object literal); `@members`: an object
   literal whose functions are definitions.
 - `@name`, `@qualifier`, `@body`: belong to the innermost definition or scope around them. The signature ends where the

@@ -31,6 +31,8 @@ _FUNCTIONS = frozenset({"arrow_function", "function_expression"})
 _NAMES = frozenset({"identifier", "member_expression"})
 _STRINGS = frozenset({"string", "template_string"})
 _DECLARATIONS = frozenset({"lexical_declaration", "variable_declaration"})
+_OVERLOADED = frozenset({"function_signature", "function_declaration", "method_signature", "method_definition"})
+_MAX_GAP = 400
 _FACTORY = re.compile(rb"(?:React\.)?(?:memo|forwardRef|useCallback|lazy|observer|debounce|throttle)\b")
 
 
@@ -42,6 +44,8 @@ def refine(grammar: Grammar, source: bytes, captures: Captures) -> None:
     refiner.assignments(captures.pop("assignment", []))
     refiner.exports(captures.pop("export", []))
     refiner.properties(captures.pop("property", []))
+    refiner.expressions(captures.pop("expression", []))
+    refiner.signatures(captures.pop("signature", []))
     if b"require" in source:
         refiner.required(captures.get("call", []))
     refiner.made(captures.pop("made", []))
@@ -69,7 +73,7 @@ class _Refiner:
         self._source = source
         self._captures = captures
         self._fields = fields
-        self._name, self._value = fields["name"], fields["value"]
+        self._name, self._value, self._body = fields["name"], fields["value"], fields["body"]
         self._function, self._arguments, self._object = fields["function"], fields["arguments"], fields["object"]
 
     def _add(self, label: str, node: Node) -> None:
@@ -153,8 +157,12 @@ class _Refiner:
             of, name = left.child_by_field_id(self._object), left.child_by_field_id(property_id)
             if of is not None and name is not None:
                 self._add("valued.outer", node)
-                self._add("qualifier", of)
-                self._add("name", name)
+                own = right.child_by_field_id(self._name)
+                if own is not None and self._source[left.start_byte : left.end_byte] == b"module.exports":
+                    self._add("name", own)
+                else:
+                    self._add("qualifier", of)
+                    self._add("name", name)
                 parent = node.parent
                 if right.type == "object" or parent is None:
                     continue
@@ -191,6 +199,45 @@ class _Refiner:
             if value is not None and value.type in _METHODS:
                 self._add("valued.field", node)
                 self._add("fields", node)
+
+    def expressions(self, nodes: list[Node]) -> None:
+        """`define(request, function ip() {})`, `observer(class Panel {})`: named, though nothing is called so."""
+        for node in nodes:
+            name = node.child_by_field_id(self._name)
+            if name is not None:
+                self._add("class.named" if node.type == "class" else "function.named", node)
+                self._add("name", name)
+                if (body := node.child_by_field_id(self._body)) is not None:
+                    self._add("body", body)
+
+    def signatures(self, nodes: list[Node]) -> None:
+        """`function f(a: A): B;`, `find(id: Id): Row;`: an overload belongs to its namesake right below."""
+        declaration_id = self._fields["declaration"]
+        for node in nodes:
+            written, parent = node, node.parent
+            is_member = node.type == "method_signature"
+            if parent is None or (is_member and parent.type != "class_body"):
+                continue
+            if parent.type in ("export_statement", "ambient_declaration"):
+                written = parent
+            below = written.next_sibling
+            while below is not None and below.type in (";", "comment"):
+                below = below.next_sibling
+            if below is not None and below.type == "export_statement":
+                below = below.child_by_field_id(declaration_id)
+            if below is not None and below.type in _OVERLOADED and self._is_right_above(written):
+                name, other = node.child_by_field_id(self._name), below.child_by_field_id(self._name)
+                if name is not None and other is not None and name.text == other.text:
+                    self._add("attribute", written)
+                    continue
+            self._add("method.member" if is_member else "function", node)
+            self._add("fields", node)
+
+    def _is_right_above(self, node: Node) -> bool:
+        """Whether there is no blank line behind a node, and so what is below can begin where it does."""
+        at = node.end_byte
+        following = self._source[at : at + _MAX_GAP]
+        return following[: len(following) - len(following.lstrip(b" \t\r\n;"))].count(b"\n") < 2
 
     def made(self, nodes: list[Node]) -> None:
         """`new Klass()`."""

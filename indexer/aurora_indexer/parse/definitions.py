@@ -61,7 +61,7 @@ _FUNCTIONS = frozenset({"function", "method", "macro"})
     _UNNAMED, _WRAPPER, _BODY, _DEFINITION, _SCOPE, _MEMBERS, _NAME, _QUALIFIER, _FIELDS, _DOC
 ) = range(10)  # fmt: skip
 
-_RANKS = {f"{kind}{condition}": _DEFINITION for kind in _KINDS for condition in ("", ".outer", ".member")} | {
+_RANKS = {f"{kind}{condition}": _DEFINITION for kind in _KINDS for condition in ("", ".outer", ".member", ".named")} | {
     "scope": _SCOPE,
     "scope.member": _SCOPE,
     "members": _MEMBERS,
@@ -73,6 +73,8 @@ _RANKS = {f"{kind}{condition}": _DEFINITION for kind in _KINDS for condition in 
     "doc": _DOC,
 }
 """Labels of captures in the outline; of two of the same span and rank the label that is first here counts."""
+
+_NAMED = frozenset(label for label in _RANKS if label.endswith(".named"))
 
 _BEFORE_WRAPPED = re.compile(rb"[\s\w*]{0,100}")
 _AFTER_WRAPPED = re.compile(rb"[\s\w;*,]{0,200}")
@@ -149,8 +151,8 @@ def outline(language: Language, source: bytes, bare: bytes, captures: Captures) 
 
     `bare` is the source with its comments blanked, byte for byte.
     """
-    events, brackets = _events(captures)
-    regions, file_doc = _sweep(events, bare)
+    events, brackets, values = _events(captures)
+    regions, file_doc = _sweep(events, bare, values)
     definitions = _named(language, source, regions, brackets)
     leads = Leads(source, bare, captures)
     _attach(definitions, leads)
@@ -158,7 +160,7 @@ def outline(language: Language, source: bytes, bare: bytes, captures: Captures) 
     return SourceOutline(definitions, scopes, _file_docs(captures, leads, file_doc))
 
 
-def _sweep(events: list[_Event], bare: bytes) -> tuple[list[_Region], Span | None]:
+def _sweep(events: list[_Event], bare: bytes, values: set[Span]) -> tuple[list[_Region], Span | None]:
     regions: list[_Region] = []
     top: _Region | None = None
     wrappers: list[Span] = []
@@ -202,6 +204,8 @@ def _sweep(events: list[_Event], bare: bytes) -> tuple[list[_Region], Span | Non
                 condition == "outer" and top is not None and top.in_function
             ):
                 kind = ""
+            if condition == "named" and top is not None and top.kind and (start, end) in values:
+                continue
             depth = top.depth + 1 if top is not None else 0
             if depth >= MAX_NESTING:
                 kind = ""
@@ -225,10 +229,13 @@ def _wrapped(wrappers: list[Span], start: int, end: int, bare: bytes) -> Span | 
     return None
 
 
-def _events(captures: Captures) -> tuple[list[_Event], dict[Span, Span]]:
-    """Marks that open, name and end definitions, in order; and the brackets around values, by what they define."""
+def _events(captures: Captures) -> tuple[list[_Event], dict[Span, Span], set[Span]]:
+    """Marks that open, name and end definitions, in order; the brackets around values, by what they define; and the
+    spans of values.
+    """
     events: list[_Event] = []
     brackets: dict[Span, Span] = {}
+    values: set[Span] = set()
 
     def add(label: str, rank: int, node: Node, end: int) -> None:
         events.append((node.start_byte, -end, rank, len(events), node, label))
@@ -248,10 +255,13 @@ def _events(captures: Captures) -> tuple[list[_Event], dict[Span, Span]]:
                 add("members", _MEMBERS, value, value.end_byte)
             elif is_a:
                 add("fields", _FIELDS, value, value.end_byte)
+                values.add(value.byte_range)
             if value.start_byte > written.start_byte:
                 brackets[node.byte_range] = (written.start_byte, value.start_byte)
+    if captures.keys() & _NAMED:
+        values.update(node.byte_range for node in captures.get("fields", ()))
     events.sort()
-    return events, brackets
+    return events, brackets, values
 
 
 def _named(language: Language, source: bytes, regions: list[_Region], brackets: dict[Span, Span]) -> list[Definition]:

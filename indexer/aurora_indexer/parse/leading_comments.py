@@ -14,6 +14,9 @@ Span = tuple[int, int]
 _MAX_GAP = 400
 """Bytes of white space that a comment is looked for across, and of a line before it."""
 
+_BETWEEN = b" \t\r\n;"
+"""What may stand between: an overload of a method ends at a semicolon that is not its own."""
+
 
 class Leads:
     """Comments and attributes, to be found from what is below them. `bare` is the source with comments blanked."""
@@ -47,7 +50,7 @@ class Leads:
             while lead_end > lead_start and source[lead_end - 1] in b"\r\n":
                 lead_end -= 1
             gap = source[lead_end:start]
-            if gap.count(b"\n") > 1 or gap.strip():
+            if gap.count(b"\n") > 1 or gap.strip(_BETWEEN):
                 break
             if is_comment:
                 lead_column = self._column(lead_start)

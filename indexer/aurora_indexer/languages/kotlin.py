@@ -1,0 +1,24 @@
+"""Kotlin before its grammar: of several annotations of a class, taken for an expression, one is left."""
+
+from __future__ import annotations
+
+import re
+
+_ANNOTATION = rb"@[\w.]{1,80}+(?:\([^()\n]{0,200}+\))?+"
+
+_ANNOTATIONS = re.compile(
+    rb"(?m)^" + _ANNOTATION + rb"((?:\s{1,80}+" + _ANNOTATION + rb"){1,20}+)"
+    rb"(?=\s{1,80}+(?:[a-z]{1,20}+[ \t]{1,8}+){0,5}(?:class|interface|object)\b)"
+)
+
+_PRINTED = re.compile(rb"\S")
+
+
+def hidden(source: bytes) -> bytes:
+    """The source with all annotations of a class at the left margin but the first blanked, byte for byte."""
+    return _ANNOTATIONS.sub(_first_only, source) if b"\n@" in source else source
+
+
+def _first_only(match: re.Match[bytes]) -> bytes:
+    first = match.start(1) - match.start()
+    return match[0][:first] + _PRINTED.sub(b" ", match[1])
