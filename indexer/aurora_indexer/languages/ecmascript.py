@@ -33,6 +33,9 @@ _STRINGS = frozenset({"string", "template_string"})
 _DECLARATIONS = frozenset({"lexical_declaration", "variable_declaration"})
 _OVERLOADED = frozenset({"function_signature", "function_declaration", "method_signature", "method_definition"})
 _MAX_GAP = 400
+_MAX_BETWEEN = 16
+"""Bytes of white space, and comments and semicolons, between an overload and what it stands above."""
+
 _FACTORY = re.compile(rb"(?:React\.)?(?:memo|forwardRef|useCallback|lazy|observer|debounce|throttle)\b")
 
 
@@ -221,7 +224,9 @@ class _Refiner:
             if parent.type in ("export_statement", "ambient_declaration"):
                 written = parent
             below = written.next_sibling
-            while below is not None and below.type in (";", "comment"):
+            for _ in range(_MAX_BETWEEN):  # a node's next sibling is looked up among all of them
+                if below is None or below.type not in (";", "comment"):
+                    break
                 below = below.next_sibling
             if below is not None and below.type == "export_statement":
                 below = below.child_by_field_id(declaration_id)
