@@ -82,7 +82,9 @@ _CAPITAL = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
 _LONGEST = 80
 """`T* MYLIB_NONNULL x`, `const T& x MYLIB_LIFETIME_BOUND`: told by the end, for what comes before is anyone's."""
 
-_POINTED = re.compile(rb"[*&>][ \t]{0,8}+(" + _CAPITALS + rb")(?=\s{1,80}+[A-Za-z_:])(?!\s+(?:and|or|xor|bitand|bitor)\b)")
+_POINTED = re.compile(
+    rb"[*&>][ \t]{0,8}+(" + _CAPITALS + rb")(?=\s{1,80}+[A-Za-z_:])(?!\s+(?:and|or|xor|bitand|bitor)\b)"
+)
 """`char* MYLIB_RESTRICT name`: no two names are side by side in an expression."""
 
 _BEHIND = re.compile(
@@ -103,7 +105,9 @@ _AHEAD = re.compile(
 """`MYLIB_INLINE int f(`, `static MYLIB_API Klass::Klass(`: before what a function returns, or its name and `(`."""
 
 _ALONE = re.compile(
-    rb"\n[ \t]{0,80}+([A-Z0-9_]{0,60}(?:PRAGMA|PUSH|POP|DIAGNOSTIC)[A-Z0-9_]{0,60}" + _ARGUMENTS + rb"?+)(?=[ \t\r]{0,80}+\n)"
+    rb"\n[ \t]{0,80}+([A-Z0-9_]{0,60}(?:PRAGMA|PUSH|POP|DIAGNOSTIC)[A-Z0-9_]{0,60}"
+    + _ARGUMENTS
+    + rb"?+)(?=[ \t\r]{0,80}+\n)"
 )
 """`MYLIB_WARNINGS_PUSH(4100)`, without a semicolon: taken for the start of what comes next."""
 
@@ -154,7 +158,9 @@ def _blanked(source: bytes, spans: list[tuple[int, int]], named: Sequence[tuple[
         return source
     text = bytearray(source)
     for start, end in spans:
-        text[start:end] = b" " * (end - start) if source.find(b"\n", start, end) < 0 else _PRINTED.sub(b" ", text[start:end])
+        text[start:end] = (
+            b" " * (end - start) if source.find(b"\n", start, end) < 0 else _PRINTED.sub(b" ", text[start:end])
+        )
     for start, end in named:
         text[start:end] = b"x" * (end - start)
     return bytes(text)

@@ -204,7 +204,7 @@ class _Refiner:
                 self._add("fields", node)
 
     def expressions(self, nodes: list[Node]) -> None:
-        """`define(request, function ip() {})`, `observer(class Panel {})`: what has a name though nothing is called so."""
+        """`define(request, function ip() {})`, `observer(class Panel {})`: named, though nothing is called so."""
         for node in nodes:
             name = node.child_by_field_id(self._name)
             if name is not None:
@@ -214,7 +214,7 @@ class _Refiner:
                     self._add("body", body)
 
     def signatures(self, nodes: list[Node]) -> None:
-        """`function f(a: A): B;`, `find(id: Id): Row;`: an overload belongs to what it stands above, if that has its name."""
+        """`function f(a: A): B;`, `find(id: Id): Row;`: an overload belongs to what it stands above, if named alike."""
         declaration_id = self._fields["declaration"]
         for node in nodes:
             written, parent = node, node.parent

@@ -1,4 +1,4 @@
-"""Kotlin before its grammar: of several annotations of a class, which the grammar takes for an expression, one is left."""
+"""Kotlin before its grammar: of several annotations of a class, which it takes for an expression, one is left."""
 
 from __future__ import annotations
 

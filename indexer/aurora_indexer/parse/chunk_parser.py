@@ -27,8 +27,8 @@ _SMALL = 1 << 15
 """Bytes of source that no grammar takes long for; reading through a callback costs a tenth more."""
 
 _PATIENCE = 1.0
-_SLOWEST = 150_000
-"""Seconds for any source, and bytes a second beyond them, that a watched grammar has: it does ten times as many."""
+_SLOWEST = 60_000
+"""Seconds for any source, and bytes a second beyond them, that a watched grammar has: it does twenty times as many."""
 
 _BOM = b"\xef\xbb\xbf"
 _FIRST_LINE = 256
