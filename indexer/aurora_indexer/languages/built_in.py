@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from aurora_indexer.languages import c_family, ecmascript, imports, kotlin, shell
+from aurora_indexer.languages import c_family, csharp, ecmascript, imports, kotlin, shell
 from aurora_indexer.languages.language import CLASS_LIKE, Language
 
 
@@ -125,6 +125,8 @@ LANGUAGES: tuple[Language, ...] = (
         name="csharp",
         suffixes=(".cs", ".csx"),
         read_imports=imports.csharp,
+        hidden=csharp.hidden,
+        watched=True,
         words=_words(
             "abstract async await base bool byte char class const decimal delegate double enum event explicit float get"
             " implicit init int interface internal long namespace new null object operator out override params partial"
@@ -151,6 +153,7 @@ LANGUAGES: tuple[Language, ...] = (
         interpreters=("kotlin", "kotlinc"),
         read_imports=imports.kotlin,
         hidden=kotlin.hidden,
+        watched=True,
         words=_words(
             "abstract any as boolean by class companion constructor data enum false final fun get import in init inline"
             " inner int interface internal is it lateinit list long null object open operator out override package"
@@ -164,6 +167,7 @@ LANGUAGES: tuple[Language, ...] = (
         suffixes=(".swift",),
         interpreters=("swift",),
         read_imports=imports.swift,
+        watched=True,
         words=_words(
             "any as async await bool case class deinit enum extension false fileprivate final for func get guard import"
             " in init inout int internal is let mutating nil open override parameter private protocol public rethrows"
@@ -175,6 +179,7 @@ LANGUAGES: tuple[Language, ...] = (
         suffixes=(".scala", ".sc", ".sbt"),
         interpreters=("scala", "scala-cli", "amm"),
         read_imports=imports.scala,
+        watched=True,
         words=_words(
             "abstract any boolean case class def extends extension false final given implicit import int lazy list"
             " match"

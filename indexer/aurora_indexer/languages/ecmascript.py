@@ -23,7 +23,7 @@ _VALUES = frozenset(
         *("parenthesized_expression", "as_expression", "satisfies_expression"),
     }
 )
-"""Nodes that may be, or have in their brackets, a definition's value."""
+"""What may be, or have in its brackets, a definition's value."""
 
 _METHODS = _VALUES - {"generator_function", "class", "object"}
 _WRAPPED = _VALUES - {"object"} | {"call_expression"}
@@ -33,6 +33,9 @@ _STRINGS = frozenset({"string", "template_string"})
 _DECLARATIONS = frozenset({"lexical_declaration", "variable_declaration"})
 _OVERLOADED = frozenset({"function_signature", "function_declaration", "method_signature", "method_definition"})
 _MAX_GAP = 400
+_MAX_BETWEEN = 16
+"""Bytes of white space, and comments and semicolons, between an overload and what it stands above."""
+
 _FACTORY = re.compile(rb"(?:React\.)?(?:memo|forwardRef|useCallback|lazy|observer|debounce|throttle)\b")
 
 
@@ -211,7 +214,7 @@ class _Refiner:
                     self._add("body", body)
 
     def signatures(self, nodes: list[Node]) -> None:
-        """`function f(a: A): B;`, `find(id: Id): Row;`: an overload belongs to its namesake right below."""
+        """`function f(a: A): B;`, `find(id: Id): Row;`: an overload belongs to what it stands above, if named alike."""
         declaration_id = self._fields["declaration"]
         for node in nodes:
             written, parent = node, node.parent
@@ -221,7 +224,9 @@ class _Refiner:
             if parent.type in ("export_statement", "ambient_declaration"):
                 written = parent
             below = written.next_sibling
-            while below is not None and below.type in (";", "comment"):
+            for _ in range(_MAX_BETWEEN):  # a node's next sibling is looked up among all of them
+                if below is None or below.type not in (";", "comment"):
+                    break
                 below = below.next_sibling
             if below is not None and below.type == "export_statement":
                 below = below.child_by_field_id(declaration_id)

@@ -26,6 +26,7 @@
 [(directive) (shebang_line)] @trivia
 (class_declaration declaration_kind: "extension" @trivia)
 (class_declaration declaration_kind: "extension" name: (_) @trivia)
+(class_declaration declaration_kind: "extension" ":" @trivia)
 (class_declaration declaration_kind: "extension" (inheritance_specifier) @trivia)
 (class_declaration declaration_kind: "extension" (type_constraints) @trivia)
 (class_declaration (modifiers) @trivia declaration_kind: "extension")

@@ -270,7 +270,7 @@ def test_a_declaration_without_a_body_is_a_definition_unless_it_only_adds_to_one
         "function read 1-2: export declare function read(path: string): Config",
         "class A 3-6: abstract class A",
         "method A.area 4-5: abstract area(): number",
-        "function over 8-8: function over(a: any)",
+        "function over 7-8: function over(a: any)",
     ]
     assert listed("a.rs", "trait Shape {\n    /// Area.\n    fn area(&self) -> f64;\n}\n") == [
         "trait Shape 1-4: trait Shape",

@@ -1,0 +1,72 @@
+"""What grammars do not get to see, or see otherwise: sources stay as long as they were, definitions are found."""
+
+from __future__ import annotations
+
+import pytest
+
+from aurora_indexer.languages import LANGUAGES, Language
+from aurora_indexer.parse.chunk_parser import parse_file
+
+CPP = {
+    "void f() const MYLIB_GUARDED_BY(mu) { g(); }": "f",
+    "int* MYLIB_NONNULL f(char* MYLIB_RESTRICT name) { return 0; }": "f",
+    "T* _Nonnull f(void* absl_nullable p) { return 0; }": "f",
+    "T f(const T& x MYLIB_LIFETIME_BOUND) { return x; }": "f",
+    "MYLIB_INLINE std::string f(int a) { return a; }": "f",
+    'MYLIB_DEPRECATED("x") static MYLIB_API void f() {}': "f",
+    "MYLIB_INLINE Klass::Klass(\n    int a)\n    : a_(a) {}": "Klass.Klass",
+    "MYLIB_WARNINGS_PUSH(4100 4503)\nvoid f() {}": "f",
+    'MYLIB_FLAG(int, depth, 3,\n           "how deep");\nvoid f() {}': "f",
+    "struct A { operator Matcher<B>() const { return 1; } };": "A.operator Matcher<B>",
+    "REGISTER_ALL(a)\n\nTYPED_TEST(Suite, Runs) { f(); }": "Suite.Runs",
+}
+
+
+@pytest.mark.parametrize("source", CPP)
+def test_macros_of_cpp(source: str) -> None:
+    parsed = parse_file("a.cpp", f"\n{source}\n".encode())
+    assert CPP[source] in {c.name for c in parsed.chunks}
+
+
+def test_what_looks_like_a_macro_but_is_code_stays() -> None:
+    source = (
+        "void f() {\n  if (a) CHECK_ALL(b);\n  x = y * MASK_ALL;\n  return (a & FLAG_ONE) ? LOG_IT(c) : d;\n}\n"
+        "BOOL g(int a) { return 1; }\n"
+    )
+    found = {c.name: c for c in parse_file("a.cpp", source.encode()).chunks}
+    assert [r.name for r in found["f"].references] == ["CHECK_ALL", "LOG_IT"]
+    assert found["g"].signature == "BOOL g(int a)"
+
+
+def test_a_signature_is_told_with_what_was_hidden() -> None:
+    (found,) = parse_file("a.cpp", b"\nMYLIB_INLINE int f(int a) MYLIB_LOCKS(mu) { return a; }\n").chunks
+    assert found.signature == "MYLIB_INLINE int f(int a) MYLIB_LOCKS(mu)"
+
+
+def test_annotations_of_a_kotlin_class() -> None:
+    found = parse_file("a.kt", b"import a.b\n\n// Doc.\n@A\n@B(C::class)\nopen class D {\n    fun e() {}\n}\n").chunks
+    assert [(c.name, c.line_start, c.docstring) for c in found] == [("D", 3, "Doc."), ("D.e", 7, "")]
+
+
+def test_tests_of_bats() -> None:
+    found = parse_file("a.bats", b"# Doc.\n@test 'a \"b\": c' {\n  run d\n}\n").chunks
+    assert [(c.name, c.kind, c.line_start, c.docstring) for c in found] == [('a "b": c', "function", 1, "Doc.")]
+
+
+@pytest.mark.parametrize("language", [each for each in LANGUAGES if each.hidden], ids=lambda each: each.name)
+def test_nothing_moves(language: Language) -> None:
+    assert language.hidden
+    sources = [
+        *(f"\n{source}\n" for source in CPP),
+        "class MY_API A\n    MY_OTHER B : C {}",
+        "\n@A @B\n@C class D",
+        "@a " * 50,
+        "a<" * 50,
+        "\t@test \t'x'  \t{",
+    ]
+    for source in map(str.encode, sources):
+        seen = language.hidden(source)
+        assert len(seen) == len(source)
+        assert [at for at in range(len(source)) if source[at] == 10] == [
+            at for at in range(len(seen)) if seen[at] == 10
+        ]
