@@ -131,8 +131,7 @@ LANGUAGES: tuple[Language, ...] = (
             "abstract async await base bool byte char class const decimal delegate double enum event explicit float get"
             " implicit init int interface internal long namespace new null object operator out override params partial"
             " private protected public readonly record ref return sealed set short static string struct summary task"
-            " this"
-            " throw uint ulong using value var virtual void where"
+            " this throw uint ulong using value var virtual void where"
         ),
     ),
     Language(
@@ -157,9 +156,8 @@ LANGUAGES: tuple[Language, ...] = (
         words=_words(
             "abstract any as boolean by class companion constructor data enum false final fun get import in init inline"
             " inner int interface internal is it lateinit list long null object open operator out override package"
-            " param"
-            " private protected public return sealed set string super suspend this throw true typealias unit val var"
-            " when"
+            " param private protected public return sealed set string super suspend this throw true typealias unit val"
+            " var when"
         ),
     ),
     Language(
@@ -182,9 +180,8 @@ LANGUAGES: tuple[Language, ...] = (
         watched=True,
         words=_words(
             "abstract any boolean case class def extends extension false final given implicit import int lazy list"
-            " match"
-            " new none null object option override package param private protected return sealed some string super this"
-            " throw trait true type unit using val var with yield"
+            " match new none null object option override package param private protected return sealed some string"
+            " super this throw trait true type unit using val var with yield"
         ),
     ),
     Language(
@@ -194,8 +191,7 @@ LANGUAGES: tuple[Language, ...] = (
         read_imports=imports.lua,
         words=_words(
             "and boolean elseif end false function ipairs local nil not number or pairs param repeat require return"
-            " self"
-            " string table then true until"
+            " self string table then true until"
         ),
         separator=r"[.:]",
     ),

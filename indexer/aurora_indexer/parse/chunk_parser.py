@@ -14,7 +14,7 @@ from aurora_indexer import TooSlow, languages
 from aurora_indexer.languages import Language, UnsupportedLanguage
 from aurora_indexer.parse.code_chunk import Chunker, blanked
 from aurora_indexer.parse.definitions import outline
-from aurora_indexer.parse.leading_comments import Captures, Span
+from aurora_indexer.parse.leading_comments import Captures, Span, unseen
 from aurora_indexer.parse.references import uses_of
 from aurora_memory.chunk_text import with_own_tokens
 from aurora_memory.chunks import CodeChunk, Import, ParsedFile
@@ -65,7 +65,7 @@ def parse_file(path: str, source: bytes, seconds: float = PARSE_SECONDS) -> Pars
     if language.refine:
         language.refine(compiled.grammar, source, captures)
     bare = blanked(source, _spans(captures, "comment"))
-    found = outline(language, source, bare, captures)
+    found = outline(language, source, bare, captures, unseen(source, seen))
     uses, module_uses = uses_of(source, captures, found)
     chunker = Chunker(path, language, source, bare)
     chunks: list[CodeChunk] = []

@@ -7,6 +7,7 @@ name, body and docstring the definition around it. Nothing here walks the tree o
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from msgspec import Struct, field
 from tree_sitter import Node
@@ -146,15 +147,17 @@ class SourceOutline(Struct, eq=False):
     docs: Docs
 
 
-def outline(language: Language, source: bytes, bare: bytes, captures: Captures) -> SourceOutline:
+def outline(
+    language: Language, source: bytes, bare: bytes, captures: Captures, blanks: Sequence[Span] = ()
+) -> SourceOutline:
     """Find the definitions of a file.
 
-    `bare` is the source with its comments blanked, byte for byte.
+    `bare` is the source with its comments blanked, byte for byte; `blanks` is what its grammar did not get to see.
     """
     events, brackets, values = _events(captures)
     regions, file_doc = _sweep(events, bare, values)
     definitions = _named(language, source, regions, brackets)
-    leads = Leads(source, bare, captures)
+    leads = Leads(source, bare, captures, blanks)
     _attach(definitions, leads)
     scopes = [(r.start, r.end, r.path) for r in regions if r.kind == "scope" and r.path]
     return SourceOutline(definitions, scopes, _file_docs(captures, leads, file_doc))

@@ -38,9 +38,10 @@ def test_what_looks_like_a_macro_but_is_code_stays() -> None:
     assert found["g"].signature == "BOOL g(int a)"
 
 
-def test_a_signature_is_told_with_what_was_hidden() -> None:
-    (found,) = parse_file("a.cpp", b"\nMYLIB_INLINE int f(int a) MYLIB_LOCKS(mu) { return a; }\n").chunks
-    assert found.signature == "MYLIB_INLINE int f(int a) MYLIB_LOCKS(mu)"
+def test_a_macro_ahead_stands_like_an_attribute_and_one_behind_is_told() -> None:
+    source = b'\n// Doc.\nMYLIB_INLINE MYLIB_OLD("a") int f(int a) MYLIB_LOCKS(mu) { return a; }\n'
+    (found,) = parse_file("a.cpp", source).chunks
+    assert (found.line_start, found.docstring, found.signature) == (2, "Doc.", "int f(int a) MYLIB_LOCKS(mu)")
 
 
 def test_annotations_of_a_kotlin_class() -> None:
