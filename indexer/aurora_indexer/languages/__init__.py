@@ -14,7 +14,7 @@ A query file names what it captures, and nothing else in the indexer knows a gra
 - `@name`, `@qualifier`, `@body`: belong to the innermost definition or scope around them. The signature ends where the
   body starts. A qualifier is put before the name (`Repo` in `func (r *Repo) Find`).
 - `@fields`: the name and the body are this node's fields of these names, as far as none was captured before it.
-- `@valued`, `.member` and `.outer` as above, `.default`, `.field`: a definition or a scope by its value
+- `@valued`, `.member` as above, `.assigned`, `.default`, `.field`: a definition or a scope by its value
   (`parse.definitions`).
 - `@wrapper`: `export`, `template<…>`, decorators' node: its one definition starts and ends where it does.
 - `@comment`, `@attribute`: belong to the definition directly below them.

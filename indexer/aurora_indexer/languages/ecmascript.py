@@ -150,16 +150,21 @@ class _Refiner:
                     self._add("name", key)
 
     def assignments(self, nodes: list[Node]) -> None:
-        """`exports.f = function …`, `Klass.prototype.f = () => …`."""
+        """`exports.f = function …`, `Klass.prototype.f = () => …`, `resolve = () => …`."""
         left_id, right_id, property_id = self._fields["left"], self._fields["right"], self._fields["property"]
         for node in nodes:
             right = node.child_by_field_id(right_id)
             left = node.child_by_field_id(left_id)
             if right is None or left is None or right.type not in _VALUES:
                 continue
+            if left.type == "identifier":
+                if right.type in _FUNCTIONS and right.child_by_field_id(self._name) is None:
+                    self._add("valued", node)
+                    self._add("name", left)
+                continue
             of, name = left.child_by_field_id(self._object), left.child_by_field_id(property_id)
             if of is not None and name is not None:
-                self._add("valued.outer", node)
+                self._add("valued.assigned", node)
                 own = right.child_by_field_id(self._name)
                 if own is not None and self._source[left.start_byte : left.end_byte] == b"module.exports":
                     self._add("name", own)

@@ -12,7 +12,7 @@
 (assignment_statement
   (variable_list . name: [(identifier) (dot_index_expression)] @name .)
   (expression_list . value: (table_constructor) @members .)) @scope
-(field name: [(identifier) (string)] @name value: (function_definition)) @method.member
+(field name: [(identifier) (string)] @name value: (function_definition)) @method.member @function
 (field name: [(identifier) (string)] @name value: (table_constructor) @members) @scope.member
 (return_statement (expression_list . (table_constructor) @members .))
 (function_definition body: (_) @body)

@@ -34,7 +34,7 @@ LABELS: dict[str, dict[str, str]] = {
     "valued": {"function": "function", "class": "class", "members": "scope"},
     "valued.default": {"function": "function", "class": "class"},
     "valued.member": {"function": "method.member", "members": "scope.member"},
-    "valued.outer": {"function": "function.outer", "class": "class.outer"},
+    "valued.assigned": {"function": "function", "class": "class"},
     "valued.field": {"function": "method"},
 }
 

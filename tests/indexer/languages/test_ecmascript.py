@@ -48,7 +48,7 @@ def test_what_is_assigned_to_a_member() -> None:
     source = (
         "exports.f = () => 1\nA.prototype.g = function () {}\na[0] = () => 2\nh = () => 3\nexports.o = { i() {} }\n"
     )
-    assert named(source, "a.js") == ["function f 1-1", "method A.g 2-2", "method i 5-5"]
+    assert named(source, "a.js") == ["function f 1-1", "method A.g 2-2", "function h 4-4", "method i 5-5"]
 
 
 def test_all_ways_to_require() -> None:
