@@ -95,6 +95,7 @@ LANGUAGES: tuple[Language, ...] = (
         suffixes=(".c", ".h"),
         read_imports=imports.c,
         hidden=c_family.hidden,
+        mended=c_family.mended,
         words=_C_WORDS,
         separator=r"::",
         really=(c_family.is_cpp, "cpp"),
@@ -104,6 +105,7 @@ LANGUAGES: tuple[Language, ...] = (
         suffixes=(".cc", ".cpp", ".cxx", ".hpp", ".hh", ".hxx", ".h++", ".c++"),
         read_imports=imports.c,
         hidden=c_family.hidden_in_cpp,
+        mended=c_family.mended,
         words=_C_WORDS
         | _words(
             "class constexpr delete explicit final friend mutable namespace new noexcept nullptr operator"
@@ -207,5 +209,6 @@ LANGUAGES: tuple[Language, ...] = (
         ),
         separator=r"(?!)",
         hidden=shell.hidden,
+        mended=shell.mended,
     ),
 )

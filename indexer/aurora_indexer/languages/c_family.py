@@ -8,7 +8,8 @@ type, and what is in the braces for that function's body. Such macros are hidden
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from itertools import pairwise
 
 _SIGNS = re.compile(
     rb"(?m)^[ \t]*(?:class[ \t]+\w+[^;\n]*$|(?:inline[ \t]+)?namespace\b|template[ \t]*<"
@@ -98,8 +99,8 @@ _AHEAD = re.compile(
     rb"\n[ \t]{0,80}+(?:(?:static|inline|constexpr|virtual|explicit|friend|extern|\[\[[^\]\n]{0,80}+\]\])[ \t]+){0,4}+"
     rb"((?:" + _CAPITALS + _ARGUMENTS + rb"?+[ \t]{1,80}+){1,3}+)(?=[ \t]{0,8}+(?:::)?[a-z_A-Z])"
     rb"(?!(?:return|else|delete|new|throw|co_return|co_yield|co_await|case|goto|using|typedef|if|for|while|switch|do)\b)"
-    rb"(?=extern\b|(?:::)?(?:\w++(?:<[^;{}()]{0,200}+>)?+::){0,8}(\w++)(?:<[^;{}()]{0,200}+>)?+::~?\2[ \t]?\("
-    rb"|(?:::)?\w++(?:::\w++){0,8}+(?:<[^;{}()]{0,200}+>)?+[*&]{0,3}+\s{1,80}+[*&]{0,3}+"
+    rb"(?=extern\b|(?:::)?(?:\w++(?:<[^;{}()]{0,200}>)?+::){0,8}(\w++)(?:<[^;{}()]{0,200}>)?+::~?\2[ \t]?\("
+    rb"|(?:::)?\w++(?:::\w++){0,8}+(?:<[^;{}()]{0,200}>)?+[*&]{0,3}+\s{1,80}+[*&]{0,3}+"
     rb"[\w:~][^;{}()=,\"'#+|!?]{0,200}+\()"
 )
 """`MYLIB_INLINE int f(`, `static MYLIB_API Klass::Klass(`: before what a function returns, or its name and `(`."""
@@ -164,3 +165,55 @@ def _blanked(source: bytes, spans: list[tuple[int, int]], named: Sequence[tuple[
     for start, end in named:
         text[start:end] = b"x" * (end - start)
     return bytes(text)
+
+
+_CONDITION = re.compile(rb"(?m)^[ \t]{0,80}+#[ \t]{0,80}+(if|el|endif)(?:[^\n\\]|\\[^\n]|\\\r?\n)*+")
+_COMMENT = re.compile(rb"//[^\n]*|/\*.*?\*/", re.DOTALL)
+_BEFORE = 400
+"""Bytes before a conditional in which the end of a statement is looked for."""
+
+_TIMES = 20
+"""How many times as many bytes as a file has are looked at, for conditionals within conditionals."""
+
+_WHOLE = re.compile(rb"(?:[;{}>\"]|\b(?:public|private|protected)\s*:|^\s*#[^\n]*|\A)\s*\Z", re.MULTILINE)
+
+
+_STATEMENT = re.compile(
+    rb"(?<=\n)[ \t]{0,80}+([A-Z][A-Z0-9_]{2,80}+" + _ARGUMENTS + rb"?+)(?=[ \t\r]{0,80}+\n(?!\s{0,400}+[{:<.?+|&=,)-]))"
+)
+"""`MYLIB_ERRORS(Base, Error)`, alone on its line without a semicolon: taken for the type of what comes next."""
+
+
+def mended(source: bytes, _is_read: Callable[[bytes], bool]) -> bytes:
+    """The source without macros that stand like statements but have no semicolon, and with one branch left of each
+    conditional that stands within a statement, or is no whole one.
+
+    `: a_(a),` / `#if DEBUG` / `b_(b),` / `#endif`, or two heads of a function with one body: a grammar, which knows
+    conditionals between statements only, loses all that follows.
+    """
+    left = _TIMES * len(source)
+    spans: list[tuple[int, int]] = []
+    open_ones: list[list[tuple[int, int]]] = []
+    for match in _CONDITION.finditer(source):
+        if match[1] == b"if":
+            open_ones.append([match.span()])
+        elif open_ones:
+            open_ones[-1].append(match.span())
+            if match[1] == b"endif":
+                directives = open_ones.pop()
+                left -= _BEFORE + match.end() - directives[0][0]
+                if left < 0:
+                    break
+                if _is_partial(source, directives):
+                    spans.append(directives[0])
+                    spans.append((directives[1][0], directives[-1][1]))
+    return _blanked(source, [*spans, *(match.span(1) for match in _STATEMENT.finditer(source))])
+
+
+def _is_partial(source: bytes, directives: list[tuple[int, int]]) -> bool:
+    start = directives[0][0]
+    before = _COMMENT.sub(b" ", source[max(0, start - _BEFORE) : start])
+    if not _WHOLE.search(before):
+        return True
+    branches = [source[low:high] for (_, low), (high, _) in pairwise(directives)]
+    return any(each.count(b"{") != each.count(b"}") or each.count(b"(") != each.count(b")") for each in branches)

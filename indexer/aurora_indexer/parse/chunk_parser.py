@@ -60,6 +60,8 @@ def parse_file(path: str, source: bytes, seconds: float = PARSE_SECONDS) -> Pars
     deadline = time.monotonic() + seconds
     seen = language.hidden(source) if language.hidden else source
     root = _tree(compiled.grammar, seen, path, deadline, watched=language.watched).root_node
+    if root.has_error and language.mended:
+        root = _mended(language, compiled.grammar, seen, root, path, deadline)
     hopeless = root.has_error and _is_hopeless(root)
     captures = {} if hopeless else _cursor(compiled.query).captures(root)
     if language.refine:
@@ -123,6 +125,39 @@ def _is_hopeless(root: Node) -> bool:
                 return True
         todo.extend(child for child in children if child.has_error)
     return False
+
+
+def _mended(language: Language, grammar: Grammar, seen: bytes, root: Node, path: str, deadline: float) -> Node:
+    """The root of the source as its language mends it, where that leaves less unread than `root`."""
+
+    def root_of(some: bytes) -> Node | None:
+        try:
+            return _tree(grammar, some, path, deadline, watched=True).root_node
+        except TooSlow:
+            return None
+
+    def is_read(some: bytes) -> bool:
+        read = root_of(some)
+        return read is not None and not read.has_error
+
+    mended = language.mended(seen, is_read) if language.mended else seen
+    again = root_of(mended) if mended != seen else None
+    return again if again is not None and _unread(again) < _unread(root) else root
+
+
+def _unread(root: Node) -> int:
+    """Bytes of a tree that are in a syntax error, and one for each node that is missing."""
+    unread = 0
+    todo = [root]
+    while todo:
+        node = todo.pop()
+        if node.is_error:
+            unread += node.end_byte - node.start_byte
+        elif node.is_missing:
+            unread += 1
+        elif node.has_error:
+            todo.extend(node.children)
+    return unread
 
 
 def _readable(source: bytes) -> bytes:

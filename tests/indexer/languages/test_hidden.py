@@ -54,6 +54,79 @@ def test_tests_of_bats() -> None:
     assert [(c.name, c.kind, c.line_start, c.docstring) for c in found] == [('a "b": c', "function", 1, "Doc.")]
 
 
+def names(path: str, source: str) -> list[str]:
+    return [c.name for c in parse_file(path, source.encode()).chunks if c.name != "<module>"]
+
+
+def test_conditionals_within_statements_of_c() -> None:
+    source = (
+        "A::A(int x)\n    :\n#if !defined(NDEBUG)\n      a_(x),\n#endif\n      b_(x) {\n  run();\n}\n\n"
+        "#ifdef WIN\nvoid f(int x) {\n#else\nvoid f(long x) {\n#endif\n  stop();\n}\n\n"
+        "void B::last() { end(); }\n"
+    )
+    parsed = parse_file("a.cpp", source.encode())
+    assert [(c.name, c.line_start, c.line_end) for c in parsed.chunks if c.kind != "module"] == [
+        ("A.A", 1, 8),
+        ("f", 11, 16),
+        ("B.last", 18, 18),
+    ]
+    assert parsed.syntax_errors == 0
+    assert [r.name for c in parsed.chunks if c.name == "f" for r in c.references] == ["stop"]
+
+
+def test_conditionals_between_statements_of_c_keep_all_their_branches() -> None:
+    source = "#if A\nint f() { return 1; }\n#else\nint g() { return 2; }\n#endif\nint h( { return 3; }\n"
+    assert set(names("a.c", source)) >= {"f", "g"}
+
+
+def test_macros_of_cpp_that_stand_like_statements() -> None:
+    source = (
+        "class A : public B {\n  MYLIB_ERROR(B, A)\n  MYLIB_ERROR(C, A)\n  A(int x, int y)\n"
+        "      : b_(x) {}\n\n  explicit A(int x) : A(x, 1) {}\n  int size() const { return 1; }\n};\n"
+    )
+    assert names("a.cpp", source) == ["A", "A.A", "A.A", "A.size"]
+
+
+ZSH = {
+    'lines=(${(f)"$(git status)"})': "git",
+    "(( $+commands[git] )) && git status": "git",
+    "for f in *(.N); do git add $f; done": "git",
+    "{ git status } always { true }": "",
+    'name="${${name:h}##*/}"; git status': "git",
+    "printf '%s' \"${lines// /\\\\n}\"; git status": "git",
+}
+
+
+@pytest.mark.parametrize("body", ZSH)
+def test_what_the_shells_grammar_cannot_read(body: str) -> None:
+    parsed = parse_file("a.zsh", f"# Doc.\nfirst() {{\n  {body}\n}}\n\nfunction last {{\n  git\n}}\n".encode())
+    found = [(c.name, c.line_start, c.line_end, c.docstring) for c in parsed.chunks]
+    assert found == [("first", 1, 4, "Doc."), ("last", 6, 8, "")]
+    assert ZSH[body] in {"", *(r.name for r in parsed.chunks[0].references)}
+
+
+def test_a_function_of_a_shell_that_cannot_be_read_costs_no_other() -> None:
+    source = (
+        "if true; then\n  a() { cat; }\n  b() { ( }\nfi\n\n"
+        "# Doc.\nc() {\n  case x in (((\n  inner() {\n    ls\n  }\n}\n\n"
+        "d() {\n  ls\n}\n"
+    )
+    assert names("a.sh", source) == ["a", "b", "c", "c.inner", "d"]
+
+
+def test_a_program_in_one_file_of_csharp() -> None:
+    assert names("a.cs", "#:package A@1.0\n#:property B=c\n\nclass D { void F() {} }\n") == ["D", "D.F"]
+
+
+@pytest.mark.parametrize("language", [each for each in LANGUAGES if each.mended], ids=lambda each: each.name)
+def test_what_is_mended_stays_where_it_was(language: Language) -> None:
+    assert language.mended
+    for source in (*CPP, *ZSH, "f(\n#if A\na\n#else\nb\n#endif\n)", "a() { ( }\nb() {\n (\n}\n(\n"):
+        seen = language.mended(f"\n{source}\n".encode(), lambda _: False).decode()
+        assert len(seen) == len(source) + 2
+        assert [len(line) for line in seen.split("\n")] == [len(line) for line in f"\n{source}\n".split("\n")]
+
+
 @pytest.mark.parametrize("language", [each for each in LANGUAGES if each.hidden], ids=lambda each: each.name)
 def test_nothing_moves(language: Language) -> None:
     assert language.hidden
