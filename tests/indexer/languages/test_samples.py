@@ -428,9 +428,9 @@ def test_docstrings(name: str, qualified: str, docstring: str) -> None:
 @pytest.mark.parametrize(
     ("name", "qualified", "references"),
     [
-        ("auth.py", "sign", "cached ValueError digest hmac.new range"),
+        ("auth.py", "sign", "cached ValueError hmac.new().digest hmac.new range"),
         ("auth.py", "AuthService", "^Base ^store.Mixin"),
-        ("auth.py", "AuthService.login", "attempt renewed Token"),
+        ("auth.py", "AuthService.login", "attempt Token().renewed Token"),
         ("auth.py", "AuthService.login.attempt", "self.db.get_user"),
         ("repo.go", "Repo", "^Base ^log.Logger"),
         ("repo.go", "Finder", "^io.Reader"),
@@ -467,7 +467,7 @@ def test_docstrings(name: str, qualified: str, docstring: str) -> None:
         ("Session.swift", "Session", "^Base ^Codable ^Sender"),
         ("Session.swift", "Session.send", "log.warn open.write twice"),
         ("Registry.scala", "Registry", "^Base ^Closeable"),
-        ("Registry.scala", "Registry.find", "ledger.add log Line next Cursor twice"),
+        ("Registry.scala", "Registry.find", "ledger.add log Line ().next Cursor twice"),
         ("queue.lua", "take", "util.find ipairs M.push inner"),
         ("queue.lua", "M.put", "self.rows.add"),
         ("deploy.sh", "build", "log-info ready return run_step foo bar compute sort"),

@@ -287,7 +287,7 @@ def test_rust_methods_are_of_whatever_type_they_are_for() -> None:
 def test_functions_of_lua_under_a_key_of_a_table_that_is_handed_over() -> None:
     source = (
         "local function find(opts)\n  new(opts, {\n    entry_maker = function(entry) return entry end,\n"
-        "    [\"other key\"] = function() end,\n    [3] = function() end,\n    title = 1,\n  })\nend\n"
+        '    ["other key"] = function() end,\n    [3] = function() end,\n    title = 1,\n  })\nend\n'
     )
     assert [each.split(":")[0] for each in listed("a.lua", source)] == [
         "function find 1-8",
