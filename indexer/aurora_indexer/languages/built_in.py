@@ -209,6 +209,7 @@ LANGUAGES: tuple[Language, ...] = (
         ),
         separator=r"(?!)",
         hidden=shell.hidden,
+        watched=True,
         mended=shell.mended,
     ),
 )
