@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import datetime
-from pathlib import Path
+from itertools import pairwise
 from typing import Any
+from urllib.parse import parse_qsl
 
 import pytest
 
@@ -24,7 +25,7 @@ def test_an_address_says_which_deliverables_are_shown_and_what_cannot_be_is_left
     given = {"q": " cart ", "status": "open", "kind": "run", "agent": "claude", "start": "2026-11-01", "page": "3"}
     view = view_of(given)
     assert view == View(q="cart", status="open", kind="run", agent="claude", start="2026-11-01", page=3)
-    assert view_of({key: value for key, value in [each.split("=") for each in view.address()[2:].split("&")]}) == view
+    assert view_of(dict(parse_qsl(view.address()[2:]))) == view
     odd = {"status": "<b>", "kind": "x", "start": "yesterday", "end": "0001-01-01", "page": "-1", "q": "a\x00\nb" * 200}
     assert view_of(odd) == View(q=("ab" * 200)[:200])
     assert view_of({"page": "9" * 400}).page == view_of({"page": "²"}).page == 1
@@ -69,7 +70,7 @@ def test_all_is_drawn_within_the_plot_and_no_two_labels_stand_on_each_other(
     assert chart is not None
     assert all(TOP <= each.y <= BOTTOM for each in (*chart.dots, *chart.borders))
     heights = sorted(each.y for each in chart.borders if each.label)
-    assert all(after - before >= LINE for before, after in zip(heights, heights[1:], strict=False))
+    assert all(after - before >= LINE for before, after in pairwise(heights))
 
 
 def test_a_better_week_stands_higher_for_throughput_and_the_borders_are_where_the_tiers_end() -> None:
@@ -80,7 +81,7 @@ def test_a_better_week_stands_higher_for_throughput_and_the_borders_are_where_th
         (1.0, "high ≥ 1 /day"),
     ]
     latency = tier_chart(metric("resolution_latency", 600.0, 200_000.0))
-    assert latency is not None and [each.label for each in latency.borders][0] == "elite < 1 h"
+    assert latency is not None and latency.borders[0].label == "elite < 1 h"
 
 
 @pytest.fixture(scope="module")
