@@ -107,8 +107,13 @@ class Checker:
             self._sound = document
         return document
 
-    def check(self, document: JsonDocument, stopped: Callable[[], bool] = lambda: False) -> list[Finding]:
+    def check(
+        self, document: JsonDocument, stopped: Callable[[], bool] = lambda: False, manifest: Manifest | None = None
+    ) -> list[Finding]:
         """Everything that is wrong with the document, in the order of the text.
+
+        `manifest` is the same document as a manifest, where somebody has it already: of a thousand capabilities it
+        takes longer to make after an edit than all that a hover looks at.
 
         After an edit inside one capability, a document from `read` takes a small part of the time of a first one.
         Raises CheckStopped soon after `stopped` tells that nobody waits any more; what was found until then is kept.
@@ -116,7 +121,7 @@ class Checker:
         if stopped():
             raise CheckStopped
         told = self._severities.get(_MISSPELT, "error") == "error"
-        manifest = Manifest(document)
+        manifest = Manifest(document) if manifest is None else manifest
         torn = document.torn
         local, sound = self._local([*manifest.capabilities.values(), *manifest.resources], document, stopped)
         subject = Subject(manifest, names_may_explain=told, sound=sound)
