@@ -132,6 +132,7 @@ class Checker:
             findings += local
         else:  # of what comes behind, and of what belongs together, nothing is known
             findings += (each for each in local if each.end <= torn)
+        findings = _silent_at_broken(document, findings)
         return in_order(self._as_set(without_ignored(document, _with_safe_fixes(document, findings))))
 
     def _rules(self, scope: Scope) -> list[Rule]:
@@ -217,6 +218,18 @@ def _with_safe_fixes(document: JsonDocument, findings: list[Finding]) -> list[Fi
         and ("" in broken or _part_of(each.path) in broken)
         else each
         for each in findings
+    ]
+
+
+def _silent_at_broken(document: JsonDocument, findings: list[Finding]) -> list[Finding]:
+    """Without what is said of a value that is no JSON and could be anything: its finding is that it is none."""
+    ranges = [(each.start, each.end) for each in document.problems if each.rule == "json-syntax" and not each.certain]
+    if not ranges or len(ranges) > MAX_FINDINGS:
+        return findings
+    return [
+        each
+        for each in findings
+        if each.rule.startswith("json-") or not any(start <= each.start and each.end <= end for start, end in ranges)
     ]
 
 
