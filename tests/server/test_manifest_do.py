@@ -76,6 +76,18 @@ def test_a_request_becomes_calls_that_keep_the_session(home: Path, site: str, ki
         assert "password123" not in place
 
 
+def test_the_model_is_told_what_the_site_says_of_the_session(home: Path, site: str) -> None:
+    with planning(home) as provider:
+        provider.script(plan(LOGIN), plan(step("list_posts")))
+        assert do(home, provider, site, "log me in", *LOGGING_IN).returncode == 0
+        assert do(home, provider, site, "list posts").returncode == 0
+        assert do(home, provider, site, "list posts", "--no-cookies", "--dry-run").returncode in (0, 1, 2)
+    before, after = (each.json.get("state") for each in provider.requests[:2])
+    assert before is None or before["signed_in"] is False
+    assert after["signed_in"] is True and "create_post" in after["capabilities"]
+    assert "password123" not in provider.transcript()
+
+
 def test_the_last_line_of_the_budget_is_what_it_cost(home: Path, site: str) -> None:
     with planning(home) as provider:
         provider.script(plan(step("list_posts")))
