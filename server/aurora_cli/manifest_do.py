@@ -42,6 +42,7 @@ from aurora_orchestration.llm.completion import CapReached, Llm, LlmError, NotCo
 from aurora_orchestration.llm.models import open_models
 from aurora_orchestration.settings import SoarSettings
 from aurora_orchestration.sites.planner import Planned, plan_calls
+from aurora_orchestration.sites.spoken_passwords import without_passwords
 from aurora_orchestration.types import ModelCall
 from aurora_protocol import SiteError
 from aurora_protocol.human_text import plain
@@ -101,11 +102,12 @@ def do(
     if not text.strip():
         raise click.UsageError("REQUEST is empty", click.get_current_context())
     given = GivenValues(document_given(document), pairs_given(pairs))
+    unspoken = without_passwords(text)
     policy = policy_of(timeout, insecure_http, allow_cross_origin)
     with open_model(settings, flags_of(llm_provider, llm_model), force=force) as asked:
-        guarded = asked.guarded(text, force=force)
+        guarded = asked.guarded(unspoken, force=force)
         _tell(asked)
-        if guarded.redactions:
+        if guarded.redactions or unspoken != text:
             _say("give such values with --arg NAME=VALUE: the model then sees their names only")
         cookies, token = cookies_for(settings, url, cookie_jar, no_cookies), checked_token(token)
         published = asyncio.run(

@@ -103,6 +103,15 @@ def test_the_model_is_told_what_the_site_says_of_the_session(home: Path) -> None
     assert "let-me-in" not in provider.transcript()
 
 
+def test_a_password_in_plain_words_goes_to_no_model(home: Path, site: str) -> None:
+    with planning(home) as provider:
+        provider.script(plan(step("list_posts")))
+        done = do(home, provider, site, "log in with password sunflower and pin 4711, list posts", "--dry-run")
+    assert done.returncode == 0 and "--arg NAME=VALUE" in done.stderr
+    for place in (provider.transcript(), done.stdout, done.stderr, everything_kept(home)):
+        assert "sunflower" not in place and "4711" not in place
+
+
 def test_the_last_line_of_the_budget_is_what_it_cost(home: Path, site: str) -> None:
     with planning(home) as provider:
         provider.script(plan(step("list_posts")))
