@@ -38,9 +38,9 @@ _PAIR = re.compile(
 )
 _NO_VALUE = frozenset(
     "field fields label labels page reset resets form forms manager policy policies change changes changed hint hints "
-    "to for of in on the a an my your his her their our it its this that from by at as and or with without is are was be "
-    "strength length rule rules column setting settings prompt box input required optional please then now here there "
-    "i we you they he she given below above which who what when where how same new old current next last first "
+    "to for of in on the a an my your his her their our it its this that from by at as and or with without is are was "
+    "be strength length rule rules column setting settings prompt box input required optional please then now here "
+    "there i we you they he she given below above which who what when where how same new old current next last first "
     "feld seite ändern zurücksetzen für von und oder mit ohne ist das der die den dem ein eine einen mein dein bitte "
     "champ page changer pour et ou avec sans est le la les un une mon ton".split()
 )

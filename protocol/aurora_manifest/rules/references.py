@@ -85,16 +85,8 @@ def operation_method(subject: Subject) -> Iterator[RuleMatch]:
         if other is not None and (target := operation.capability_id) is not None:
             message += f"; did you mean {quoted(other.name)}?"
             ways.insert(0, writing(target, other.name))
-        first, *others = ways or [None]
-        yield RuleMatch(
-            message,
-            operation.path,
-            member.name_start,
-            member.name_end,
-            first,
-            None,
-            tuple(each for each in others if each),
-        )
+        first = ways[0] if ways else None
+        yield RuleMatch(message, operation.path, member.name_start, member.name_end, first, None, tuple(ways[1:]))
 
 
 def _of_another_method(subject: Subject) -> Iterator[tuple[Operation, Capability, Capability | None]]:
