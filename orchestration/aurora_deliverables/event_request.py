@@ -84,12 +84,24 @@ class ShowRequest(DeliverableRequest, frozen=True, kw_only=True, tag="show"):
 
 
 class ListRequest(DeliverableRequest, frozen=True, kw_only=True, tag="list"):
-    """The states of all, the latest first: `{"deliverables": […]}`."""
+    """The states of all, the latest first: `{"deliverables": […], "total", "agents": […], "models": […]}`.
+
+    `total` counts what is asked for before `offset` and `limit`; agents and models are those of all that there are.
+    """
 
     status: Annotated[Literal[Status, "open"] | None, Meta(description="Only these; `open` is what has not ended.")] = (
         None
     )
     kind: Annotated[Kind | None, Meta(description="`run` lists questions, which are no deliverables.")] = None
+    search: Annotated[
+        Annotated[str, Meta(max_length=200)] | None,
+        Meta(description="Words that its name, description, author, agent or model has, each."),
+    ] = None
+    agent: Annotated[Name | None, Meta(description="Only this agent's; `unknown` where nobody told.")] = None
+    model: Annotated[Name | None, Meta(description="Only this model's; `unknown` where nobody told.")] = None
+    since: Annotated[str | None, Meta(description="Only what was under way at this time or later (ISO 8601).")] = None
+    until: Annotated[str | None, Meta(description="Only what was under way at this time or before (ISO 8601).")] = None
+    offset: Annotated[int, Meta(ge=0, le=10_000_000, description="Leave out so many of the latest.")] = 0
     limit: Limit = 1000
 
 

@@ -39,6 +39,11 @@ _BORDERS: dict[MetricName, tuple[float, float, float]] = {
 _TIERS: tuple[Tier, ...] = ("elite", "high", "medium")
 
 
+def borders(metric: MetricName) -> tuple[tuple[Tier, float], ...]:
+    """Where each tier but the last ends, the best first, in the metric's unit."""
+    return tuple(zip(_TIERS, _BORDERS[metric], strict=True))
+
+
 def tier(metric: MetricName, value: float | None) -> Tier | None:
     """The tier of a metric's value, in its unit; None without one."""
     if value is None:
@@ -84,6 +89,13 @@ class Five(Struct, frozen=True):
     deliverable_failure_rate: Measure
     recovery_efficiency: Measure
     spec_conformance: Measure
+
+
+class Group(Struct, frozen=True):
+    """The deliverables that have an agent, a model, … in common: how many ended in the days, and their five."""
+
+    deliverables: int
+    metrics: Five
 
 
 class Trend(Struct, frozen=True):
@@ -132,7 +144,7 @@ class Metrics(Struct, frozen=True):
     previous: Window
     trends: dict[str, Trend]
     supporting: Supporting
-    groups: dict[str, dict[str, Five]]
+    groups: dict[str, dict[str, Group]]
     in_progress: int
     runs: Runs
 
@@ -159,10 +171,10 @@ def measure(
         supporting=supporting([*members, *(each for each in this.withdrawn)]),
         groups={
             group: {
-                name: _Stretch(some, _grouped(members, of).get(name, ()), (), window, days).five()
+                name: Group(len(some), _Stretch(some, among.get(name, ()), (), window, days).five())
                 for name, some in _grouped(this.all, of).items()
             }
-            for group, of in _GROUPS.items()
+            for group, of, among in ((group, of, _grouped(members, of)) for group, of in _GROUPS.items())
         },
         in_progress=sum(each.completed_at is None for each in known),
         runs=_runs([each for each in everything if each.kind == "run"], now - days * DAY, now),

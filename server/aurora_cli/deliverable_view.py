@@ -28,10 +28,14 @@ def state_line(state: Mapping[str, Any], style: TerminalStyle) -> str:
     return " · ".join(words)
 
 
-def list_lines(states: Sequence[Mapping[str, Any]], style: TerminalStyle, now: datetime) -> list[str]:
+def list_lines(states: Sequence[Mapping[str, Any]], style: TerminalStyle, now: datetime, filtered: bool) -> list[str]:
     """A line per deliverable, with its age and what it is."""
     if not states:
-        return ["no deliverables; begin one with: aurora deliverable start CHANGE"]
+        return (
+            ["no deliverable is like that; see: aurora deliverable list"]
+            if filtered
+            else ["no deliverables; begin one with: aurora deliverable start CHANGE"]
+        )
     lines = []
     for state in states:
         words = [state_line(state, style)]

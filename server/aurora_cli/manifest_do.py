@@ -19,9 +19,20 @@ from aurora_cli.global_options import GlobalOptions
 from aurora_cli.manifest_plan import GivenValues, PlanRun, plan_document, plan_lines
 from aurora_cli.output import style_of
 from aurora_cli.shared_options import cache_of, flags_of, model_options, policy_of, site_options, words_given
-from aurora_cli.site_call import document_given, jar_of, pairs_given, patience, sending_options, warn_of_errors
+from aurora_cli.site_call import (
+    checked_token,
+    cookies_for,
+    document_given,
+    jar_of,
+    pairs_given,
+    patience,
+    sending_options,
+    warn_of_errors,
+)
 from aurora_cli.site_view import print_document
+from aurora_manifest.client.fetch import Published
 from aurora_manifest.client.fetch import fetch as fetch_manifest
+from aurora_manifest.client.state import SiteState, read_state
 from aurora_manifest.client.transport import RequestPolicy
 from aurora_orchestration.guardrails.audit import guard_noted
 from aurora_orchestration.guardrails.budget import Budget
@@ -31,6 +42,7 @@ from aurora_orchestration.llm.completion import CapReached, Llm, LlmError, NotCo
 from aurora_orchestration.llm.models import open_models
 from aurora_orchestration.settings import SoarSettings
 from aurora_orchestration.sites.planner import Planned, plan_calls
+from aurora_orchestration.sites.spoken_passwords import without_passwords
 from aurora_orchestration.types import ModelCall
 from aurora_protocol import SiteError
 from aurora_protocol.human_text import plain
@@ -90,19 +102,30 @@ def do(
     if not text.strip():
         raise click.UsageError("REQUEST is empty", click.get_current_context())
     given = GivenValues(document_given(document), pairs_given(pairs))
+    unspoken = without_passwords(text)
     policy = policy_of(timeout, insecure_http, allow_cross_origin)
     with open_model(settings, flags_of(llm_provider, llm_model), force=force) as asked:
-        guarded = asked.guarded(text, force=force)
+        guarded = asked.guarded(unspoken, force=force)
         _tell(asked)
-        if guarded.redactions:
+        if guarded.redactions or unspoken != text:
             _say("give such values with --arg NAME=VALUE: the model then sees their names only")
-        published = asyncio.run(fetch_manifest(url, policy, cache=cache_of(settings, no_cache)))
+        cookies, token = cookies_for(settings, url, cookie_jar, no_cookies), checked_token(token)
+        published = asyncio.run(
+            fetch_manifest(url, policy, cache=cache_of(settings, no_cache), cookies=cookies, token=token)
+        )
         if not published.manifest.capabilities:
             raise SiteError(f"{published.url}: the manifest has no capabilities; nothing can be done there")
         warn_of_errors(published)
         with _waiting(settings, asked):
             planned = asyncio.run(
-                plan_calls(guarded.query, published.manifest, given.names, asked.llm, patience=patience)
+                plan_calls(
+                    guarded.query,
+                    published.manifest,
+                    given.names,
+                    asked.llm,
+                    state=_state(published),
+                    patience=patience,
+                )
             )
     _tell_hidden(planned, len(published.manifest.capabilities))
     plan, style = planned.plan, style_of(sys.stdout, os.environ, no_color=settings.no_color)
@@ -136,6 +159,17 @@ def do(
             }
         )
     return code
+
+
+def _state(published: Published) -> SiteState | None:
+    """What the site said of the session with its manifest; None where it said nothing that can be read."""
+    if published.state is None:
+        return None
+    try:
+        return read_state(published.state)
+    except SiteError as error:
+        _say(f"what the site says of the session was left out: {error}")
+        return None
 
 
 def _tell(asked: ModelSession) -> None:

@@ -266,9 +266,9 @@ def test_groups_are_measured_over_the_same_window() -> None:
         "type": ["bugfix", "feature", "unknown"],
         "complexity": ["complex", "unknown"],
     }
-    claude = metrics.groups["agent"]["claude-code"]
+    claude = metrics.groups["agent"]["claude-code"].metrics
     assert (claude.feature_throughput.value, claude.deliverable_failure_rate.value) == (pytest.approx(2 / 7), 0.0)
-    assert metrics.groups["type"]["bugfix"].deliverable_failure_rate.tier == "low"
+    assert metrics.groups["type"]["bugfix"].metrics.deliverable_failure_rate.tier == "low"
     assert metrics.supporting.failure_types == {"infinite_loop": 1, "unclassified": 1}
 
 

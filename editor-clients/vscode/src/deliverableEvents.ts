@@ -228,13 +228,25 @@ export interface ShowRequest extends DeliverableRequest {
   action: "show";
 }
 
-/** The states of all, the latest first: `{"deliverables": […]}`. */
+/** The states of all, the latest first: `{"deliverables": […], "total", "agents": […], "models": […]}`. `total` counts what is asked for before `offset` and `limit`; agents and models are those of all that there are. */
 export interface ListRequest extends DeliverableRequest {
   action: "list";
   /** Only these; `open` is what has not ended. */
   status?: "completed" | "executing" | "failed" | "open" | "planning" | "verifying" | null;
   /** `run` lists questions, which are no deliverables. */
   kind?: "change" | "run" | null;
+  /** Words that its name, description, author, agent or model has, each. */
+  search?: string | null;
+  /** Only this agent's; `unknown` where nobody told. */
+  agent?: string | null;
+  /** Only this model's; `unknown` where nobody told. */
+  model?: string | null;
+  /** Only what was under way at this time or later (ISO 8601). */
+  since?: string | null;
+  /** Only what was under way at this time or before (ISO 8601). */
+  until?: string | null;
+  /** Leave out so many of the latest. */
+  offset?: number;
   /** At most so many, the latest. */
   limit?: number;
 }

@@ -47,8 +47,7 @@ async def deliverable(ls: AuroraServer, value: object) -> Any:
         case EventRequest():
             return _state(await _record(workspaces, request, ls.source))
         case ListRequest():
-            listed = await _listed(workspaces, request)
-            return await asyncio.to_thread(lambda: {"deliverables": [_state(each) for each in listed]})
+            return await _listed(workspaces, request)
         case IngestRequest():
             return await ingest(_only(workspaces), request)
         case EventsRequest():
@@ -131,14 +130,23 @@ async def _others(workspaces: Sequence[Workspace]) -> str:
     return f"there are {', '.join(names[:NAMED])}{more}; begin a new one with `start`"
 
 
-async def _listed(workspaces: Sequence[Workspace], request: ListRequest) -> list[Deliverable]:
-    found = [each for _, each in await each_once(workspaces) if each.kind == (request.kind or "change")]
-    if request.status == "open":
-        found = [each for each in found if each.status not in ENDED]
-    elif request.status is not None:
-        found = [each for each in found if each.status == request.status]
-    found.sort(key=lambda each: -each.updated_at)
-    return found[: request.limit]
+async def _listed(workspaces: Sequence[Workspace], request: ListRequest) -> dict[str, Any]:
+    from aurora_deliverables.selection import doers, select
+
+    every = [each for _, each in await each_once(workspaces)]
+
+    def told() -> dict[str, Any]:
+        found = select(every, request)
+        agents, models = doers(every)
+        shown = found[request.offset : request.offset + request.limit]
+        return {
+            "deliverables": [_state(each) for each in shown],
+            "total": len(found),
+            "agents": agents,
+            "models": models,
+        }
+
+    return await asyncio.to_thread(told)
 
 
 async def _events(workspace: Workspace, found: Deliverable, request: EventsRequest) -> dict[str, Any]:

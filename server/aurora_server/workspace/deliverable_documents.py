@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from aurora_deliverables.metrics import Five, Metrics, Series, Window, history, measure, series
+from aurora_deliverables.metrics import Five, Group, Metrics, Series, Window, history, measure, series
 from aurora_deliverables.secondary_metrics import latency
 from aurora_server.workspace.wire import iso
 
@@ -29,9 +29,9 @@ def metrics_reply(
     together = [each for deliverables in known.values() for each in deliverables]
     found = measure(together, now, days, count)
     past = [five for _, five in history(together, now, HISTORY, days, count)]
-    groups = {name: [_group(each, five) for each, five in group.items()] for name, group in found.groups.items()}
+    groups = {name: [_group(each, some) for each, some in group.items()] for name, group in found.groups.items()}
     groups["workspace"] = [
-        _group(root, measure(deliverables, now, days, count).metrics) for root, deliverables in known.items()
+        _group(root, _whole(measure(deliverables, now, days, count))) for root, deliverables in known.items()
     ]
     return {
         "window": {**_window(found.window), "days": days, "count": count},
@@ -84,8 +84,12 @@ def _with_trends(found: Metrics, past: Sequence[Five]) -> dict[str, Any]:
     return told
 
 
-def _group(name: str, five: Five) -> dict[str, Any]:
-    return {"name": name, "metrics": msgspec.to_builtins(five)}
+def _group(name: str, group: Group) -> dict[str, Any]:
+    return {"name": name, "deliverables": group.deliverables, "metrics": msgspec.to_builtins(group.metrics)}
+
+
+def _whole(found: Metrics) -> Group:
+    return Group(found.window.deliverables, found.metrics)
 
 
 def _series(each: Series) -> dict[str, Any]:
