@@ -90,3 +90,5 @@ class Deliverable(Struct, frozen=True):
     """What else it was called since, the latest last."""
     settled: bool = False
     """Whether it was said how it ended; a deliverable is completed as well once its archive phase is over."""
+    model_costs: dict[str, float] = {}
+    """US dollars by the model they were spent on; what was told without one is under the agent's, else `unknown`."""

@@ -192,7 +192,15 @@ class Reducer:
             kind=self._kind or ("run" if _was_a_run(self._type, spec, agent) else "change"),
             names=tuple(self._names),
             settled=self.settled,
+            model_costs=self._model_costs(agent),
         )
+
+    def _model_costs(self, agent: AgentIdentity) -> dict[str, float]:
+        found: dict[str, float] = {}
+        for model, cost in (self._tokens.costs if self._tokens is not None else {}).items():
+            name = model or agent.model or "unknown"
+            found[name] = found.get(name, 0.0) + cost
+        return found
 
     def _again(self, waiting: list[tuple[Event, str]]) -> None:
         """A phase that begins and ends at one instant ends after all: its end was looked at before its beginning."""
