@@ -27,6 +27,7 @@ from aurora_deliverables.events import (
     Renamed,
     Revived,
     SessionJoined,
+    SpecChecked,
     SpecSource,
     Started,
     TasksCounted,
@@ -192,6 +193,7 @@ class Reducer:
             kind=self._kind or ("run" if _was_a_run(self._type, spec, agent) else "change"),
             names=tuple(self._names),
             settled=self.settled,
+            criteria=self._measured.criteria,
             model_costs=self._model_costs(agent),
         )
 
@@ -340,6 +342,9 @@ class Reducer:
     def _conformed(self, what: Conformed, _: float) -> None:
         self._measured.hear(what)
 
+    def _spec_checked(self, what: SpecChecked, _: float) -> None:
+        self._measured.checked(what)
+
     def _tests_ran(self, what: TestsRan, _: float) -> None:
         self._measured.ran(what)
         if what.failed or what.succeeded is False:
@@ -388,6 +393,7 @@ _TAKE: dict[type, Callable[[Reducer, Any, float], None]] = {
     HumanIntervened: Reducer._intervened,
     Conformed: Reducer._conformed,
     TestsRan: Reducer._tests_ran,
+    SpecChecked: Reducer._spec_checked,
     Ended: Reducer._ended,
     Revived: Reducer._revived,
     Renamed: Reducer._renamed,
