@@ -86,8 +86,13 @@ def names(title: Sequence[str], name: Sequence[str]) -> bool:
 
 def names_constraint(title: Sequence[str], forbidden: Sequence[str]) -> bool:
     """Whether a title says that something is not done: it negates, and has every word that tells what is forbidden."""
-    telling = {each for each in forbidden if each not in _STOP}
-    return bool(telling) and len(telling) > 1 and telling <= set(title) and not _NEGATION.isdisjoint(title)
+    telling = {_stem(each) for each in forbidden if each not in _STOP}
+    return len(telling) > 1 and telling <= set(map(_stem, title)) and not _NEGATION.isdisjoint(title)
+
+
+def _stem(word: str) -> str:
+    """A word without the `s` of *shows* and *products*."""
+    return word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith("ss") else word
 
 
 def _within(title: Sequence[str], name: Sequence[str]) -> bool:

@@ -43,7 +43,7 @@ def check(spec: SpecCriteria, tests: Sequence[TestTitle], before: Known) -> Spec
     return SpecChecked(tuple({(each.kind, each.name): each for each in found}.values())[:MAX_CRITERIA])
 
 
-def tested(before: SpecChecked | None) -> Known:
+def told_by_tests(before: SpecChecked | None) -> Known:
     """What tests told of a spec's criteria."""
     criteria = before.criteria if before is not None else ()
     return {(each.kind, each.name): each for each in criteria if each.by == "test"}

@@ -23,7 +23,7 @@ from aurora_deliverables.detection.attribution import Attributed, Open, attribut
 from aurora_deliverables.detection.names_in_tests import TestTitle
 from aurora_deliverables.detection.observation import Observation, news, summed
 from aurora_deliverables.detection.recorded_state import RecordedState, passed, told
-from aurora_deliverables.detection.spec_check import check, tested
+from aurora_deliverables.detection.spec_check import check, told_by_tests
 from aurora_deliverables.events import Ended, Event, Renamed, SpecChecked, TasksCounted, TestsRan, ToolCalled
 from aurora_deliverables.evidence import event_id, shown
 from aurora_indexer.files.gitdir import Head, find_git_directory, read_head
@@ -190,7 +190,7 @@ class DeliverableDetection:
             placed = (
                 placed_titles(tests, titles) if by_names else [replace(each, passed=whole or None) for each in titles]
             )
-            return check(seen.criteria, placed, tested(state.checked) if by_names else {})
+            return check(seen.criteria, placed, told_by_tests(state.checked) if by_names else {})
 
         return await asyncio.to_thread(look)
 
