@@ -7,6 +7,7 @@ Tests tell more than tasks: one that failed is not made good by a box. A test te
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Literal
 
 from msgspec import Struct
 
@@ -15,6 +16,7 @@ from aurora_deliverables.detection.spec_criteria import Constraint, Requirement,
 from aurora_deliverables.events import MAX_CRITERIA, Criterion, SpecChecked
 from aurora_deliverables.evidence import shown
 
+Source = Literal["test", "task"]
 Known = Mapping[tuple[str, str], Criterion]
 
 
@@ -56,9 +58,8 @@ def _requirement(
     name = words(wanted.name)
     scenarios = [words(each) for each in wanted.scenarios]
 
-    def told(met: bool | None, by: str | None, why: str) -> Criterion:
-        kind = "task" if by == "task" else "test" if by == "test" else None
-        return Criterion("requirement", wanted.name, met, kind, shown(f"{stands}; {why}"))
+    def told(met: bool | None, by: Source | None, why: str) -> Criterion:
+        return Criterion("requirement", wanted.name, met, by, shown(f"{stands}; {why}"))
 
     if not wanted.removed:
         direct = [each for each in ran if names(each.words, name)]
@@ -98,9 +99,8 @@ def _constraint(
     forbidden, sentence = words(wanted.forbidden), words(wanted.name)
     requirement, scenarios = wanted.within[:1], [words(each) for each in wanted.within[1:]]
 
-    def told(kept: bool | None, by: str | None, why: str) -> Criterion:
-        kind = "task" if by == "task" else "test" if by == "test" else None
-        return Criterion("constraint", wanted.name, kept, kind, shown(f"{stands}; {why}"))
+    def told(kept: bool | None, by: Source | None, why: str) -> Criterion:
+        return Criterion("constraint", wanted.name, kept, by, shown(f"{stands}; {why}"))
 
     def names_it(each: _Named) -> bool:
         return names(each.words, sentence) or names_constraint(each.words, forbidden)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from email.utils import parsedate_to_datetime
-from typing import Any
+from typing import Any, Literal
 
 import requests
 from google.protobuf.message import DecodeError
@@ -19,14 +19,11 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 MAX_BODY = 64 << 10
 LONGEST_WAIT = 24 * 3600.0
 
-_RESPONSES = {"traces": ExportTraceServiceResponse, "metrics": ExportMetricsServiceResponse}
-_REJECTED = {"traces": "rejected_spans", "metrics": "rejected_data_points"}
-
 
 class Answers:
     """What the collector of one signal answered last."""
 
-    def __init__(self, signal: str, now: Callable[[], float] = time.time) -> None:
+    def __init__(self, signal: Literal["traces", "metrics"], now: Callable[[], float] = time.time) -> None:
         self._signal = signal
         self._now = now
         self.begin()
@@ -36,7 +33,6 @@ class Answers:
         self.why: str | None = None
         self.not_before = 0.0
         self.rejected = 0
-        self.said: str | None = None
 
     def session(self) -> requests.Session:
         """A session whose responses are heard here."""
@@ -46,7 +42,7 @@ class Answers:
 
     def hear(self, response: requests.Response, *_: Any, **__: Any) -> None:
         """Take in a response; one that is followed by another, as a redirect is, is overruled by that."""
-        self.why, self.rejected, self.said = None, 0, None
+        self.why, self.rejected = None, 0
         if response.status_code >= 300:
             self.why = f"HTTP {response.status_code} {response.reason or ''}".strip()
             self.not_before = self._wait(response.headers.get("retry-after"))
@@ -58,14 +54,14 @@ class Answers:
             self._partial(response.content[:MAX_BODY])
 
     def _partial(self, body: bytes) -> None:
-        answer = _RESPONSES[self._signal]()
         try:
-            answer.ParseFromString(body)
+            if self._signal == "traces":
+                rejected = ExportTraceServiceResponse.FromString(body).partial_success.rejected_spans
+            else:
+                rejected = ExportMetricsServiceResponse.FromString(body).partial_success.rejected_data_points
         except DecodeError:
             return  # a 200 says that it was taken; some say so in words of their own
-        partial = answer.partial_success
-        self.rejected = max(0, getattr(partial, _REJECTED[self._signal]))
-        self.said = partial.error_message[:200] or None
+        self.rejected = max(0, rejected)
 
     def _wait(self, said: str | None) -> float:
         """Until when the collector asks to be left alone, in Unix seconds; 0 where it does not."""
