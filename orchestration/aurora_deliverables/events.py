@@ -177,7 +177,7 @@ class TestsRan(Struct, frozen=True, omit_defaults=True, tag="tests", tag_field="
     command: Annotated[Text | None, Meta(description="What was run.")] = None
 
 
-MAX_CRITERIA = 500
+MAX_CRITERIA = 2000
 """Requirements and constraints of one spec that are looked at."""
 
 

@@ -66,7 +66,7 @@ def sighting(file: SeenFile) -> Observation | None:
         else None,
         criteria=SpecCriteria(
             distinct(Requirement(box.text or f"box {n}", file.path, box.line + 1) for n, box in enumerate(boxes, 1)),
-            tuple(constraints_in(read, file.path)),
+            distinct(constraints_in(read, file.path)),
             tuple(TaskLine(box.text, file.path, box.line + 1, bool(box.checked)) for box in boxes),
             stated=True,
         ),

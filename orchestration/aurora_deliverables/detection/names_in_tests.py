@@ -12,7 +12,8 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 
 MAX_TITLES = 20_000
-MAX_LINE = 2000
+MAX_LINE = 500
+"""Characters of a line that are looked at: a test's title stands at its beginning."""
 
 _CAMEL = re.compile(r"(?<=[a-z\d])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _WORD = re.compile(r"[^\W_]+")
@@ -23,10 +24,11 @@ _TEST_FILE = re.compile(
 _DEFINED = re.compile(r"\b(?:def|func|fn|fun|function|void|test|it)\s+`?([\w ]{3,200})`?\s*[({]")
 _TITLED = re.compile(
     r"(?:\b(?:it|test|describe|context|specify|scenario|feature|should|Run|DisplayName|Fact|Theory|TEST|TEST_CASE|SECTION)"
-    r"(?:\.\w+)?\s*\(?[^\"'`\n]{0,60})([\"'`])((?:(?!\1).){3,300})\1"
+    r"(?:\.\w+)?\s*\(?[^\"'`\n]{0,24})([\"'`])((?:(?!\1).){3,300})\1"
 )
 _SAID = re.compile(r"\b(?:Requirement|Scenario|Constraint|Rule|FR)\s*[:#-]\s*([^\n*`\"']{2,300})", re.IGNORECASE)
 _LEADING = frozenset({"test", "tests", "it", "should", "can", "requirement", "scenario", "constraint", "rule"})
+_QUOTES = "\"'`"
 _STOP = frozenset("a an the any all in on of to for from by with at as be is are it its or and that this than".split())
 _NEGATION = frozenset({"not", "never", "no", "cannot", "without", "rejects", "refuses", "doesnt", "dont"})
 
@@ -66,7 +68,7 @@ def titles_in(text: str, path: str) -> Iterator[TestTitle]:
         line = line[:MAX_LINE]
         for found in _DEFINED.finditer(line):
             yield TestTitle(found[1].strip(), path, number)
-        for found in _TITLED.finditer(line):
+        for found in _TITLED.finditer(line) if any(quote in line for quote in _QUOTES) else ():
             yield TestTitle(found[2].strip(), path, number)
         for found in _SAID.finditer(line):
             yield TestTitle(found[0].strip(), path, number)
@@ -86,11 +88,16 @@ def names(title: Sequence[str], name: Sequence[str]) -> bool:
 
 def names_constraint(title: Sequence[str], forbidden: Sequence[str]) -> bool:
     """Whether a title says that something is not done: it negates, and has every word that tells what is forbidden."""
-    telling = {_stem(each) for each in forbidden if each not in _STOP}
-    return len(telling) > 1 and telling <= set(map(_stem, title)) and not _NEGATION.isdisjoint(title)
+    wanted = telling(forbidden)
+    return len(wanted) > 1 and wanted <= set(map(stem, title)) and not _NEGATION.isdisjoint(title)
 
 
-def _stem(word: str) -> str:
+def telling(forbidden: Sequence[str]) -> set[str]:
+    """The words of a constraint that tell what is forbidden, as `names_constraint` compares them."""
+    return {stem(each) for each in forbidden if each not in _STOP}
+
+
+def stem(word: str) -> str:
     """A word without the `s` of *shows* and *products*."""
     return word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith("ss") else word
 

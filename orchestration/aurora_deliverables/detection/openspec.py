@@ -133,7 +133,7 @@ def criteria_of(change: SeenChange) -> SpecCriteria:
         some, forbidden = _delta(spec)
         requirements += some
         constraints += forbidden
-    return SpecCriteria(distinct(requirements), tuple(constraints), _task_lines(change.tasks), bool(change.specs))
+    return SpecCriteria(distinct(requirements), distinct(constraints), _task_lines(change.tasks), bool(change.specs))
 
 
 def requirements(specs: tuple[SeenFile, ...]) -> int | None:

@@ -6,14 +6,14 @@ Tests tell more than tasks: one that failed is not made good by a box. A test te
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal
 
 from msgspec import Struct
 
-from aurora_deliverables.detection.names_in_tests import TestTitle, names, names_constraint, words
+from aurora_deliverables.detection.names_in_tests import TestTitle, names, names_constraint, stem, telling, words
 from aurora_deliverables.detection.spec_criteria import Constraint, Requirement, SpecCriteria
-from aurora_deliverables.events import MAX_CRITERIA, Criterion, SpecChecked
+from aurora_deliverables.events import Criterion, SpecChecked
 from aurora_deliverables.evidence import shown
 
 Source = Literal["test", "task"]
@@ -28,13 +28,42 @@ class _Named(Struct, frozen=True):
     passed: bool | None
 
 
+class _NamedByWord:
+    """Tests or tasks by the words of their titles, so that each criterion is compared with few of them."""
+
+    def __init__(self, named: Sequence[_Named]) -> None:
+        self._named = named
+        self._by_word: dict[str, list[int]] = {}
+        self._by_stem: dict[str, list[int]] = {}
+        for number, each in enumerate(named):
+            for word in set(each.words):
+                self._by_word.setdefault(word, []).append(number)
+            for word in set(map(stem, each.words)):
+                self._by_stem.setdefault(word, []).append(number)
+
+    def naming(self, name: Sequence[str]) -> list[_Named]:
+        """Those whose title names it."""
+        return [each for each in self._with(self._by_word, name) if names(each.words, name)]
+
+    def forbidding(self, forbidden: Sequence[str]) -> list[_Named]:
+        """Those whose title says that it is not done."""
+        return [
+            each for each in self._with(self._by_stem, telling(forbidden)) if names_constraint(each.words, forbidden)
+        ]
+
+    def _with(self, index: Mapping[str, list[int]], wanted: Iterable[str]) -> list[_Named]:
+        """Those that have the rarest of some words, in their order."""
+        numbers = min((index.get(word, []) for word in wanted), key=len, default=[])
+        return [self._named[number] for number in numbers]
+
+
 def check(spec: SpecCriteria, tests: Sequence[TestTitle], before: Known) -> SpecChecked:
     """What is found of a spec's criteria. `before` is what tests told earlier, where they still hold."""
-    ran = [_Named(words(each.title), each.place, each.passed) for each in tests]
-    tasks = [_Named(words(each.text), f"{each.path}:{each.line} is", each.checked) for each in spec.tasks]
+    ran = _NamedByWord([_Named(words(each.title), each.place, each.passed) for each in tests])
+    tasks = _NamedByWord([_Named(words(each.text), f"{each.path}:{each.line} is", each.checked) for each in spec.tasks])
     done = None
-    if tasks and all(each.passed for each in tasks):
-        done = f"all {len(tasks)} tasks of {spec.tasks[0].path} are checked"
+    if spec.tasks and all(each.checked for each in spec.tasks):
+        done = f"all {len(spec.tasks)} tasks of {spec.tasks[0].path} are checked"
     found: list[Criterion] = []
     met: dict[str, Criterion] = {}
     for requirement in spec.requirements:
@@ -42,7 +71,7 @@ def check(spec: SpecCriteria, tests: Sequence[TestTitle], before: Known) -> Spec
         met.setdefault(requirement.name, told)
         found.append(told)
     found += [_constraint(each, ran, tasks, met, before) for each in spec.constraints]
-    return SpecChecked(tuple({(each.kind, each.name): each for each in found}.values())[:MAX_CRITERIA])
+    return SpecChecked(tuple(found))
 
 
 def told_by_tests(before: SpecChecked | None) -> Known:
@@ -52,7 +81,7 @@ def told_by_tests(before: SpecChecked | None) -> Known:
 
 
 def _requirement(
-    wanted: Requirement, ran: Sequence[_Named], tasks: Sequence[_Named], done: str | None, before: Known
+    wanted: Requirement, ran: _NamedByWord, tasks: _NamedByWord, done: str | None, before: Known
 ) -> Criterion:
     stands = f"{wanted.path}:{wanted.line}"
     name = words(wanted.name)
@@ -62,8 +91,8 @@ def _requirement(
         return Criterion("requirement", wanted.name, met, by, shown(f"{stands}; {why}"))
 
     if not wanted.removed:
-        direct = [each for each in ran if names(each.words, name)]
-        of_scenarios = [[each for each in ran if names(each.words, scenario)] for scenario in scenarios]
+        direct = ran.naming(name)
+        of_scenarios = [ran.naming(scenario) for scenario in scenarios]
         every = [*direct, *(each for some in of_scenarios for each in some)]
         failed = next((each for each in every if each.passed is False), None)
         if failed is not None:
@@ -77,7 +106,7 @@ def _requirement(
             return told(True, "test", f"{places} passed")
         if not any(each.passed is not None for each in every) and ("requirement", wanted.name) in before:
             return before["requirement", wanted.name]
-    named = [each for each in tasks if any(names(each.words, one) for one in (name, *scenarios))]
+    named = [each for one in (name, *scenarios) for each in tasks.naming(one)]
     left = next((each for each in named if not each.passed), None)
     if left is not None:
         return told(False, "task", f"{left.place} open")
@@ -90,8 +119,8 @@ def _requirement(
 
 def _constraint(
     wanted: Constraint,
-    ran: Sequence[_Named],
-    tasks: Sequence[_Named],
+    ran: _NamedByWord,
+    tasks: _NamedByWord,
     met: Mapping[str, Criterion],
     before: Known,
 ) -> Criterion:
@@ -102,10 +131,11 @@ def _constraint(
     def told(kept: bool | None, by: Source | None, why: str) -> Criterion:
         return Criterion("constraint", wanted.name, kept, by, shown(f"{stands}; {why}"))
 
-    def names_it(each: _Named) -> bool:
-        return names(each.words, sentence) or names_constraint(each.words, forbidden)
-
-    naming = [each for each in ran if names_it(each) or any(names(each.words, one) for one in scenarios)]
+    naming = [
+        *ran.naming(sentence),
+        *ran.forbidding(forbidden),
+        *(each for one in scenarios for each in ran.naming(one)),
+    ]
     failed = next((each for each in naming if each.passed is False), None)
     if failed is not None:
         return told(False, "test", f"{failed.place} failed")
@@ -117,7 +147,7 @@ def _constraint(
     around = met.get(requirement[0]) if requirement else None
     if around is not None and around.met and around.by == "test":
         return told(True, "test", f"its requirement is met: {(around.evidence or '').partition('; ')[2]}")
-    task = next((each for each in tasks if names_it(each)), None)
+    task = next(iter([*tasks.naming(sentence), *tasks.forbidding(forbidden)]), None)
     if task is not None and task.passed:
         return told(True, "task", f"{task.place} checked")
     return told(None, None, "no test and no checked task names it")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from typing import TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -87,10 +88,13 @@ def shortened(name: str) -> str:
     return clean if len(clean) <= MAX_NAME else clean[: MAX_NAME - 1].rstrip() + "…"
 
 
-def distinct(requirements: Iterable[Requirement]) -> tuple[Requirement, ...]:
+Named = TypeVar("Named", Requirement, Constraint)
+
+
+def distinct(criteria: Iterable[Named]) -> tuple[Named, ...]:
     """The same with names that differ: where two specs of a change have one, the later is told by its place too."""
-    found: dict[str, Requirement] = {}
-    for each in requirements:
+    found: dict[str, Named] = {}
+    for each in criteria:
         name = shortened(each.name)
         if name in found:
             name = shortened(

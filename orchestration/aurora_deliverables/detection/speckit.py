@@ -23,6 +23,7 @@ from aurora_deliverables.detection.spec_criteria import (
     SpecCriteria,
     TaskLine,
     constraints_in,
+    distinct,
 )
 from aurora_deliverables.events import SpecSource
 
@@ -108,7 +109,7 @@ def _criteria(spec: SeenFile, read: Outline, tasks: SeenFile | None) -> SpecCrit
         for box in (_counted(tasks) if tasks is not None else ())
         if tasks is not None
     ]
-    return SpecCriteria(tuple(requirements.values()), tuple(constraints), tuple(lines), stated=True)
+    return SpecCriteria(tuple(requirements.values()), distinct(constraints), tuple(lines), stated=True)
 
 
 def _within(constraint: Constraint, read: Outline) -> Constraint:

@@ -24,7 +24,16 @@ from aurora_deliverables.detection.names_in_tests import TestTitle
 from aurora_deliverables.detection.observation import Observation, news, summed
 from aurora_deliverables.detection.recorded_state import RecordedState, passed, told
 from aurora_deliverables.detection.spec_check import check, told_by_tests
-from aurora_deliverables.events import Ended, Event, Renamed, SpecChecked, TasksCounted, TestsRan, ToolCalled
+from aurora_deliverables.events import (
+    MAX_CRITERIA,
+    Ended,
+    Event,
+    Renamed,
+    SpecChecked,
+    TasksCounted,
+    TestsRan,
+    ToolCalled,
+)
 from aurora_deliverables.evidence import event_id, shown
 from aurora_indexer.files.gitdir import Head, find_git_directory, read_head
 from aurora_indexer.git import commands
@@ -174,7 +183,8 @@ class DeliverableDetection:
 
     async def _checked(self, change_id: str, seen: Observation, tests: Sequence[TestTitle] = ()) -> SpecChecked | None:
         """What a spec's criteria are found to be; None where it states none."""
-        if not seen.criteria.stated:
+        many = len(seen.criteria.requirements) + len(seen.criteria.constraints)
+        if not seen.criteria.stated or many > MAX_CRITERIA:  # of a part of them nothing follows
             return None
         state = await self.known(change_id)
         events = await self._deliverables.events(change_id)
