@@ -50,7 +50,7 @@ MAX_INGEST_LINES = 5000
 MAX_COUNT = 1_000_000
 """Calls or interventions that one request may tell."""
 
-IngestFormat = Literal["auto", "claude-code-hook"]
+IngestFormat = Literal["auto", "claude-code-hook", "junit"]
 Limit = Annotated[int, Meta(ge=1, le=100_000, description="At most so many, the latest.")]
 
 
@@ -115,6 +115,14 @@ class ExportRequest(DeliverableRequest, frozen=True, kw_only=True, tag="export")
     """The final record of one that has ended (AURA-M §5.2), else its state."""
 
 
+class CriteriaRequest(DeliverableRequest, frozen=True, kw_only=True, tag="criteria"):
+    """What its spec asks for, whether that is met and what shows it.
+
+    `{"change_id", "status", "conformance", "criteria", "gaps"}`; `gaps` is what of the metrics nothing tells of it,
+    each with what would.
+    """
+
+
 class IngestRequest(DeliverableRequest, frozen=True, kw_only=True, tag="ingest"):
     """Events, documents or issues from elsewhere, by `lines` or a `document`.
 
@@ -128,7 +136,11 @@ class IngestRequest(DeliverableRequest, frozen=True, kw_only=True, tag="ingest")
         Meta(description="JSON, an event each (AURA-M §5.3)."),
     ] = None
     document: Annotated[
-        Any, Meta(description="A deliverable's document, an issue, several of either, or a hook's payload.")
+        Any,
+        Meta(description="A deliverable's document, an issue, several of either, a hook's payload, or JUnit's XML."),
+    ] = None
+    at: Annotated[
+        str | None, Meta(description="When the tests of a JUnit report ended, where the report does not say.")
     ] = None
 
 
@@ -222,7 +234,14 @@ def request_of(action: EventAction) -> type[EventRequest]:
     return kind
 
 
-LOOKS: tuple[type[DeliverableRequest], ...] = (ShowRequest, ListRequest, EventsRequest, ExportRequest, IngestRequest)
+LOOKS: tuple[type[DeliverableRequest], ...] = (
+    ShowRequest,
+    ListRequest,
+    EventsRequest,
+    ExportRequest,
+    CriteriaRequest,
+    IngestRequest,
+)
 
 
 @cache

@@ -10,6 +10,8 @@ from typing import Literal
 from msgspec import Struct, field
 
 from aurora_deliverables.deliverable import Deliverable
+from aurora_deliverables.delivery_costs import Cost, ModelCost, cost_of, costs_by_model, model_costs
+from aurora_deliverables.measurement_gaps import Measured, measured_by_metric
 from aurora_deliverables.secondary_metrics import Supporting, accepted, latency, p90, supporting
 
 Tier = Literal["elite", "high", "medium", "low"]
@@ -147,6 +149,13 @@ class Metrics(Struct, frozen=True):
     groups: dict[str, dict[str, Group]]
     in_progress: int
     runs: Runs
+    measured: dict[str, Measured]
+    """By metric: of how many deliverables it is, and what is missing of the others."""
+    cost: Cost
+    group_costs: dict[str, dict[str, Cost]]
+    """By group, as `groups`; of a model it is what was spent on that model."""
+    costs: list[ModelCost]
+    """By agent and model."""
 
 
 def measure(
@@ -178,6 +187,10 @@ def measure(
         },
         in_progress=sum(each.completed_at is None for each in known),
         runs=_runs([each for each in everything if each.kind == "run"], now - days * DAY, now),
+        measured=measured_by_metric(members, this.all),
+        cost=cost_of(members),
+        group_costs=_group_costs(members),
+        costs=model_costs(members),
     )
 
 
@@ -301,6 +314,15 @@ _GROUPS: dict[str, Callable[[Deliverable], str | None]] = {
     "type": lambda each: each.type,
     "complexity": lambda each: each.complexity,
 }
+
+
+def _group_costs(members: Sequence[Deliverable]) -> dict[str, dict[str, Cost]]:
+    found = {
+        group: {name: cost_of(some) for name, some in _grouped(members, of).items()} for group, of in _GROUPS.items()
+    }
+    of_models = costs_by_model(members)
+    found["model"] |= {name: of_models[name] for name in found["model"] if name in of_models}
+    return found
 
 
 def _grouped(members: Sequence[Deliverable], of: Callable[[Deliverable], str | None]) -> dict[str, list[Deliverable]]:

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from aurora_cli.deliverable_record import DELIVERABLE, with_zone
-from aurora_cli.deliverable_view import ended_lines, event_line, list_lines, show_lines
+from aurora_cli.deliverable_view import criteria_lines, ended_lines, event_line, list_lines, show_lines
 from aurora_cli.global_options import GlobalOptions
 from aurora_cli.output import json_text, print_json, style_of_output
 from aurora_cli.session import open_session
@@ -61,6 +61,20 @@ def list_(settings: GlobalOptions, /, limit: int, **asked: str | None) -> None:
     left_out = reply.get("total", 0) - len(reply["deliverables"])
     if left_out > 0:
         print(f"aurora: {left_out:,} earlier ones are left out; see --limit", file=sys.stderr)
+
+
+@click.command()
+@click.argument("change", required=False)
+@click.pass_obj
+def criteria(settings: GlobalOptions, change: str | None) -> None:
+    """Show what a deliverable's spec asks for, what shows whether it is met, and what nothing tells."""
+    with open_session(settings, settings.workspace) as client:
+        reply = client.request(DELIVERABLE, _about("criteria", change))
+    _said(reply["change_id"], change)
+    if settings.json:
+        print_json(reply)
+    else:
+        print("\n".join(criteria_lines(reply, style_of_output(settings))))
 
 
 @click.command()

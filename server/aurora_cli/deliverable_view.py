@@ -113,6 +113,30 @@ def ended_lines(final: Mapping[str, Any], style: TerminalStyle) -> list[str]:
     return lines
 
 
+_MARKS = {True: ("✓", "green"), False: ("✗", "red"), None: ("?", "yellow")}
+
+
+def criteria_lines(reply: Mapping[str, Any], style: TerminalStyle) -> list[str]:
+    """A spec's requirements and constraints with what shows whether they are met, then what nothing tells."""
+    scores = reply.get("conformance") or {}
+    known = [f"{name.replace('_', ' ')} {value:.2f}" for name, value in scores.items() if value is not None]
+    lines = [f"{style.bold(plain(reply['change_id']))} · conformance {', '.join(known) or 'unknown'}"]
+    if reply["criteria"] is None:
+        lines.append("  no spec was looked at: it is when tests are told, and at the end")
+    for each in reply["criteria"] or ():
+        mark, color = _MARKS[each["met"]]
+        kind = "" if each["kind"] == "requirement" else f"{each['kind']}: "
+        lines.append(f"  {style.colored(mark, color)} {kind}{plain(each['name'])}")
+        if each.get("evidence"):
+            lines.append(f"      {style.dim(plain(each['evidence']))}")
+    return [*lines, *gap_lines(reply.get("gaps") or (), style)]
+
+
+def gap_lines(gaps: Sequence[Mapping[str, Any]], style: TerminalStyle) -> list[str]:
+    """What nothing tells of a deliverable, and what would."""
+    return [f"  unmeasured   {each['what'].replace('_', ' ')}: {style.dim(each['fix'])}" for each in gaps]
+
+
 def event_line(event: Mapping[str, Any], style: TerminalStyle) -> str:
     """When, what and by whom, of one event."""
     told = {**event, **(event.get("data") or event.get("what") or {})}

@@ -263,15 +263,22 @@ export interface ExportRequest extends DeliverableRequest {
   action: "export";
 }
 
+/** What its spec asks for, whether that is met and what shows it. `{"change_id", "status", "conformance", "criteria", "gaps"}`; `gaps` is what of the metrics nothing tells of it, each with what would. */
+export interface CriteriaRequest extends DeliverableRequest {
+  action: "criteria";
+}
+
 /** Events, documents or issues from elsewhere, by `lines` or a `document`. `{"accepted", "duplicates", "refused": [{"event_id", "line" or "issue", "reason"}], "change_ids", "notes"}`: notes are sentences on what was left out without being wrong. */
 export interface IngestRequest extends DeliverableRequest {
   action: "ingest";
   /** `auto` tells documents by their form. */
-  format?: "auto" | "claude-code-hook";
+  format?: "auto" | "claude-code-hook" | "junit";
   /** JSON, an event each (AURA-M §5.3). */
   lines?: string[] | null;
-  /** A deliverable's document, an issue, several of either, or a hook's payload. */
+  /** A deliverable's document, an issue, several of either, a hook's payload, or JUnit's XML. */
   document?: unknown;
+  /** When the tests of a JUnit report ended, where the report does not say. */
+  at?: string | null;
 }
 
 export type DeliverableParams =
@@ -294,4 +301,5 @@ export type DeliverableParams =
   | ListRequest
   | EventsRequest
   | ExportRequest
+  | CriteriaRequest
   | IngestRequest;

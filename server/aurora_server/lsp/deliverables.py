@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from aurora_deliverables import InvalidRequest
 from aurora_deliverables.event_request import (
+    CriteriaRequest,
     DeliverableRequest,
     EventRequest,
     EventsRequest,
@@ -21,6 +22,7 @@ from aurora_deliverables.event_request import (
 from aurora_protocol import deliverable_methods as methods
 from aurora_server.lsp.documents import path_of
 from aurora_server.session.errors import REQUEST_FAILED, RequestError
+from aurora_server.workspace.deliverable_criteria import criteria_reply
 from aurora_server.workspace.deliverable_ingest import ingest
 from aurora_server.workspace.repository_changes import each_once
 
@@ -55,6 +57,9 @@ async def deliverable(ls: AuroraServer, value: object) -> Any:
         case ExportRequest():
             _, found = await _known(workspaces, request)
             return _final(found)
+        case CriteriaRequest():
+            _, found = await _known(workspaces, request)
+            return criteria_reply(found)
         case _:
             _, found = await _known(workspaces, request)
             return _state(found)
@@ -67,6 +72,8 @@ async def _record(workspaces: Sequence[Workspace], request: EventRequest, source
     else:
         workspace, known = await _known(workspaces, request)
         change_id = known.change_id
+    if request.action == "complete":  # what its spec shows by then belongs to it
+        await workspace.deliverables.record(await workspace.detecting.check_spec(change_id))
     now = await workspace.deliverables.moment(change_id)
     event = event_of(request, change_id, new_id=uuid.uuid4().hex, now=now, source=source)
     recorded = await workspace.deliverables.record([event])

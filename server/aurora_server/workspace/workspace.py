@@ -283,6 +283,10 @@ class Workspace:
         older = await self.adoption.offer()
         return await checkup(self.root, self._store, self._indexer, self._policy_problems, older, self._embedder)
 
+    async def telemetry(self) -> tuple[Sender, int] | None:
+        """Who sends deliverables on, and how many wait to be taken; None where nothing is exported."""
+        return None if self._follower is None else (self._follower.sender, await self._follower.unsent())
+
     async def repair(self) -> DoctorResult:
         """Mend the memory file and index everything anew; what was done, then what doctor says."""
         done = await mend(self.root, self._store, self._indexer)
