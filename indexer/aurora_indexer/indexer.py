@@ -32,6 +32,7 @@ from aurora_memory import StoreError
 from aurora_memory.chunks import ParsedFile
 from aurora_memory.store import Counts, FileStat, Store, file_reader
 from aurora_protocol import plugins
+from aurora_protocol.secret_mask import RULES
 
 logger = logging.getLogger(__name__)
 
@@ -295,6 +296,9 @@ class Indexer:
         summary = await self._take_in(changed, removed, hashes, first_time=not known, edited=by_hand)
         if outdated:
             await self._store.remember("chunking", chunking)
+        old_rules = await self._store.read(file_reader.fact, "secret_rules") != RULES
+        if old_rules and await self._store.remove_secrets(indexed_before=bool(known)):
+            await self._store.remember("secret_rules", RULES)
         return structs.replace(summary, unchanged=summary.unchanged + unchanged)
 
     async def _refresh(self, paths: Sequence[str]) -> IndexSummary:
@@ -387,10 +391,10 @@ class Indexer:
 
 
 def _chunking() -> str:
-    """Rules by which files become chunks: ours, and the plug-ins that have a say, so that another version counts."""
+    """Rules by which files become chunks: ours, those of secrets, and the plug-ins that have a say, with versions."""
     owners = {plugin.distribution for plugin in plugins.load(languages.GROUP, Language)}
     owners.update(plugin.distribution for plugin in plugins.load(documents.GROUP, DocumentFormat))
-    return " ".join((CHUNKING, *sorted(owners)))
+    return " ".join((f"{CHUNKING}.{RULES}", *sorted(owners)))
 
 
 def _parse_here(path: str, source: bytes) -> ParsedFile | None:

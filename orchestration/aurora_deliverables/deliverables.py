@@ -15,6 +15,8 @@ from collections.abc import Callable, Collection, Sequence
 from operator import itemgetter
 from typing import TypeVar
 
+import msgspec
+
 from aurora_deliverables.conformance import THRESHOLD
 from aurora_deliverables.deliverable import Deliverable
 from aurora_deliverables.event_validation import InvalidEvent, read, written

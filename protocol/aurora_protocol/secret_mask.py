@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
 HIDDEN = "[REDACTED]"
 
+RULES = "1"
+"""By which rules secrets are known. Another number goes through every memory file anew, once: raise it with them."""
+
 T = TypeVar("T", bound=msgspec.Struct)
 
 
@@ -72,10 +75,17 @@ def masked_json(text: str) -> str:
 
 
 def masked_struct(value: T) -> T:
-    """A struct with the texts of all its fields `masked`; itself where there is none. Raises msgspec.ValidationError."""
+    """A struct with the texts of all its fields `masked`; itself where none has any. Raises ValidationError."""
     told = msgspec.to_builtins(value, builtin_types=(msgspec.Raw,))
     clean = masked_value(told)
     return value if clean == told else typed.convert(clean, type(value))
+
+
+def looks_random(word: str) -> bool:
+    """Whether a word that stands by itself may be a key, or a piece of one."""
+    from aurora_protocol.secrets import is_mixed
+
+    return is_mixed(word)
 
 
 def _secrets(text: str) -> list[Secret]:
@@ -86,4 +96,3 @@ def _secrets(text: str) -> list[Secret]:
 
 def _bytes(text: str) -> bytes:
     return text.encode("utf-8", "surrogateescape")
-

@@ -95,6 +95,11 @@ def is_placeholder(value: str) -> bool:
     return _PLACEHOLDER.fullmatch(value) is not None or _STANDING_IN.search(value) is not None
 
 
+def is_mixed(word: str) -> bool:
+    """Whether a word has the length of a key and letters at random."""
+    return len(word) >= _RUN and _MIXED.search(word.encode("ascii", "replace")) is not None
+
+
 def tokens_in(text: str) -> Iterator[Secret]:
     """Keys and tokens by the forms of their providers, and private keys. None overlaps another; not in text order."""
     return _tokens(text, _random_runs(text))

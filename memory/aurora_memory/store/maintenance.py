@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import asyncio
 import importlib
+import logging
 import sqlite3
 import time
 from collections.abc import Sequence
@@ -19,7 +20,7 @@ from msgspec import Struct
 from aurora_memory import UnknownChunk
 from aurora_memory.lifespans.evaluate import review
 from aurora_memory.lifespans.policies import Policies
-from aurora_memory.store import file_reader, integrity, lifespans, rebuild, salvage
+from aurora_memory.store import file_reader, integrity, lifespans, postings, rebuild, salvage, secret_removal
 from aurora_memory.store.connection import connect, explained
 from aurora_memory.store.integrity import IntegrityReport
 from aurora_memory.store.migrations import migrate
@@ -30,6 +31,9 @@ from aurora_memory.store.salvage import Salvaged
 if TYPE_CHECKING:
     from aurora_memory.store.exporter import Exported
     from aurora_memory.store.importer import Imported
+
+
+logger = logging.getLogger(__name__)
 
 
 class Reviewed(Struct, frozen=True):
@@ -97,6 +101,29 @@ class Maintained:
                 self._writer = await connect(self.path)
                 await self.read.open()
         return Salvaged(aside, saved, unreadable)
+
+    async def remove_secrets(self, *, indexed_before: bool) -> bool:
+        """Take out what secrets this file holds from before today's rules; False where the disk has no room for that.
+
+        Files were looked into anew before, so that the index has none; `indexed_before` says that it may have had some.
+        """
+        async with self._transaction(durable=True) as db:
+            changed = await secret_removal.clean_rows(db)
+            if changed or indexed_before:
+                await secret_removal.forget_messages(db)
+        if changed or indexed_before:
+            for block in await secret_removal.blocks_with_dead(self._writer):
+                async with self._transaction() as db:
+                    await postings.rewrite_block(db, block)
+            async with self._turn:
+                try:
+                    await secret_removal.write_anew(self.path)
+                    await asyncio.to_thread(secret_removal.drop_copies, self.path)
+                except (sqlite3.Error, OSError) as error:
+                    logger.warning("memory not cleaned", extra={"path": str(self.path), "error": str(error)})
+                    return False
+            self.read.forget_words()
+        return True
 
     async def export_learned(self, target: Path, workspace: str, now: float | None = None) -> Exported:
         """Write what was learned to `target` as JSON lines, as it stands now; `workspace` is a name for people."""
