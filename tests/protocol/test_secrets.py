@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from aurora_protocol.secret_mask import blanked, masked
 from aurora_protocol.secret_shapes import SHAPES
 from aurora_protocol.secrets import secrets_in, service_keys_in, tokens_in
 
@@ -158,6 +159,15 @@ def test_a_sample_of_every_kind_is_found_whole(kind: str, sample: str, around: s
     text = around.format(sample)
     found = secrets_in(text)
     assert [(each.kind, text[each.start : each.end]) for each in found] == [(kind, sample)]
+
+
+@pytest.mark.parametrize(("kind", "sample"), ALL, ids=[f"{kind}-{sample[:8]}" for kind, sample in ALL])
+@pytest.mark.parametrize("around", ["It is {}.", "({})", "[{}]", "`{}`, then", "{}\r\n"])
+def test_a_sample_of_every_kind_is_masked_in_prose(kind: str, sample: str, around: str) -> None:
+    text = around.format(sample)
+    assert sample not in masked(text), kind
+    source = blanked(text.encode())
+    assert sample.encode() not in source and len(source) == len(text)
 
 
 CONTEXTS: dict[str, tuple[str, str]] = {
