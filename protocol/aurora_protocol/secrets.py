@@ -60,6 +60,10 @@ _BESIDE_SERVICE = re.compile(
 )
 _BEFORE = 64
 """Letters before a value that the name of its service is looked for in."""
+_KIND = re.compile(r"(?m)^kind:\s{1,3}[\"']?Secret[\"']?\s*$")
+_DATA = re.compile(r"(?m)^(?:data|stringData):[ \t]{0,9}\r?\n")
+_DATUM = re.compile(r"(?m)^[ \t]{1,20}[\w./-]{1,200}+:[ \t]{1,9}[\"']?(?P<value>[^\s\"'|>#][^\s\"']{3,8000})")
+_OUTDENTED = re.compile(r"(?m)^(?=[^\s#])")
 _RUN = 14
 """Letters that a key of a form, or of a service, has at least without anything between them."""
 _IN_RUNS = bytes(sign if re.match(rb"[0-9A-Za-z_+/=~-]", bytes([sign])) else ord(" ") for sign in range(256))
@@ -83,6 +87,8 @@ _TECHNICAL = re.compile(
 _CODE_NAME = re.compile(r"[A-Za-z_]\w*(?:(?:\.|->|::)\w+)+|[A-Za-z]*_\w*")
 _LETTER, _DIGIT = re.compile(r"[^\W\d_]"), re.compile(r"\d")
 _MARK, _BRACKET = re.compile(r"[!@#$%^&*+=?~]"), re.compile(r"[()\[\]{}<>]")
+_NO_NAME = 32
+"""Letters from which on a name with letters at random in it is none."""
 _LEAST_RANDOM = 2.4
 """Bits a letter: `hunter2` has 2.8, `aaaaaa1` 0.6."""
 _LEAST_OF_SERVICES = 3.2
@@ -252,6 +258,22 @@ def _service_keys(text: str, runs: Sequence[tuple[int, int]]) -> Iterator[Secret
                 yield Secret(start, end, "service_key", "a key")
 
 
+def kubernetes_in(text: str) -> Iterator[Secret]:
+    """Values of a Kubernetes manifest of kind Secret, whatever they are called."""
+    if "Secret" not in text or _KIND.search(text) is None:
+        return
+    for data in _DATA.finditer(text):
+        for line in _DATUM.finditer(text, data.end(), _end_of_block(text, data.end())):
+            if not is_placeholder(line["value"]):
+                yield Secret(line.start("value"), line.end("value"), "kubernetes_secret", "a Kubernetes secret")
+
+
+def _end_of_block(text: str, start: int) -> int:
+    """Where lines that are indented end."""
+    end = _OUTDENTED.search(text, start)
+    return end.start() if end is not None else len(text)
+
+
 def secrets_in(text: str, *, every: bool = False) -> list[Secret]:
     """Everything of the above, in text order and apart from each other; `every` as for `named_in`."""
     logins = (
@@ -259,7 +281,7 @@ def secrets_in(text: str, *, every: bool = False) -> list[Secret]:
     )
     runs = _random_runs(text)
     found = [*_tokens(text, runs), *logins, *query_keys_in(text), *named_in(text, every=every)]
-    found += _service_keys(text, runs)
+    found += [*_service_keys(text, runs), *kubernetes_in(text)]
     # The longest of those that begin together; then what begins within another is part of it.
     found.sort(key=lambda each: (each.start, -each.end))
     apart: list[Secret] = []
@@ -274,9 +296,8 @@ def secrets_in(text: str, *, every: bool = False) -> list[Secret]:
 def _is_key(value: str) -> bool:
     """Whether `value` beside a service's name is letters at random, and no name or placeholder."""
     mixed = len(value) >= 14 and _DIGIT.search(value) is not None and _LETTER.search(value) is not None
-    return (
-        mixed and _bits(value) >= _LEAST_OF_SERVICES and not _CODE_NAME.fullmatch(value) and not is_placeholder(value)
-    )
+    named = _CODE_NAME.fullmatch(value) is not None and (len(value) < _NO_NAME or not is_mixed(value))
+    return mixed and _bits(value) >= _LEAST_OF_SERVICES and not named and not is_placeholder(value)
 
 
 def _lowered(text: str) -> str:
