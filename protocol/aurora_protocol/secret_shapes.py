@@ -371,7 +371,7 @@ SHAPES: tuple[Shape, ...] = (
         "ZXlK",
         "jwt",
         "a JSON Web Token in base64",
-        r"(?<![A-Za-z0-9+/])ZXlK(?:hb|ra|re|qd|0e|lb|qa|jd|wM|hc|4N)[A-Za-z0-9+/]{60,4000}+={0,2}",
+        r"(?<![A-Za-z0-9+/])ZXlK(?:a[GUm]|bG|c[GWl]|d[0-2W]|em|M[FGWl]|N[Em])[A-Za-z0-9+/]{40,4000}+={0,2}",
     ),
     Shape(
         "-----BEGIN",
@@ -446,10 +446,10 @@ SHAPES: tuple[Shape, ...] = (
 
 SERVICES = (
     "adafruit adobe airtable algolia alibaba artifactory asana atlassian azure beamer bintray bitbucket bittrex "
-    "cloudant cloudflare codecov cohere coinbase confluence confluent contentful datadog discord droneci dropbox etsy facebook "
-    "fastly finicity finnhub flickr freshbooks gitter hubspot heroku intercom jfrog jira kraken kucoin launchdarkly "
-    "ibmcloud ibm_cloud linkedin linked_in looker mailchimp mailgun mapbox mattermost meraki messagebird message_bird netlify newrelic "
-    "new_relic nytimes okta plaid privateai private_ai rapidapi sendbird sentry shodan snyk softlayer sonar squarespace sumo "
-    "sumologic telegram travis twilio twitch twitter yandex zendesk"
+    "cloudant cloudflare codecov cohere coinbase confluence confluent contentful datadog discord droneci dropbox etsy "
+    "facebook fastly finicity finnhub flickr freshbooks gitter heroku hubspot ibm_cloud ibmcloud intercom jfrog jira "
+    "kraken kucoin launchdarkly linked_in linkedin looker mailchimp mailgun mapbox mattermost meraki message_bird "
+    "messagebird netlify new_relic newrelic nytimes okta plaid private_ai privateai rapidapi sendbird sentry shodan "
+    "snyk softlayer sonar squarespace sumo sumologic telegram travis twilio twitch twitter yandex zendesk"
 ).split()
 """Services whose keys are letters and digits like any others: they are known by the name beside them."""

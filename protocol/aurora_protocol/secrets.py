@@ -48,7 +48,7 @@ _NAMED = re.compile(
     (?P<name> (?i: passw(?:or)?d | passphrase | secret | token | credential
                  | (?:api|access|account|private|signing|encryption)[ _-]?key ) )
     [\w-]{0,30}+
-    (?: \\?["'`]? (?: \s{0,5}:\s?[\w.\[\]]{1,30}+\s{0,3}(?==) )? \s{0,5} (?P<sign> [=:]{1,3}>? ) \s{0,5}
+    (?: \\?["'`]? (?: \s{0,5}:\s?[\w.\[\]]{1,30}+\s{0,3}(?==) )? \s{0,5} (?P<sign> (?: :{1,2}=? | ={1,3} ) >? ) \s{0,5}
       | \s{1,5} (?P<verb> (?i: is | was ) ) \s{1,5}
       | (?P<gap> \s{1,3} ) )
     (?: \\?(?P<quote> ["'`] ) (?P<quoted> (?: (?!(?P=quote)) [^\n\\] ){4,200} )
@@ -67,13 +67,15 @@ _OUTDENTED = re.compile(r"(?m)^(?=[^\s#])")
 _RUN = 14
 """Letters that a key of a form, or of a service, has at least without anything between them."""
 _IN_RUNS = bytes(sign if re.match(rb"[0-9A-Za-z_+/=~-]", bytes([sign])) else ord(" ") for sign in range(256))
-_MIXED = re.compile(rb"[A-Za-z][0-9]+[A-Za-z]|[0-9][A-Za-z]+[0-9]|[a-z][A-Z]{1,2}[a-z][A-Z]")
-"""Sign of letters at random, which names do not have and one key in a thousand lacks; those in capitals need none."""
+_MIXED = re.compile(
+    rb"[A-Za-z][0-9]+[A-Za-z]|[0-9][A-Za-z]+[0-9]|[a-z][A-Z]{1,2}[a-z][A-Z]|[0-9a-z]{20}|[0-9A-Z]{16}"
+)
+"""Sign of letters at random, which hardly a name has and one key in a thousand lacks."""
 _AROUND = 24
 _OPTION = re.compile(r"(?:\A|[\s\"'`(])--?[\w-]{0,30}\Z")
 
 _PLACEHOLDER = re.compile(
-    r"<.*>|\{.*\}|\$.*|%.*%|\[.*\]|[*•.x…_-]+|(?:your|my|the|an?|some|example|sample|dummy|fake|test)[ _-].*"
+    r"<.*>|\{.*\}|\$.*|%.*%|\[.*\]|[*•.x…_-]+|(?:your|my|the|an?|some|other|example|sample|dummy|fake|test)[ _-].*"
     r"|none|null|todo|string|password|secret|token|api.?key",
     re.DOTALL,
 )
@@ -84,7 +86,7 @@ _TECHNICAL = re.compile(
     r"|v?\d+(?:\.\d+)+\w{0,8}",
     re.IGNORECASE,
 )
-_CODE_NAME = re.compile(r"[A-Za-z_]\w*(?:(?:\.|->|::)\w+)+|[A-Za-z]*_\w*")
+_CODE_NAME = re.compile(r"[A-Za-z_]\w*(?:(?:\??\.|->|::)\w+)+|[A-Za-z]*_\w*")
 _LETTER, _DIGIT = re.compile(r"[^\W\d_]"), re.compile(r"\d")
 _MARK, _BRACKET = re.compile(r"[!@#$%^&*+=?~]"), re.compile(r"[()\[\]{}<>]")
 _NO_NAME = 32
@@ -122,6 +124,8 @@ def _tokens(text: str, runs: Sequence[tuple[int, int]]) -> Iterator[Secret]:
         if shape.lead not in leads:
             continue
         found = [_value(match) for match in _matches(shape, text)]
+        if shape.kind == "password":
+            found = [each for each in found if not is_placeholder(text[each[0] : each[1]])]
         fresh = _apart(found, taken) if taken else found
         taken = sorted([*taken, *fresh]) if fresh else taken
         for start, end in fresh:
@@ -139,7 +143,7 @@ def _random_runs(text: str) -> list[tuple[int, int]]:
     at = 0
     signs = text.encode("latin-1", "replace")  # one byte a letter: places stay
     for run in [each for each in signs.translate(_IN_RUNS).split() if len(each) >= _RUN]:  # faster than a pattern
-        if _MIXED.search(run) or (run.isupper() and run.isalnum()):
+        if _MIXED.search(run):
             at = signs.find(run, at)
             found.append((at, at + len(run)))
             at += len(run)
@@ -276,9 +280,7 @@ def _end_of_block(text: str, start: int) -> int:
 
 def secrets_in(text: str, *, every: bool = False) -> list[Secret]:
     """Everything of the above, in text order and apart from each other; `every` as for `named_in`."""
-    logins = (
-        each for each in logins_in(text) if every or not is_placeholder(text[each.start : each.end].partition(":")[2])
-    )
+    logins = (each for each in logins_in(text) if every or not _is_example(text[each.start : each.end]))
     runs = _random_runs(text)
     found = [*_tokens(text, runs), *logins, *query_keys_in(text), *named_in(text, every=every)]
     found += [*_service_keys(text, runs), *kubernetes_in(text)]
@@ -291,6 +293,12 @@ def secrets_in(text: str, *, every: bool = False) -> list[Secret]:
         elif each.end > apart[-1].end:
             apart[-1] = apart[-1]._replace(end=each.end)
     return apart
+
+
+def _is_example(login: str) -> bool:
+    """Whether user and password are those of documentation: `user:pass`, `guest:guest`."""
+    user, _, password = login.partition(":")
+    return is_placeholder(password) or password.lower() in (user.lower(), "pass", "passwd", "pwd")
 
 
 def _is_key(value: str) -> bool:
