@@ -176,14 +176,8 @@ SHAPES: tuple[Shape, ...] = (
     # Models
     Shape("sk-ant-", "anthropic_key", "an Anthropic key", r"(?<![A-Za-z0-9])sk-ant-[A-Za-z0-9_-]{16,255}"),
     Shape("sk-", "api_key", "an API key", r"(?<![A-Za-z0-9_-])sk-(?=[A-Za-z_-]{0,60}+[0-9])[A-Za-z0-9_-]{20,255}"),
-    Shape("hf_", "hugging_face_token", "a Hugging Face token", r"(?<![A-Za-z0-9])hf_[A-Za-z0-9]{30,60}", loose=True),
-    Shape(
-        "api_org_",
-        "hugging_face_token",
-        "a Hugging Face token",
-        r"(?<![A-Za-z0-9])api_org_[A-Za-z0-9]{34}(?![A-Za-z0-9])",
-        loose=True,
-    ),
+    Shape("hf_", "hugging_face_token", "a Hugging Face token", r"(?<![A-Za-z0-9])hf_[A-Za-z0-9]{30,60}"),
+    _alone("api_org_", "[0-9A-Za-z]{34}", "hugging_face_token", "a Hugging Face token"),
     _alone("pplx-", "[0-9A-Za-z]{40,60}", "perplexity_key", "a Perplexity key"),
     _alone("gsk_", "[0-9A-Za-z]{52}", "groq_key", "a Groq key"),
     _alone("r8_", "[0-9A-Za-z]{37}", "replicate_token", "a Replicate token"),
@@ -195,7 +189,7 @@ SHAPES: tuple[Shape, ...] = (
     ),
     # Messages, mail and people
     Shape("xox", "slack_token", "a Slack token", r"xox[abcdeoprs]-[A-Za-z0-9-]{10,255}", loose=True),
-    Shape("xapp-", "slack_token", "a Slack token", r"xapp-[0-9]-[A-Za-z0-9-]{10,255}", loose=True),
+    Shape("xapp-", "slack_token", "a Slack token", r"xapp-[0-9]-[A-Za-z0-9-]{10,255}"),
     Shape(
         "hooks.slack.com/",
         "slack_token",

@@ -142,8 +142,10 @@ def _random_runs(text: str) -> list[tuple[int, int]]:
     found: list[tuple[int, int]] = []
     at = 0
     signs = text.encode("latin-1", "replace")  # one byte a letter: places stay
-    for run in [each for each in signs.translate(_IN_RUNS).split() if len(each) >= _RUN]:  # faster than a pattern
-        if _MIXED.search(run):
+    long = [run for run in signs.translate(_IN_RUNS).split() if len(run) >= _RUN]  # faster than a pattern
+    mixed = {run for run in set(long) if _MIXED.search(run)}
+    for run in long if mixed else ():
+        if run in mixed:
             at = signs.find(run, at)
             found.append((at, at + len(run)))
             at += len(run)
