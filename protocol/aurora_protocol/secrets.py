@@ -67,9 +67,7 @@ _OUTDENTED = re.compile(r"(?m)^(?=[^\s#])")
 _RUN = 14
 """Letters that a key of a form, or of a service, has at least without anything between them."""
 _IN_RUNS = bytes(sign if re.match(rb"[0-9A-Za-z_+/=~-]", bytes([sign])) else ord(" ") for sign in range(256))
-_MIXED = re.compile(
-    rb"[A-Za-z][0-9]+[A-Za-z]|[0-9][A-Za-z]+[0-9]|[a-z][A-Z]{1,2}[a-z][A-Z]|[0-9a-z]{20}|[0-9A-Z]{16}"
-)
+_MIXED = re.compile(rb"[A-Za-z][0-9]+[A-Za-z]|[0-9][A-Za-z]+[0-9]|[a-z][A-Z]{1,2}[a-z][A-Z]|[0-9a-z]{20}|[0-9A-Z]{16}")
 """Sign of letters at random, which hardly a name has and one key in a thousand lacks."""
 _AROUND = 24
 _OPTION = re.compile(r"(?:\A|[\s\"'`(])--?[\w-]{0,30}\Z")
@@ -206,7 +204,7 @@ def named_in(text: str, *, every: bool = False) -> Iterator[Secret]:
     at = lowered.find("authorization")
     while at >= 0:
         match = _HEADER.match(text, at)
-        if match is not None and not is_placeholder(match["value"]):
+        if match is not None and not is_placeholder(match["value"]) and not _is_code(match["value"]):
             yield Secret(match.start("value"), match.end("value"), "password", "a password")
         at = lowered.find("authorization", at + 1 if match is None else match.end())
     done = 0
@@ -303,11 +301,15 @@ def _is_example(login: str) -> bool:
     return is_placeholder(password) or password.lower() in (user.lower(), "pass", "passwd", "pwd")
 
 
+def _is_code(value: str) -> bool:
+    """Whether a value is the name of something, as `request.headers.get`."""
+    return _CODE_NAME.fullmatch(value) is not None and (len(value) < _NO_NAME or not is_mixed(value))
+
+
 def _is_key(value: str) -> bool:
     """Whether `value` beside a service's name is letters at random, and no name or placeholder."""
     mixed = len(value) >= 14 and _DIGIT.search(value) is not None and _LETTER.search(value) is not None
-    named = _CODE_NAME.fullmatch(value) is not None and (len(value) < _NO_NAME or not is_mixed(value))
-    return mixed and _bits(value) >= _LEAST_OF_SERVICES and not named and not is_placeholder(value)
+    return mixed and _bits(value) >= _LEAST_OF_SERVICES and not _is_code(value) and not is_placeholder(value)
 
 
 def _lowered(text: str) -> str:

@@ -203,6 +203,20 @@ def test_what_has_no_form_of_its_own_is_known_by_what_stands_beside_it(name: str
     assert [text[each.start : each.end] for each in secrets_in(text)] == [secret]
 
 
+@pytest.mark.parametrize(
+    "code",
+    [
+        'authorization = request.headers.get("Authorization")',
+        "const passwordError = actionData?.errors?.password",
+        "::: fastapi.security.OAuth2PasswordRequestForm\n\n::: fastapi.security.OAuth2PasswordRequestFormStrict",
+        "conn = Connection('amqp://guest:guest@localhost//')",
+        "token = read_token_from_environment_variable_or_file()",
+    ],
+)
+def test_code_that_speaks_of_secrets_has_none(code: str) -> None:
+    assert masked(code) == code
+
+
 def test_every_shape_has_a_sample() -> None:
     """A row of the table that nothing above is found by is one that nobody has tried."""
     texts = [sample for _, sample in ALL] + [text for text, _ in CONTEXTS.values()]

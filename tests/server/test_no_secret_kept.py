@@ -121,3 +121,55 @@ def test_no_reply_has_a_secret(searched: tuple[Path, Path, list[dict[str, Any]]]
     told = [msgspec.json.encode({**reply, "query": ""}).decode() for reply in replies]
     assert any("[REDACTED]" in reply for reply in told)
     assert [sample for _, sample in ALL for reply in told if sample in reply] == []
+
+
+def _as_of_before(path: Path, secret: str) -> None:
+    """Make a memory file one of an AURORA that did not know this kind: it stands wherever a text stands."""
+    stem = secret.lower()
+    with sqlite3.connect(path) as db:
+        db.execute("DROP TRIGGER deliverable_events_hold")
+        db.execute(
+            "UPDATE chunks SET docstring = ?, signature = ?, keywords = ?, body_hash = x''", (secret, secret, stem)
+        )
+        db.execute("INSERT INTO postings SELECT block, ?, entries FROM postings LIMIT 1", (stem,))
+        db.execute("UPDATE blocks SET dead = 1")
+        db.execute("UPDATE git_commits SET subject = ?", (f"Use {secret}",))
+        db.execute("UPDATE git_messages SET terms = ?", (stem,))
+        db.execute("INSERT INTO runs VALUES ('r', 1.0, 'success', 0.9, ?, NULL)", (f"what is {secret}",))
+        db.execute("INSERT INTO difficult VALUES (?, ?, 1, 0.1, 1.0)", (stem, f"why {secret}"))
+        db.execute("INSERT INTO log_index VALUES (?, 'f', 1, 2, ?, 1, ?, 'x', 'q')", (stem, f"On {secret}", stem))
+        db.execute("UPDATE deliverable_events SET body = replace(body, 'a title', ?)", (f"with {secret}",))
+        db.execute("DELETE FROM facts WHERE key = 'secret_rules'")
+        db.execute("UPDATE facts SET value = '2' WHERE key = 'chunking'")
+        db.execute(
+            """CREATE TRIGGER deliverable_events_hold BEFORE UPDATE ON deliverable_events BEGIN
+               SELECT RAISE(ABORT, 'events of deliverables are never changed'); END"""
+        )
+    path.with_name(f"{path.name}.v5.bak").write_bytes(path.read_bytes())
+
+
+def test_what_an_older_memory_file_has_of_a_secret_is_removed_once(tmp_path: Path) -> None:
+    root, home = tmp_path / "shop", tmp_path / "home"
+    root.mkdir()
+    (root / "shop.py").write_text('def connect(host):\n    """Connect."""\n    return host\n')
+    git = ["git", "-C", str(root), "-c", "user.name=a", "-c", "user.email=a@b"]
+    for step in (["init", "-q"], ["add", "."], ["commit", "-q", "-m", "Connect the shop"]):
+        subprocess.run([*git, *step], check=True)
+    secret = next(sample for kind, sample in ALL if kind == "github_token")
+    with Daemon(home) as daemon, daemon.client(root) as client:
+        client.request("aurora/index", {})
+        client.request("aurora/deliverable", {"action": "start", "change_id": "change-1", "evidence": "a title"})
+        until(lambda: _subjects(home) > 0, "git's history was read")
+    path = next((home / "memory").glob("*.db"))
+    _as_of_before(path, secret)
+    assert secret.lower().encode() in _everything(home)
+    with Daemon(home) as daemon, daemon.client(root) as client:
+        client.request("aurora/index", {})
+        until(lambda: _subjects(home) > 0, "git's history was read again")
+        assert client.request("aurora/recall", {"query": "connect the shop"})["results"][0]["name"] == "connect"
+    assert [piece for piece in _pieces(secret) if piece.encode() in _everything(home)] == []
+    with sqlite3.connect(path) as db:
+        assert "with [REDACTED]" in db.execute("SELECT body FROM deliverable_events").fetchone()[0]
+        assert db.execute("SELECT count(*), max(query) FROM runs").fetchone() == (1, "what is [REDACTED]")
+        with pytest.raises(sqlite3.IntegrityError, match="never changed"):
+            db.execute("UPDATE deliverable_events SET at = 0")
