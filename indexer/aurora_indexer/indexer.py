@@ -47,6 +47,9 @@ HISTORY_PATIENCE = 0.2
 CHUNKING = "2"
 """By which rules files become chunks. Another number looks into every file anew, once: raise it with those rules."""
 
+HEARD_SECONDS = 0.25
+"""Seconds that an answer waits for the watcher to have heard of all that happened before the question."""
+
 RETRY_SECONDS = 2.0
 MANY_FILES = 100
 """From so many parsed files on, a run was a bulk write."""
@@ -56,11 +59,15 @@ LOOK_SECONDS = 2.0
 
 
 class IndexerSettings(Struct, frozen=True):
-    """Times in seconds: quiet time before a change is taken in, and how often everything is looked over anew."""
+    """Times in seconds: quiet time before a change is taken in, and how often everything is looked over anew.
+
+    `cookies` is a folder outside the workspace for files by which the watcher knows what it has heard.
+    """
 
     limits: Limits
     debounce: float = 0.05
     sweep: float = 600.0
+    cookies: Path | None = None
 
 
 _Waiter = tuple["asyncio.Future[IndexSummary]", Callable[[IndexProgress], None] | None]
@@ -90,7 +97,7 @@ class Indexer:
         self._store = store
         self._pool = pool
         self._settings = settings
-        self._watched = WatchedRoot(root, settings.debounce, self._on_changes)
+        self._watched = WatchedRoot(root, settings.debounce, self._on_changes, settings.cookies)
         self._wanted = _Wanted(set(), everything=True, edited=False)
         self._wake = asyncio.Event()
         self._waiters: list[_Waiter] = []
@@ -113,6 +120,13 @@ class Indexer:
     def warning(self) -> str | None:
         """Warning of the watcher: what it could not do, if anything."""
         return self._watched.warning
+
+    async def heard(self) -> int | None:
+        """How many changes made before this call are not in memory yet; None where the watcher cannot tell."""
+        noted = await self._watched.heard(HEARD_SECONDS)
+        if noted is None:
+            return None
+        return noted + max(self.pending, len(self._wanted.paths) + self._wanted.everything)
 
     def start(self) -> None:
         """Begin: first a sweep over everything, then whatever changes."""

@@ -62,7 +62,11 @@ class RecallParams(Wire, frozen=True, kw_only=True):
 
 
 class Freshness(Wire, frozen=True, kw_only=True):
-    """Freshness of the index: how far it is behind the files when an answer is given."""
+    """Freshness of the index: how far it is behind the files when an answer is given.
+
+    `heard`: `pending_files` counts every change made before the question. Without it the system may still tell of
+    some, or tells late or never (a network mount, polling).
+    """
 
     indexed_at: str | None
     pending_files: int
@@ -70,6 +74,7 @@ class Freshness(Wire, frozen=True, kw_only=True):
     files: int
     chunks: int
     state: str
+    heard: bool = False
 
 
 class ActivationTerms(Wire, frozen=True, kw_only=True):

@@ -158,7 +158,12 @@ class Workspace:
             root,
             store,
             pool,
-            IndexerSettings(limits, debounce=settings.indexing.debounce_seconds, sweep=settings.indexing.sweep_seconds),
+            IndexerSettings(
+                limits,
+                debounce=settings.indexing.debounce_seconds,
+                sweep=settings.indexing.sweep_seconds,
+                cookies=settings.home / "watch",
+            ),
         )
         lifespans = await asyncio.to_thread(policies_of, root, settings)
         for problem in lifespans.problems:
@@ -227,7 +232,8 @@ class Workspace:
         What relates to the `cursor` and to what was edited lately comes first; without one, nothing is primed.
         """
         began = time.perf_counter()
-        freshness = self._freshness()  # before: an index that is done meanwhile came too late for this answer
+        pending = await self._indexer.heard()
+        freshness = self._freshness(pending)  # before: an index that is done meanwhile came too late for this answer
         focus = await self.buffers.focus(cursor, time.time()) if cursor is not None else None
         return await self._recall.answer(params, focus, freshness, began)
 
@@ -316,12 +322,13 @@ class Workspace:
         await asyncio.to_thread(get_ready, self._counts().languages)
         await asyncio.to_thread(importlib.import_module, "aurora_protocol.secrets")  # looked for in what is recorded
 
-    def _freshness(self) -> Freshness:
-        """How far behind memory is now; when it was indexed, memory itself says."""
+    def _freshness(self, pending: int | None) -> Freshness:
+        """How far behind memory is now; when it was indexed, memory itself says. `pending` as of `Indexer.heard`."""
         counts = self._counts()
         return Freshness(
             indexed_at=None,
-            pending_files=self._indexer.pending,
+            pending_files=self._indexer.pending if pending is None else pending,
+            heard=pending is not None,
             skipped_files=self._skipped_files(),
             files=counts.files,
             chunks=counts.chunks,
