@@ -62,11 +62,7 @@ class RecallParams(Wire, frozen=True, kw_only=True):
 
 
 class Freshness(Wire, frozen=True, kw_only=True):
-    """Freshness of the index: how far it is behind the files when an answer is given.
-
-    `heard`: `pending_files` counts every change made before the question. Without it the system may still tell of
-    some, or tells late or never (a network mount, polling).
-    """
+    """Freshness of the index: how far it is behind the files when an answer is given."""
 
     indexed_at: str | None
     pending_files: int
@@ -74,7 +70,10 @@ class Freshness(Wire, frozen=True, kw_only=True):
     files: int
     chunks: int
     state: str
+    history_percent: int | None = None
+    """How much of git's history is read, while it is; until then dates may be unknown."""
     heard: bool = False
+    """`pending_files` counts every change before the question; else some may still be told, or late (polling)."""
 
 
 class ActivationTerms(Wire, frozen=True, kw_only=True):
@@ -186,6 +185,8 @@ class Recalled(Wire, frozen=True, kw_only=True):
     lines only. `callers` and `subclasses` are sure; `likely_…` are those beside them that only may be. Where `content`
     is not the lines as they stand, `content_lines` has the number of each of its lines, 0 for what is left out.
     `similar` are ids of near-duplicates this one answers for, `also` what else of its file answers, best first.
+    `last_modified` is null where it is not known; `modified_before` then tells from when on it is known not to have
+    changed, if that is (the end of a shallow clone).
     """
 
     id: str
@@ -205,6 +206,7 @@ class Recalled(Wire, frozen=True, kw_only=True):
     summary: str
     callers: int
     workspace: str
+    modified_before: str | None = None
     likely_callers: int = 0
     subclasses: int = 0
     likely_subclasses: int = 0
