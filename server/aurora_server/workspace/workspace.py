@@ -35,6 +35,7 @@ from aurora_protocol.methods import (
     RecallResult,
     WorkspaceStatus,
 )
+from aurora_protocol.strict_modes import complaint
 from aurora_server.configuration.settings import DeliverableSettings, DetectSettings, Settings
 from aurora_server.workspace import explanation, recall_documents
 from aurora_server.workspace.buffers import Buffers
@@ -127,7 +128,10 @@ class Workspace:
         configured: Configured = (
             partial(source.soar_for, root) if source else lambda *, trusted, flags=None: (settings.soar, [])
         )
-        store = await Store.open(database_path(root, settings), weighing_of(settings), policy_of(settings))
+        path = database_path(root, settings)
+        if problem := await asyncio.to_thread(_others_file, path):
+            raise StoreError(problem)
+        store = await Store.open(path, weighing_of(settings), policy_of(settings))
         try:
             return await cls._on(store, root, settings, pool, model, sender, configured, environ)
         except BaseException:
@@ -364,3 +368,11 @@ def _size(path: Path) -> int:
 
 def _slashed(path: Path) -> str:
     return "" if path == Path() else path.as_posix()
+
+
+def _others_file(path: Path) -> str | None:
+    """Why a memory file is not opened that another user made, or may write; None where it is ours or none is there."""
+    try:
+        return complaint(path, path.stat())
+    except OSError:
+        return None
