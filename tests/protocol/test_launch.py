@@ -14,7 +14,7 @@ import pytest
 
 from aurora_protocol import DaemonUnreachable
 from aurora_protocol.address import Address, Info, read_info, write_info
-from aurora_protocol.launch import daemon_environment, (
+from aurora_protocol.launch import (
     daemon_environment,
     ensure_daemon,
     listening,
