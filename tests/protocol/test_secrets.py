@@ -7,13 +7,14 @@ file.
 
 from __future__ import annotations
 
+import hashlib
 import re
 from pathlib import Path
 
 import pytest
 
-from aurora_protocol.secret_mask import blanked, masked
-from aurora_protocol.secret_shapes import SHAPES
+from aurora_protocol.secret_mask import RULES, blanked, masked
+from aurora_protocol.secret_shapes import SERVICES, SHAPES
 from aurora_protocol.secrets import secrets_in, service_keys_in, tokens_in
 
 HEX = "3f9a0c7be1d25846" * 20
@@ -234,3 +235,9 @@ def test_our_own_code_has_no_secret(room: str) -> None:
         text = path.read_text()
         found += [text[each.start : each.end][:80] for each in (*tokens_in(text), *service_keys_in(text))]
     assert [each for each in found if "EXAMPLE" not in each] == []
+
+
+def test_other_shapes_have_another_number() -> None:
+    """Memory files are gone through anew when the number is another: raise `RULES` and put the new digest here."""
+    told = repr((SHAPES, SERVICES)).encode()
+    assert (RULES, hashlib.blake2b(told, digest_size=8).hexdigest()) == ("1", "d93527c02475375c")
