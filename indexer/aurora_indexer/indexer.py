@@ -100,6 +100,7 @@ class Indexer:
         self._settings = settings
         self._watched = WatchedRoot(root, settings.debounce, self._on_changes, settings.cookies)
         self._wanted = _Wanted(set(), everything=True, edited=False)
+        self._under_way = 0
         self._wake = asyncio.Event()
         self._waiters: list[_Waiter] = []
         self._sweeping: list[_Waiter] | None = None
@@ -128,7 +129,7 @@ class Indexer:
         noted = await self._watched.heard(HEARD_SECONDS)
         if noted is None:
             return None
-        return noted + max(self.pending, len(self._wanted.paths) + self._wanted.everything)
+        return noted + max(self.pending, self._under_way, len(self._wanted.paths) + self._wanted.everything)
 
     def start(self) -> None:
         """Begin: first a sweep over everything, then whatever changes."""
@@ -228,9 +229,11 @@ class Indexer:
 
     async def _attempt(self, wanted: _Wanted, waiters: list[_Waiter]) -> None:
         self._sweeping = waiters if wanted.everything else None
+        self._under_way = max(1, len(wanted.paths))  # until it is written: `pending` counts what is still to be parsed
         try:
             async with self.between_runs:
                 summary = await self._once(wanted)
+            self._under_way = 0
             if waiters and self._history is not None and summary.parsed <= MANY_FILES:
                 await asyncio.wait({self._history}, timeout=HISTORY_PATIENCE)
             for future, _ in waiters:
@@ -252,6 +255,7 @@ class Indexer:
             return
         finally:
             self._sweeping = None
+            self._under_way = 0
             self._tell(None)
 
     async def _give_up(self, wanted: _Wanted, waiters: list[_Waiter], error: Exception) -> None:

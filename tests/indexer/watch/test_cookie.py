@@ -48,7 +48,8 @@ async def test_nothing_is_left_in_the_workspace_or_beside_it(
 ) -> None:
     root, watcher, batches = watched
     assert await asyncio.gather(*(watcher.heard(HANG) for _ in range(50))) == [0] * 50
-    assert list(root.iterdir()) == list((tmp_path / "home" / "watch").iterdir()) == batches == []
+    assert [*root.iterdir(), *(tmp_path / "home" / "watch").iterdir()] == []
+    assert batches == []
 
 
 async def test_without_events_in_order_nothing_is_claimed(tmp_path: Path) -> None:
