@@ -72,6 +72,8 @@ class Freshness(Wire, frozen=True, kw_only=True):
     state: str
     history_percent: int | None = None
     """How much of git's history is read, while it is; until then dates may be unknown."""
+    heard: bool = False
+    """`pending_files` counts every change before the question; else some may still be told, or late (polling)."""
 
 
 class ActivationTerms(Wire, frozen=True, kw_only=True):

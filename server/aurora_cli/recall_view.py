@@ -161,8 +161,10 @@ def footer(reply: dict[str, Any]) -> str:
         parts = [f"{count(pending, 'file')} still being indexed"]
     elif freshness["indexed_at"] is None or freshness.get("state") in ("scanning", "indexing"):
         parts = ["still being indexed"]
-    else:
+    elif freshness.get("heard", True):
         parts = ["index up to date"]
+    else:
+        parts = ["indexed, the newest changes may be missing"]
     if freshness.get("history_percent") is not None:
         parts.append(f"reading history {freshness['history_percent']} %")
     if skipped:

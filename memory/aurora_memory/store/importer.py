@@ -39,6 +39,7 @@ from aurora_memory.store.export_format import (
 from aurora_memory.store.rows import leaf
 from aurora_memory.store.tables import Carried, Table, carried
 from aurora_protocol import typed
+from aurora_protocol.secret_mask import masked_struct
 
 _AT_ONCE = 500
 _KEYS_KEPT = 50_000
@@ -121,7 +122,7 @@ def _batch(file: BinaryIO, read_line: _LineReader, number: int) -> tuple[list[tu
         if not raw:
             return batch, number, True
         if raw.strip():
-            batch.append((number, read_line(number, raw)))
+            batch.append((number, masked_struct(read_line(number, raw))))
         number += 1
     return batch, number, False
 

@@ -20,7 +20,7 @@ from msgspec import Struct
 from aurora_memory import StoreCorrupt, StoreError, UnknownChunk
 from aurora_memory.lifespans.evaluate import review
 from aurora_memory.lifespans.policies import Policies
-from aurora_memory.store import file_reader, integrity, lifespans, rebuild, row_sums, salvage
+from aurora_memory.store import file_reader, integrity, lifespans, postings, rebuild, row_sums, salvage, secret_removal
 from aurora_memory.store.connection import connect, explained
 from aurora_memory.store.integrity import Fault, IntegrityReport
 from aurora_memory.store.migrations import migrate
@@ -152,6 +152,29 @@ class Maintained:
             finally:
                 await self._reopen()
         return _salvaged(aside, copied)
+
+    async def remove_secrets(self, *, indexed_before: bool) -> bool:
+        """Take out what secrets this file holds from before today's rules; False where that failed, as the log says.
+
+        Files were looked into anew before, so that the index has none; `indexed_before` says that it may have had some.
+        """
+        try:
+            async with self._transaction(durable=True) as db:
+                changed = await secret_removal.clean_rows(db)
+                if changed or indexed_before:
+                    await secret_removal.forget_messages(db)
+            if changed or indexed_before:
+                for block in await secret_removal.blocks_with_dead(self._writer):
+                    async with self._transaction() as db:
+                        await postings.rewrite_block(db, block)
+                async with self._turn:
+                    await secret_removal.write_anew(self.path)
+                    await asyncio.to_thread(secret_removal.drop_copies, self.path)
+                self.read.forget_words()
+        except (StoreError, sqlite3.Error, OSError) as error:
+            logger.warning("memory not cleaned", extra={"path": str(self.path), "error": str(error)})
+            return False
+        return True
 
     async def export_learned(self, target: Path, workspace: str, now: float | None = None) -> Exported:
         """Write what was learned to `target` as JSON lines, as it stands now; `workspace` is a name for people."""

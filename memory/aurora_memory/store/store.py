@@ -13,6 +13,7 @@ from pathlib import Path
 
 import aiosqlite
 from msgspec import Struct
+from msgspec.structs import replace
 
 from aurora_memory import StoreCorrupt, StoreError
 from aurora_memory.activation import USUAL, Weighing
@@ -39,6 +40,7 @@ from aurora_memory.store.maintenance import Maintained, identity
 from aurora_memory.store.migrations import migrate
 from aurora_memory.store.reader_thread import ReaderThread
 from aurora_memory.store.rows import FileStat, IndexedFile, SkippedFile
+from aurora_protocol.secret_mask import masked, masked_json, masked_struct
 
 _NEW = itertools.count()
 """Numbers of files in the making: two stores of one process may make one each at the same time."""
@@ -200,6 +202,7 @@ class Store(Maintained):
 
         Raises InvalidRun or InvalidChunkDocument, before anything is written, where the run can't be what it says.
         """
+        run = await asyncio.to_thread(masked_struct, run)
         lesson = lesson_of(run, self._policy)
         if lesson.document is not None:
             await asyncio.to_thread(fully_checked, lesson.document)
@@ -209,14 +212,16 @@ class Store(Maintained):
     async def judge(self, judgement: Feedback) -> bool:
         """Take in what a user said of an answer (App. E), once; False: its pattern is gone, or it was said before."""
         async with self._transaction(durable=True) as db:
-            return await learned_writer.judge(db, judgement, self._policy)
+            return await learned_writer.judge(db, masked_struct(judgement), self._policy)
 
     async def index_log(self, file: str, text: str, query_id: str = "", topic: str = "") -> int:
         """Index a conversation log, in place of what was known of that file (AURORA §6.8.2.1); returns its sections.
 
         `file` is its path below the folder of logs, with `/`. `topic` is what a model called it; else the words tell.
         """
-        sections: list[IndexedLogSection] = await asyncio.to_thread(index_of, file, text, query_id, topic)
+        sections: list[IndexedLogSection] = await asyncio.to_thread(
+            lambda: index_of(file, masked(text), query_id, masked(topic))
+        )
         async with self._transaction() as db:
             await conversation_log_index.replace(db, file, sections)
         return len(sections)
@@ -236,8 +241,9 @@ class Store(Maintained):
 
     async def keep_deliverable_folds(self, mark: str, folds: Sequence[deliverable_log.FoldedDeliverable]) -> None:
         """Keep what the events of deliverables amount to, so that not all are read again; `mark` says by what rules."""
+        clean = await asyncio.to_thread(lambda: [replace(each, body=masked_json(each.body)) for each in folds])
         async with self._transaction() as db:
-            await deliverable_log.keep_folds(db, mark, folds)
+            await deliverable_log.keep_folds(db, mark, clean)
 
     async def keep_embeddings(self, model: str, entries: Sequence[embeddings.Embedded]) -> None:
         """Keep the vectors that `model` made of chunks; a chunk that changed meanwhile gets none."""

@@ -117,6 +117,7 @@ def freshness(parts: list[Freshness]) -> Freshness:
         files=sum(part.files for part in parts),
         chunks=sum(part.chunks for part in parts),
         state=max((part.state for part in parts), key=_STATES.index),
+        heard=all(part.heard for part in parts),
         history_percent=min(reading, default=None),
     )
 

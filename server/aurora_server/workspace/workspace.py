@@ -35,6 +35,7 @@ from aurora_protocol.methods import (
     RecallResult,
     WorkspaceStatus,
 )
+from aurora_protocol.strict_modes import complaint
 from aurora_server.configuration.settings import DeliverableSettings, DetectSettings, Settings
 from aurora_server.workspace import explanation, recall_documents
 from aurora_server.workspace.buffers import Buffers
@@ -129,6 +130,8 @@ class Workspace:
             partial(source.soar_for, root) if source else lambda *, trusted, flags=None: (settings.soar, [])
         )
         path = database_path(root, settings)
+        if problem := await asyncio.to_thread(_others_file, path):
+            raise StoreError(problem)
         sibling = await asyncio.to_thread(start_from_sibling, root, path)
         store = await Store.open(path, weighing_of(settings), policy_of(settings))
         try:
@@ -168,7 +171,12 @@ class Workspace:
             root,
             store,
             pool,
-            IndexerSettings(limits, debounce=settings.indexing.debounce_seconds, sweep=settings.indexing.sweep_seconds),
+            IndexerSettings(
+                limits,
+                debounce=settings.indexing.debounce_seconds,
+                sweep=settings.indexing.sweep_seconds,
+                cookies=settings.home / "watch",
+            ),
         )
         lifespans = await asyncio.to_thread(policies_of, root, settings)
         for problem in lifespans.problems:
@@ -237,7 +245,8 @@ class Workspace:
         What relates to the `cursor` and to what was edited lately comes first; without one, nothing is primed.
         """
         began = time.perf_counter()
-        freshness = self._freshness()  # before: an index that is done meanwhile came too late for this answer
+        pending = await self._indexer.heard()
+        freshness = self._freshness(pending)  # before: an index that is done meanwhile came too late for this answer
         focus = await self.buffers.focus(cursor, time.time()) if cursor is not None else None
         return await self._recall.answer(params, focus, freshness, began)
 
@@ -333,12 +342,13 @@ class Workspace:
         await asyncio.to_thread(get_ready, self._counts().languages)
         await asyncio.to_thread(importlib.import_module, "aurora_protocol.secrets")  # looked for in what is recorded
 
-    def _freshness(self) -> Freshness:
-        """How far behind memory is now; when it was indexed, memory itself says."""
+    def _freshness(self, pending: int | None) -> Freshness:
+        """How far behind memory is now; when it was indexed, memory itself says. `pending` as of `Indexer.heard`."""
         counts = self._counts()
         return Freshness(
             indexed_at=None,
-            pending_files=self._indexer.pending,
+            pending_files=self._indexer.pending if pending is None else pending,
+            heard=pending is not None,
             skipped_files=self._skipped_files(),
             files=counts.files,
             chunks=counts.chunks,
@@ -374,3 +384,11 @@ def _size(path: Path) -> int:
 
 def _slashed(path: Path) -> str:
     return "" if path == Path() else path.as_posix()
+
+
+def _others_file(path: Path) -> str | None:
+    """Why a memory file is not opened that another user made, or may write; None where it is ours or none is there."""
+    try:
+        return complaint(path, path.stat())
+    except OSError:
+        return None
