@@ -41,7 +41,10 @@ def module_aliases(root: Path, folders: Iterable[str]) -> tuple[ModuleAlias, ...
             if config:
                 found += _of_config(root, folder, config)
         if name := _go_module(root, posixpath.join(folder, "go.mod")):
-            found += [ModuleAlias(folder, name, (folder or ".",)), ModuleAlias(folder, f"{name}/*", (f"{folder or '.'}/*",))]
+            found += [
+                ModuleAlias(folder, name, (folder or ".",)),
+                ModuleAlias(folder, f"{name}/*", (f"{folder or '.'}/*",)),
+            ]
         package = _json(root, posixpath.join(folder, "package.json"))
         if package:
             found += _of_package(folder, package)

@@ -52,6 +52,9 @@ ReferenceKind = Literal["calls", "inherits", "mentions", "links", "returns", "ho
 `holds` what a field of a class, or a variable of a module, is.
 """
 
+NOTES: frozenset[ReferenceKind] = frozenset({"inherits", "returns", "holds"})
+"""Kinds of references that say what other chunks' references can mean."""
+
 MODULE_NAME = "<module>"
 """The qualified name of a file's module-level remainder."""
 

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct
 
 from aurora_memory.chunks import Import
-from aurora_memory.module_paths import ModuleAlias, candidates
+from aurora_memory.module_paths import EXACT_FAMILIES, ModuleAlias, candidates
 from aurora_memory.views import ReferenceTarget
 
 MAX_STEPS = 12
@@ -58,7 +58,8 @@ class LinkedFiles(Struct, frozen=True):
     aliases: Sequence[ModuleAlias] = ()
     returns: Mapping[int, str] = {}
     holds: Mapping[int, Mapping[str, str]] = {}
-    variables: Mapping[str, Mapping[str, str]] = {}
+    variables: Mapping[str, Mapping[str, tuple[str, str]]] = {}
+    """By unit and name: the file that gives it its value, and that."""
 
 
 class NameLookup:
@@ -168,19 +169,21 @@ class NameLookup:
 
     def _held(self, path: str, name: str, family: str) -> Meaning:
         """What a variable of a file holds: an object written there, or what an expression there gives."""
-        value = self._links.variables.get(path, {}).get(name)
-        if value and (found := self._value(path, value, family, "")):
+        file, value = self._links.variables.get(path, {}).get(name, ("", ""))
+        if value and (found := self._value(file, value, family, "")):
             return found
         if self._holders is None:
-            self._holders = {(file, each.parent) for (file, _), some in self._placed.items() for each in some if each.parent}
+            self._holders = {
+                (file, each.parent) for (file, _), some in self._placed.items() for each in some if each.parent
+            }
         return Meaning(holder=(path, name)) if (path, name) in self._holders else NOTHING
 
     def _bindings(self, path: str) -> Mapping[str, Import]:
         known = self._bound.get(path)
         if known is None:
             entries = self._links.imports.get(path, ())
-            known = self._bound[path] = {bound_name(entry): entry for entry in entries if entry.name != "*"}
-            self._stars[path] = [entry.module for entry in entries if entry.name == "*"]
+            known = self._bound[path] = {bound_name(entry): entry for entry in entries if not is_star(entry)}
+            self._stars[path] = [entry.module for entry in entries if is_star(entry)]
         return known
 
     def seen(self, path: str, name: str, family: str, around: str = "") -> Meaning:
@@ -321,11 +324,11 @@ class NameLookup:
 def in_reach(found: ReferenceTarget, around: str, family: str) -> bool:
     """Whether a bare name in the definition `around` can mean `found`: module level, the same scope, or inside it.
 
-    A class's members are not in reach by their bare name in Python and JavaScript.
+    A class's members are not in reach by their bare name in Python, JavaScript and Go.
     """
     if found.parent is None:
         return True
-    if family in ("python", "ecmascript") and found.kind == "method":
+    if family in EXACT_FAMILIES and found.kind == "method":
         return False
     return found.parent == around or around.startswith(found.parent + ".")
 
@@ -333,6 +336,11 @@ def in_reach(found: ReferenceTarget, around: str, family: str) -> bool:
 def unit(path: str, family: str) -> str:
     """What names of a file's top level are known in: the file, in Go the package, which is a folder."""
     return f"{posixpath.dirname(path)}/" if family == "go" and not path.endswith("/") else path
+
+
+def is_star(entry: Import) -> bool:
+    """Whether an import binds all that a module has: `from m import *`, Go's `import . "m"`."""
+    return entry.name == "*" or entry.alias == "."
 
 
 def bound_name(entry: Import) -> str:

@@ -15,7 +15,16 @@ from msgspec import Struct
 
 from aurora_memory.chunks import KNOWLEDGE_KINDS, MODULE_NAME, Import, Reference
 from aurora_memory.module_paths import EXACT_FAMILIES
-from aurora_memory.name_lookup import OWN_NAMES, LinkedFiles, NameLookup, bound_name, in_reach, module_segments, unit
+from aurora_memory.name_lookup import (
+    OWN_NAMES,
+    LinkedFiles,
+    NameLookup,
+    bound_name,
+    in_reach,
+    is_star,
+    module_segments,
+    unit,
+)
 from aurora_memory.views import ReferenceTarget
 
 RelationKind = Literal["contains", "calls", "imports", "inherits", "mentions"]
@@ -180,7 +189,7 @@ class Scope:
         self._names = catalogue.names(language)
         self._family = family(language)
         self._has_submodules = self._family != "ecmascript"
-        self._has_stars = any(entry.name == "*" for entry in imports)
+        self._has_stars = any(map(is_star, imports))
         self._exact = self._family in EXACT_FAMILIES and catalogue.lookup.knows(path)
         self._known: dict[tuple[str, str], list[ReferenceTarget]] = {}
 

@@ -47,14 +47,23 @@ _GO = re.compile(
     rb"|" + _PATH + rb"\.\(\*?(?P<asserted>" + _GO_TYPE + rb")\)|" + _ALIAS + rb")"
 )
 _GO_PARAMETER = re.compile(
-    rb"[(,]\s{0,20}(?P<names>" + _NAME + rb"(?:\s{0,9},\s{0,9}" + _NAME + rb"){0,5})\s{1,9}\*?(?P<type>"
+    rb"[(,]\s{0,20}(?P<names>"
+    + _NAME
+    + rb"(?:\s{0,9},\s{0,9}"
+    + _NAME
+    + rb"){0,5})\s{1,9}\*?(?P<type>"
     + _GO_TYPE
     + rb")(?:\[[^\[\]]{0,80}\])?(?=\s{0,9}[,)])"
 )
+_GO_LITERAL = re.compile(rb"(?<![\w.])func\s{0,9}(?=\([^()]{1,400}\))")
 _GO_FIELD = re.compile(
-    rb"^[ \t]{0,20}(?P<names>" + _NAME + rb"(?:[ \t]{0,9},[ \t]{0,9}" + _NAME + rb"){0,5})[ \t]{1,40}\*?(?P<type>"
+    rb"(?:^|[{;])[ \t]{0,20}(?P<names>"
+    + _NAME
+    + rb"(?:[ \t]{0,9},[ \t]{0,9}"
+    + _NAME
+    + rb"){0,5})[ \t]{1,40}\*?(?P<type>"
     + _GO_TYPE
-    + rb")(?:\[[^\[\]\n]{0,80}\])?[ \t]{0,40}(?:`[^`\n]{0,400}`)?[ \t]{0,200}$",
+    + rb")(?:\[[^\[\]\n]{0,80}\])?[ \t]{0,40}(?:`[^`\n]{0,400}`)?[ \t]{0,200}(?=[;}]|$)",
     re.M,
 )
 _PATTERNS = {"python": _PYTHON, "javascript": _ECMASCRIPT, "typescript": _ECMASCRIPT, "tsx": _ECMASCRIPT, "go": _GO}
@@ -93,6 +102,7 @@ MAX_AROUND = 12
 MAX_NOTED = 200
 """Fields noted of one class or file."""
 
+_RESULT = b"()"
 _MAX_HEADER = 2000
 _MAX_STEPS = 4
 _MAX_EXPRESSION = 200
@@ -117,6 +127,7 @@ class ReceiverTypes:
         self._bare = bare
         self._index = {id(definition): n for n, definition in enumerate(definitions)}
         self._known: dict[int, _Types] = {}
+        self._told: set[tuple[int, bytes]] = set()  # whose types are written, and need no guess
         self._returned: dict[int, bytes | None] = {}
         pattern = _PATTERNS.get(language)
         if pattern is None:
@@ -132,29 +143,35 @@ class ReceiverTypes:
             labels = ("opened", "type", "made", "new", "asserted")
             kind = next((kind for each in labels if (kind := groups.get(each))), None)
             if name is not None and kind is not None:
-                self._give(name, kind + b"()", owner_at(match.start(label)))
-        self._declared()
+                self._give(name, kind + b"()", owner_at(match.start(label)), told=groups["type"] is not None)
+        self._declared(owner_at)
         for name, other, owner in same:
             if other not in (b"None", b"null", b"nil", b"True", b"False", b"true", b"false", b"undefined", name):
                 self._give(name, other, owner)
 
-    def _declared(self) -> None:
+    def _declared(self, owner_at: Callable[[int], int]) -> None:
         """What headers say: the types of Go's parameters and fields, and what functions return."""
+        for match in _GO_LITERAL.finditer(self._bare) if self._language == "go" else ():
+            self._parameters(owner_at(match.start()), match.end(), self._bare.find(b")", match.end()) + 1)
         returns = _RETURNS.get(self._language)
         for n, definition in enumerate(self._definitions):
             start, end = definition.head, min(definition.header_end, definition.head + _MAX_HEADER)
             if definition.kind in _FUNCTIONS:
                 header = self._bare[start:end]
                 if self._language == "go":
-                    for match in _GO_PARAMETER.finditer(header):
-                        for name in match["names"].split(b","):
-                            self._note(n, name.strip(), match["type"] + b"()")
+                    self._parameters(n, start, end)
                 if returns is not None and (match := returns.search(header)):
                     self._returned[n] = match["type"] + b"()"
+                    self._told.add((n, _RESULT))
             elif self._language == "go" and definition.kind == "struct":
                 for match in _GO_FIELD.finditer(self._bare, definition.header_end, definition.end):
                     for name in match["names"].split(b","):
-                        self._note(n, b"." + name.strip(), match["type"] + b"()")
+                        self._note(n, b"." + name.strip(), match["type"] + b"()", told=True)
+
+    def _parameters(self, owner: int, start: int, end: int) -> None:
+        for match in _GO_PARAMETER.finditer(self._bare, start, end):
+            for name in match["names"].split(b","):
+                self._note(owner, name.strip(), match["type"] + b"()", told=True)
 
     def called(self, written: bytes, start: int, end: int, owner: int) -> None:
         """Take note of a call, in bytes of the source: what it gives a name or, where it is returned, the function."""
@@ -171,13 +188,11 @@ class ReceiverTypes:
         expression = written + b"()"
         if assigned is not None:
             self._give(assigned[1], expression, owner)
-        elif owner >= 0 and self._definitions[owner].kind in _FUNCTIONS:
-            if self._returned.setdefault(owner, expression) != expression and _RETURNS[self._language].search(
-                self._bare[self._definitions[owner].head : self._definitions[owner].header_end][:_MAX_HEADER]
-            ) is None:
+        elif owner >= 0 and self._definitions[owner].kind in _FUNCTIONS and (owner, _RESULT) not in self._told:
+            if self._returned.setdefault(owner, expression) != expression:
                 self._returned[owner] = None
 
-    def _give(self, name: bytes, value: bytes, owner: int) -> None:
+    def _give(self, name: bytes, value: bytes, owner: int, *, told: bool = False) -> None:
         is_field = owner >= 0 and self._definitions[owner].kind in _CLASSES
         if name.startswith(_OWN):
             inside = self._in_class(value, owner)
@@ -185,12 +200,12 @@ class ReceiverTypes:
                 return
             owner, name, value = self._class_around(owner), name[5:], inside
         elif not is_field:
-            self._note(owner, name, value)
+            self._note(owner, name, value, told=told)
             if owner < 0 or not self._bare.startswith(b"constructor", self._definitions[owner].head):
                 return
             owner = self._class_around(owner)  # `constructor(private client: Client)`
         if owner >= 0:
-            self._note(owner, b"." + name, value)
+            self._note(owner, b"." + name, value, told=told)
 
     def _in_class(self, value: bytes, owner: int) -> bytes | None:
         """What a method gives a field, in names that mean the same for the whole class; None where there are none."""
@@ -205,8 +220,13 @@ class ReceiverTypes:
         is_parameter = re.search(rb"(?<![\w$.])" + re.escape(head) + rb"(?![\w$])", header) is not None
         return None if is_parameter else value
 
-    def _note(self, owner: int, name: bytes, value: bytes) -> None:
+    def _note(self, owner: int, name: bytes, value: bytes, *, told: bool) -> None:
         types = self._known.setdefault(owner, {})
+        if told and (owner, name) not in self._told:
+            self._told.add((owner, name))
+            types[name] = value
+        elif not told and (owner, name) in self._told:
+            return
         if types.setdefault(name, value) != value:
             types[name] = None
 
@@ -255,7 +275,7 @@ class ReceiverTypes:
         return None
 
     def noted(self, owner: int) -> Iterator[Reference]:
-        """What other files may have to know of a definition, or (-1) of the file: what it returns, and what it holds."""
+        """What others may have to know of a definition, or (-1) of the file: what it returns, and what it holds."""
         if returned := self._returned.get(owner):
             yield _noted("returns", b"", self.read(returned, owner))
         is_class = owner >= 0 and self._definitions[owner].kind in _CLASSES

@@ -145,6 +145,8 @@ def uses_of(
         index = _owner_at(bounds, holders, node.start_byte)
         if heirs is not None:
             index = heirs.of(node.start_byte, index)
+        if index >= 0 and found.definitions[index].kind in ("function", "method"):
+            continue  # Go's struct without a name, in a function
         everyone[index].inherited.append(_written(source, node, receivers))
     for node in captures.get("branch", ()):
         everyone[_owner_at(bounds, holders, node.start_byte)].branches += 1

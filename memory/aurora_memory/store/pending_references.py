@@ -14,7 +14,7 @@ from msgspec.structs import astuple
 
 from aurora_memory.chunks import Import, Reference, ReferenceKind
 from aurora_memory.module_paths import ModuleAlias, candidates
-from aurora_memory.name_lookup import LinkedFiles, bound_name, unit
+from aurora_memory.name_lookup import LinkedFiles, bound_name, is_star, unit
 from aurora_memory.relations import Catalogue, Relation, Scope, family, stands_for_file
 from aurora_memory.store.rows import decode_imports
 from aurora_memory.store.statements import as_list, insert_rows
@@ -133,7 +133,7 @@ def _links(
     bases: dict[int, list[tuple[str, str]]] = {}
     returns: dict[int, str] = {}
     holds: dict[int, dict[str, str]] = {}
-    variables: dict[str, dict[str, str]] = {}
+    variables: dict[str, dict[str, tuple[str, str]]] = {}
     for chunk_id, path, chunk_kind, kind, name, qualifier in noted:
         if kind == "inherits":
             bases.setdefault(chunk_id, []).append((name, qualifier))
@@ -141,7 +141,7 @@ def _links(
             returns[chunk_id] = qualifier
         elif chunk_kind == "module":
             place = unit(path, "go") if path.endswith(".go") else path
-            variables.setdefault(place, {})[name] = qualifier
+            variables.setdefault(place, {})[name] = (path, qualifier)
         else:
             holds.setdefault(chunk_id, {})[name] = qualifier
     return LinkedFiles(imports, bases, aliases, returns, holds, variables)
@@ -186,7 +186,7 @@ async def _reached(
             if of == "go":
                 wanted[unit(path, of)] = of
             for entry in known[path]:
-                if step and entry.name != "*" and bound_name(entry) not in names:
+                if step and not is_star(entry) and bound_name(entry) not in names:
                     continue
                 if entry.name and entry.name != "*":
                     names.add(entry.name)
@@ -195,7 +195,9 @@ async def _reached(
                     modules.append(f"{entry.module}{'' if entry.module.endswith('.') else '.'}{entry.name}")
                 for module in modules:
                     wanted.update(dict.fromkeys(candidates(module, path, of, aliases), of))
-        noted = list(await db.execute_fetchall(f"{_NOTED} AND path IN (SELECT value FROM json_each(?))", (as_list(front),)))
+        noted = list(
+            await db.execute_fetchall(f"{_NOTED} AND path IN (SELECT value FROM json_each(?))", (as_list(front),))
+        )
         notes += noted
         for *_, name, qualifier in noted:
             names.update((name, *_names_of(qualifier)))
