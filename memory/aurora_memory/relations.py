@@ -284,7 +284,8 @@ class Scope:
         own = lookup.owner(source, self._family) if names[0] in OWN_NAMES else None
         if names[0] in SELF_NAMES and own is None:
             return ()
-        return lookup.dotted(self._path, names, self._family, source.name, own).definitions
+        meant = lookup.dotted(self._path, names, self._family, source.name, own)
+        return () if meant.is_made else meant.definitions  # what is made is called itself nowhere
 
     def _own(
         self, source: ReferenceTarget, name: str, qualifier: str, here: Sequence[ReferenceTarget]

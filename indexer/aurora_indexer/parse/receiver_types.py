@@ -188,9 +188,10 @@ class ReceiverTypes:
         expression = written + b"()"
         if assigned is not None:
             self._give(assigned[1], expression, owner)
-        elif owner >= 0 and self._definitions[owner].kind in _FUNCTIONS and (owner, _RESULT) not in self._told:
-            if self._returned.setdefault(owner, expression) != expression:
-                self._returned[owner] = None
+            return
+        is_open = owner >= 0 and self._definitions[owner].kind in _FUNCTIONS and (owner, _RESULT) not in self._told
+        if is_open and self._returned.setdefault(owner, expression) != expression:
+            self._returned[owner] = None
 
     def _give(self, name: bytes, value: bytes, owner: int, *, told: bool = False) -> None:
         is_field = owner >= 0 and self._definitions[owner].kind in _CLASSES

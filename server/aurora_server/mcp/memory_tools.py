@@ -50,17 +50,23 @@ def places_reply(result: dict[str, Any], tokens: int) -> ToolReply:
         lines.append(within(result.get("hint") or "Memory knows nothing like that.", left))
     elif omitted:
         lines.append(f"({omitted} more did not fit; ask for more with `max_tokens`)")
+    if result["results"] and result.get("hint"):
+        lines.append(shorten(result["hint"], _LONGEST_LINE))
     return ToolReply("\n".join([*lines, *_behind(result["freshness"])]))
 
 
 def _line(number: int, found: dict[str, Any]) -> str:
     if not found["file"]:
         return shorten(f"{number}. {found['id']} {plain(found.get('signature') or '')}", _LONGEST_LINE)
-    place = f"{number}. {found['name']} {found['file']}:{found['line_start']}-{found['line_end']}"
+    place = f"{number}. {_maybe(found)}{found['name']} {found['file']}:{found['line_start']}-{found['line_end']}"
     also = ", ".join(f"{each['name']} :{each['line_start']}" for each in found.get("also") or ())
     told = [f"also {also}" if also else "", plain(found.get("summary") or "")]
     said = next((each for each in told if each and len(place) + 3 + len(each) <= _LONGEST_LINE), "")
     return f"{place} — {said}" if said else place
+
+
+def _maybe(found: dict[str, Any]) -> str:
+    return "maybe " if found.get("likely") else ""
 
 
 def _behind(freshness: dict[str, Any]) -> list[str]:
@@ -94,11 +100,13 @@ def hits_reply(result: dict[str, Any], tokens: int) -> ToolReply:
         lines.append(within(result.get("hint") or "Memory knows nothing like that.", left))
     elif omitted:
         lines.append(f"({omitted} more did not fit; links lead to them, or ask for more tokens)")
+    if result["results"] and result.get("hint"):
+        lines.append(shorten(result["hint"], _LONGEST_LINE))
     return ToolReply("\n".join([*lines, *_behind(result["freshness"])]), tuple(links))
 
 
 def _block(number: int, found: dict[str, Any], place: str) -> str:
-    block = [f"{number}. {found['name']} ({found['kind']}, score {found['score']:.2f}) {place}"]
+    block = [f"{number}. {_maybe(found)}{found['name']} ({found['kind']}, score {found['score']:.2f}) {place}"]
     if found.get("signature"):
         block.append(f"   {found['signature']}")
     if found.get("summary"):
