@@ -99,7 +99,7 @@ def _of_package(folder: str, package: dict[str, Any]) -> Iterator[ModuleAlias]:
     for field in ("source", "types", "module", "main"):
         if isinstance(package.get(field), str):
             front += _targets(folder, package[field])
-    front += [posixpath.join(folder, "src/index"), posixpath.join(folder, "index")]
+    front += [posixpath.join(folder, "src/index"), posixpath.join(folder, "lib/index"), posixpath.join(folder, "index")]
     yield ModuleAlias("", name, tuple(dict.fromkeys(front)))
     yield ModuleAlias("", f"{name}/*", (posixpath.join(folder, "src/*"), posixpath.join(folder, "*")))
 

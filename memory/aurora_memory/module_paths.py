@@ -13,6 +13,7 @@ from msgspec import Struct
 ES_SUFFIXES = (".ts", ".tsx", ".js", ".jsx", ".mts", ".cts", ".mjs", ".cjs", ".d.ts", ".vue", ".svelte")
 _ES_WRITTEN = (".js", ".jsx", ".mjs", ".cjs")
 _SOURCE_FOLDERS = ("", "src/", "lib/", "python/")
+_WRITTEN_IN = ("src", "lib")
 _BUILT = ("dist", "lib", "build", "out", "esm", "cjs", "types")
 EXACT_FAMILIES = frozenset({"python", "ecmascript", "go"})
 """Families of languages in which a name of another file, or package, has to be imported by name to be used."""
@@ -96,7 +97,9 @@ def _sources_of(path: str) -> Iterator[str]:
     parts = path.split("/")
     for n, part in enumerate(parts[:-1]):
         if part in _BUILT:
-            yield "/".join([*parts[:n], "src", *parts[n + 1 :]])
+            for written in _WRITTEN_IN:
+                if written != part:
+                    yield "/".join([*parts[:n], written, *parts[n + 1 :]])
 
 
 def _matched(pattern: str, module: str) -> str | None:

@@ -185,6 +185,8 @@ class ReceiverTypes:
             return
         if _AFTER_CALL.match(self._bare, end) is None:
             return
+        if written == b"require":
+            return  # an import, as which it is read
         expression = written + b"()"
         if assigned is not None:
             self._give(assigned[1], expression, owner)

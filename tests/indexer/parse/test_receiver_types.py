@@ -48,6 +48,10 @@ class A {
     assert called("a.ts", source, "A.f") == expected
 
 
+def test_what_is_imported_is_no_instance() -> None:
+    assert called("a.js", "const web = require('./web');\nfunction f() { web.get(); }\n", "f") == {"web.get"}
+
+
 GO = """package a
 
 type Cursor struct {
