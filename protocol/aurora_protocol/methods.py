@@ -315,7 +315,11 @@ class RelatedChunk(Wire, frozen=True, kw_only=True):
 
 
 class ExplainParams(Wire, frozen=True, kw_only=True):
-    """`aurora/explain`: a chunk by `id`, or the one at `uri` and `position`."""
+    """`aurora/explain`: a chunk by `id`, or the one at `uri` and `position`.
+
+    `id` may also be a name (`AuthService.login`) or a place (`src/auth.py:45`, `src/auth.py:login`). Where a position
+    has no name that means something, the innermost definition around it is explained.
+    """
 
     id: str | None = None
     uri: str | None = None

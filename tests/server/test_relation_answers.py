@@ -60,6 +60,13 @@ def git(root: Path, *arguments: str) -> None:
     subprocess.run(["git", *settings, *arguments], cwd=root, env=environment, check=True, capture_output=True)
 
 
+def aur(root: Path, home: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [*COMMAND, *arguments],
+        cwd=root, env=environment(home, {}), capture_output=True, text=True, timeout=HANG, check=False,
+    )  # fmt: skip
+
+
 def named(reply: dict[str, Any]) -> list[str]:
     return [f"{'maybe ' if each.get('likely') else ''}{each['name']}" for each in reply["results"]]
 
@@ -80,10 +87,7 @@ def test_an_editor(place: Place, query: str, names: list[str], hint: str) -> Non
 @EVERY
 def test_the_command_line(place: Place, query: str, names: list[str], hint: str) -> None:
     _, root, home = place
-    run = subprocess.run(
-        [*COMMAND, "mem", query],
-        cwd=root, env=environment(home, {}), capture_output=True, text=True, timeout=HANG, check=False,
-    )  # fmt: skip
+    run = aur(root, home, "mem", query)
     lines = (run.stdout + run.stderr).splitlines()
     assert run.returncode == (1 if "is called" in hint else 0), lines
     if names:
@@ -108,3 +112,38 @@ async def test_an_agent(place: Place, query: str, names: list[str], hint: str) -
     for number, name in enumerate(names, start=1):
         assert lines[number - 1].startswith(f"{number}. {name} "), text
     assert hint in lines
+
+
+@pytest.mark.parametrize(
+    "target", ["Store.read_rows", "read_rows", "store.py:read_rows", "store.py:3", "code:store.py:Store.read_rows"]
+)
+def test_explain_takes_names_places_and_ids(place: Place, target: str) -> None:
+    _, root, home = place
+    run = aur(root, home, "explain", target)
+    assert run.returncode == 0, run.stderr
+    lines = run.stdout.splitlines()
+    assert lines[0].split() == ["Store.read_rows", "store.py:2"]
+    assert "    called by load" in lines
+    assert "    maybe called by copy" in lines
+
+
+def test_explain_of_what_is_not_there_is_one_line(place: Place) -> None:
+    _, root, home = place
+    run = aur(root, home, "explain", "raed_rows")
+    assert (run.returncode, run.stdout) == (1, "")
+    assert run.stderr == "aurora: nothing here is called 'raed_rows'; did you mean 'read_rows'?\n"
+
+
+def test_explain_with_several_words_recalls(place: Place) -> None:
+    _, root, home = place
+    run = aur(root, home, "explain", "read", "rows", "--limit", "1")
+    assert run.returncode == 2, "an option of mem is none of explain"
+    assert "read_rows" in aur(root, home, "explain", "read", "rows").stdout
+
+
+async def test_agents_explain_names_and_places(place: Place) -> None:
+    _, root, home = place
+    async with agent(home, root) as client:
+        for target in ("read_rows", "store.py:3"):
+            text = said(await client.call_tool("aurora_explain", {"id": target}))
+            assert text.startswith("code:store.py:Store.read_rows:")

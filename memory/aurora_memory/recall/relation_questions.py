@@ -136,14 +136,14 @@ def _unknown(reader: Reader, question: RelationQuestion, text: str) -> RelatedHi
     """The answer about a name that nothing has: what may be meant. None where it is a word of the language."""
     name = question.name
     is_word = not _CODE_LIKE.search(name) and not re.search(rf"[`'\"]{re.escape(name)}|{re.escape(name)}\(", text)
-    near = _near(reader, re.split(r"\.|::|->|#|:|/", name)[-1])
+    near = near_name(reader, re.split(r"\.|::|->|#|:|/", name)[-1])
     if is_word and (near is None or _VAGUE.search(text)):
         return None
     said = f"Nothing here is called '{name}'{f'; did you mean {near!r}?' if near else '.'}"
     return RelatedHits([], said, is_unknown=True)
 
 
-def _near(reader: Reader, leaf: str) -> str | None:
+def near_name(reader: Reader, leaf: str) -> str | None:
     """The name that is spelled most alike."""
     if len(leaf) < 3:
         return None

@@ -151,7 +151,10 @@ class RetrieveContext(Arguments, frozen=True, kw_only=True):
 
 
 class Explain(Arguments, frozen=True, kw_only=True):
-    id: Annotated[Id, Meta(description="A chunk's id as recall gives it; `code:path:name` without lines will do.")]
+    id: Annotated[
+        Id,
+        Meta(description="An id as recall gives it (`code:path:name` will do), a name, or a place (`src/auth.py:45`)."),
+    ]
     max_tokens: Tokens = DEFAULT_TOKENS
 
 
@@ -247,8 +250,8 @@ MEMORY_TOOLS = (
     Tool(
         name="aurora_explain",
         title="Explain a chunk",
-        description="All that memory knows of one chunk by its id: signature, who calls it and what it calls, what is "
-        "changed together with it, when it changed and was used. Ask it before you change a function.",
+        description="All that memory knows of one chunk by its id, name or place: signature, who calls it and what it "
+        "calls, what is changed together with it, when it changed and was used. Ask it before you change a function.",
         takes=Explain,
         handler=_explain,
     ),
