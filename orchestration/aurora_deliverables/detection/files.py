@@ -18,7 +18,7 @@ MAX_FILES = 200
 MAX_DEPTH = 8
 
 KERNEL_TICK = 0.01
-"""Seconds that a file's time may lie before what the clock said: Linux stamps files with its last tick (10 ms at HZ=100)."""
+"""Seconds that a file's time may lie before the clock's: Linux stamps files with its last tick (10 ms at HZ=100)."""
 
 
 class SeenFile(Struct, frozen=True):
