@@ -1,6 +1,7 @@
 """Answer cache: the same question is not paid for twice while its pattern is proven and its files are unchanged.
 
-An answer is kept only where nothing but reading was done for it: no agent other than llm-executor, no tools. It counts
+An answer is kept only where nothing but reading was done for it: no unattended run, no agent other than llm-executor,
+no tools. It counts
 while memory still has the pattern that was learned with it, and while every file it was made from has the same bytes.
 """
 
@@ -96,6 +97,7 @@ def cacheable(run: RunRecord, files: dict[str, str] | None) -> CachedAnswer | No
     """The cache entry of a run; None where its answer is not to be given again."""
     if (
         not files
+        or run.mode == "headless"
         or run.state != "complete"
         or run.score is None
         or run.synthesis is None

@@ -10,6 +10,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from aurora_orchestration.agents.executors.dispatch import Executors
+from aurora_orchestration.agents.executors.git_guard import GitGuard, guard_of
 from aurora_orchestration.conversations.log_writer import ConversationLog
 from aurora_orchestration.guardrails.audit import guard_noted
 from aurora_orchestration.guardrails.cost_estimate import estimate, tokens_of
@@ -206,7 +207,9 @@ class Run:
             found["query"] = guarded.query
             found["redactions"] = [{"kind": each.kind, "count": each.count} for each in guarded.redactions]
             cached = None
-            if request.verification is None and not request.dry_run and not request.flags:
+            # An unattended run is there to do something: what another one did is no work.
+            again = request.mode != "headless" and not request.dry_run
+            if again and request.verification is None and not request.flags:
                 cached = await asyncio.to_thread(self.store.answers.find, guarded.query, services.now())
             if cached is None and not free:
                 level = classify(guarded.query, settings.complexity.keyword_classifier).complexity
@@ -270,6 +273,11 @@ class Run:
             return as_asked(assessment, self.request.verification)
         session = self._continuation
         wanted = [session.option] if session is not None and session.option is not None else []
+        if self.request.mode == "headless":
+            # What it is to do takes agents, whatever its words are like. An iteration that failed is no kind of
+            # question: it would make all that follow, which name the same goal, as expensive as can be.
+            level = at_least(assessment, [*wanted, "option_a"])
+            return level if level.verification != "none" else replace(level, verification="option_a")
         if assessment.verification != "none" and await self.services.memory.difficult(self.record.query):
             self.trace.notice("questions like this one failed before: it is verified at the highest level")
             wanted.append("option_c")
@@ -414,6 +422,26 @@ class Run:
         self, planned: Plan, routing: RoutingPlan, context: ContextBundle, solving: Llm, judge: Llm
     ) -> None:
         """Phase 6."""
+        guard = None
+        if self.request.mode == "headless":
+            folder = Path(self.services.home, "headless", self.record.id)
+            settings, trusted = self.settings.headless, self.services.trusted
+            guard = await guard_of(self.services.workspace, folder, settings, trusted=trusted)
+        try:
+            await self._agents_work(planned, routing, context, solving, judge, guard)
+        finally:
+            if guard is not None:
+                await asyncio.shield(asyncio.to_thread(guard.remove))
+
+    async def _agents_work(
+        self,
+        planned: Plan,
+        routing: RoutingPlan,
+        context: ContextBundle,
+        solving: Llm,
+        judge: Llm,
+        guard: GitGuard | None,
+    ) -> None:
         services, trace = self.services, self.trace
         executors = AgentCache(
             Executors(
@@ -423,6 +451,7 @@ class Run:
                 services.environ,
                 services.now,
                 trusted=services.trusted,
+                guard=guard,
             ),
             self.store.agent_answers(self.record.id),
         )

@@ -7,8 +7,12 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from aurora_orchestration.agents.executors.dispatch import Executors
 from aurora_orchestration.agents.executors.git_guard import GitGuard, guard_of
-from aurora_orchestration.settings import HeadlessSettings
+from aurora_orchestration.agents.executors.processes import AgentError
+from aurora_orchestration.settings import AgentSettings, HeadlessSettings
+from aurora_orchestration.types import ask_nobody
+from tests.orchestration.agents.programs import TASK, program
 
 WHO = {
     "GIT_AUTHOR_NAME": "a",
@@ -134,7 +138,7 @@ async def test_other_repositories_are_not_touched(root: Path, tmp_path: Path) ->
 
 
 async def test_the_repository_s_own_hooks_go_on_running(root: Path) -> None:
-    for name, text in (("commit-msg", "grep -q TICKET \"$1\""), ("reference-transaction", "cat >> seen.log")):
+    for name, text in (("commit-msg", 'grep -q TICKET "$1"'), ("reference-transaction", "cat >> seen.log")):
         hook = root / ".git" / "hooks" / name
         hook.write_text(f"#!/bin/sh\n{text}\n")
         hook.chmod(0o755)
@@ -157,3 +161,30 @@ async def test_without_a_branch_there_is_nothing_to_guard(root: Path, tmp_path: 
     git(root, "checkout", "--quiet", "--detach")
     for place in (root, tmp_path):
         assert await guard_of(place, tmp_path / "guard", HeadlessSettings(), trusted=True) is None
+
+
+ROGUE = """
+import json, subprocess, sys
+sys.stdin.readline()
+ends = []
+for command in ("git push origin headless", "git checkout -b mine", "/usr/bin/env git merge other"):
+    ends.append(subprocess.run(command.split(), capture_output=True).returncode)
+print(json.dumps({"summary": "tried it all, see the data", "data": {"ends": ends}, "confidence": 0.9}))
+"""
+
+
+async def test_an_agent_s_process_has_the_guard_around_it(root: Path, tmp_path: Path) -> None:
+    executors = Executors(
+        root, tmp_path, AgentSettings(), os.environ, lambda: 0.0, trusted=True, guard=await guarded(root)
+    )
+    before = refs(root)
+    response = await executors.run(program(tmp_path, ROGUE), TASK, llm=None, ask_user=ask_nobody)
+    assert response.output is not None, response.error
+    assert all(response.output.data["ends"]) and len(response.output.data["ends"]) == 3
+    assert refs(root) == before
+    assert response.metadata.exit_code == 0
+
+
+async def test_an_agent_whose_own_configuration_of_git_is_none_is_not_run(root: Path) -> None:
+    with pytest.raises(AgentError, match="GIT_CONFIG_COUNT"):
+        (await guarded(root)).applied({**WHO, "GIT_CONFIG_COUNT": "many"})

@@ -233,7 +233,7 @@ def _own_hooks(folder: Path | None) -> dict[str, Path]:
 def _then(ours: str, name: str, own: Path) -> str:
     """Our hook's text, and then the repository's own hook, with what git says to both of them."""
     # Ours in a shell of its own: it ends by `exit`.
-    called = f"{shlex.quote(str(own))} \"$@\""
+    called = f'{shlex.quote(str(own))} "$@"'
     if name not in _READ_INPUT:
         return f"(\n{ours}) || exit 1\nexec {called}\n"
     return f"said=$(cat)\nprintf '%s\\n' \"$said\" | (\n{ours}) || exit 1\nprintf '%s\\n' \"$said\" | {called}\n"
