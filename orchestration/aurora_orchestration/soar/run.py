@@ -32,7 +32,7 @@ from aurora_orchestration.soar.direct import answer_directly
 from aurora_orchestration.soar.follow_up import follow_up, with_givens
 from aurora_orchestration.soar.keywords import classify
 from aurora_orchestration.soar.plan import option_for, plan
-from aurora_orchestration.soar.respond import from_context, from_results, respond
+from aurora_orchestration.soar.respond import MAX_LISTED, from_context, from_results, respond
 from aurora_orchestration.soar.retrieve import retrieve
 from aurora_orchestration.soar.route import route
 from aurora_orchestration.soar.run_deliverable import RunDeliverable
@@ -42,6 +42,8 @@ from aurora_orchestration.soar.services import Services
 from aurora_orchestration.soar.sessions import Continuation
 from aurora_orchestration.soar.stages import Stage
 from aurora_orchestration.soar.synthesize import synthesize
+from aurora_orchestration.soar.verify_synthesis import references_of
+from aurora_orchestration.soar.workspace_text import WorkspaceText
 from aurora_orchestration.types import (
     Agent,
     AskUser,
@@ -357,11 +359,15 @@ class Run:
         """A simple question: one call with what memory gave, no verification (§3.2)."""
         async with self.trace.phase("synthesize", route="direct") as found:
             synthesis = await answer_directly(self.record.query, context, llm, tell=self.trace.tell)
+            looked_up = await asyncio.to_thread(
+                references_of, self.record.query, synthesis.answer, (), context, WorkspaceText(self.services.workspace)
+            )
             self.set(
                 state="complete",
                 answer=synthesis.answer,
                 synthesis=synthesis,
                 because="answered directly: simple questions are not verified",
+                caveats=tuple(f"Not so: {fault.issue}" for fault in looked_up.faults[:MAX_LISTED]),
             )
             found.update(logged.synthesized(synthesis, ()))
 
@@ -486,6 +492,7 @@ class Run:
                     scoring,
                     complexity=planned.complexity,
                     tell=trace.tell,
+                    workspace=WorkspaceText(self.services.workspace),
                 )
                 found.update(logged.synthesized(synthesis, results))
         except LlmError as error:

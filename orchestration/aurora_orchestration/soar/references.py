@@ -1,0 +1,380 @@
+"""References of an answer: every place and name that its text says, looked up in the workspace as a reader would.
+
+A place (`src/a.py:12-20`, "lines 3 to 9 of a.py") has to be there; the name beside it has to stand there or near it; a
+name written as code has to stand somewhere. What an answer proposes is not looked up: it is not there yet.
+"""
+
+from __future__ import annotations
+
+import builtins
+import keyword
+import re
+import sys
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import Literal
+
+from msgspec import Struct
+
+from aurora_indexer.files.scan import known_by_name
+from aurora_orchestration.soar.workspace_text import WorkspaceText
+
+NEAR = 3
+"""Lines around a place in which a name may stand."""
+
+MAX_BLOCK = 400
+MAX_TEXT = 100_000
+MAX_FAULTS = 40
+MAX_NAMES = 200
+_FAR = 60
+"""Characters between a name and a place from which on they are not taken to belong together."""
+
+Kind = Literal["place", "name at place", "name", "called name"]
+
+_PATH = r"(?:[\w.@+-]+/)*[\w.@+-]*\.?[A-Za-z][\w+-]*"
+_DASH = r"\s*(?:[-–—]|to|through|until)\s*"
+_PLACE = re.compile(
+    rf"(?<![\w/:.@])(?:code:)?(?P<file>{_PATH})(?::[A-Za-z_][\w.]*)?(?::L?|\#L)(?P<first>\d{{1,9}})"
+    rf"(?:\s?[-–]\s?L?(?P<last>\d{{1,9}}))?(?![\w.]*\w)"
+    rf"|\blines?\s+(?P<first2>\d{{1,9}})(?:{_DASH}(?P<last2>\d{{1,9}}))?\s+(?:of|in)\s+`?(?P<file2>{_PATH})"
+    rf"|(?<![\w/:.@])(?P<file3>{_PATH})`?\s*[,(]?\s*(?:at\s+|on\s+)?lines?\s+(?P<first3>\d{{1,9}})"
+    rf"(?:{_DASH}(?P<last3>\d{{1,9}}))?"
+)
+_BARE_PATH = re.compile(
+    r"(?<![\w/:.@`-])`?(?P<file>(?:[\w.@+-]+/)+[\w.@+-]+\.[A-Za-z]\w{0,5}|[\w-]+\.[A-Za-z]\w{0,5})`?(?![\w/(-])"
+)
+_FENCE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
+_QUOTED = re.compile(r"`([^`\n]{1,200})`")
+_WRITTEN = re.compile(
+    r"(?<![\w.`/$-])(?P<name>(?:[A-Za-z_]\w*\.)*(?:[A-Za-z]\w*_\w+|_\w*[A-Za-z]\w*"
+    r"|[a-z]+[a-z0-9]*(?:[A-Z][A-Za-z0-9]*)+"
+    r"|[A-Z][a-z0-9]+(?:[A-Z][a-z0-9]+)+|[A-Za-z_]\w+(?=\(\))))(?![\w`/-])"
+)
+_DEFINED = re.compile(
+    r"\b(?:function|method|class|struct|interface|trait|enum|module|constant|variable|field|attribute|macro|property)\s+"
+    r"(?P<name>[A-Za-z_]\w{2,})\b(?!\s+(?:of|in|that|which|is|are|has|for|to|and)\b)"
+)
+_IDENTIFIER = re.compile(r"[A-Za-z_$][\w$]*")
+_CODE_NAME = re.compile(r"[@$#]?(?:[A-Za-z_$][\w$]*(?:\.|::|#|->))*[A-Za-z_$][\w$]*[!?]?(?:\(.*\))?")
+_SENTENCE = re.compile(r"(?<=[.!?;])\s+(?=[A-Z`\"'(\[*-])|\n+")
+_PROPOSAL = re.compile(
+    r"\b(?:should|could|would|might|propos\w+|suggest\w*|recommend\w*|consider|instead|let's|e\.g\.|for example|"
+    r"for instance|such as|needs? to|to be added|there (?:is|are) no|no such|(?:does|do|did) not exist|not found|"
+    r"unlike|"
+    r"i\.e\.|if you)\b|^\W*(?:\d+[.)]\s*)?(?:add|create|introduce|implement|write|rename|replace|move|extract)\b",
+    re.IGNORECASE,
+)
+_CALLS = re.compile(
+    r"^\W{0,3}\s*(?:(?:then|also|first|finally|itself|directly|in turn|only|just|and)\s+)*"
+    r"(?:calls?|invokes?|uses?|delegates? to|raises?|throws?|returns?|wraps?|instantiates?|builds?|reads?|sets?|runs?|"
+    r"emits?|dispatches to|forwards to|hands (?:it|them|this|that|over) (?:over )?to)\s+(?:the\s+|a\s+|an\s+|to\s+)?$"
+)
+_NOT = re.compile(r"\b(?:not|never|no longer|n't|without|neither|nor)\b|n't\b", re.IGNORECASE)
+_JOINED = re.compile(
+    r"^\W*(?:(?:is|are|lives|lies|found|stands|defined|declared|implemented|located|starts|begins|in|at|on|"
+    r"the|file|see|from|within|inside|here|comes|which|method|function|class)\b\W*)*$",
+    re.IGNORECASE,
+)
+_HOLDS = re.compile(
+    r"^\W*(?:(?:defines?|has|holds?|contains?|declares?|implements?|is|in|the|where|shows?|there|we|find|a|an|"
+    r"function|method|class|struct|constant|starts?)\b\W*)*$",
+    re.IGNORECASE,
+)
+
+_OUTSIDE = frozenset({*keyword.kwlist, *keyword.softkwlist, *dir(builtins), *sys.stdlib_module_names}) | frozenset(
+    """null undefined nil nullptr NULL this self super void int long float double bool boolean string str char byte
+    bytes uint8 int32 int64 uint64 size_t usize u8 u32 u64 i32 i64 f32 f64 vec Vec Option Result Some Ok Err Box
+    String Object Array Map Set Promise Date Error console window document process require module exports function
+    var let const new delete typeof instanceof throw throws public private protected static final abstract interface
+    extends implements package import func fn mut impl trait struct enum match where use mod pub crate unsafe async
+    await defer go chan select switch case default try catch finally do end begin rescue ensure unless until elsif
+    elif then fi done esac true false True False None TODO FIXME GET POST PUT PATCH DELETE HEAD OPTIONS HTTP HTTPS
+    URL URI JSON XML HTML CSS SQL YAML TOML UTF ASCII API CLI README main args kwargs stdin stdout stderr npm pip
+    git docker make bash sh curl JavaScript TypeScript GitHub GitLab PostgreSQL MySQL MongoDB SQLite GraphQL
+    WebSocket WebSockets OpenAPI OpenTelemetry macOS iOS DevOps NodeJS YouTube LinkedIn StackOverflow VSCode
+    DynamoDB CloudFront OAuth OAuth2 PowerShell RabbitMQ ElasticSearch Elasticsearch NumPy PyPI PyTorch TensorFlow
+    FastAPI Redis CamelCase PascalCase camelCase snake_case
+    kebab_case McDonald WiFi ReadTheDocs BigQuery""".split()
+)
+"""Words of languages, formats and products, which a workspace need not have."""
+
+_COMMANDS = frozenset(
+    """
+    pip npm npx yarn pnpm git make cargo go python python3 node docker kubectl cd ls cat grep curl aurora aur sudo
+    apt brew export mkdir rm cp mv pytest uv poetry bundle gem mvn gradle dotnet swift rake composer php ruby java bash
+    sh""".split()
+)
+
+
+class Fault(Struct, frozen=True):
+    """A reference that is not so: of which kind, what it says, and what is wrong with it, in words."""
+
+    kind: Kind
+    text: str
+    issue: str
+
+
+class LookedUp(Struct, frozen=True):
+    """References of a text: how many were looked up, and those that are not so."""
+
+    count: int
+    faults: tuple[Fault, ...]
+
+
+class _Place(Struct, frozen=True):
+    file: str
+    first: int
+    last: int
+    begin: int
+    end: int
+    """Where the place stands in the text."""
+
+
+class _Name(Struct, frozen=True):
+    text: str
+    begin: int
+    end: int
+    parts: tuple[str, ...]
+
+
+def look_up(text: str, workspace: WorkspaceText, known: str = "", *, outside: frozenset[str] = frozenset()) -> LookedUp:
+    """Look up every place and name of a text. Blocks: it reads files.
+
+    `known` is text whose names need not stand in the workspace (the question, what was observed elsewhere); files in
+    `outside` are no files of it (conversation logs).
+    """
+    text = _FENCE.sub(lambda block: " " * len(block[0]), text[:MAX_TEXT])
+    count = 0
+    faults: dict[tuple[str, str], Fault] = {}
+
+    def told(kind: Kind, what: str, issue: str) -> None:
+        faults.setdefault((kind, what), Fault(kind, what, issue))
+
+    for sentence in sentences(text):
+        places = list(_places(sentence))
+        names = list(_names(sentence, places))
+        good: list[tuple[_Place, str, list[str]]] = []
+        for place in places:
+            if place.file in outside or (not known_by_name(place.file) and not workspace.files_named(place.file)):
+                continue
+            count += 1
+            found, issue = _lines_of(place, workspace)
+            if issue:
+                told("place", sentence[place.begin : place.end], issue)
+            elif found:
+                good.append((place, *found))
+        proposal = _PROPOSAL.search(sentence) is not None
+        count += len(names)
+        missing = set()
+        if not proposal:
+            for file in _bare_files(sentence, places):
+                count += 1
+                if file not in outside and file.lower() not in known.lower() and not workspace.files_named(file):
+                    told("place", file, f"there is no file {file}")
+            for name in names[:MAX_NAMES]:
+                lost = _lost(name, workspace, known)
+                if lost is not None:
+                    missing.add(name)
+                    told("name", name.text, f"`{lost}` stands nowhere in the workspace")
+        for kind, what, issue in _misplaced(sentence, [name for name in names if name not in missing], good):
+            told(kind, what, issue)
+        if len(faults) >= MAX_FAULTS:
+            break
+    return LookedUp(count, tuple(faults.values())[:MAX_FAULTS])
+
+
+def sentences(text: str) -> Iterator[str]:
+    """The sentences of a text; each line, as of a list, is at least one."""
+    cuts = [0, *(match.end() for match in _SENTENCE.finditer(text)), len(text)]
+    for begin, end in pairwise(cuts):
+        if text[begin:end].strip():
+            yield text[begin:end]
+
+
+def places_of(text: str) -> Iterator[tuple[str, int, int, int, int]]:
+    """The places that a text names: file, first and last line, and where it says so (begin, end)."""
+    for place in _places(text):
+        yield place.file, place.first, place.last, place.begin, place.end
+
+
+def _places(text: str) -> Iterator[_Place]:
+    for match in _PLACE.finditer(text):
+        for mark in ("", "2", "3"):
+            file = match[f"file{mark}"]
+            if file is not None and ("." in file or known_by_name(file.rpartition("/")[2])):
+                first = int(match[f"first{mark}"])
+                last = int(match[f"last{mark}"] or first)
+                yield _Place(file.removeprefix("./"), first, last, match.start(), match.end())
+
+
+def _bare_files(sentence: str, places: Sequence[_Place]) -> Iterator[str]:
+    """Paths without lines that can only be files."""
+    for match in _BARE_PATH.finditer(sentence):
+        file = match["file"]
+        if any(place.begin <= match.start() < place.end for place in places):
+            continue
+        if "://" not in sentence[max(0, match.start() - 8) : match.start()] and known_by_name(file.rpartition("/")[2]):
+            yield file.removeprefix("./")
+
+
+def _names(sentence: str, places: Sequence[_Place]) -> Iterator[_Name]:
+    """Names that are written as code."""
+    taken = [(place.begin, place.end) for place in places]
+    for match in _QUOTED.finditer(sentence):
+        inside = match[1].strip()
+        if not any(begin < match.end() and match.start() < end for begin, end in taken):
+            name = _quoted(inside, match.start(), match.end())
+            if name is not None:
+                yield name
+        taken.append((match.start(), match.end()))
+    for pattern in (_WRITTEN, _DEFINED):
+        for match in pattern.finditer(sentence):
+            begin, end = match.span("name")
+            if any(start < end and begin < stop for start, stop in taken):
+                continue
+            taken.append((begin, end))
+            if not known_by_name(match["name"]):
+                yield _Name(match["name"], begin, end, tuple(match["name"].split(".")))
+
+
+def _quoted(text: str, begin: int, end: int) -> _Name | None:
+    """What stands in backticks as a name; None for a command, a path, a literal, or a piece of text."""
+    if _CODE_NAME.fullmatch(text) and not known_by_name(text):
+        head = text.partition("(")[0]
+        parts = tuple(part for part in re.split(r"\.|::|#|->", head.strip("@$#!?")) if part)
+        inner = _IDENTIFIER.findall(_without_strings(text[len(head) :]))
+        return _Name(text, begin, end, (*parts, *(each for each in inner if len(each) > 2)))
+    words = text.split()
+    if not words or words[0] in _COMMANDS or text[0] in "-/\"'<{[~" or "/" in text:
+        return None
+    if re.search(r"[=(){};]|->|=>", text):
+        found = tuple(dict.fromkeys(each for each in _IDENTIFIER.findall(_without_strings(text)) if len(each) > 2))
+        return _Name(text, begin, end, found) if found else None
+    return None
+
+
+def _without_strings(code: str) -> str:
+    return re.sub(r"\"[^\"]*\"|'[^']*'|(?://|#).*$", " ", code)
+
+
+def _lost(name: _Name, workspace: WorkspaceText, known: str) -> str | None:
+    """The part of a name that stands nowhere, if there is one."""
+    if name.parts and name.parts[0] in sys.stdlib_module_names and len(name.parts) > 1:
+        return None
+    for part in name.parts:
+        if len(part) < 3 or part in _OUTSIDE or part in known:
+            continue
+        if not workspace.has(part):
+            return part
+    return None
+
+
+def _lines_of(place: _Place, workspace: WorkspaceText) -> tuple[tuple[str, list[str]] | None, str]:
+    """The file and lines that a place means, or what is wrong with it; neither where several files could be meant."""
+    files = workspace.files_named(place.file)
+    if not files:
+        return None, f"there is no file {place.file}"
+    shown = f"{place.first}" if place.first == place.last else f"{place.first}-{place.last}"
+    most = 0
+    fitting = []
+    for file in files[:50]:
+        lines = workspace.lines(file) or []
+        most = max(most, len(lines))
+        if 1 <= place.first <= place.last <= len(lines):
+            fitting.append((file, lines))
+    if not fitting:
+        return None, f"there is no line {shown} in {place.file}, which has {most}"
+    return (fitting[0] if len(fitting) == 1 else None), ""
+
+
+def _misplaced(
+    sentence: str, names: Sequence[_Name], places: Sequence[tuple[_Place, str, list[str]]]
+) -> Iterator[tuple[Kind, str, str]]:
+    """Names that do not stand at the place beside them, and names that the code there does not call."""
+    for place, file, lines in places:
+        around = _window(place, lines)
+        beside = _beside(sentence, place, names, [each for each, _, _ in places])
+        shown = f"{file}:{place.first}" + (f"-{place.last}" if place.last != place.first else "")
+        if beside is None:
+            continue
+        if not _stands(beside, around):
+            yield "name at place", f"{beside.text} {shown}", f"`{beside.text}` does not stand at {shown}, nor near it"
+            continue
+        block = around + "\n" + "\n".join(_block(lines, place.first - 1)) if place.first == place.last else around
+        called = _called(sentence, max(place.end, beside.end), names)
+        if called is not None and not _stands(called, block):
+            yield (
+                "called name",
+                f"{beside.text} {called.text} {shown}",
+                f"`{called.text}` does not stand in `{beside.text}` at {shown}",
+            )
+
+
+def _beside(sentence: str, place: _Place, names: Sequence[_Name], places: Sequence[_Place]) -> _Name | None:
+    """The name that a place is told for: right before it, or right after it where it says what stands there."""
+    before = [name for name in names if name.end <= place.begin]
+    if before:
+        nearest = max(before, key=lambda name: name.end)
+        between = sentence[nearest.end : place.begin]
+        if (
+            len(between) <= _FAR
+            and _JOINED.search(between.strip("`"))
+            and not _other_between(places, nearest.end, place.begin)
+        ):
+            return nearest
+    after = [name for name in names if name.begin >= place.end]
+    if after:
+        nearest = min(after, key=lambda name: name.begin)
+        between = sentence[place.end : nearest.begin]
+        if (
+            len(between) <= _FAR
+            and _HOLDS.search(between.strip("`"))
+            and not _other_between(places, place.end, nearest.begin)
+        ):
+            return nearest
+    return None
+
+
+def _other_between(places: Sequence[_Place], begin: int, end: int) -> bool:
+    return any(begin <= place.begin < end for place in places if place.end != begin and place.begin != end)
+
+
+def _called(sentence: str, after: int, names: Sequence[_Name]) -> _Name | None:
+    """The name that what stands at a place is said to call, right after it."""
+    following = [name for name in names if name.begin >= after]
+    if not following:
+        return None
+    nearest = min(following, key=lambda name: name.begin)
+    between = sentence[after : nearest.begin].lstrip(")]`, ")
+    return nearest if _CALLS.search(between) and not _NOT.search(between) else None
+
+
+def _stands(name: _Name, text: str) -> bool:
+    """Whether the last part of a name that says something stands in some lines."""
+    head = name.text.partition("(")[0].strip("@$#!?`")
+    last = re.split(r"\.|::|#|->", head)[-1] if _CODE_NAME.fullmatch(name.text) else ""
+    wanted = [last] if last else [part for part in name.parts if part not in _OUTSIDE]
+    return all(re.search(rf"(?<![A-Za-z0-9_]){re.escape(part)}(?![A-Za-z0-9_])", text) for part in wanted)
+
+
+def _window(place: _Place, lines: Sequence[str]) -> str:
+    """The lines of a place and those near it; of a single line that begins a block also its first ones."""
+    return "\n".join(lines[max(0, place.first - 1 - NEAR) : place.last + NEAR])
+
+
+def _block(lines: Sequence[str], begin: int) -> list[str]:
+    """The lines from one on that belong to it: those that are indented more, and the closing one."""
+    first = lines[begin]
+    indent = len(first) - len(first.lstrip())
+    found = [first]
+    for line in lines[begin + 1 : begin + MAX_BLOCK]:
+        own = len(line) - len(line.lstrip())
+        if (
+            line.strip()
+            and own <= indent
+            and line.strip()[0] not in ")}]:{"
+            and not line.strip().startswith(("end", "->"))
+        ):
+            break
+        found.append(line)
+    return found
