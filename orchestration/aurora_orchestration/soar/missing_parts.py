@@ -12,7 +12,7 @@ TELLING = 3
 """How many telling words a part has that is sure to be asked for in words of its own."""
 
 _CODE = re.compile(
-    r"`([^`\n]{2,80})`|(?<![\w./])((?:[A-Za-z_]\w*\.)*(?:[A-Za-z]\w*_\w+|[a-z]+[a-z0-9]*[A-Z]\w*|[A-Z][a-z0-9]+[A-Z]\w+"
+    r"`([^`\n]{2,200})`|(?<![\w./])((?:[A-Za-z_]\w*\.)*(?:[A-Za-z]\w*_\w+|[a-z]+[a-z0-9]*[A-Z]\w*|[A-Z][a-z0-9]+[A-Z]\w+"
     r"|[A-Za-z_]\w+(?=\(\))))(?!\w)"
 )
 _PATH = re.compile(r"(?<![\w/])(?:[\w.-]+/)*[\w-]+\.[A-Za-z]\w{0,5}(?![\w/])")

@@ -23,6 +23,9 @@ NEAR = 3
 """Lines around a place in which a name may stand."""
 
 MAX_BLOCK = 400
+MAX_MEANT = 50
+"""Files of one name that a place may mean."""
+
 MAX_TEXT = 100_000
 MAX_FAULTS = 40
 MAX_NAMES = 200
@@ -32,12 +35,13 @@ _FAR = 60
 Kind = Literal["place", "name at place", "name", "called name"]
 
 _PATH = r"(?:[\w.@+-]+/)*[\w.@+-]*\.?[A-Za-z][\w+-]*"
+_DOTTED = r"(?:[\w.@+-]+/)*[\w.@+-]+\.[A-Za-z]\w*"
 _DASH = r"\s*(?:[-–—]|to|through|until)\s*"
 _PLACE = re.compile(
     rf"(?<![\w/:.@])(?:code:)?(?P<file>{_PATH})(?::[A-Za-z_][\w.]*)?(?::L?|\#L)(?P<first>\d{{1,9}})"
     rf"(?:\s?[-–]\s?L?(?P<last>\d{{1,9}}))?(?![\w.]*\w)"
     rf"|\blines?\s+(?P<first2>\d{{1,9}})(?:{_DASH}(?P<last2>\d{{1,9}}))?\s+(?:of|in)\s+`?(?P<file2>{_PATH})"
-    rf"|(?<![\w/:.@])(?P<file3>{_PATH})`?\s*[,(]?\s*(?:at\s+|on\s+)?lines?\s+(?P<first3>\d{{1,9}})"
+    rf"|(?<![\w/:.@])(?P<file3>{_DOTTED})`?\s*[,(]?\s*(?:at\s+|on\s+)?lines?\s+(?P<first3>\d{{1,9}})"
     rf"(?:{_DASH}(?P<last3>\d{{1,9}}))?"
 )
 _BARE_PATH = re.compile(
@@ -56,19 +60,45 @@ _DEFINED = re.compile(
 )
 _IDENTIFIER = re.compile(r"[A-Za-z_$][\w$]*")
 _CODE_NAME = re.compile(r"[@$#]?(?:[A-Za-z_$][\w$]*(?:\.|::|#|->))*[A-Za-z_$][\w$]*[!?]?(?:\(.*\))?")
-_SENTENCE = re.compile(r"(?<=[.!?;])\s+(?=[A-Z`\"'(\[*-])|\n+")
+_SENTENCE = re.compile(
+    r"(?<=[.!?;])(?<!e\.g\.)(?<!i\.e\.)(?<!etc\.)(?<! vs\.)(?<! cf\.)(?<! al\.)(?<! [A-Z]\.)\s+(?=\S)|\n+"
+)
 _PROPOSAL = re.compile(
     r"\b(?:should|could|would|might|propos\w+|suggest\w*|recommend\w*|consider|instead|let's|e\.g\.|for example|"
     r"for instance|such as|needs? to|to be added|there (?:is|are) no|no such|(?:does|do|did) not exist|not found|"
     r"unlike|"
-    r"i\.e\.|if you)\b|^\W*(?:\d+[.)]\s*)?(?:add|create|introduce|implement|write|rename|replace|move|extract)\b",
+    r"i\.e\.|if you|ha(?:s|ve|d) to|must)\b|"
+    r"^\W*(?:\d+[.)]\s*)?(?:add|create|introduce|implement|write|rename|replace|move|extract)\b",
     re.IGNORECASE,
 )
 _CALLS = re.compile(
-    r"^\W{0,3}\s*(?:(?:then|also|first|finally|itself|directly|in turn|only|just|and)\s+)*"
+    r"^\W{0,3}\s*(?:(?:which|that|then|also|first|finally|itself|directly|in turn|only|just|and)\s+)*"
     r"(?:calls?|invokes?|uses?|delegates? to|raises?|throws?|returns?|wraps?|instantiates?|builds?|reads?|sets?|runs?|"
-    r"emits?|dispatches to|forwards to|hands (?:it|them|this|that|over) (?:over )?to)\s+(?:the\s+|a\s+|an\s+|to\s+)?$"
+    r"emits?|relies on|depends on|goes through|makes use of|ends up in|contains (?:a|the) call to|hands over to|"
+    r"triggers?|awaits?|starts?|creates?|constructs?|consults?|asks?|dispatches to|forwards to|"
+    r"hands (?:it|them|this|that|over) (?:over )?to)\s+(?:the\s+|a\s+|an\s+|to\s+)?$"
 )
+_ELSEWHERE = re.compile(
+    r"(?:\b(?:by|from|than|like|unlike|as|instead of|rather than|replaces?|replaced|before|after|with|against|beside|"
+    r"alongside|counterpart of|version of|subclass of|equivalent of|versus|vs\.?|"
+    r"when|if|see|also|not|never|and|or|nor|for)"
+    r"\s+(?:the\s+|a\s+|an\s+|in\s+|it\s+|its\s+)*|[,(/]\s*)$",
+    re.IGNORECASE,
+)
+"""What stands before a name that need not stand where the sentence's place is."""
+
+_CALLING = re.compile(
+    r"\b(?:call\w*|invo(?:ke|ca)\w*|uses?|using|used|needs?|relies|rely|wraps?|touch\w*|results? of|"
+    r"hand(?:s|ed)?|pass(?:es|ed)?|delegat\w*|through|depend\w*|rais\w+|throws?|returns?|reads?|writes?|implementation|body|inside|within)\b",
+    re.IGNORECASE,
+)
+"""Words of sentences that speak of what stands within a definition."""
+
+_GOES_ON = re.compile(
+    r"^\W*(?:it|its|this|that|there|internally|inside|within|here|then|for its|in it|from there|where)\b", re.IGNORECASE
+)
+"""How a sentence begins that goes on with what the one before it was about."""
+
 _NOT = re.compile(r"\b(?:not|never|no longer|n't|without|neither|nor)\b|n't\b", re.IGNORECASE)
 _JOINED = re.compile(
     r"^\W*(?:(?:is|are|lives|lies|found|stands|defined|declared|implemented|located|starts|begins|in|at|on|"
@@ -76,7 +106,7 @@ _JOINED = re.compile(
     re.IGNORECASE,
 )
 _HOLDS = re.compile(
-    r"^\W*(?:(?:defines?|has|holds?|contains?|declares?|implements?|is|in|the|where|shows?|there|we|find|a|an|"
+    r"^\W*(?:(?:that|this|it|we|see|sits|lies|begins|defines?|has|holds?|contains?|declares?|implements?|is|in|the|where|shows?|there|we|find|a|an|"
     r"function|method|class|struct|constant|starts?)\b\W*)*$",
     re.IGNORECASE,
 )
@@ -137,6 +167,14 @@ class _Name(Struct, frozen=True):
     parts: tuple[str, ...]
 
 
+class _Bound(Struct, frozen=True):
+    """What a sentence is about: a name, its place, and the lines of the files that place can mean."""
+
+    name: _Name
+    place: _Place
+    meant: list[list[str]]
+
+
 def look_up(text: str, workspace: WorkspaceText, known: str = "", *, outside: frozenset[str] = frozenset()) -> LookedUp:
     """Look up every place and name of a text. Blocks: it reads files.
 
@@ -146,6 +184,7 @@ def look_up(text: str, workspace: WorkspaceText, known: str = "", *, outside: fr
     text = _FENCE.sub(lambda block: " " * len(block[0]), text[:MAX_TEXT])
     count = 0
     faults: dict[tuple[str, str], Fault] = {}
+    last: _Bound | None = None
 
     def told(kind: Kind, what: str, issue: str) -> None:
         faults.setdefault((kind, what), Fault(kind, what, issue))
@@ -153,7 +192,7 @@ def look_up(text: str, workspace: WorkspaceText, known: str = "", *, outside: fr
     for sentence in sentences(text):
         places = list(_places(sentence))
         names = list(_names(sentence, places))
-        good: list[tuple[_Place, str, list[str]]] = []
+        good: list[tuple[_Place, list[tuple[str, list[str]]]]] = []
         for place in places:
             if place.file in outside or (not known_by_name(place.file) and not workspace.files_named(place.file)):
                 continue
@@ -162,7 +201,7 @@ def look_up(text: str, workspace: WorkspaceText, known: str = "", *, outside: fr
             if issue:
                 told("place", sentence[place.begin : place.end], issue)
             elif found:
-                good.append((place, *found))
+                good.append((place, found))
         proposal = _PROPOSAL.search(sentence) is not None
         count += len(names)
         missing = set()
@@ -176,8 +215,16 @@ def look_up(text: str, workspace: WorkspaceText, known: str = "", *, outside: fr
                 if lost is not None:
                     missing.add(name)
                     told("name", name.text, f"`{lost}` stands nowhere in the workspace")
-        for kind, what, issue in _misplaced(sentence, [name for name in names if name not in missing], good):
+        there = [name for name in names if name not in missing]
+        for kind, what, issue in _misplaced(sentence, there, good):
             told(kind, what, issue)
+        if places:
+            last = _bound(sentence, there, good)
+        elif not _GOES_ON.match(sentence):
+            last = None
+        elif last is not None:
+            for kind, what, issue in _not_inside(sentence, there, last):
+                told(kind, what, issue)
         if len(faults) >= MAX_FAULTS:
             break
     return LookedUp(count, tuple(faults.values())[:MAX_FAULTS])
@@ -269,45 +316,89 @@ def _lost(name: _Name, workspace: WorkspaceText, known: str) -> str | None:
     return None
 
 
-def _lines_of(place: _Place, workspace: WorkspaceText) -> tuple[tuple[str, list[str]] | None, str]:
-    """The file and lines that a place means, or what is wrong with it; neither where several files could be meant."""
+def _lines_of(place: _Place, workspace: WorkspaceText) -> tuple[list[tuple[str, list[str]]], str]:
+    """The files that a place can mean, with their lines, or what is wrong with it."""
     files = workspace.files_named(place.file)
     if not files:
-        return None, f"there is no file {place.file}"
-    shown = f"{place.first}" if place.first == place.last else f"{place.first}-{place.last}"
+        return [], f"there is no file {place.file}"
     most = 0
     fitting = []
-    for file in files[:50]:
+    for file in files[:MAX_MEANT]:
         lines = workspace.lines(file) or []
         most = max(most, len(lines))
         if 1 <= place.first <= place.last <= len(lines):
             fitting.append((file, lines))
-    if not fitting:
-        return None, f"there is no line {shown} in {place.file}, which has {most}"
-    return (fitting[0] if len(fitting) == 1 else None), ""
+    return fitting, "" if fitting else f"there is no line {_shown(place)} in {place.file}, which has {most}"
+
+
+def _shown(place: _Place) -> str:
+    return f"{place.first}" if place.first == place.last else f"{place.first}-{place.last}"
 
 
 def _misplaced(
-    sentence: str, names: Sequence[_Name], places: Sequence[tuple[_Place, str, list[str]]]
+    sentence: str, names: Sequence[_Name], places: Sequence[tuple[_Place, list[tuple[str, list[str]]]]]
 ) -> Iterator[tuple[Kind, str, str]]:
-    """Names that do not stand at the place beside them, and names that the code there does not call."""
-    for place, file, lines in places:
-        around = _window(place, lines)
-        beside = _beside(sentence, place, names, [each for each, _, _ in places])
-        shown = f"{file}:{place.first}" + (f"-{place.last}" if place.last != place.first else "")
+    """Names that do not stand at the place beside them, and names that the code there does not have."""
+    for place, files in places:
+        beside = _beside(sentence, place, names, [each for each, _ in places])
         if beside is None:
             continue
-        if not _stands(beside, around):
-            yield "name at place", f"{beside.text} {shown}", f"`{beside.text}` does not stand at {shown}, nor near it"
+        at = f"{place.file}:{_shown(place)}"
+        meant = [lines for _, lines in files if _stands(beside, _body(place, lines))]
+        if not meant:
+            yield "name at place", f"{beside.text} {at}", f"`{beside.text}` does not stand at {at}, nor near it"
             continue
-        block = around + "\n" + "\n".join(_block(lines, place.first - 1)) if place.first == place.last else around
         called = _called(sentence, max(place.end, beside.end), names)
-        if called is not None and not _stands(called, block):
-            yield (
-                "called name",
-                f"{beside.text} {called.text} {shown}",
-                f"`{called.text}` does not stand in `{beside.text}` at {shown}",
-            )
+        bound = _Bound(beside, place, meant)
+        if called is not None:
+            yield from _not_inside(sentence, [called], bound, surely=True)
+        if len(places) == 1:
+            yield from _not_inside(sentence, [each for each in names if each is not called], bound)
+
+
+def _bound(
+    sentence: str, names: Sequence[_Name], places: Sequence[tuple[_Place, list[tuple[str, list[str]]]]]
+) -> _Bound | None:
+    """What a sentence with one place is about, where its name does stand there."""
+    if len(places) != 1:
+        return None
+    place, files = places[0]
+    beside = _beside(sentence, place, names, [place])
+    meant = [lines for _, lines in files if beside is not None and _stands(beside, _body(place, lines))]
+    return _Bound(beside, place, meant) if beside is not None and meant else None
+
+
+def _not_inside(
+    sentence: str, names: Sequence[_Name], bound: _Bound, *, surely: bool = False
+) -> Iterator[tuple[Kind, str, str]]:
+    """Names of a sentence that the code it is about does not have: the definition, or where it tells of no call the file.
+
+    A sentence that denies something, and names that are told to be elsewhere, are left alone, but for what is `surely`
+    said.
+    """
+    if not surely and _NOT.search(sentence):
+        return
+    within = surely or _CALLING.search(sentence) is not None
+    at = f"{bound.place.file}:{_shown(bound.place)}"
+    for name in names if surely else _inside(sentence, names):
+        if name.text == bound.name.text:
+            continue
+        if not any(_stands(name, _body(bound.place, lines) if within else "\n".join(lines)) for lines in bound.meant):
+            where = f"in `{bound.name.text}` at {at}" if within else f"in {bound.place.file}, of which that is said"
+            yield "called name", f"{name.text} {at}", f"`{name.text}` does not stand {where}"
+
+
+def _inside(sentence: str, names: Sequence[_Name]) -> Iterator[_Name]:
+    """Names of a sentence that can only be where its place is: none that is told to be elsewhere."""
+    for name in names:
+        if not _ELSEWHERE.search(sentence[: name.begin].rstrip("`*")):
+            yield name
+
+
+def _body(place: _Place, lines: Sequence[str]) -> str:
+    """The lines of a place and those near it, and of a single line the block that it begins."""
+    block = _block(lines, place.first - 1) if place.first == place.last else ()
+    return "\n".join((_window(place, lines), *block))
 
 
 def _beside(sentence: str, place: _Place, names: Sequence[_Name], places: Sequence[_Place]) -> _Name | None:
@@ -363,18 +454,22 @@ def _window(place: _Place, lines: Sequence[str]) -> str:
 
 
 def _block(lines: Sequence[str], begin: int) -> list[str]:
-    """The lines from one on that belong to it: those that are indented more, and the closing one."""
-    first = lines[begin]
-    indent = len(first) - len(first.lstrip())
-    found = [first]
+    """The lines from one on that belong to it: those that are indented more, and the closing one.
+
+    A decorator or attribute belongs to what follows it.
+    """
+    indent = _indent(lines[begin])
+    found = [lines[begin]]
+    inside = not lines[begin].lstrip().startswith(("@", "#[", "[", "template"))
     for line in lines[begin + 1 : begin + MAX_BLOCK]:
-        own = len(line) - len(line.lstrip())
-        if (
-            line.strip()
-            and own <= indent
-            and line.strip()[0] not in ")}]:{"
-            and not line.strip().startswith(("end", "->"))
-        ):
-            break
+        text = line.strip()
+        if text and _indent(line) <= indent and text[0] not in ")}]:{" and not text.startswith(("end", "->")):
+            if inside:
+                break
+            inside = not text.startswith(("@", "#[", "["))
         found.append(line)
     return found
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip())

@@ -45,7 +45,7 @@ MOST_CLAIMS = 60
 _PATH = re.compile(
     r"(?<![\w/])(?:[\w.-]+/)+[\w.-]+\.\w{1,6}(?::\d+(?:-\d+)?)?|\b[\w-]+\.(?:py|ts|tsx|js|go|rs|java|sql|json|ya?ml|toml|md|c|h|cpp|rb|php)\b(?::\d+(?:-\d+)?)?"
 )
-_NAME = re.compile(r"`([^`\n]{2,80})`|\b([a-z]\w*_\w+|[a-z]+[A-Z]\w+|[A-Z][a-z0-9]+(?:[A-Z][a-z0-9]+)+)\b")
+_NAME = re.compile(r"`([^`\n]{2,200})`|\b([a-z]\w*_\w+|[a-z]+[A-Z]\w+|[A-Z][a-z0-9]+(?:[A-Z][a-z0-9]+)+)\b")
 _NUMBER = re.compile(r"(?<![\w.:-])\d+(?:[.,]\d+)*(?![\w-])")
 _CERTAIN = re.compile(
     r"\b(?:certainly|definitely|undoubtedly|without (?:any )?doubt|guaranteed|always works|proven|clearly|obviously)\b",

@@ -43,13 +43,17 @@ class WorkspaceText:
         return _CUT.split(text.removesuffix("\n"))
 
     def files_named(self, path: str) -> list[str]:
-        """The files that a path as somebody writes it can mean: that very one, else those it is the end of."""
+        """The files that a path as somebody writes it can mean: that very one, and those it is the end of.
+
+        Where it has a folder in it and is a file, it means that one.
+        """
         path = path.removeprefix("./").replace("\\", "/")
-        if self._read(path) is not None:
-            return [path]
+        exact = [path] if self._read(path) is not None else []
+        if exact and "/" in path:
+            return exact
         if self._files is None:
             self._list()
-        return [each for each in self._by_name.get(path.rpartition("/")[2], ()) if each.endswith(f"/{path}")]
+        return exact + [each for each in self._by_name.get(path.rpartition("/")[2], ()) if each.endswith(f"/{path}")]
 
     def has(self, name: str) -> bool:
         """Whether the name stands anywhere as a word of its own; True where there is too much to look through."""
