@@ -100,6 +100,9 @@ _GOES_ON = re.compile(
 """How a sentence begins that goes on with what the one before it was about."""
 
 _NOT = re.compile(r"\b(?:not|never|no longer|n't|without|neither|nor)\b|n't\b", re.IGNORECASE)
+_AHEAD = ("@", "#", "[", "template", "//", "/*", "*", "--")
+"""How lines begin that stand before what they are about."""
+
 _JOINED = re.compile(
     r"^\W*(?:(?:is|are|lives|lies|found|stands|defined|declared|implemented|located|starts|begins|in|at|on|"
     r"the|file|see|from|within|inside|here|comes|which|method|function|class)\b\W*)*$",
@@ -222,7 +225,7 @@ def look_up(text: str, workspace: WorkspaceText, known: str = "", *, outside: fr
             last = _bound(sentence, there, good)
         elif not _GOES_ON.match(sentence):
             last = None
-        elif last is not None:
+        elif last is not None and not proposal:
             for kind, what, issue in _not_inside(sentence, there, last):
                 told(kind, what, issue)
         if len(faults) >= MAX_FAULTS:
@@ -371,7 +374,7 @@ def _bound(
 def _not_inside(
     sentence: str, names: Sequence[_Name], bound: _Bound, *, surely: bool = False
 ) -> Iterator[tuple[Kind, str, str]]:
-    """Names of a sentence that the code it is about does not have: the definition, or where it tells of no call the file.
+    """Names of a sentence that the code it is about does not have: the definition, or the file.
 
     A sentence that denies something, and names that are told to be elsewhere, are left alone, but for what is `surely`
     said.
@@ -456,17 +459,17 @@ def _window(place: _Place, lines: Sequence[str]) -> str:
 def _block(lines: Sequence[str], begin: int) -> list[str]:
     """The lines from one on that belong to it: those that are indented more, and the closing one.
 
-    A decorator or attribute belongs to what follows it.
+    A comment, a decorator or an attribute belongs to what follows it.
     """
     indent = _indent(lines[begin])
     found = [lines[begin]]
-    inside = not lines[begin].lstrip().startswith(("@", "#[", "[", "template"))
+    inside = not lines[begin].lstrip().startswith(_AHEAD)
     for line in lines[begin + 1 : begin + MAX_BLOCK]:
         text = line.strip()
-        if text and _indent(line) <= indent and text[0] not in ")}]:{" and not text.startswith(("end", "->")):
+        if text and _indent(line) <= indent and text[0] not in ")}]:{" and not text.startswith(("end", "->", "where")):
             if inside:
                 break
-            inside = not text.startswith(("@", "#[", "["))
+            inside = not text.startswith(_AHEAD)
         found.append(line)
     return found
 
