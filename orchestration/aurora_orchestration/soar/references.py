@@ -400,7 +400,7 @@ def _inside(sentence: str, names: Sequence[_Name]) -> Iterator[_Name]:
 
 def _body(place: _Place, lines: Sequence[str]) -> str:
     """The lines of a place and those near it, and of a single line the block that it begins."""
-    block = _block(lines, place.first - 1) if place.first == place.last else ()
+    block = block_of(lines, place.first - 1) if place.first == place.last else ()
     return "\n".join((_window(place, lines), *block))
 
 
@@ -456,7 +456,7 @@ def _window(place: _Place, lines: Sequence[str]) -> str:
     return "\n".join(lines[max(0, place.first - 1 - NEAR) : place.last + NEAR])
 
 
-def _block(lines: Sequence[str], begin: int) -> list[str]:
+def block_of(lines: Sequence[str], begin: int) -> list[str]:
     """The lines from one on that belong to it: those that are indented more, and the closing one.
 
     A comment, a decorator or an attribute belongs to what follows it.

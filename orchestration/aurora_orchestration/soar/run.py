@@ -9,6 +9,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from aurora_memory.documents import CitedSpan
 from aurora_orchestration.agents.executors.dispatch import Executors
 from aurora_orchestration.agents.executors.git_guard import GitGuard, guard_of
 from aurora_orchestration.conversations.log_writer import ConversationLog
@@ -27,6 +28,7 @@ from aurora_orchestration.soar.answer_cache import CachedAnswer
 from aurora_orchestration.soar.assess import as_asked, assess, at_least
 from aurora_orchestration.soar.calibration import examples_told
 from aurora_orchestration.soar.checkpoint import Checkpoint
+from aurora_orchestration.soar.cited_spans import drifted_of, spans_of
 from aurora_orchestration.soar.collect import collect
 from aurora_orchestration.soar.direct import answer_directly
 from aurora_orchestration.soar.follow_up import follow_up, with_givens
@@ -208,11 +210,12 @@ class Run:
             self.trace.notice(*notices)
             found["query"] = guarded.query
             found["redactions"] = [{"kind": each.kind, "count": each.count} for each in guarded.redactions]
-            cached = None
+            cached, said = None, ""
             # An unattended run is there to do something: what another one did is no work.
             again = request.mode != "headless" and not request.dry_run
             if again and request.verification is None and not request.flags:
-                cached = await asyncio.to_thread(self.store.answers.find, guarded.query, services.now())
+                cached, said = await asyncio.to_thread(self.store.answers.find, guarded.query, services.now())
+            self.trace.notice(*([said] if said else []))
             if cached is None and not free:
                 level = classify(guarded.query, settings.complexity.keyword_classifier).complexity
                 found["estimated_cost_usd"] = await self._check_budget(level)
@@ -296,12 +299,37 @@ class Run:
             else:
                 memory, settings = self.services.memory, self.settings.retrieval
                 context = await retrieve(query, memory, assessment, settings, tell=self.trace.tell)
+                context = await self._told_of_drift(context)
                 if self._continuation is not None:
                     context = with_givens(context, self._continuation.given)
             self.set(context=context)
             found.update(logged.retrieved(context))
             found["context_budget"] = context.budget
         return context
+
+    async def _told_of_drift(self, context: ContextBundle) -> ContextBundle:
+        """The context, with what it says of patterns whose cited lines have changed since."""
+        rows = [chunk.row for chunk in context.chunks if chunk.type == "reas"]
+        cites = await self.services.memory.cites(rows) if rows else {}
+        workspace = WorkspaceText(self.services.workspace)
+        chunks = list(context.chunks)
+        for number, chunk in enumerate(chunks):
+            places = await asyncio.to_thread(drifted_of, cites.get(chunk.row, ()), workspace)
+            if places:
+                told = f"drifted: {', '.join(places[:3])} changed since this was learned"
+                chunks[number] = replace(chunk, content=f"({told})\n{chunk.content}")
+                self.trace.notice(f"{chunk.id} has {told}")
+        return replace(context, chunks=tuple(chunks))
+
+    async def cited_spans(self) -> tuple[CitedSpan, ...]:
+        """The lines that the answer rests on, as they were when it was worked out; none where that is not known."""
+        context, files = self.record.context, self.file_digests
+        if context is None or files is None or not self.record.answer:
+            return ()
+        workspace = WorkspaceText(self.services.workspace)
+        found = await asyncio.to_thread(spans_of, [self.record.answer], context, workspace)
+        # What was saved while agents were at work is not what they saw.
+        return (found or ()) if await asyncio.to_thread(self.store.answers.digests, context) == files else ()
 
     async def _from_memory(self, cached: CachedAnswer) -> bool:
         """Give a cached answer, if the session does not ask for another and memory still has its pattern."""
