@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from aurora_indexer.files.scan import known_by_name
 from aurora_orchestration.soar.concepts import PROCESS, telling
 
 MAX_PARTS = 12
@@ -26,12 +27,12 @@ def named_in(question: str) -> Iterator[str]:
     seen: set[str] = set()
     for match in _CODE.finditer(question):
         name = (match[1] or match[2]).strip("() ")
-        last = re.split(r"\.|::|#", name)[-1] if not _PATH.fullmatch(name) else name
+        last = re.split(r"\.|::|#", name)[-1] if not known_by_name(name) else name
         if last and last.lower() not in seen:
             seen.add(last.lower())
             yield last
     for match in _PATH.finditer(question):
-        if match[0].lower() not in seen:
+        if match[0].lower() not in seen and known_by_name(match[0].rpartition("/")[2]):
             seen.add(match[0].lower())
             yield match[0]
 

@@ -40,7 +40,7 @@ _DASH = r"\s*(?:[-–—]|to|through|until)\s*"
 _PLACE = re.compile(
     rf"(?<![\w/:.@])(?:code:)?(?P<file>{_PATH})(?::[A-Za-z_][\w.]*)?(?::L?|\#L)(?P<first>\d{{1,9}})"
     rf"(?:\s?[-–]\s?L?(?P<last>\d{{1,9}}))?(?![\w.]*\w)"
-    rf"|\blines?\s+(?P<first2>\d{{1,9}})(?:{_DASH}(?P<last2>\d{{1,9}}))?\s+(?:of|in)\s+`?(?P<file2>{_PATH})"
+    rf"|\b[Ll]ines?\s+(?P<first2>\d{{1,9}})(?:{_DASH}(?P<last2>\d{{1,9}}))?\s+(?:of|in)\s+`?(?P<file2>{_PATH})"
     rf"|(?<![\w/:.@])(?P<file3>{_DOTTED})`?\s*[,(]?\s*(?:at\s+|on\s+)?lines?\s+(?P<first3>\d{{1,9}})"
     rf"(?:{_DASH}(?P<last3>\d{{1,9}}))?"
 )
@@ -218,7 +218,7 @@ def look_up(text: str, workspace: WorkspaceText, known: str = "", *, outside: fr
                 if lost is not None:
                     missing.add(name)
                     told("name", name.text, f"`{lost}` stands nowhere in the workspace")
-        there = [name for name in names if name not in missing]
+        there = [name for name in names if name not in missing and (not proposal or not _lost(name, workspace, known))]
         for kind, what, issue in _misplaced(sentence, there, good):
             told(kind, what, issue)
         if places:
