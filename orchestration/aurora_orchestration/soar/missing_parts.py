@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from aurora_indexer.files.scan import known_by_name
 from aurora_orchestration.soar.concepts import PROCESS, telling
+from aurora_orchestration.soar.references import bounded
 
 MAX_PARTS = 12
 TELLING = 3
@@ -39,6 +40,7 @@ def named_in(question: str) -> Iterator[str]:
 
 def missing_parts(question: str, answer: str) -> tuple[tuple[str, ...], int]:
     """The parts of a question that its answer says nothing of, and how many parts it has."""
+    question, answer = bounded(question), bounded(answer)
     parts: list[tuple[str, bool]] = []
     lowered, said = answer.lower(), telling(answer)
     names = list(named_in(question))[:MAX_PARTS]

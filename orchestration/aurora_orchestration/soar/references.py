@@ -11,7 +11,7 @@ import keyword
 import re
 import sys
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import Literal
 
 from msgspec import Struct
@@ -28,7 +28,10 @@ MAX_MEANT = 50
 
 MAX_TEXT = 100_000
 MAX_FAULTS = 40
-MAX_NAMES = 200
+MAX_NAMES = 300
+MAX_IN_ONE = 60
+"""Places, and names, of one sentence that are looked up."""
+
 _FAR = 60
 """Characters between a name and a place from which on they are not taken to belong together."""
 
@@ -48,6 +51,8 @@ _BARE_PATH = re.compile(
     r"(?<![\w/:.@`-])`?(?P<file>(?:[\w.@+-]+/)+[\w.@+-]+\.[A-Za-z]\w{0,5}|[\w-]+\.[A-Za-z]\w{0,5})`?(?![\w/(-])"
 )
 _FENCE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
+_DATA = re.compile(r"\S{400,}")
+_GAP = re.compile(r"[^\S\n]{20,}")
 _QUOTED = re.compile(r"`([^`\n]{1,200})`")
 _WRITTEN = re.compile(
     r"(?<![\w.`/$-])(?P<name>(?:[A-Za-z_]\w*\.)*(?:[A-Za-z]\w*_\w+|_\w*[A-Za-z]\w*"
@@ -184,7 +189,7 @@ def look_up(text: str, workspace: WorkspaceText, known: str = "", *, outside: fr
     `known` is text whose names need not stand in the workspace (the question, what was observed elsewhere); files in
     `outside` are no files of it (conversation logs).
     """
-    text = _FENCE.sub(lambda block: " " * len(block[0]), text[:MAX_TEXT])
+    text = _FENCE.sub(" ", bounded(text))
     count = 0
     faults: dict[tuple[str, str], Fault] = {}
     last: _Bound | None = None
@@ -192,9 +197,14 @@ def look_up(text: str, workspace: WorkspaceText, known: str = "", *, outside: fr
     def told(kind: Kind, what: str, issue: str) -> None:
         faults.setdefault((kind, what), Fault(kind, what, issue))
 
-    for sentence in sentences(text):
-        places = list(_places(sentence))
-        names = list(_names(sentence, places))
+    said = [(sentence, list(islice(_places(sentence), MAX_IN_ONE))) for sentence in sentences(text)]
+    named = (name for sentence, places in said for name in islice(_names(sentence, places), MAX_IN_ONE))
+    every = (part for name in named for part in _telling(name, known))
+    wanted = list(dict.fromkeys(every))
+    workspace.look_for(wanted[:MAX_NAMES])
+    known = "\n".join((known, *wanted[MAX_NAMES:]))  # not looked at, and so not held against anybody
+    for sentence, places in said:
+        names = list(islice(_names(sentence, places), MAX_IN_ONE))
         good: list[tuple[_Place, list[tuple[str, list[str]]]]] = []
         for place in places:
             if place.file in outside or (not known_by_name(place.file) and not workspace.files_named(place.file)):
@@ -213,7 +223,7 @@ def look_up(text: str, workspace: WorkspaceText, known: str = "", *, outside: fr
                 count += 1
                 if file not in outside and file.lower() not in known.lower() and not workspace.files_named(file):
                     told("place", file, f"there is no file {file}")
-            for name in names[:MAX_NAMES]:
+            for name in names:
                 lost = _lost(name, workspace, known)
                 if lost is not None:
                     missing.add(name)
@@ -231,6 +241,11 @@ def look_up(text: str, workspace: WorkspaceText, known: str = "", *, outside: fr
         if len(faults) >= MAX_FAULTS:
             break
     return LookedUp(count, tuple(faults.values())[:MAX_FAULTS])
+
+
+def bounded(text: str) -> str:
+    """A text that patterns take linear time for: cut, without words and gaps that nobody would read."""
+    return _GAP.sub(" ", _DATA.sub(" ", text[:MAX_TEXT]))
 
 
 def sentences(text: str) -> Iterator[str]:
@@ -309,14 +324,14 @@ def _without_strings(code: str) -> str:
 
 def _lost(name: _Name, workspace: WorkspaceText, known: str) -> str | None:
     """The part of a name that stands nowhere, if there is one."""
+    return next((part for part in _telling(name, known) if not workspace.has(part)), None)
+
+
+def _telling(name: _Name, known: str) -> Iterator[str]:
+    """The parts of a name that have to stand somewhere: none of a library's, nor what is known without looking."""
     if name.parts and name.parts[0] in sys.stdlib_module_names and len(name.parts) > 1:
-        return None
-    for part in name.parts:
-        if len(part) < 3 or part in _OUTSIDE or part in known:
-            continue
-        if not workspace.has(part):
-            return part
-    return None
+        return
+    yield from (part for part in name.parts if len(part) >= 3 and part not in _OUTSIDE and part not in known)
 
 
 def _lines_of(place: _Place, workspace: WorkspaceText) -> tuple[list[tuple[str, list[str]]], str]:

@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from aurora_memory.tokens import terms, words
 from aurora_orchestration.soar.concepts import OPPOSITES
-from aurora_orchestration.soar.references import sentences
+from aurora_orchestration.soar.references import bounded, sentences
 
 MAX_SENTENCES = 120
 SAME = 0.75
@@ -165,4 +165,4 @@ def _said(sentence: str) -> _Said:
 
 
 def _without_code(text: str) -> str:
-    return re.sub(r"```.*?(?:```|\Z)", "\n", text, flags=re.DOTALL)
+    return re.sub(r"```.*?(?:```|\Z)", "\n", bounded(text), flags=re.DOTALL)

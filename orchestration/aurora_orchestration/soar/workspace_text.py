@@ -6,6 +6,7 @@ Reads at most what its bounds allow; what lies beyond them counts as not looked 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from pathlib import Path
 
 from aurora_indexer.files.ignore import IgnoreRules
@@ -21,7 +22,7 @@ _CUT = re.compile(r"\r\n|\n|\r")
 
 
 class WorkspaceText:
-    """The files below `root`, read as they are asked for and kept. All methods block: call them in a thread.
+    """The files below `root`, read as they are asked for by name and kept. All methods block: call them in a thread.
 
     What the workspace's ignore rules leave out is read where an answer names it, and not looked through for names.
     """
@@ -58,24 +59,28 @@ class WorkspaceText:
     def has(self, name: str) -> bool:
         """Whether the name stands anywhere as a word of its own; True where there is too much to look through."""
         if name not in self._names:
-            self._names[name] = self._look_for(name)
+            self.look_for([name])
         return self._names[name]
 
-    def _look_for(self, name: str) -> bool:
+    def look_for(self, names: Iterable[str]) -> None:
+        """Look several names up at once, for `has`: every file is read once, and not kept."""
+        wanted = {name: name.encode() for name in names if name not in self._names}
+        if not wanted:
+            return
         if self._files is None:
             self._list()
         assert self._files is not None
-        wanted, left = name.encode(), MAX_READ
-        if len(self._files) >= MAX_FILES:
-            return True
+        left = MAX_READ if len(self._files) < MAX_FILES else 0
         for file in self._files:
-            data = self._read(file)
+            data = self._texts[file] if file in self._texts else self._content(file)
             left -= len(data or b"")
-            if left < 0:
-                return True
-            if data is not None and _stands_in(wanted, data):
-                return True
-        return any(wanted.decode() in part for file in self._files for part in re.split(r"[/.]", file))
+            if left < 0 or not wanted:
+                break
+            parts = set(re.split(r"[/.]", file))
+            for name in [name for name, word in wanted.items() if name in parts or _stands_in(word, data or b"")]:
+                self._names[name] = True
+                del wanted[name]
+        self._names |= dict.fromkeys(wanted, left < 0)
 
     def _list(self) -> None:
         found: list[str] = []

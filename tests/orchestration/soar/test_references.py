@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
@@ -93,6 +94,22 @@ def test_nothing_outside_of_the_workspace_is_read(tmp_path: Path, workspace: Wor
     assert workspace.lines("../secret.py") is None
     assert workspace.lines("src/link.py") is None
     assert workspace.lines("src/\0app.py") is None
+
+
+@pytest.mark.parametrize(
+    "piece", ["a", "a/", "`a`", "a.b(", "(  ", "x is not ", "a.py:1 ", "```", "line 1 of ", "a_b "]
+)
+def test_any_text_is_looked_up_in_time_that_grows_with_it(piece: str, workspace: WorkspaceText) -> None:
+    def seconds(length: int) -> float:
+        text = piece * (length // len(piece))
+        begun = time.process_time()
+        look_up(text, workspace)
+        list(self_contradictions([text]))
+        missing_parts(text, text)
+        return time.process_time() - begun
+
+    seconds(1_000)
+    assert seconds(40_000) < 30 * max(seconds(4_000), 0.02)
 
 
 @pytest.mark.parametrize(
