@@ -7,7 +7,7 @@ BASE ?= origin/main
 SECONDS ?= 300
 QUERY ?= where is a file split into chunks
 
-.PHONY: run test torture mutate docs docs-site lock e2e e2e-vscode vsix vsix-bundled check bench bench-cold bench-recall bench-scale bench-manifest bench-deliverables bench-soar clean
+.PHONY: run test torture mutate docs docs-site lock e2e e2e-vscode vsix vsix-bundled check bench bench-cold bench-recall bench-scale bench-manifest bench-deliverables bench-soar bench-reasoning clean
 
 $(VENV)/.run: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -20,7 +20,10 @@ $(VENV)/.dev: pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]' $(if $(LOCKED),-c requirements-dev.lock)
 	touch $@ $(VENV)/.run
 
-$(VENV)/.docs: $(VENV)/.dev
+$(VENV)/.bench-reasoning: $(VENV)/.dev
+	$(BIN)/python -m tests.benchmarks.reasoning $(if $(REPOS),--repos $(REPOS))
+
+docs: $(VENV)/.dev
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[docs]' $(if $(LOCKED),-c requirements-dev.lock)
 	touch $@
 

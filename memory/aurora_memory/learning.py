@@ -21,6 +21,7 @@ from msgspec import Struct
 from aurora_memory import StoreError
 from aurora_memory.document_builder import reasoning_document
 from aurora_memory.documents import (
+    CitedSpan,
     Complexity,
     ConversationLogReference,
     PatternSubgoal,
@@ -76,7 +77,8 @@ class FinishedRun(Struct, frozen=True, kw_only=True):
     """Finished run of the orchestrator, as far as memory learns from it. `at` in Unix seconds, `score` in [0, 1].
 
     `id` is the query id; a run reported twice teaches once. `pattern` and `tags` are those a language model gave
-    (§6.3.7); without them they are told from the words. `subgoals` are empty where nothing was decomposed.
+    (§6.3.7); without them they are told from the words. `subgoals` are empty where nothing was decomposed; `cites`
+    are the lines that the answer rests on.
     """
 
     id: str
@@ -94,6 +96,7 @@ class FinishedRun(Struct, frozen=True, kw_only=True):
     log: ConversationLogReference | None = None
     pattern: str | None = None
     tags: Tags | None = None
+    cites: tuple[CitedSpan, ...] = ()
 
 
 class Lesson(Struct, frozen=True):
@@ -268,6 +271,7 @@ def _document(run: FinishedRun, *, is_pattern: bool, flagged: bool) -> Reasoning
         tool_sequence=run.tool_sequence or tuple(tools)[:1000],
         success_score=run.score,
         verification_option=run.verification_option,
+        cites=run.cites,
     )
     return reasoning_document(
         pattern,

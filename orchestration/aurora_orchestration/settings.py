@@ -413,6 +413,13 @@ class HeadlessSettings(Struct, frozen=True, kw_only=True):
     """What the notes say once the goal is met."""
     budget_exceeded_signal: str = "BUDGET_EXCEEDED"
     """What the notes say once the budget is spent."""
+    allow_push: Annotated[bool, ONLY_LOWER] = False
+    """Whether their agents may push."""
+    allow_merge: Annotated[bool, ONLY_LOWER] = False
+    """Whether their agents may merge other branches, or pull."""
+    allow_checkout: Annotated[bool, ONLY_LOWER] = False
+    """Whether their agents may switch to other branches, make, move or delete them. A run that ends an iteration on
+    another branch is over all the same."""
 
 
 class FileNaming(Struct, frozen=True, kw_only=True):

@@ -234,11 +234,12 @@ class Output(Struct, frozen=True, kw_only=True):
 
 
 class AgentMetadata(Struct, frozen=True, kw_only=True):
-    """Facts on how an agent worked."""
+    """Facts on how an agent worked. `exit_code` is its process's; None where it has none here."""
 
     tools_used: tuple[str, ...] = ()
     duration_ms: float = 0.0
     model_used: str | None = None
+    exit_code: int | None = None
 
 
 class AgentResponse(Struct, frozen=True, kw_only=True):

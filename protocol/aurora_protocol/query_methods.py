@@ -138,13 +138,18 @@ class TokenCounts(Wire, frozen=True, kw_only=True):
 
 
 class QueryStep(Wire, frozen=True, kw_only=True):
-    """A subgoal that an agent worked on; `tries` of it, `done` where an answer could be made of what it gave."""
+    """A subgoal that an agent worked on; `tries` of it, `done` where an answer could be made of what it gave.
+
+    `error` is why it failed, in one line; `exit_code` that of the agent's process, where it was one.
+    """
 
     id: str
     description: str
     agent: str
     done: bool
     tries: int = 1
+    error: str | None = None
+    exit_code: int | None = None
 
 
 class QueryResult(Wire, frozen=True, kw_only=True):

@@ -36,7 +36,7 @@ async def finalize(run: Run, *, limited: bool) -> RunRecord:
     run.record = trace.added_to(run.record)
     trace.deliverable.end(run.record, limited=limited)
     await asyncio.gather(
-        _safely(run, "keep the answer", asyncio.to_thread(run.store.answers.keep, run.record, run.file_digests)),
+        _safely(run, "keep the answer", _keep(run)),
         _safely(run, "count the query", _settle(run)),
         _safely(run, "record the deliverable", trace.deliverable.close()),
     )
@@ -72,7 +72,8 @@ async def _record(run: Run) -> None:
             trace.tell("record", "in_progress")
             await trace.written()
             reference = await asyncio.to_thread(_reference, trace.log, run.record)
-            learned = await run.services.memory.learn(replace(lesson, log=reference))
+            cites = await run.cited_spans() if lesson.score >= threshold else ()
+            learned = await run.services.memory.learn(replace(lesson, log=reference, cites=cites))
             run.set(learned=learned)
             kept = learned.reasoning_id is not None
             why = "stored for later" if kept else "not stored"
@@ -113,6 +114,11 @@ async def _respond(run: Run) -> None:
             },
         )
         trace.tell("respond", "complete")
+
+
+async def _keep(run: Run) -> None:
+    spans = await run.cited_spans()
+    await asyncio.to_thread(run.store.answers.keep, run.record, run.file_digests, spans)
 
 
 async def _settle(run: Run) -> None:

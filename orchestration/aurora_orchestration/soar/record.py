@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from aurora_memory.documents import ConversationLogReference, PatternSubgoal, ToolUse
-from aurora_memory.learning import FinishedRun, Retrieved
+from aurora_memory.learning import POLICY, FinishedRun, Retrieved
 from aurora_orchestration.run_record import RunRecord
 from aurora_orchestration.soar.claims import cited, doubtful, usable
 from aurora_orchestration.types import ContextBundle, SubgoalResult
 
 FAILED = 0.49
 """The most that a run whose plan never passed is learned with: it failed, however well its last plan was."""
+
+KEPT = POLICY.kept_score
+"""Below this score a run has failed."""
 
 _MAX_TOOLS = 100
 _MAX_SEQUENCE = 1000
@@ -26,6 +29,8 @@ def lesson_of(run: RunRecord, log: ConversationLogReference | None = None) -> Fi
     score = judged(run)
     if score is None or run.context is None or run.from_memory is not None:
         return None
+    if run.mode == "headless" and score < KEPT:
+        return None  # one step of a loop, whose next one names the same goal: no kind of question has failed
     if run.state in ("cancelled", "interrupted", "blocked", "no_provider", "dry_run"):
         return None
     done = [result for result in run.results if usable(result)]

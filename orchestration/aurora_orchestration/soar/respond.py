@@ -62,12 +62,9 @@ def respond(synthesis: Synthesis, results: Sequence[SubgoalResult], settings: Sc
     if score < settings.pass_threshold:
         warning = f"Low confidence ({score:.2f}): check the points below before you rely on this answer."
         caveats = (warning, *issues)
-    elif (
-        score < settings.cache_threshold
-        or len(done) < len(results)
-        or any(map(doubtful, results))
-        or synthesis.untraced
-    ):
+    elif score < settings.cache_threshold:
+        caveats = (f"Partial success (score {score:.2f}): not kept as a pattern, check what matters.", *issues)
+    elif len(done) < len(results) or any(map(doubtful, results)) or synthesis.untraced:
         caveats = issues
     whole = score >= settings.pass_threshold and len(done) == len(results)
     return Response(

@@ -9,7 +9,9 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from aurora_memory.documents import CitedSpan
 from aurora_orchestration.agents.executors.dispatch import Executors
+from aurora_orchestration.agents.executors.git_guard import GitGuard, guard_of
 from aurora_orchestration.conversations.log_writer import ConversationLog
 from aurora_orchestration.guardrails.audit import guard_noted
 from aurora_orchestration.guardrails.cost_estimate import estimate, tokens_of
@@ -26,12 +28,13 @@ from aurora_orchestration.soar.answer_cache import CachedAnswer
 from aurora_orchestration.soar.assess import as_asked, assess, at_least
 from aurora_orchestration.soar.calibration import examples_told
 from aurora_orchestration.soar.checkpoint import Checkpoint
+from aurora_orchestration.soar.cited_spans import drifted_of, spans_of
 from aurora_orchestration.soar.collect import collect
 from aurora_orchestration.soar.direct import answer_directly
 from aurora_orchestration.soar.follow_up import follow_up, with_givens
 from aurora_orchestration.soar.keywords import classify
 from aurora_orchestration.soar.plan import option_for, plan
-from aurora_orchestration.soar.respond import from_context, from_results, respond
+from aurora_orchestration.soar.respond import MAX_LISTED, from_context, from_results, respond
 from aurora_orchestration.soar.retrieve import retrieve
 from aurora_orchestration.soar.route import route
 from aurora_orchestration.soar.run_deliverable import RunDeliverable
@@ -41,6 +44,8 @@ from aurora_orchestration.soar.services import Services
 from aurora_orchestration.soar.sessions import Continuation
 from aurora_orchestration.soar.stages import Stage
 from aurora_orchestration.soar.synthesize import synthesize
+from aurora_orchestration.soar.verify_synthesis import references_of
+from aurora_orchestration.soar.workspace_text import WorkspaceText
 from aurora_orchestration.types import (
     Agent,
     AskUser,
@@ -205,9 +210,12 @@ class Run:
             self.trace.notice(*notices)
             found["query"] = guarded.query
             found["redactions"] = [{"kind": each.kind, "count": each.count} for each in guarded.redactions]
-            cached = None
-            if request.verification is None and not request.dry_run and not request.flags:
-                cached = await asyncio.to_thread(self.store.answers.find, guarded.query, services.now())
+            cached, said = None, ""
+            # An unattended run is there to do something: what another one did is no work.
+            again = request.mode != "headless" and not request.dry_run
+            if again and request.verification is None and not request.flags:
+                cached, said = await asyncio.to_thread(self.store.answers.find, guarded.query, services.now())
+            self.trace.notice(*([said] if said else []))
             if cached is None and not free:
                 level = classify(guarded.query, settings.complexity.keyword_classifier).complexity
                 found["estimated_cost_usd"] = await self._check_budget(level)
@@ -270,6 +278,11 @@ class Run:
             return as_asked(assessment, self.request.verification)
         session = self._continuation
         wanted = [session.option] if session is not None and session.option is not None else []
+        if self.request.mode == "headless":
+            # What it is to do takes agents, whatever its words are like. An iteration that failed is no kind of
+            # question: it would make all that follow, which name the same goal, as expensive as can be.
+            level = at_least(assessment, [*wanted, "option_a"])
+            return level if level.verification != "none" else replace(level, verification="option_a")
         if assessment.verification != "none" and await self.services.memory.difficult(self.record.query):
             self.trace.notice("questions like this one failed before: it is verified at the highest level")
             wanted.append("option_c")
@@ -286,12 +299,37 @@ class Run:
             else:
                 memory, settings = self.services.memory, self.settings.retrieval
                 context = await retrieve(query, memory, assessment, settings, tell=self.trace.tell)
+                context = await self._told_of_drift(context)
                 if self._continuation is not None:
                     context = with_givens(context, self._continuation.given)
             self.set(context=context)
             found.update(logged.retrieved(context))
             found["context_budget"] = context.budget
         return context
+
+    async def _told_of_drift(self, context: ContextBundle) -> ContextBundle:
+        """The context, with what it says of patterns whose cited lines have changed since."""
+        rows = [chunk.row for chunk in context.chunks if chunk.type == "reas"]
+        cites = await self.services.memory.cites(rows) if rows else {}
+        workspace = WorkspaceText(self.services.workspace)
+        chunks = list(context.chunks)
+        for number, chunk in enumerate(chunks):
+            places = await asyncio.to_thread(drifted_of, cites.get(chunk.row, ()), workspace)
+            if places:
+                told = f"drifted: {', '.join(places[:3])} changed since this was learned"
+                chunks[number] = replace(chunk, content=f"({told})\n{chunk.content}")
+                self.trace.notice(f"{chunk.id} has {told}")
+        return replace(context, chunks=tuple(chunks))
+
+    async def cited_spans(self) -> tuple[CitedSpan, ...]:
+        """The lines that the answer rests on, as they were when it was worked out; none where that is not known."""
+        context, files = self.record.context, self.file_digests
+        if context is None or files is None or not self.record.answer:
+            return ()
+        workspace = WorkspaceText(self.services.workspace)
+        found = await asyncio.to_thread(spans_of, [self.record.answer], context, workspace)
+        # What was saved while agents were at work is not what they saw.
+        return (found or ()) if await asyncio.to_thread(self.store.answers.digests, context) == files else ()
 
     async def _from_memory(self, cached: CachedAnswer) -> bool:
         """Give a cached answer, if the session does not ask for another and memory still has its pattern."""
@@ -349,11 +387,15 @@ class Run:
         """A simple question: one call with what memory gave, no verification (§3.2)."""
         async with self.trace.phase("synthesize", route="direct") as found:
             synthesis = await answer_directly(self.record.query, context, llm, tell=self.trace.tell)
+            looked_up = await asyncio.to_thread(
+                references_of, self.record.query, synthesis.answer, (), context, WorkspaceText(self.services.workspace)
+            )
             self.set(
                 state="complete",
                 answer=synthesis.answer,
                 synthesis=synthesis,
                 because="answered directly: simple questions are not verified",
+                caveats=tuple(f"Not so: {fault.issue}" for fault in looked_up.faults[:MAX_LISTED]),
             )
             found.update(logged.synthesized(synthesis, ()))
 
@@ -414,6 +456,26 @@ class Run:
         self, planned: Plan, routing: RoutingPlan, context: ContextBundle, solving: Llm, judge: Llm
     ) -> None:
         """Phase 6."""
+        guard = None
+        if self.request.mode == "headless":
+            folder = Path(self.services.home, "headless", self.record.id)
+            settings, trusted = self.settings.headless, self.services.trusted
+            guard = await guard_of(self.services.workspace, folder, settings, trusted=trusted)
+        try:
+            await self._agents_work(planned, routing, context, solving, judge, guard)
+        finally:
+            if guard is not None:
+                await asyncio.shield(asyncio.to_thread(guard.remove))
+
+    async def _agents_work(
+        self,
+        planned: Plan,
+        routing: RoutingPlan,
+        context: ContextBundle,
+        solving: Llm,
+        judge: Llm,
+        guard: GitGuard | None,
+    ) -> None:
         services, trace = self.services, self.trace
         executors = AgentCache(
             Executors(
@@ -423,6 +485,7 @@ class Run:
                 services.environ,
                 services.now,
                 trusted=services.trusted,
+                guard=guard,
             ),
             self.store.agent_answers(self.record.id),
         )
@@ -457,6 +520,7 @@ class Run:
                     scoring,
                     complexity=planned.complexity,
                     tell=trace.tell,
+                    workspace=WorkspaceText(self.services.workspace),
                 )
                 found.update(logged.synthesized(synthesis, results))
         except LlmError as error:

@@ -135,6 +135,8 @@ def _step(result: SubgoalResult) -> QueryStep:
         agent=result.response.agent_id,
         done=usable(result),
         tries=len(result.tries),
+        error=result.skipped or result.response.error,
+        exit_code=result.response.metadata.exit_code,
     )
 
 
