@@ -20,10 +20,7 @@ $(VENV)/.dev: pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]' $(if $(LOCKED),-c requirements-dev.lock)
 	touch $@ $(VENV)/.run
 
-$(VENV)/.bench-reasoning: $(VENV)/.dev
-	$(BIN)/python -m tests.benchmarks.reasoning $(if $(REPOS),--repos $(REPOS))
-
-docs: $(VENV)/.dev
+$(VENV)/.docs: $(VENV)/.dev
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[docs]' $(if $(LOCKED),-c requirements-dev.lock)
 	touch $@
 
@@ -77,6 +74,9 @@ bench-deliverables: $(VENV)/.dev
 
 bench-soar: $(VENV)/.dev
 	$(BIN)/python -m tests.benchmarks.orchestrator
+
+bench-reasoning: $(VENV)/.dev
+	$(BIN)/python -m tests.benchmarks.reasoning $(if $(REPOS),--repos $(REPOS))
 
 docs: $(VENV)/.dev
 	$(BIN)/python -m docs.generate

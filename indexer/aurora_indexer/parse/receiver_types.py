@@ -151,8 +151,8 @@ class ReceiverTypes:
 
     def _declared(self, owner_at: Callable[[int], int]) -> None:
         """What headers say: the types of Go's parameters and fields, and what functions return."""
-        for match in _GO_LITERAL.finditer(self._bare) if self._language == "go" else ():
-            self._parameters(owner_at(match.start()), match.end(), self._bare.find(b")", match.end()) + 1)
+        for literal in _GO_LITERAL.finditer(self._bare) if self._language == "go" else ():
+            self._parameters(owner_at(literal.start()), literal.end(), self._bare.find(b")", literal.end()) + 1)
         returns = _RETURNS.get(self._language)
         for n, definition in enumerate(self._definitions):
             start, end = definition.head, min(definition.header_end, definition.head + _MAX_HEADER)
@@ -164,9 +164,9 @@ class ReceiverTypes:
                     self._returned[n] = match["type"] + b"()"
                     self._told.add((n, _RESULT))
             elif self._language == "go" and definition.kind == "struct":
-                for match in _GO_FIELD.finditer(self._bare, definition.header_end, definition.end):
-                    for name in match["names"].split(b","):
-                        self._note(n, b"." + name.strip(), match["type"] + b"()", told=True)
+                for field in _GO_FIELD.finditer(self._bare, definition.header_end, definition.end):
+                    for name in field["names"].split(b","):
+                        self._note(n, b"." + name.strip(), field["type"] + b"()", told=True)
 
     def _parameters(self, owner: int, start: int, end: int) -> None:
         for match in _GO_PARAMETER.finditer(self._bare, start, end):
