@@ -345,15 +345,27 @@ class Usage(Struct, frozen=True, kw_only=True):
         return self.input_tokens + self.output_tokens + self.cache_read_tokens + self.cache_write_tokens
 
 
+Role = Literal["reasoning", "solving"]
+
+
+class Rate(Struct, frozen=True):
+    """US dollars per million tokens of a model, uncached."""
+
+    input: float
+    output: float
+
+
 class ModelCall(Struct, frozen=True, kw_only=True):
     """One paid (or replayed) call to a model. `cost_usd` is None where the price is not known; `role` is who asked.
+
+    `counted_usd` is what it counts with against limits: its cost, or at the prices of an unknown model.
 
     `key` names it in the run's journal, the same after an interruption.
     """
 
     phase: str
     purpose: str
-    role: Literal["reasoning", "solving"]
+    role: Role
     provider: str
     model: str
     usage: Usage
@@ -363,3 +375,4 @@ class ModelCall(Struct, frozen=True, kw_only=True):
     replayed: bool = False
     error: str | None = None
     key: str = ""
+    counted_usd: float = 0.0

@@ -120,10 +120,11 @@ def cost(result: Mapping[str, Any]) -> str:
     if not result.get("calls"):
         return "no model asked, no cost"
     unknown = result.get("unpriced_calls") or 0
-    if unknown == result["calls"]:
-        return f"{count(unknown, 'call')} of unknown price"
-    shown = f"${result.get('cost_usd') or 0.0:.4f}"
-    return f"{shown} and {count(unknown, 'call')} of unknown price" if unknown else shown
+    paid, counted = result.get("cost_usd") or 0.0, result.get("counted_usd") or 0.0
+    if not unknown:
+        return f"${paid:.4f}"
+    said = f"{count(unknown, 'call')} of unknown price (limits count ${max(0.0, counted - paid):.4f} for that)"
+    return said if unknown == result["calls"] else f"${paid:.4f} and {said}"
 
 
 def claim_lines(result: Mapping[str, Any]) -> list[str]:
@@ -157,6 +158,8 @@ def detail_lines(result: Mapping[str, Any]) -> list[str]:
             f"tokens: {tokens['total']:,} ({tokens.get('input', 0):,} in, {tokens.get('output', 0):,} out, "
             f"{tokens.get('cache_read', 0):,} cached) in {count(result.get('calls') or 0, 'call')}"
         )
+    if result.get("estimated_usd"):
+        lines.append(f"cost: {cost(result)}; ${result['estimated_usd']:.4f} were expected")
     if result.get("reasoning_id"):
         lines.append(f"kept as: {plain(str(result['reasoning_id']))}")
     if result.get("log"):

@@ -146,6 +146,8 @@ def facts(record: RunRecord) -> dict[str, Any]:
         "score": record.score,
         "confidence": record.confidence,
         "cost_usd": round(record.cost_usd, 6),
+        "counted_usd": round(record.counted_usd, 6),
+        "estimated_usd": round(record.estimated_usd, 6),
         "tokens": {
             "reasoning_llm": sum(call.usage.total for call in made if call.role == "reasoning"),
             "agents": sum(call.usage.total for call in made if call.role == "solving"),

@@ -118,7 +118,15 @@ async def _respond(run: Run) -> None:
 async def _settle(run: Run) -> None:
     record = run.record
     counted = record.state in ("complete", "partial", "failed") and record.from_memory is None and bool(record.calls)
-    await asyncio.to_thread(run.services.budget.end_run, record.id, query_counted=counted)
+    whole = counted and record.state != "failed" and not record.resumed
+    await asyncio.to_thread(
+        run.services.budget.end_run,
+        record.id,
+        query_counted=counted,
+        way=run.way if whole else "",
+        estimated=run.expected_usd,
+        usd=record.counted_usd,
+    )
 
 
 async def _finish_log(run: Run) -> None:
