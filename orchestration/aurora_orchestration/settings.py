@@ -375,7 +375,7 @@ class BudgetSettings(Struct, frozen=True, kw_only=True):
     enabled: bool = True
     """Whether spending is limited."""
     soft_limit_usd: Amount = 100.0
-    """From here on you are warned."""
+    """From here on you are asked before a question is paid for."""
     hard_limit_usd: Amount = 500.0
     """From here on calls are blocked."""
     period: Literal["daily", "weekly", "monthly"] = "monthly"
@@ -383,7 +383,7 @@ class BudgetSettings(Struct, frozen=True, kw_only=True):
     auto_reset: bool = True
     """Whether it starts over by itself."""
     warn_at_percent: Annotated[float, Meta(ge=0, le=100)] = 80.0
-    """You are warned at this part of the limit."""
+    """You are asked from this part of the soft limit on, in percent."""
     block_at_percent: Annotated[float, Meta(gt=0, le=1000)] = 100.0
     """Calls are blocked at this part of the limit."""
     allow_force_override: bool = False

@@ -161,7 +161,9 @@ def detail_lines(result: Mapping[str, Any]) -> list[str]:
     if result.get("estimated_usd"):
         lines.append(f"cost: {cost(result)}; ${result['estimated_usd']:.4f} were expected")
     if result.get("reasoning_id"):
-        lines.append(f"kept as: {plain(str(result['reasoning_id']))}")
+        runs = result.get("runs") or 0
+        alike = f" (with {count(runs - 1, 'run')} like it)" if runs > 1 else ""
+        lines.append(f"kept as: {plain(str(result['reasoning_id']))}{alike}")
     if result.get("log"):
         lines.append(f"log: {plain(str(result['log']))}")
     return lines

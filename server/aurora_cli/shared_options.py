@@ -22,7 +22,11 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 _PROVIDER = click.option("--llm-provider", metavar="NAME", help="Ask this provider, whatever is configured.")
 _MODEL = click.option("--llm-model", metavar="NAME", help="Ask this model, whatever is configured.")
-_FORCE = click.option("--force", is_flag=True, help="Go beyond the budget, where the configuration allows that.")
+_FORCE = click.option(
+    "--force",
+    is_flag=True,
+    help="Go beyond the budget's soft limit unasked, and beyond the hard one where the configuration allows that.",
+)
 
 
 def model_options(command: Command) -> Command:

@@ -12,10 +12,25 @@ _ALLOWED = "allow it with --force, or raise the limit: aurora config set cost_bu
 async def confirm(warning: str, ask_user: AskUser) -> None:
     """Ask whether to go on in spite of `warning`. Raises OverBudget where the answer is no, or nobody is there."""
     try:
-        answer = await ask_user(f"{warning}.\nGo on? [y/N]")
+        answer = await ask_user(question(warning))
     except Declined:
         answer = ""
     except Nobody:
-        raise OverBudget(f"{warning}; nobody is there to confirm that: {_ALLOWED}") from None
+        raise unconfirmed(warning) from None
     if answer.strip().lower() not in _YES:
-        raise OverBudget(f"{warning}; you did not go on, and nothing was asked")
+        raise declined(warning)
+
+
+def question(warning: str) -> str:
+    """What the user is asked."""
+    return f"{warning}.\nGo on? [y/N]"
+
+
+def unconfirmed(warning: str) -> OverBudget:
+    """Error where nobody is there to be asked."""
+    return OverBudget(f"{warning}; nobody is there to confirm that: {_ALLOWED}")
+
+
+def declined(warning: str) -> OverBudget:
+    """Error where the user would rather not."""
+    return OverBudget(f"{warning}; you did not go on, and nothing was asked")

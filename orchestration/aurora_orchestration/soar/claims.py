@@ -97,16 +97,34 @@ def traced(claims: Iterable[Claim], sources: Sources) -> tuple[tuple[Claim, ...]
 
 def cited(claims: Iterable[Claim], context: ContextBundle) -> frozenset[int]:
     """The rows of the chunks that claims rest on, by id or by lines."""
-    names = {source for claim in claims for source in claim.sources}
+    return _named({source for claim in claims for source in claim.sources}, context)
+
+
+def mentioned(texts: Iterable[str], context: ContextBundle) -> frozenset[int]:
+    """The rows of the chunks that texts name, by id or by lines: `src/a.py:17` is none of lines 1 to 9."""
+    texts = [text[:MAX_SUMMARY] for text in texts]
+    names = {each.removeprefix("./").rstrip(".,;") for text in texts for each in _NAMED.findall(text)}
+    whole = {chunk.id for chunk in context.chunks if any(_stands_in(chunk.id, text) for text in texts)}
+    return _named(names | whole, context)
+
+
+def _stands_in(name: str, text: str) -> bool:
+    """Whether an id stands in a text by itself, not as the beginning of a longer one."""
+    return re.search(rf"(?<![\w:/.-]){re.escape(name)}(?![\w:/-])", text) is not None
+
+
+def _named(names: set[str], context: ContextBundle) -> frozenset[int]:
+    """The rows of the chunks that have one of the ids, or lines that one of the places begins in."""
     places = [match for match in map(_LINES.match, names) if match is not None]
-    rows: set[int] = set()
-    for chunk in context.chunks:
-        if chunk.id in names or any(
+    return frozenset(
+        chunk.row
+        for chunk in context.chunks
+        if chunk.id in names
+        or any(
             place["file"] == chunk.file and chunk.line_start <= int(place["start"]) <= chunk.line_end
             for place in places
-        ):
-            rows.add(chunk.row)
-    return frozenset(rows)
+        )
+    )
 
 
 def shown(sources: Iterable[str], context: ContextBundle | None) -> tuple[str, ...]:

@@ -80,6 +80,7 @@ async def _record(run: Run) -> None:
                 stored_to_actr=kept,
                 chunk_id=learned.reasoning_id,
                 is_pattern=learned.is_pattern,
+                runs=learned.runs,
                 outcome=learned.outcome,
                 reasoning=f"score {lesson.score:.2f}, thresholds 0.5 and {threshold}: {why}",
                 accessed=learned.accessed,

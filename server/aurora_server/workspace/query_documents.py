@@ -72,6 +72,7 @@ def result_of(record: RunRecord, notices: Sequence[str] = ()) -> QueryResult:
         log=record.log,
         cached=learned is not None and learned.reasoning_id is not None,
         reasoning_id=learned.reasoning_id if learned is not None else record.from_memory,
+        runs=learned.runs if learned is not None else 0,
         trace=tuple(msgspec.to_builtins(each) for each in record.phases),
         error=record.error,
     )

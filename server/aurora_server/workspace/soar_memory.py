@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gzip
+import time
 import zlib
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
@@ -84,7 +85,7 @@ class SoarMemory:
 
     async def difficult(self, query: str) -> bool:
         """Whether questions like this one failed and did not succeed since."""
-        return await self._store.read(learned_reader.difficult, query)
+        return await self._store.read(learned_reader.difficult, query, time.time())
 
     async def index_log(self, file: str, text: str, query_id: str, topic: str) -> None:
         """Make a conversation log findable."""

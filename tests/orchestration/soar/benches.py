@@ -73,7 +73,7 @@ class StoreMemory:
         return await self.store.judge(judgement)
 
     async def difficult(self, query: str) -> bool:
-        return await self.store.read(learned_reader.difficult, query)
+        return await self.store.read(learned_reader.difficult, query, time.time())
 
     async def index_log(self, file: str, text: str, query_id: str, topic: str) -> None:
         self.indexed.append(file)
