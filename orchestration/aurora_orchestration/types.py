@@ -257,7 +257,7 @@ class AgentResponse(Struct, frozen=True, kw_only=True):
 class AgentTry(Struct, frozen=True, kw_only=True):
     """One try at a subgoal: who, what it gave in short, how that was judged, and what the next try was told of it.
 
-    Times in Unix seconds.
+    Times in Unix seconds. `worked`: False where the agent was not asked, or not for want of its own: no money was left.
     """
 
     agent_id: str
@@ -268,6 +268,7 @@ class AgentTry(Struct, frozen=True, kw_only=True):
     feedback: RetryFeedback | None = None
     started_at: float = 0.0
     ended_at: float = 0.0
+    worked: bool = True
 
 
 class SubgoalResult(Struct, frozen=True, kw_only=True):

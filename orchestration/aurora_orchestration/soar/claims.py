@@ -75,6 +75,27 @@ def doubtful(result: SubgoalResult) -> bool:
     return usable(result) and result.verification is not None and result.verification.verdict != "pass"
 
 
+def bare_error(agent_id: str, error: str | None) -> str:
+    """What went wrong with an agent, without its name in front."""
+    return (error or "it gave no answer").removeprefix(f"agent {agent_id}: ")
+
+
+def takeovers(results: Iterable[SubgoalResult]) -> tuple[str, ...]:
+    """A line for each agent that failed: what it died of, and who worked in its place.
+
+    `agent finder failed: signal 11 (oops); llm-executor took over`.
+    """
+    lines: dict[str, None] = {}
+    for result in results:
+        chosen = result.response.agent_id if usable(result) else ""
+        for one in result.tries:
+            if one.status == "error" and one.worked and one.error:
+                then = f"{chosen} took over" if chosen and chosen != one.agent_id else ""
+                then = then or ("it was asked again" if chosen else "nobody could take over")
+                lines[f"agent {one.agent_id} failed: {bare_error(one.agent_id, one.error)[:300]}; {then}"] = None
+    return tuple(lines)
+
+
 def traced(claims: Iterable[Claim], sources: Sources) -> tuple[tuple[Claim, ...], tuple[str, ...]]:
     """The claims with the sources they really have, and the texts of those that are left with none.
 

@@ -39,6 +39,7 @@ async def finalize(run: Run, *, limited: bool) -> RunRecord:
         _safely(run, "keep the answer", asyncio.to_thread(run.store.answers.keep, run.record, run.file_digests)),
         _safely(run, "count the query", _settle(run)),
         _safely(run, "record the deliverable", trace.deliverable.close()),
+        _safely(run, "remember how agents did", _remember_agents(run)),
     )
     run.record = trace.added_to(run.record)
     await _safely(run, "write the log", _finish_log(run))
@@ -86,7 +87,6 @@ async def _record(run: Run) -> None:
                 accessed=learned.accessed,
                 boosted=learned.boosted,
             )
-            await asyncio.to_thread(run.services.registry().learn_all, outcomes(run.record.results))
             trace.tell("record", "complete", cached=kept, reasoning_id=learned.reasoning_id)
     except Exception as error:  # the answer is worth more than what is learned of it
         logger.exception("a run could not be learned from", extra={"run": run.record.id})
@@ -128,6 +128,13 @@ async def _settle(run: Run) -> None:
         estimated=run.expected_usd,
         usd=record.counted_usd,
     )
+
+
+async def _remember_agents(run: Run) -> None:
+    """Also where nothing else is learned of the run: an agent that broke it is the one to remember."""
+    found = outcomes(run.record.results) if run.record.from_memory is None else ()
+    if found:
+        await asyncio.to_thread(run.services.registry().learn_all, found)
 
 
 async def _finish_log(run: Run) -> None:

@@ -91,12 +91,23 @@ def used_rows(run: RunRecord, context: ContextBundle) -> frozenset[int]:
 
 
 def outcomes(results: Iterable[SubgoalResult]) -> tuple[tuple[str, bool], ...]:
-    """Success of agents, by id: an output that passed is a success; one that was doubtful, or rejected, is none."""
-    return tuple(
-        (result.response.agent_id, usable(result) and not doubtful(result))
-        for result in results
-        if not result.skipped and result.response.agent_id
-    )
+    """Success of agents, by id, one each for every subgoal an agent worked on, whoever did it in the end.
+
+    An output that passed is a success; one that was doubtful, or rejected, none, and neither is no output at all.
+    """
+    found: list[tuple[str, bool]] = []
+    for result in results:
+        if result.skipped:
+            continue
+        told = {one.agent_id: one for one in result.tries if one.worked and one.agent_id}
+        for agent_id, last in told.items():
+            if agent_id == result.response.agent_id:
+                found.append((agent_id, usable(result) and not doubtful(result)))
+            else:
+                found.append((agent_id, last.verification is not None and last.verification.verdict == "pass"))
+        if not result.tries and result.response.agent_id:
+            found.append((result.response.agent_id, usable(result) and not doubtful(result)))
+    return tuple(found)
 
 
 def _agent(result: SubgoalResult) -> str:

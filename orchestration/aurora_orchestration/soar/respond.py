@@ -8,7 +8,7 @@ from typing import Literal
 from msgspec import Struct
 
 from aurora_orchestration.settings import ScoringSettings
-from aurora_orchestration.soar.claims import doubtful, usable
+from aurora_orchestration.soar.claims import doubtful, takeovers, usable
 from aurora_orchestration.types import ContextBundle, SubgoalResult, Synthesis, Verification
 
 MAX_LISTED = 10
@@ -69,6 +69,7 @@ def respond(synthesis: Synthesis, results: Sequence[SubgoalResult], settings: Sc
         or synthesis.untraced
     ):
         caveats = issues
+    caveats = tuple(dict.fromkeys((*caveats, *map(_sentence, takeovers(results)))))
     whole = score >= settings.pass_threshold and len(done) == len(results)
     return Response(
         state="complete" if whole else "partial",
@@ -78,6 +79,10 @@ def respond(synthesis: Synthesis, results: Sequence[SubgoalResult], settings: Sc
         because=because,
         caveats=caveats,
     )
+
+
+def _sentence(line: str) -> str:
+    return line[:1].upper() + line[1:]
 
 
 def confidence_of(

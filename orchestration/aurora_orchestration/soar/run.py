@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,7 @@ from aurora_orchestration.soar.answer_cache import CachedAnswer
 from aurora_orchestration.soar.assess import as_asked, assess, at_least, routed
 from aurora_orchestration.soar.calibration import examples_told
 from aurora_orchestration.soar.checkpoint import Checkpoint
+from aurora_orchestration.soar.claims import takeovers
 from aurora_orchestration.soar.collect import collect
 from aurora_orchestration.soar.direct import answer_directly
 from aurora_orchestration.soar.follow_up import follow_up, with_givens
@@ -86,6 +88,7 @@ class Run:
         self._editor = editor
         self._continuation: Continuation | None = None
         self._confirmed = self.request.force or self.request.mode == "headless"  # an experiment has its own limit
+        self._began = time.monotonic()
         self.way = ""
         self.expected_usd = 0.0
         assessment = checkpoint.assessment
@@ -481,8 +484,10 @@ class Run:
                 tell=trace.tell,
                 judge=judge,
                 now=services.now,
+                seconds=self.settings.llm.caps.run_seconds - (time.monotonic() - self._began),
             )
             self.set(results=results)
+            trace.notice(*takeovers(results))
             found.update(logged.collected(results))
         trace.deliverable.collected(results)
 

@@ -72,7 +72,12 @@ class RunTrace:
         self._first: dict[str, float] = {}
 
     def tell(self, stage: StageName, status: Status, detail: str = "", **data: Any) -> None:
-        """Tell the client of a stage (`stages.Tell`). `done` and `total` in `data` move the progress within it."""
+        """Tell the client of a stage (`stages.Tell`). `done` and `total` in `data` move the progress within it.
+
+        With `notice` in `data`, what is said is a notice of the run too: something went wrong that it goes on without.
+        """
+        if data.pop("notice", False):
+            self.notice(detail)
         self._switch(stage, status)
         if status == "in_progress" and stage in ("synthesize", "verify"):
             # Within a phase these take turns; sent back from one to the other, an answer is mended.
