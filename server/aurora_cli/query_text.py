@@ -84,8 +84,26 @@ def stage_line(notice: Mapping[str, Any]) -> str | None:
 
 
 def stage_details(notice: Mapping[str, Any]) -> list[str]:
-    """The lines that `-vv` puts below: everything the stage found."""
-    return [f"  {line}" for line in _listed(notice.get("data") or {})][:_MOST]
+    """The lines that `-vv` puts below: everything the stage found; what its specification shows as there (§9.5)."""
+    data = dict(notice.get("data") or {})
+    first: list[str] = []
+    if notice.get("stage") == "assess" and isinstance(data.get("keywords"), list):
+        words = ", ".join(map(_said, data.pop("keywords")))
+        score = data.pop("score", None)
+        first.append(f"keywords: [{words}]" + (f" → score: {_said(score)}" if score is not None else ""))
+    if isinstance(data.get("plan"), list):
+        data.pop("subgoals", None)
+        first += [
+            f'subgoal {number}: "{_said(each.get("description"))}" → {_said(each.get("agent"))}'
+            for number, each in enumerate(data.pop("plan"), 1)
+        ]
+    if isinstance(data.get("checks"), Mapping):
+        first += [f"{plain(str(name)).replace('_', ' ')}: {_said(each)}" for name, each in data.pop("checks").items()]
+        verdict = f" → {plain(str(data.pop('verdict'))).upper()}" if data.get("verdict") else ""
+        first.append(f"overall: {_said(data.pop('score', None))}{verdict}")
+        for told in ("option", "by", "of"):  # the line above names it
+            data.pop(told, None)
+    return [f"  {line}" for line in (*first, *_listed(data))][:_MOST]
 
 
 def done_line(result: Mapping[str, Any], *, verbose: bool) -> str:

@@ -20,8 +20,12 @@ SPENT = {"soft_limit_usd": 0.000001, "hard_limit_usd": 500}
 
 
 def query(home: Path, provider: LoopbackProvider, root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return aurora(home, provider, root, "query", *arguments)
+
+
+def aurora(home: Path, provider: LoopbackProvider, root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-P", "-m", "aurora_cli", "--workspace", str(root), "query", *arguments],
+        [sys.executable, "-P", "-m", "aurora_cli", "--workspace", str(root), *arguments],
         env={**os.environ, **provider.environ, "AURORA_HOME": str(home)},
         capture_output=True, text=True, timeout=HANG, check=False,
     )  # fmt: skip

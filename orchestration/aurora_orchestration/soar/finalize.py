@@ -8,13 +8,13 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Coroutine
-from pathlib import Path
 from typing import Any, TypeVar
 
 from msgspec.structs import replace
 
 from aurora_memory.document_builder import iso_time
 from aurora_memory.documents import ConversationLogReference
+from aurora_orchestration.conversations.log_markdown import PHASE_TITLES, section_lines
 from aurora_orchestration.conversations.log_writer import ConversationLog
 from aurora_orchestration.run_record import RunRecord, State
 from aurora_orchestration.soar.record import lesson_of, outcomes
@@ -150,13 +150,16 @@ async def _finish_log(run: Run) -> None:
 
 
 def _reference(log: ConversationLog, run: RunRecord) -> ConversationLogReference | None:
-    """Where the conversation log tells of this run: from its header to what is written of it by now."""
+    """Where the conversation log tells how this run was taken apart; all of the run where that is not in the log."""
     path, file = log.path, log.file
     if path is None or file is None:
         return None
-    return ConversationLogReference(
-        date=iso_time(run.started_at)[:10], file=file, section=f"Query: {run.id}", line_range=(1, _lines(path))
-    )
+    lines = path.read_text("utf-8", "replace").splitlines()
+    title = PHASE_TITLES["decompose"]
+    section, span = title, section_lines(lines, title)
+    if span is None:
+        section, span = f"Query: {run.id}", (1, max(1, len(lines)))
+    return ConversationLogReference(date=iso_time(run.started_at)[:10], file=file, section=section, line_range=span)
 
 
 def _tell_done(run: Run) -> None:
@@ -190,8 +193,3 @@ async def _safely(run: Run, what: str, step: Awaitable[object]) -> None:
     except Exception as error:  # the answer is worth more than any of its records
         logger.exception("a run's end could not %s", what)
         run.trace.notice(f"could not {what}: {error}")
-
-
-def _lines(path: Path) -> int:
-    with path.open("rb") as file:
-        return max(1, sum(block.count(b"\n") for block in iter(lambda: file.read(1 << 16), b"")))

@@ -13,7 +13,7 @@ from aurora_orchestration.soar.decompose import decompose
 from aurora_orchestration.soar.deliberation import CALLS as CALLS_OF_C
 from aurora_orchestration.soar.deliberation import deliberate
 from aurora_orchestration.soar.feedback import coordinate, feedback_for, vague
-from aurora_orchestration.soar.scores import By, Judged, judge
+from aurora_orchestration.soar.scores import By, Judged, checks_told, judge
 from aurora_orchestration.soar.stages import Tell, silence
 from aurora_orchestration.soar.verify import Verified, verify_a, verify_b
 from aurora_orchestration.types import (
@@ -131,6 +131,7 @@ async def plan(
             "verify",
             "failed" if ended else "retry",
             feedback.instruction,
+            checks=checks_told(verification),
             score=verification.overall_score,
             verdict=verification.verdict,
             attempt=len(attempts),
@@ -153,7 +154,15 @@ async def plan(
         raise unusable
     if best.verified.verification.verdict == "pass":
         final = best.verified.verification
-        tell("verify", "complete", f"score {final.overall_score:.2f}", score=final.overall_score, verdict="pass")
+        tell(
+            "verify",
+            "complete",
+            f"score {final.overall_score:.2f}",
+            checks=checks_told(final),
+            score=final.overall_score,
+            verdict="pass",
+            option=best.option,
+        )
     return Plan(
         decomposition=best.verified.decomposition,
         verification=best.verified.verification,
@@ -179,15 +188,21 @@ async def _try(
     """One attempt of one option."""
     if option == "option_c":
         verified = await deliberate(query, context, agents, llm, settings, complexity=complexity, feedback=feedback)
-        tell("decompose", "complete", f"{len(verified.decomposition.subgoals)} subgoals", option=option)
+        _tell_subgoals(verified.decomposition, tell)
         return verified
     decomposition = await decompose(
         query, context, agents, llm, settings, complexity=complexity, feedback=feedback, previous=previous
     )
-    tell("decompose", "complete", f"{len(decomposition.subgoals)} subgoals", subgoals=len(decomposition.subgoals))
+    _tell_subgoals(decomposition, tell)
     tell("verify", "in_progress", _spoken(option), option=option)
     way = verify_a if option == "option_a" else verify_b
     return await way(decomposition, query, context, agents, llm, settings, complexity=complexity)
+
+
+def _tell_subgoals(decomposition: Decomposition, tell: Tell) -> None:
+    steps = decomposition.subgoals
+    plan = [{"id": each.id, "description": each.description, "agent": each.agent} for each in steps]
+    tell("decompose", "complete", f"{len(steps)} subgoals", subgoals=len(steps), plan=plan)
 
 
 async def _coordinated(

@@ -451,7 +451,11 @@ class Run:
             self.set(routing=routing)
             trace.notice(*routing.notices)
             found.update(logged.routed(routing))
-            trace.tell("route", "complete", f"{steps} subgoals", subgoals=steps)
+            given = [
+                {"subgoal_id": each.subgoal.id, "agent_id": each.agent.id, "why": each.why, "wave": each.wave}
+                for each in routing.assignments
+            ]
+            trace.tell("route", "complete", f"{steps} subgoals", subgoals=steps, routing=given)
         trace.deliverable.steps(steps, self.services.now())
         return routing
 
@@ -487,6 +491,7 @@ class Run:
                 seconds=self.settings.llm.caps.run_seconds - (time.monotonic() - self._began),
             )
             self.set(results=results)
+            trace.results = results
             trace.notice(*takeovers(results))
             found.update(logged.collected(results))
         trace.deliverable.collected(results)
