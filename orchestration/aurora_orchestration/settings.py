@@ -56,10 +56,11 @@ class ModelSettings(Struct, frozen=True, kw_only=True):
     ] = None
     """The *name* of the environment variable that holds the key, never the key itself. `null` where no key is
     needed."""
-    max_tokens: AtLeastOne = 4096
-    """At most so many tokens in an answer."""
+    max_tokens: AtLeastOne | None = None
+    """At most so many tokens in an answer; without it 4096 of the reasoning model, 8192 of the solving one."""
     temperature: Annotated[float, Meta(ge=0, le=2)] | None = None
-    """How freely the model answers: 0 is the most predictable."""
+    """How freely the model answers: 0 is the most predictable. Without it 0 of the reasoning model, 0.7 of the solving
+    one; a model that takes none is asked without."""
     timeout_seconds: Positive = 60.0
     """How long one answer may take."""
     headers: dict[str, str] = {}

@@ -27,6 +27,7 @@ from opentelemetry.sdk.trace.export import BatchSpanProcessor, ConsoleSpanExport
 from aurora_deliverables.telemetry.export_settings import Choice, Exporter
 from aurora_deliverables.telemetry.instruments import INSTRUMENTS, Measurement
 from aurora_deliverables.telemetry.names import SCOPE
+from aurora_deliverables.telemetry.query_instruments import QUERY_INSTRUMENTS
 from aurora_deliverables.telemetry.span_emitter import PlannedIds
 
 QUEUE = 8192
@@ -120,7 +121,7 @@ class Providers:
         self._instruments: dict[str, Counter | Histogram] = {}
         if self._meters is not None:
             meter = self._meters.get_meter(SCOPE, version)
-            for each in INSTRUMENTS:
+            for each in (*INSTRUMENTS, *QUERY_INSTRUMENTS):
                 if each.kind == "counter":
                     self._instruments[each.name] = meter.create_counter(each.name, each.unit, each.description)
                 else:

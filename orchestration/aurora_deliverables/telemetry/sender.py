@@ -13,7 +13,7 @@ from msgspec import Struct
 from aurora_deliverables.deliverable import Deliverable
 from aurora_deliverables.events import Event
 from aurora_deliverables.telemetry.export_settings import Choice
-from aurora_deliverables.telemetry.instruments import measurements
+from aurora_deliverables.telemetry.instruments import Measurement, measurements
 from aurora_deliverables.telemetry.span_tree import tree_of
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ class Sender:
     def __init__(self, choice: Choice, version: str) -> None:
         self._choice = choice
         self._version = version
-        self._waiting: queue.SimpleQueue[Leaving | None] = queue.SimpleQueue()
+        self._waiting: queue.SimpleQueue[Leaving | Sequence[Measurement] | None] = queue.SimpleQueue()
         self._failed: list[Leaving] = []
         self._counted: set[tuple[str, str]] = set()
         self._thread: threading.Thread | None = None
@@ -64,6 +64,12 @@ class Sender:
             return
         self._start()
         self._waiting.put(leaving)
+
+    def count(self, measured: Sequence[Measurement]) -> None:
+        """Add values to the instruments. Never waits; they are sent now and kept, should no collector be there."""
+        if measured and not self._closing.is_set() and self._waiting.qsize() < MOST_WAITING:
+            self._start()
+            self._waiting.put(measured)
 
     def close(self, within: float = CLOSE_WITHIN) -> bool:
         """Send what is left, for `within` seconds at most; False when a collector took longer. Blocks that long."""
@@ -97,12 +103,21 @@ class Sender:
                 continue
             if leaving is None:
                 break
-            if self._deliver(leaving, providers):
+            if not isinstance(leaving, Leaving):
+                self._count(leaving, providers)
+            elif self._deliver(leaving, providers):
                 self._again(providers)
             elif len(self._failed) < MOST_WAITING:
                 self._failed.append(leaving)
         self._drained.set()
         providers.shutdown()  # all was sent, or could not be; nobody waits for the collector's last word
+
+    def _count(self, measured: Sequence[Measurement], providers: Providers) -> None:
+        try:
+            providers.record(measured)
+            providers.flush_metrics()
+        except Exception:  # a broken exporter must not end the thread: the next values may fare better
+            logger.exception("values could not be sent")
 
     def _again(self, providers: Providers) -> None:
         """Try what failed before, until one fails again: the collector is still away then."""

@@ -37,6 +37,8 @@ _MARGIN = 1.5
 """How far an estimate of input tokens may be off; what is reserved is meant to be more than what is paid."""
 _WRAPPING_TOKENS = 1000
 """Tokens that a provider puts around a question."""
+_USUAL_TOKENS = 4096
+"""Tokens of an answer where neither the question nor the settings say."""
 _PATIENCE = 2
 """Answers without JSON, one after the other, after which a model is asked for none any more."""
 
@@ -168,7 +170,7 @@ class MeteredLlm:
             system=ask.system,
             prompt=ask.prompt,
             schema=ask.schema,
-            max_tokens=ask.max_tokens or self._settings.max_tokens,
+            max_tokens=ask.max_tokens or self._settings.max_tokens or _USUAL_TOKENS,
             temperature=self._settings.temperature if ask.temperature is None else ask.temperature,
         )
         digest = self._digest(wanted)

@@ -19,6 +19,9 @@ from aurora_orchestration.llm.providers.provider import Provider
 from aurora_orchestration.settings import LlmSettings, ModelSettings, PreferenceRouting
 from aurora_orchestration.types import Complexity, ModelCall, Role
 
+_DEFAULTS: Mapping[Role, tuple[int, float]] = {"reasoning": (4096, 0.0), "solving": (8192, 0.7)}
+"""Tokens of an answer, and temperature, where settings have none."""
+
 _NONE = (
     "no model is configured; set llm.reasoning_llm, for instance: "
     f'aurora config set llm.reasoning_llm \'{{"provider": "anthropic", "model": "{USUAL_MODELS["anthropic"]}"}}\''
@@ -70,7 +73,7 @@ def open_models(
             )
         opened[role] = MeteredLlm(
             provider,
-            chosen,
+            _as_meant(chosen, role),
             role,
             run=run,
             spending=spending,
@@ -87,6 +90,16 @@ def open_models(
         why=why,
         notices=tuple(dict.fromkeys(notices)),
         rates={role: model.rate for role, model in opened.items()},
+    )
+
+
+def _as_meant(chosen: ModelSettings, role: Role) -> ModelSettings:
+    """The settings with a role's defaults where they say nothing (App. C): thinking is exact, doing is free."""
+    tokens, temperature = _DEFAULTS[role]
+    return msgspec.structs.replace(
+        chosen,
+        max_tokens=chosen.max_tokens or tokens,
+        temperature=temperature if chosen.temperature is None else chosen.temperature,
     )
 
 
