@@ -4,9 +4,10 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 WORKSPACE ?= .
 BASE ?= origin/main
+SECONDS ?= 300
 QUERY ?= where is a file split into chunks
 
-.PHONY: run test mutate docs docs-site lock e2e e2e-vscode vsix vsix-bundled check bench bench-cold bench-recall bench-scale bench-manifest bench-deliverables bench-soar clean
+.PHONY: run test torture mutate docs docs-site lock e2e e2e-vscode vsix vsix-bundled check bench bench-cold bench-recall bench-scale bench-manifest bench-deliverables bench-soar clean
 
 $(VENV)/.run: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -32,6 +33,10 @@ run: $(VENV)/.run
 test: export PYTHONDONTWRITEBYTECODE =
 test: $(VENV)/.dev
 	$(BIN)/python -m pytest --numprocesses 3 --dist loadfile --no-loadscope-reorder
+
+# Faults by the dozen; another seed each time, unless SEED=… says which. What fails is told with the line that repeats it.
+torture: $(VENV)/.dev
+	$(BIN)/python -m tests.torture --seconds $(SECONDS) $(if $(SEED),--seed $(SEED))
 
 # Which choices of the files a change touches (or of FILES="…") no test holds.
 mutate: $(VENV)/.dev

@@ -15,6 +15,7 @@ import sys
 import threading
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -125,6 +126,11 @@ def stop_listener(socket_path: str, pid: int) -> bool:
     return _listens(socket_path, pid) and _signal(pid)
 
 
+def kill_listener(socket_path: str, pid: int) -> bool:
+    """End `pid` at once if it is still the process listening at `socket_path`: what it acknowledged is on the disk."""
+    return _listens(socket_path, pid) and _signal(pid, getattr(signal, "SIGKILL", signal.SIGTERM))
+
+
 def wait_until_gone(pid: int, deadline: float) -> bool:
     """Wait for a process that may not be our child to end. Returns False at `deadline` (of time.monotonic)."""
     pause = _FIRST_PAUSE
@@ -186,11 +192,14 @@ def daemon_environment(environ: Mapping[str, str], home: Path) -> dict[str, str]
     return chosen
 
 
-def _signal(pid: int) -> bool:
+def _signal(pid: int, number: int = signal.SIGTERM) -> bool:
     try:
-        os.kill(pid, signal.SIGTERM)
+        os.kill(pid, number)
     except ProcessLookupError:
         return False
+    if hasattr(signal, "SIGCONT"):
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGCONT)  # one that was stopped hears of nothing else
     return True
 
 

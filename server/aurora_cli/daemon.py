@@ -83,9 +83,9 @@ def stop(settings: GlobalOptions) -> None:
 def stop_daemon(address: Address) -> int | None:
     """Stop the daemon of this home, of whatever version; returns its process id, or None when none ran.
 
-    Asks first and signals if that does not help. Raises DaemonUnreachable if its process is still there afterwards.
+    Asks first, signals if that does not help, and then kills. Raises DaemonUnreachable if its process is still there.
     """
-    from aurora_protocol.launch import stop_listener, wait_until_gone
+    from aurora_protocol.launch import kill_listener, stop_listener, wait_until_gone
 
     pid = _ask_to_stop(address)
     if pid is not None and wait_until_gone(pid, time.monotonic() + _STOP_WITHIN):
@@ -95,7 +95,10 @@ def stop_daemon(address: Address) -> int | None:
         return pid
     if not stop_listener(info.socket, info.pid) and pid is None:
         return None
-    if not wait_until_gone(info.pid, time.monotonic() + _STOP_WITHIN):
+    gone = wait_until_gone(info.pid, time.monotonic() + _STOP_WITHIN)
+    if not gone and kill_listener(info.socket, info.pid):
+        gone = wait_until_gone(info.pid, time.monotonic() + _STOP_WITHIN)
+    if not gone:
         raise DaemonUnreachable(f"the daemon (process {info.pid}) does not stop; end it with: kill -9 {info.pid}")
     return info.pid
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+import threading
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,8 @@ MAX_HOOK = 32 << 20
 KEPT = 8 * 1024
 """Characters of a hook's longer texts that are passed on from either end: a file that was written is not our affair."""
 HOOK_SECONDS = 5.0
+HOOK_LIMIT = 15.0
+"""Seconds after which a hook has ended, whatever holds it up: a daemon that starts, or was stopped in its work."""
 REFUSALS_SHOWN = 10
 
 
@@ -67,6 +70,9 @@ def hook(settings: GlobalOptions) -> int:
 
     A hook that fails would show up in the agent's work, and exit code 2 would even block its tool call.
     """
+    limit = threading.Timer(HOOK_LIMIT, _give_up)
+    limit.daemon = True
+    limit.start()
     try:
         payload = hook_payload(sys.stdin.buffer.read(MAX_HOOK + 1))
         root = settings.workspace
@@ -80,7 +86,15 @@ def hook(settings: GlobalOptions) -> int:
             print(json.dumps({"accepted": reply["accepted"], "change_ids": reply["change_ids"]}), file=sys.stderr)
     except Exception as error:  # noqa: BLE001 - an agent's tool call must not fail because of us
         print(f"aurora: this hook was not recorded: {one_line(error)}", file=sys.stderr)
+    finally:
+        limit.cancel()
     return FINE
+
+
+def _give_up() -> None:
+    """End of a hook that is held up in a call nobody can take it out of."""
+    os.write(2, f"aurora: this hook was not recorded: nothing answered within {HOOK_LIMIT:.0f} s\n".encode())
+    os._exit(FINE)
 
 
 def hook_payload(content: bytes) -> dict[str, Any]:

@@ -9,7 +9,7 @@ import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import click
 
@@ -21,6 +21,9 @@ from aurora_protocol.human_text import count, plain
 
 EXPORT, IMPORT = "aurora/memory/export", "aurora/memory/import"
 ADOPT, RESTORE = "aurora/memory/adopt", "aurora/memory/restore"
+
+MOST_PASSED = 1 << 30
+"""Bytes of standard input, or of a pipe, that an import takes: memories of years have some megabytes."""
 
 _NOUNS = {
     "reasoning": "reasoning chunk",
@@ -156,11 +159,26 @@ def _readable(settings: GlobalOptions, file: str) -> Iterator[Path]:
     with _passing_file(settings) as copy:
         with copy.open("wb") as target:
             if file == "-":
-                shutil.copyfileobj(sys.stdin.buffer, target)
+                _copy(sys.stdin.buffer, target, "standard input")
             else:
                 with path.open("rb") as source:
-                    shutil.copyfileobj(source, target)
+                    _copy(source, target, file)
         yield copy
+
+
+def _copy(source: IO[bytes], target: IO[bytes], name: str) -> None:
+    """Copy what looks like an export: a pipe may go on for ever, and the disk is the user's."""
+    size = 0
+    while block := source.read(1 << 20):
+        if b"\0" in block or (size == 0 and not block.lstrip().startswith(b"{")):
+            where = "line 1: " if size == 0 else ""
+            raise click.ClickException(f"{plain(name)}: {where}this is no export of memory; nothing was imported")
+        size += len(block)
+        if size > MOST_PASSED:
+            raise click.ClickException(
+                f"{plain(name)} is larger than {MOST_PASSED >> 30} GiB; give the file by its name"
+            )
+        target.write(block)
 
 
 @contextmanager

@@ -1,7 +1,7 @@
 /* Records what a process writes below $RECORD_BELOW, and when it is forced to the disk, into $RECORD_TO.
  *
  * Loaded in front of libc (LD_PRELOAD). A record is a letter, the length of the path, a number, the length of the data,
- * the path, the data: W write (number: offset), T truncate (size), S sync, R remove, M rename (data: new path).
+ * the path, the data: W write (number: offset), T truncate (size), S sync, R remove, M rename (data: new path), L link (the same).
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -75,6 +75,20 @@ int unlink(const char *name) {
     pthread_mutex_lock(&lock);
     int done = REAL(unlink)(name);
     if (done == 0 && concerns(name)) note('R', name, 0, 0, 0);
+    pthread_mutex_unlock(&lock);
+    return done;
+}
+int linkat(int in, const char *from, int out, const char *to, int flags) {
+    pthread_mutex_lock(&lock);
+    int done = REAL(linkat)(in, from, out, to, flags);
+    if (done == 0 && concerns(to)) note('L', from, 0, to, strlen(to));
+    pthread_mutex_unlock(&lock);
+    return done;
+}
+int link(const char *from, const char *to) {
+    pthread_mutex_lock(&lock);
+    int done = REAL(link)(from, to);
+    if (done == 0 && concerns(to)) note('L', from, 0, to, strlen(to));
     pthread_mutex_unlock(&lock);
     return done;
 }

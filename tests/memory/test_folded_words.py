@@ -38,6 +38,7 @@ async def _old_memory(path: Path) -> None:
     with sqlite3.connect(path) as db:
         db.execute("INSERT INTO git_messages (rowid, terms) VALUES (7, 'caf é café menu')")
         db.execute("INSERT INTO git_messages (rowid, terms) VALUES (8, 'fix menu')")
+        db.execute("DROP TABLE row_sums")
         db.execute("PRAGMA user_version = 4")
 
 

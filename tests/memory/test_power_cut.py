@@ -73,6 +73,8 @@ class Disk:
                 files.pop(call.name, None)
         elif call.kind == "M":
             self.synced[call.data.decode()] = self.synced.pop(call.name, bytearray())
+        elif call.kind == "L":
+            self.synced[Path(call.data.decode()).name] = bytearray(self.synced.get(call.name, b""))
         elif call.kind == "S":
             content = self.synced.setdefault(call.name, bytearray())
             for each in self.unsynced.pop(call.name, []):

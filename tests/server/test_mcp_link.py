@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import socket
+import threading
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from aurora_protocol import DaemonUnreachable
 from aurora_protocol.address import Address
+from aurora_server.mcp import daemon_link
 from aurora_server.mcp.daemon_link import DaemonLink, LinkLost
 from tests.fake_daemon import FakeDaemon, Session
 
@@ -32,3 +36,46 @@ async def test_a_daemon_that_ends_while_a_session_begins_is_tried_again(tmp_path
         broken = 100
         with pytest.raises(LinkLost, match="ask again"):
             await link.request("aurora/recall", {"query": "x"})
+
+
+async def test_a_daemon_that_was_stopped_in_its_work_is_given_up_in_seconds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(daemon_link, "PING_AFTER", 0.05)
+    monkeypatch.setattr(daemon_link, "SILENT_AFTER", 0.3)
+    over = threading.Event()
+
+    def hang(_: Session, __: dict[str, Any]) -> object:
+        over.wait(30)
+        return {"results": []}
+
+    address = Address.of(tmp_path / "h")
+    handlers = {"initialize": lambda session, params: {"capabilities": {}}, "aurora/recall": hang}
+    with FakeDaemon(address, handlers):
+        link = DaemonLink(address, tmp_path, {}, {}, {})
+        began = time.monotonic()
+        with pytest.raises(DaemonUnreachable, match="does not answer"):
+            await link.request("aurora/recall", {"query": "x"}, again=True)
+        assert time.monotonic() - began < 10
+        over.set()
+        await link.close()
+
+
+async def test_a_daemon_that_works_long_and_says_so_is_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(daemon_link, "PING_AFTER", 0.05)
+    monkeypatch.setattr(daemon_link, "SILENT_AFTER", 0.5)
+
+    def slow(session: Session, _: dict[str, Any]) -> object:
+        for _ in range(8):
+            time.sleep(0.15)
+            session.send({"method": "$/progress", "params": {"token": "x", "value": {}}})
+        return {"results": []}
+
+    address = Address.of(tmp_path / "h")
+    handlers = {"initialize": lambda session, params: {"capabilities": {}}, "aurora/recall": slow}
+    with FakeDaemon(address, handlers):
+        link = DaemonLink(address, tmp_path, {}, {}, {})
+        assert await link.request("aurora/recall", {"query": "x"}) == {"results": []}
+        await link.close()

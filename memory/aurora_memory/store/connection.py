@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import sqlite3
 import time
 from pathlib import Path
@@ -15,6 +16,9 @@ APPLICATION_ID = 0x4155524F
 """`AURO`: tells our files from other SQLite databases."""
 
 BUSY_SECONDS = 5.0
+
+lenient_text = functools.partial(str, encoding="utf-8", errors="replace")
+"""Text factory of connections: a changed bit that makes a text no UTF-8 costs a character, and not every answer."""
 
 _SHARED_PRAGMAS = ("synchronous = NORMAL", "temp_store = MEMORY", "mmap_size = 0")
 _READING_PRAGMAS = (*_SHARED_PRAGMAS, "cache_size = -16000", "query_only = 1")
@@ -53,6 +57,7 @@ async def connect(path: Path, *, read_only: bool = False) -> aiosqlite.Connectio
     try:
         await _refuse_others(db, path)
         await _use_write_ahead_log(db)
+        db.text_factory = lenient_text
         for pragma in _READING_PRAGMAS if read_only else _WRITING_PRAGMAS:
             await db.execute(f"PRAGMA {pragma}")
     except sqlite3.Error as error:
@@ -99,6 +104,11 @@ def explained(error: sqlite3.Error, path: Path) -> StoreError:
     if "full" in text:
         return StoreError(f"no space left to write {path}; free some disk space, nothing already learned is lost")
     return StoreError(f"cannot use the memory file {path}: {text}; run 'aurora doctor'")
+
+
+def not_text(error: sqlite3.Error) -> bool:
+    """Whether a text of the file is no UTF-8."""
+    return "decode to UTF-8" in str(error)
 
 
 async def pragma_int(db: aiosqlite.Connection, name: str) -> int:

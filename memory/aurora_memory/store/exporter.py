@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import glob
 import os
+import time
 from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -28,6 +31,10 @@ class Exported(Struct, frozen=True):
     lines: dict[str, int]
 
 
+_ABANDONED = 3600.0
+"""Seconds after which an unfinished export is nobody's: it is written to all the time."""
+
+
 class _Source(Struct, frozen=True):
     """Rows of one table that travel, and the reader of a row. `count` must see the rows that `select` gives."""
 
@@ -46,6 +53,7 @@ async def export(db: aiosqlite.Connection, target: Path, workspace: str, git_roo
     try:
         if await asyncio.to_thread(_is_other_than_file, target):
             raise StoreError(f"{target} is no regular file; name one to write, or - for standard output")
+        await asyncio.to_thread(_forget_unfinished, target)
         lines = {source.type: await _count(db, source) for source in sources}
         header = ExportHeader(
             format=FORMAT,
@@ -136,6 +144,14 @@ def _write(write: Callable[[bytes], int], rows: list[Any], source: _Source) -> N
 def _settle(file: BinaryIO) -> None:
     file.flush()
     os.fsync(file.fileno())
+
+
+def _forget_unfinished(target: Path) -> None:
+    """Remove what exports to this file left that were killed an hour ago or more."""
+    for part in target.parent.glob(f".{glob.escape(target.name)}.*.part"):
+        with suppress(OSError):
+            if time.time() - part.stat().st_mtime > _ABANDONED:
+                part.unlink()
 
 
 def _is_other_than_file(path: Path) -> bool:

@@ -14,9 +14,10 @@ import msgspec
 from msgspec import Struct
 
 from aurora_memory.documents import ReasoningDocument
+from aurora_memory.store import row_sums
 from aurora_memory.store.connection import APPLICATION_ID, pragma_int
 from aurora_memory.store.migrations import MIGRATIONS
-from aurora_memory.store.postings import BLOCK, BLOCK_BITS, chunks_of_block, decode_occurrences, entries_of
+from aurora_memory.store.postings import BLOCK, BLOCK_BITS, chunks_of_block, decode_occurrences, entries_of, readable
 from aurora_memory.store.tables import TABLES
 from aurora_protocol import typed
 
@@ -61,6 +62,7 @@ async def checked(db: aiosqlite.Connection) -> IntegrityReport:
             *await _chunks_and_files(db),
             *await _words(db),
             *await _deliverables(db, version),
+            *await _learned(db, version),
         ]
     except sqlite3.DatabaseError as error:
         if isinstance(error, sqlite3.OperationalError) and "no such table" not in str(error):
@@ -198,6 +200,24 @@ async def _deliverables(db: aiosqlite.Connection, version: int) -> list[Fault]:
     return [Fault("events of deliverables cannot be read and count for nothing", unreadable, "none")] * (unreadable > 0)
 
 
+async def _learned(db: aiosqlite.Connection, version: int) -> list[Fault]:
+    """Learned rows that are not what was written, or that an index no longer leads to."""
+    if version < 6:  # written before checksums were kept
+        return []
+    changed = await row_sums.changed_rows(db)
+    lost = changed.pop("", 0)
+    if changed and not lost:  # all that was written is there
+        return [Fault(f"rows of {table} were added by another program", n, "rebuild") for table, n in changed.items()]
+    faults = [Fault(f"rows of {table} are not what was written", count, "salvage") for table, count in changed.items()]
+    if lost > sum(changed.values()):
+        faults.append(Fault("rows that were written are not there", lost - sum(changed.values()), "salvage"))
+    for table in row_sums.SEALED if not faults else ():
+        told = [str(row[0]) for row in await db.execute_fetchall(f"PRAGMA integrity_check({table.name})")]
+        if told != ["ok"]:
+            faults.append(Fault(f"indexes of {table.name} do not fit its rows ({told[0]})", len(told), "rebuild"))
+    return faults
+
+
 _POSTED_BLOCKS = """
     WITH RECURSIVE posted(block) AS (
         SELECT min(block) FROM postings
@@ -234,7 +254,7 @@ async def _missing_postings(db: aiosqlite.Connection) -> int:
         for part, blob in rows:
             wanted = decode_occurrences(blob)
             posted = await entries_of(db, part, list(wanted))
-            missing += any(value not in posted.get(term, ()) for term, value in wanted.items())
+            missing += not readable(blob) or any(value not in posted.get(term, ()) for term, value in wanted.items())
     return missing
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import asyncio
 import importlib
+import logging
 import sqlite3
 import time
 from collections.abc import Sequence
@@ -16,12 +17,12 @@ from typing import TYPE_CHECKING, Any
 import aiosqlite
 from msgspec import Struct
 
-from aurora_memory import UnknownChunk
+from aurora_memory import StoreCorrupt, StoreError, UnknownChunk
 from aurora_memory.lifespans.evaluate import review
 from aurora_memory.lifespans.policies import Policies
-from aurora_memory.store import file_reader, integrity, lifespans, rebuild, salvage
+from aurora_memory.store import file_reader, integrity, lifespans, rebuild, row_sums, salvage
 from aurora_memory.store.connection import connect, explained
-from aurora_memory.store.integrity import IntegrityReport
+from aurora_memory.store.integrity import Fault, IntegrityReport
 from aurora_memory.store.migrations import migrate
 from aurora_memory.store.reader_thread import ReaderThread
 from aurora_memory.store.rebuild import Rebuilt
@@ -30,6 +31,9 @@ from aurora_memory.store.salvage import Salvaged
 if TYPE_CHECKING:
     from aurora_memory.store.exporter import Exported
     from aurora_memory.store.importer import Imported
+
+
+logger = logging.getLogger(__name__)
 
 
 class Reviewed(Struct, frozen=True):
@@ -48,16 +52,29 @@ class Maintained:
     read: ReaderThread
     _writer: aiosqlite.Connection
     _turn: asyncio.Lock
+    _identity: tuple[int, int] | None
 
     def _transaction(self, *, durable: bool = False) -> AbstractAsyncContextManager[aiosqlite.Connection]:
         raise NotImplementedError
+
+    @property
+    def lost(self) -> bool:
+        """Whether the file at the path is no more the one that is open here: it was removed, or exchanged."""
+        return identity(self.path) != self._identity
 
     async def check(self) -> IntegrityReport:
         """Look the whole file over: seconds on a large one, on a connection of its own, beside whoever reads or writes.
 
         Nothing of a damaged file is said but that it is damaged.
         """
-        db = await connect(self.path, read_only=True)
+        if self.lost:
+            return IntegrityReport(0, (Fault("it was removed, or exchanged, while it is in use", 1, "salvage"),))
+        if await asyncio.to_thread(_is_empty, self.path):  # to connect would delete the log, which may have it all
+            return IntegrityReport(0, (Fault("it was emptied while it is in use", 1, "salvage"),))
+        try:
+            db = await connect(self.path, read_only=True)
+        except StoreCorrupt as error:
+            return IntegrityReport(0, (Fault(str(error).partition("; ")[0], 1, "salvage"),))
         try:
             await db.execute("BEGIN")
             found = await integrity.checked(db)
@@ -79,6 +96,45 @@ class Maintained:
         self.read.forget_words()
         return done
 
+    async def write_back(self, now: float | None = None) -> Path | None:
+        """Write a lost file anew from what is open of it; what lies in its place now is set aside, and returned."""
+        async with self._turn:
+            copy = await self._copied()
+            await self.read.leave()
+            await self._writer.close()
+            try:
+                return await asyncio.to_thread(_replace, self.path, copy, time.time() if now is None else now)
+            finally:
+                await self._reopen()
+
+    async def _leave_behind(self) -> None:
+        """Save what is open of a lost file, before it is closed for good; in its old place if that is free."""
+        if not self.path.parent.is_dir():
+            return  # the home was removed: who did that wants nothing of it
+        try:
+            copy = await self._copied()
+            kept = self.path
+            if kept.exists():
+                kept = self.path.with_name(f"{self.path.name}.removed-{time.time_ns()}")
+            await asyncio.to_thread(copy.rename, kept)
+            logger.warning("a memory file that was removed was written back", extra={"path": str(kept)})
+        except (OSError, sqlite3.Error) as error:
+            logger.warning("a removed memory file is lost", extra={"path": str(self.path), "error": str(error)})
+
+    async def _copied(self) -> Path:
+        copy = self.path.with_name(f"{self.path.name}.salvaged")
+        await asyncio.to_thread(_forget_file, copy)
+        copy.touch(mode=0o600)
+        async with aiosqlite.connect(copy) as target:
+            await self._writer.backup(target)
+        return copy
+
+    async def _reopen(self) -> None:
+        self._writer = await connect(self.path)
+        await row_sums.keep_sums(self._writer)
+        await self.read.open()
+        self._identity = identity(self.path)
+
     async def salvage(self, now: float | None = None) -> Salvaged:
         """Set this damaged file aside and go on with a new one that has what could be read of what was learned.
 
@@ -88,19 +144,20 @@ class Maintained:
 
     async def _salvage(self, now: float) -> Salvaged:
         async with self._turn:
-            fresh, saved, unreadable = await _saved_copy(self.path, now)
+            fresh, copied = await _saved_copy(self.path, now)
             await self.read.leave()
             await self._writer.close()
             try:
                 aside = await asyncio.to_thread(_exchange, self.path, fresh, now)
             finally:
-                self._writer = await connect(self.path)
-                await self.read.open()
-        return Salvaged(aside, saved, unreadable)
+                await self._reopen()
+        return _salvaged(aside, copied)
 
     async def export_learned(self, target: Path, workspace: str, now: float | None = None) -> Exported:
         """Write what was learned to `target` as JSON lines, as it stands now; `workspace` is a name for people."""
         exporting = await asyncio.to_thread(importlib.import_module, "aurora_memory.store.exporter")
+        if self.lost:
+            raise StoreError(f"{self.path} was removed while it is in use; 'aurora doctor --repair' writes it back")
         db = await connect(self.path, read_only=True)
         try:
             await db.execute("BEGIN")
@@ -157,13 +214,26 @@ class Maintained:
         raise UnknownChunk(f"no reasoning chunk {shown[:200]!r} in {self.path}; 'aurora doctor' lists what is archived")
 
 
+def identity(path: Path) -> tuple[int, int] | None:
+    """Device and number of a file; None where there is none. Microseconds."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
 async def salvage_file(path: Path, now: float) -> Salvaged:
     """Do the same to a file that is so damaged that it cannot be opened. Nobody may have it open."""
-    fresh, saved, unreadable = await _saved_copy(path, now)
-    return Salvaged(await asyncio.to_thread(_exchange, path, fresh, now), saved, unreadable)
+    fresh, copied = await _saved_copy(path, now)
+    return _salvaged(await asyncio.to_thread(_exchange, path, fresh, now), copied)
 
 
-async def _saved_copy(path: Path, now: float) -> tuple[Path, dict[str, int], tuple[str, ...]]:
+def _salvaged(aside: Path, copied: salvage.Copied) -> Salvaged:
+    return Salvaged(aside, copied.saved, copied.unreadable, copied.mended, copied.left_out)
+
+
+async def _saved_copy(path: Path, now: float) -> tuple[Path, salvage.Copied]:
     """A new memory file beside `path` with what was learned, not open any more."""
     fresh = path.with_name(f"{path.name}.salvaged")
     await asyncio.to_thread(_forget_file, fresh)
@@ -172,16 +242,31 @@ async def _saved_copy(path: Path, now: float) -> tuple[Path, dict[str, int], tup
         try:
             await migrate(db, fresh)
             await asyncio.to_thread(fresh.chmod, 0o600)
-            saved, unreadable = await asyncio.to_thread(salvage.copy_learned, path, fresh, now)
+            copied = await asyncio.to_thread(salvage.copy_learned, path, fresh, now)
             await db.execute("BEGIN IMMEDIATE")
             await rebuild.rebuild(db, now)  # gives documents their chunks back and drops what speaks of none
+            await row_sums.seal(db)
             await db.execute("COMMIT")
         finally:
             await db.close()
     except sqlite3.Error as error:
         await asyncio.to_thread(_forget_file, fresh)
         raise explained(error, fresh) from error
-    return fresh, saved, unreadable
+    return fresh, copied
+
+
+def _is_empty(path: Path) -> bool:
+    try:
+        return path.stat().st_size == 0
+    except OSError:
+        return False
+
+
+def _replace(path: Path, copy: Path, now: float) -> Path | None:
+    aside = salvage.set_aside(path, now) if path.exists() else None
+    _forget_file(path)  # a log without its file would be taken for the new one's
+    copy.rename(path)
+    return aside
 
 
 def _exchange(path: Path, fresh: Path, now: float) -> Path:

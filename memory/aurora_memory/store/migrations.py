@@ -185,6 +185,11 @@ def _folded_words(text: str) -> str:
     return " ".join(new for term in text.split() for new in _folded(term))
 
 
+async def sum_rows(db: aiosqlite.Connection) -> None:
+    """Database migration 6: a place for the checksums of learned rows, which `row_sums` fills."""
+    await db.execute("CREATE TABLE row_sums (sum INTEGER PRIMARY KEY)")
+
+
 _COPIES = itertools.count()
 """Numbers of copies: two stores of one process may make one each at the same time."""
 
@@ -194,6 +199,7 @@ MIGRATIONS: tuple[Callable[[aiosqlite.Connection], Awaitable[None]], ...] = (
     keep_outbox,
     mark_files,
     fold_words,
+    sum_rows,
 )
 """Append only. The database's `user_version` is how many of these it has had."""
 

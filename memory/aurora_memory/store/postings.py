@@ -36,7 +36,7 @@ ROW_SIZE = _ROW.size
 
 _MANY = 500
 _encode = msgspec.msgpack.Encoder().encode
-decode_occurrences = msgspec.msgpack.Decoder(dict[str, int]).decode
+_decode = msgspec.msgpack.Decoder(dict[str, int]).decode
 
 
 class NewPart(Struct, frozen=True, array_like=True, gc=False):
@@ -219,6 +219,19 @@ async def occurrences_of(db: aiosqlite.Connection, chunk_ids: Sequence[int]) -> 
             for term, value in decode_occurrences(blob).items():
                 known[term] = known.get(term, 0) | value
     return found
+
+
+def decode_occurrences(blob: bytes) -> dict[str, int]:
+    """Terms of a part; none where its bytes are damaged, which the integrity check tells (`readable`)."""
+    try:
+        return _decode(blob)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return {}
+
+
+def readable(blob: bytes) -> bool:
+    """Whether the terms of a part can be read."""
+    return bool(decode_occurrences(blob)) or blob == _encode({})
 
 
 def chunks_of_block(packed: bytes) -> list[int] | None:

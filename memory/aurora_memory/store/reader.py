@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from aurora_memory.activation import USUAL, Weighing
-from aurora_memory.store.connection import connect_to_read, explained
+from aurora_memory.store.connection import connect_to_read, explained, lenient_text, not_text
 from aurora_memory.store.word_index import WordIndex
 
 
@@ -46,6 +46,9 @@ class Reader:
         try:
             return self._db.execute(sql, values).fetchall()
         except sqlite3.Error as error:
+            if not_text(error) and self._db.text_factory is str:
+                self._db.text_factory = lenient_text  # slower, so only where one bit made it necessary
+                return self.rows(sql, values)
             raise explained(error, self._path) from error
 
     def lasting(self, sql: str) -> list[Any]:

@@ -11,7 +11,7 @@ import msgspec
 from msgspec import Struct
 
 from aurora_memory.documents import ReasoningDocument
-from aurora_memory.store import integrity, learned_writer
+from aurora_memory.store import integrity, learned_writer, row_sums
 from aurora_memory.store.tables import TABLES
 from aurora_protocol import typed
 
@@ -50,6 +50,9 @@ async def rebuild(db: aiosqlite.Connection, now: float) -> Rebuilt:
     # Without the hash of its text no chunk counts as unchanged, so its words and references are written again.
     await db.execute("UPDATE chunks SET body_hash = x'' WHERE kind != 'reasoning'")
     await db.execute("REINDEX")
+    changed = await row_sums.changed_rows(db)
+    if changed and "" not in changed:  # rows that another program added, and none that is not what was written
+        await row_sums.seal(db)
     return Rebuilt(await _count(db, "SELECT count(*) FROM files"), recovered, dropped)
 
 
@@ -85,10 +88,9 @@ async def _drop_orphans(db: aiosqlite.Connection) -> int:
     for table in TABLES:
         lost = [each for each in table.references if each.orphans == "drop"]
         if lost:
-            before = await _count(db, "SELECT total_changes()")
-            await db.execute(f"DELETE FROM {table.name} WHERE {table.orphans}")
+            gone = await db.execute(f"DELETE FROM {table.name} WHERE {table.orphans}")
             if table.nature == "learned":  # git, the model and the files tell the others again
-                dropped += await _count(db, "SELECT total_changes()") - before
+                dropped += gone.rowcount
     return dropped
 
 

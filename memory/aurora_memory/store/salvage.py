@@ -1,66 +1,86 @@
-"""Salvage of what was learned from a damaged memory file: row by row into a new one, around the pages nobody can read.
+"""Salvage of what was learned from a damaged memory file: its pages are read one by one, and never by SQLite.
 
-The damaged file is never deleted; it is set aside as `<name>.damaged-<time>`. Chunks that something was
-learned of come along with the row ids they had, put aside as gone: indexing finds them again by their identity.
-Everything blocks, so callers use a thread. Nobody may have the file open when it is set aside.
+A row whose checksum (`row_sums`) does not fit is mended where one changed bit explains it, and else left out. Pages
+that nothing points to any more are looked through for rows whose checksum says whose they are. The damaged file stays,
+set aside as `<name>.damaged-<time>`. Chunks that something was learned of come along with the row ids
+they had, put aside as gone: indexing finds them again by their identity. Everything blocks, so callers use a thread.
 """
 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
+import time
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 from msgspec import Struct
 
 from aurora_memory import StoreError
+from aurora_memory.store.page_reader import TABLE_LEAF, Cell, Pages, Raw, Text, record, varint
+from aurora_memory.store.row_sums import SCHEME, row_sum
 from aurora_memory.store.tables import CHUNKS, TABLES, Table, spoken_of
 
-MAX_FAILURES = 20_000
-"""Failed looks into one table, after which the rest of it is given up: each costs some 50 µs."""
+MENDING_SECONDS = 20.0
+"""How long changed bits are looked for: a row of a kilobyte takes some 30 ms."""
 
+_SUM_RECORD = b"\x02\x00"
+"""Record of a row of `row_sums`: all it holds is its row id."""
+MOST_MENDED = 64
+"""Rows in which changed bits are looked for: where there are more, it was no bit that changed."""
 _COMPANIONS = ("-wal", "-shm", "-journal")
-_TYPES: dict[str, tuple[type, ...]] = {"INTEGER": (int,), "REAL": (float, int), "TEXT": (str,), "BLOB": (bytes,)}
+_TYPES: dict[str, type] = {"INTEGER": int, "REAL": float, "TEXT": Text, "BLOB": bytes}
 
 
 class Salvaged(Struct, frozen=True):
-    """Rows that were saved, by table, and the tables not all of which could be read. `aside` is the old file."""
+    """Rows that were saved, by table, and the tables not all of which could be read. `aside` is the old file.
+
+    `mended` rows had one bit that was not what was written; `left_out` ones more.
+    """
 
     aside: Path
     saved: dict[str, int]
     unreadable: tuple[str, ...]
+    mended: int = 0
+    left_out: int = 0
 
 
-def copy_learned(damaged: Path, fresh: Path, now: float) -> tuple[dict[str, int], tuple[str, ...]]:
-    """Copy what can be read of what was learned into the empty memory file `fresh`. `now` is Unix seconds.
+class Copied(Struct, frozen=True):
+    """What `copy_learned` saved, in the words of `Salvaged`."""
 
-    Returns the rows saved by table, and the tables of which not all could be read.
-    """
-    saved: dict[str, int] = {}
-    unreadable: list[str] = []
-    with closing(sqlite3.connect(fresh, isolation_level=None)) as new:
+    saved: dict[str, int]
+    unreadable: tuple[str, ...]
+    mended: int
+    left_out: int
+
+
+def copy_learned(damaged: Path, fresh: Path, now: float) -> Copied:
+    """Copy what can be read of what was learned into the empty memory file `fresh`. `now` is Unix seconds."""
+    with closing(sqlite3.connect(fresh, isolation_level=None)) as new, _pages_of(damaged) as pages:
         new.execute("BEGIN IMMEDIATE")
-        with closing(_opened(damaged)) as old:
-            for table in TABLES:
-                if table.nature == "derived":
-                    continue
-                rows = _Readable(old, table)
-                _copy(new, table, rows)
-                if rows.failures:
-                    unreadable.append(table.name)
+        reading = _Reading(pages, [_Shape(new, table) for table in TABLES if table.nature != "derived"])
+        reading.read()
+        for shape in reading.shapes:
+            shape.insert(new, reading.rows[shape.table.name])
+        _name_chunks(new, reading)
         # Of the chunks those stay that something was learned of, gone until they are indexed again.
         new.execute(f"DELETE FROM chunks WHERE NOT ({spoken_of()})")
         new.execute(
             "UPDATE chunks SET gone_at = coalesce(gone_at, ?), body_hash = x'' WHERE kind != 'reasoning'", (now,)
         )
-        for table in TABLES:
-            if table.nature == "learned" and not table.rows:
-                saved[table.name] = next(count for (count,) in new.execute(f"SELECT count(*) FROM {table.name}"))
+        saved = {
+            table.name: next(count for (count,) in new.execute(f"SELECT count(*) FROM {table.name}"))
+            for table in TABLES
+            if table.nature == "learned" and not table.rows
+        }
         new.execute("COMMIT")
-    return {table: count for table, count in saved.items() if count}, tuple(unreadable)
+    return Copied(
+        {table: count for table, count in saved.items() if count},
+        tuple(sorted(reading.damaged)),
+        reading.mended,
+        reading.left_out,
+    )
 
 
 def set_aside(path: Path, now: float) -> Path:
@@ -82,95 +102,256 @@ def set_aside(path: Path, now: float) -> Path:
     return target
 
 
-class _Readable:
-    """The rows of one table of a damaged file, as far as they can be read, as dictionaries by column.
+class _Shape:
+    """How the records of one table are laid out."""
 
-    Where a stretch cannot be read it is halved, again and again, so that only the rows on unreadable pages are lost.
-    Tables in the order of a text are read from both ends instead.
-    """
+    def __init__(self, new: sqlite3.Connection, table: Table) -> None:
+        self.table = table
+        columns = list(new.execute(f"PRAGMA table_info({table.name})"))
+        (sql,) = next(iter(new.execute("SELECT sql FROM sqlite_master WHERE name = ?", (table.name,))))
+        self.by_rowid = not sql.rstrip().endswith("WITHOUT ROWID")
+        if not self.by_rowid:  # the key comes first
+            columns.sort(key=lambda column: (column[5] == 0, column[5]))
+        self.names = [str(column[1]) for column in columns]
+        self.kinds = [str(column[2]) for column in columns]
+        self._required = [bool(column[3]) or column[5] > 0 for column in columns]
+        self._rowid_at = self.names.index(table.key) if self.by_rowid else -1
+        self._sealed = [self.names.index(column) for column in table.sealed]
 
-    def __init__(self, db: sqlite3.Connection, table: Table) -> None:
-        self.failures = 0
-        self._db = db
-        self._table = table.name
-        self._key = table.key
-        # Which chunks something was learned of is known only when the rest was read.
-        self._wanted = "TRUE" if table is CHUNKS or not table.rows else f"({table.rows})"
+    def values(self, rowid: int | None, payload: bytes) -> list[Raw] | None:
+        """Values of a row by columns; None where a row of this table cannot look so."""
+        values = record(payload)
+        if values is None or len(values) > len(self.names) or self.by_rowid != (rowid is not None):
+            return None
+        values += [None] * (len(self.names) - len(values))  # columns that came later
+        if self.by_rowid:
+            values[self._rowid_at] = rowid
+        for at, (value, kind) in enumerate(zip(values, self.kinds, strict=True)):
+            if kind == "REAL" and isinstance(value, int):  # whole numbers are kept so
+                values[at] = value = float(value)
+            if not self._required[at] and value is None:
+                continue
+            if not isinstance(value, _TYPES[kind]) or (kind == "BLOB" and isinstance(value, Text)):
+                return None
+        return values
 
-    def __iter__(self) -> Iterator[dict[str, Any]]:
-        kinds = {row["name"]: row["type"] for row in self._told(f"PRAGMA table_info({self._table})")}
-        if self._key not in kinds:
-            return
-        if kinds[self._key] == "INTEGER":
-            ends = [end for order in ("ASC", "DESC") for end in self._rows(f"ORDER BY {self._key} {order} LIMIT 1")]
-            if self.failures == 0 and not ends:
-                return
-            known = sorted(end[self._key] for end in ends if isinstance(end[self._key], int))
-            low = known[0] if len(known) == 2 else 0
-            high = known[-1] if len(known) == 2 else (1 << 32)
-            yield from self._between(low, high)
-        else:
-            last: Any = None
-            before = self.failures
-            for row in self._rows(f"WHERE {self._wanted} ORDER BY {self._key}"):
-                last = row[self._key]
-                yield row
-            if self.failures > before:
-                yield from self._down_to(last)
+    def sum(self, values: Sequence[Raw]) -> int:
+        """Checksum that a row has."""
+        return row_sum(self.table.name, [values[at] for at in self._sealed])
 
-    def _between(self, low: int, high: int) -> Iterator[dict[str, Any]]:
-        waiting = [(low, high)]
-        while waiting and self.failures < MAX_FAILURES:
-            low, high = waiting.pop()
-            before = self.failures
-            last = low
-            stretch = f"WHERE {self._key} BETWEEN ? AND ? AND {self._wanted} ORDER BY {self._key}"
-            for row in self._rows(stretch, low, high):
-                yield row
-                last = row[self._key]
-            if self.failures > before and low < high:
-                # From `last` on, not after it: one key may have several rows, and those that come twice count once.
-                middle = (last + high) // 2
-                waiting += [(start, end) for start, end in ((middle + 1, high), (last, middle)) if start <= end]
-
-    def _down_to(self, last: Any) -> Iterator[dict[str, Any]]:
-        for row in self._rows(f"WHERE {self._wanted} ORDER BY {self._key} DESC"):
-            if last is not None and row[self._key] <= last:
-                return
-            yield row
-
-    def _rows(self, rest: str, *values: Any) -> Iterator[dict[str, Any]]:
-        return self._told(f"SELECT * FROM {self._table} {rest}", *values)
-
-    def _told(self, sql: str, *values: Any) -> Iterator[dict[str, Any]]:
-        try:
-            cursor = self._db.execute(sql, values)
-            names = [column[0] for column in cursor.description]
-            for row in cursor:
-                yield dict(zip(names, row, strict=True))
-        except (sqlite3.DatabaseError, OverflowError):
-            self.failures += 1
+    def insert(self, new: sqlite3.Connection, rows: Sequence[Sequence[Raw]]) -> None:
+        """Write rows into the new file; of two with one key the first."""
+        marks = ", ".join("?" * len(self.names))
+        statement = f"INSERT OR IGNORE INTO {self.table.name} ({', '.join(self.names)}) VALUES ({marks})"
+        for row in rows:
+            told = [value.decode("utf-8", "replace") if isinstance(value, Text) else value for value in row]
+            if self.table.intact is None or self.table.intact(dict(zip(self.names, told, strict=True))):
+                new.execute(statement, told)
 
 
-def _opened(path: Path) -> sqlite3.Connection:
-    db = sqlite3.connect(path, isolation_level=None)
-    db.text_factory = lambda raw: raw.decode("utf-8", "replace")
-    db.execute("PRAGMA query_only = 1")
-    return db
+class _Reading:
+    """What the pages of a damaged file tell, by table: rows that are what was written come first."""
+
+    def __init__(self, pages: Pages, shapes: Sequence[_Shape]) -> None:
+        self.shapes = shapes
+        self.rows: dict[str, list[list[Raw]]] = {shape.table.name: [] for shape in shapes}
+        self.damaged: set[str] = set()
+        self.mended = 0
+        self.left_out = 0
+        self.pages = pages
+        self.roots = {entry.name: entry.root for entry in pages.schema()}
+        self._seen: set[int] = set()
+        self._unmatched: set[int] = set()
+        self._heads: list[bytes] = []
+        self._sums_lost = True
+        self._until = time.monotonic() + MENDING_SECONDS
+
+    def read(self) -> None:
+        """Read every table, then what no table led to."""
+        summed = self._read_sums()
+        doubtful: list[tuple[_Shape, Cell]] = []
+        for shape in self.shapes:
+            tree = self.pages.tree(self.roots.get(shape.table.name, 0), self._seen)
+            for cell in tree.cells:
+                values = shape.values(cell.rowid, cell.payload)
+                if not summed:
+                    self._keep(shape, values)
+                elif values is None or not self._known(shape, values):
+                    doubtful.append((shape, cell))
+            if tree.damaged:
+                self.damaged.add(shape.table.name)
+        if self.damaged or self._unmatched:
+            self._read_strays(summed)
+        self._mend(doubtful)
+        if not self._sums_lost and not self._unmatched:
+            self.damaged.clear()  # every row that there was is here
+
+    def chunk_names(self) -> Iterator[tuple[Raw, Raw, Raw, int]]:
+        """Path, name, ordinal and row id of chunks, as the index over them tells."""
+        root = self.roots.get("sqlite_autoindex_chunks_1", 0)
+        for cell in self.pages.tree(root, set()).cells:
+            values = record(cell.payload) or []
+            match values:
+                case [Text() as path, Text() as name, int() as ordinal, int() as number]:
+                    yield path, name, ordinal, number
+
+    def _read_sums(self) -> bool:
+        """Read the checksums; False in a file that is older than they are, or has lost them."""
+        tree = self.pages.tree(self.roots.get("row_sums", 0), self._seen)
+        for cell in tree.cells:
+            if cell.rowid is not None:
+                self._unmatched.add(cell.rowid)
+                self._heads.append(cell.head)
+        self._sums_lost = tree.damaged
+        if SCHEME not in self._unmatched or tree.damaged:  # its leaves are told by their shape
+            self._sums_lost = True
+            found = {
+                cell.rowid: cell.head
+                for number in range(1, self.pages.count + 1)
+                if self.pages.kind(number) == TABLE_LEAF
+                for cell in self.pages.cells(number)
+                if cell.payload == _SUM_RECORD and cell.rowid is not None
+            }
+            if SCHEME in found or self._unmatched:
+                self._unmatched |= found.keys()
+                self._heads += found.values()
+        self._unmatched.discard(SCHEME)
+        return bool(self._unmatched)
+
+    def _known(self, shape: _Shape, values: list[Raw]) -> bool:
+        """Whether a row is what was written; then it is kept."""
+        if shape.table.sealed_rows and not self._is_sealed(shape, values):
+            return True  # nothing learned: it is made again
+        told = shape.sum(values)
+        if told not in self._unmatched:
+            return False
+        self._unmatched.discard(told)
+        self.rows[shape.table.name].append(values)
+        return True
+
+    def _is_sealed(self, shape: _Shape, values: Sequence[Raw]) -> bool:
+        key = shape.names.index("kind" if shape.table.name == "relations" else shape.table.key)
+        value = values[key]
+        return isinstance(value, bytes) and f"'{value.decode('utf-8', 'replace')}'" in shape.table.sealed_rows
+
+    def _keep(self, shape: _Shape, values: list[Raw] | None) -> None:
+        if values is not None and (not shape.table.sealed_rows or self._is_sealed(shape, values)):
+            self.rows[shape.table.name].append(values)
+
+    def _read_strays(self, summed: bool) -> None:
+        """Look through the pages that no table led to.
+
+        Where checksums are lost, a row there is of the table that it looks like, unless it was deleted.
+        """
+        owned = set(self._seen)
+        for name, root in self.roots.items():
+            if name not in self.rows and name != "row_sums":
+                for _ in self.pages.tree(root, owned).pages():
+                    pass
+        owned |= self.pages.free()
+        guessed = self._sums_lost and (bool(self.roots) or not summed)  # an index of a lost schema looks like a table
+        for number in range(1, self.pages.count + 1):
+            if number in self._seen:
+                continue
+            for cell in self.pages.cells(number):
+                fitting = [
+                    (shape, values)
+                    for shape in self.shapes
+                    if (values := shape.values(cell.rowid, cell.payload)) is not None
+                ]
+                if any(self._known(shape, values) for shape, values in fitting):
+                    continue
+                if guessed and len(fitting) == 1 and number not in owned:
+                    self._keep(*fitting[0])
+
+    def _mend(self, doubtful: Sequence[tuple[_Shape, Cell]]) -> None:
+        """Give rows the bit back that changed, or find that their checksum is what changed."""
+        flipped_sums = {
+            each for head in self._heads if _rowid(head) in self._unmatched for each in _flipped_rowids(head)
+        }
+        left: list[tuple[_Shape, list[Raw]]] = []
+        broken = 0
+        few = len(doubtful) <= MOST_MENDED
+        for shape, cell in doubtful:
+            values = shape.values(cell.rowid, cell.payload)
+            if values is not None and shape.sum(values) in flipped_sums:
+                self.rows[shape.table.name].append(values)
+                self._unmatched.discard(next(iter(self._unmatched), 0))
+                continue
+            mended = self._mended(shape, cell) if self._unmatched and few else None
+            if mended is not None:
+                self.mended += self._known(shape, mended)
+            elif values is not None:
+                left.append((shape, values))
+            else:
+                broken += shape.table is not CHUNKS
+        # A row that changed has left its checksum behind: where more rows than checksums are over, checksums were lost.
+        kept = left
+        if not self._sums_lost and len(left) <= len(self._unmatched):
+            kept = [(shape, values) for shape, values in left if shape.table is CHUNKS]  # the files tell what is right
+            self.left_out = max(broken + len(left) - len(kept), len(self._unmatched) - len(kept))
+        for shape, values in kept:
+            self.rows[shape.table.name].append(values)
+
+    def _mended(self, shape: _Shape, cell: Cell) -> list[Raw] | None:
+        raw = bytearray(cell.payload)
+        for at in range(len(raw)):
+            for bit in range(8):
+                raw[at] ^= 1 << bit
+                values = shape.values(cell.rowid, bytes(raw))
+                raw[at] ^= 1 << bit
+                if values is not None and shape.sum(values) in self._unmatched:
+                    return values
+            if time.monotonic() > self._until:
+                return None
+        for bit in range(64) if cell.rowid is not None else ():
+            values = shape.values((cell.rowid or 0) ^ (1 << bit) if bit < 63 else -(cell.rowid or 0), cell.payload)
+            if values is not None and shape.sum(values) in self._unmatched:
+                return values
+        return None
 
 
-def _copy(new: sqlite3.Connection, table: Table, rows: _Readable) -> None:
-    columns = [(row[1], row[2], bool(row[3])) for row in new.execute(f"PRAGMA table_info({table.name})")]
-    names = [name for name, _, _ in columns]
-    statement = f"INSERT OR IGNORE INTO {table.name} ({', '.join(names)}) VALUES ({', '.join('?' * len(names))})"
-    for row in rows:
-        sound = all(_fits(row.get(name), kind, required) for name, kind, required in columns)
-        if sound and (table.intact is None or table.intact(row)):
-            new.execute(statement, [row.get(name) for name in names])
+def _name_chunks(new: sqlite3.Connection, reading: _Reading) -> None:
+    """Give chunks that learned rows speak of, and whose own rows are lost, the name back that the index has."""
+    columns = [(table.name, each.column) for table in TABLES if table.nature == "learned" for each in table.references]
+    spoken = {
+        row[0]
+        for table, column in columns
+        for row in new.execute(f"SELECT {column} FROM {table} WHERE {column} NOT IN (SELECT id FROM chunks)")
+    }
+    if not spoken:
+        return
+    documents = {row[0] for row in new.execute("SELECT chunk_id FROM documents")}
+    for path, name, ordinal, number in reading.chunk_names():
+        if number not in spoken or number in documents or not path:
+            continue  # a reasoning chunk comes back by its document
+        told = [value.decode("utf-8", "replace") if isinstance(value, bytes) else value for value in (path, name)]
+        new.execute(
+            """INSERT OR IGNORE INTO chunks (id, path, name, ordinal, leaf, kind, language, line_start, line_end,
+               signature, docstring, complexity, branches, loops, keywords, body_hash, shape_hash, tokens, part_count)
+               VALUES (?, ?, ?, ?, ?, 'function', '', 1, 1, '', '', 'O(1)', 0, 0, '', x'', x'', 0, 0)""",
+            (number, *told, ordinal, told[1]),
+        )
 
 
-def _fits(value: Any, kind: str, required: bool) -> bool:
-    """Whether a column may hold a value: what a damaged page says may be anything."""
-    if value is None:
-        return not required
-    return isinstance(value, _TYPES[kind])
+def _rowid(head: bytes) -> int:
+    _, at = varint(head, 0)
+    value, _ = varint(head, at)
+    return value - (1 << 64) if value >= 1 << 63 else value
+
+
+def _flipped_rowids(head: bytes) -> Iterator[int]:
+    """Row ids that a cell would have had before one bit of it changed."""
+    raw = bytearray(head[:12])
+    for at in range(len(raw)):
+        for bit in range(8):
+            raw[at] ^= 1 << bit
+            yield _rowid(bytes(raw))
+            raw[at] ^= 1 << bit
+
+
+def _pages_of(path: Path) -> Pages:
+    try:
+        return Pages(path)
+    except OSError as error:
+        raise StoreError(f"cannot read {path}: {error.strerror}; check its permissions") from error

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
+import os
 import sqlite3
 import time
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
@@ -12,11 +14,12 @@ from pathlib import Path
 import aiosqlite
 from msgspec import Struct
 
-from aurora_memory import StoreError
+from aurora_memory import StoreCorrupt, StoreError
 from aurora_memory.activation import USUAL, Weighing
 from aurora_memory.chunk_validation import fully_checked
 from aurora_memory.conversation_logs import IndexedLogSection, index_of
 from aurora_memory.learning import POLICY, Feedback, FinishedRun, Learned, LearningPolicy, lesson_of
+from aurora_memory.module_paths import ModuleAlias
 from aurora_memory.store import (
     chunk_writer,
     conversation_log_index,
@@ -26,15 +29,19 @@ from aurora_memory.store import (
     learned_writer,
     pending_references,
     postings,
+    row_sums,
 )
 from aurora_memory.store.chunk_writer import Written
 from aurora_memory.store.commit_writer import HistoryWriter
 from aurora_memory.store.connection import connect, explained
 from aurora_memory.store.deliverable_log import Outbox
-from aurora_memory.store.maintenance import Maintained
+from aurora_memory.store.maintenance import Maintained, identity
 from aurora_memory.store.migrations import migrate
 from aurora_memory.store.reader_thread import ReaderThread
 from aurora_memory.store.rows import FileStat, IndexedFile, SkippedFile
+
+_NEW = itertools.count()
+"""Numbers of files in the making: two stores of one process may make one each at the same time."""
 
 
 class Counts(Struct, frozen=True):
@@ -60,6 +67,7 @@ class Store(Maintained):
         self.read = reader
         self._writer = writer
         self._turn = asyncio.Lock()
+        self._identity = identity(path)
         self.history = HistoryWriter(self._transaction)
         self.outbox = Outbox(self._transaction)
 
@@ -73,10 +81,12 @@ class Store(Maintained):
             path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         except OSError as error:
             raise StoreError(f"cannot create the folder {path.parent}: {error.strerror}; set AURORA_HOME") from error
+        await _made(path)
         writer = await connect(path)
         reader = ReaderThread(path, weighing)
         try:
             await migrate(writer, path)
+            await row_sums.keep_sums(writer)
             await asyncio.to_thread(path.chmod, 0o600)
             await reader.open()
         except sqlite3.Error as error:
@@ -93,6 +103,8 @@ class Store(Maintained):
         """Close both connections; a write under way finishes first."""
         async with self._turn:
             await self.read.close()
+            if self.lost:
+                await self._leave_behind()
             await self._writer.close()
 
     @asynccontextmanager
@@ -103,6 +115,11 @@ class Store(Maintained):
         """
         async with self._turn:
             db = self._writer
+            if self.lost:
+                raise StoreError(
+                    f"{self.path} was removed, or another file put in its place, while it is in use; "
+                    "'aurora doctor --repair' writes it back from what the daemon still has"
+                )
             try:
                 if durable:
                     await db.execute("PRAGMA synchronous = FULL")
@@ -159,6 +176,11 @@ class Store(Maintained):
             async with self._transaction() as db:
                 waiting = await pending_references.resolve_some(db, catalogue)
             tell(waiting)
+
+    async def keep_module_aliases(self, aliases: Sequence[ModuleAlias]) -> None:
+        """Keep what modules of this workspace are called besides their paths; `resolve` goes by it."""
+        async with self._transaction() as db:
+            await pending_references.keep_aliases(db, aliases)
 
     async def remember(self, key: str, value: str) -> None:
         """Keep a small fact about this memory (`git_head`, `indexed_at`, …)."""
@@ -242,6 +264,61 @@ class Store(Maintained):
         async with self._turn:
             await self._writer.execute("PRAGMA optimize")
             await self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+
+async def _made(path: Path) -> None:
+    """Make a new memory file elsewhere and put it in its place whole: one that is empty there has lost what it held."""
+    size = await asyncio.to_thread(_size, path)
+    if size == 0:
+        raise StoreCorrupt(f"{path} is empty, and a memory never is; 'aurora doctor --repair' sets it aside")
+    if size is not None:
+        return
+    beside = path.with_name(f"{path.name}.new-{os.getpid()}-{next(_NEW)}")
+    try:
+        db = await connect(beside)
+        try:
+            await migrate(db, beside)
+            await row_sums.keep_sums(db)
+        finally:
+            await db.close()
+        await asyncio.to_thread(_put, beside, path)
+    except sqlite3.Error as error:
+        raise explained(error, path) from error
+    finally:
+        for suffix in ("", "-wal", "-shm"):
+            with suppress(OSError):
+                beside.with_name(beside.name + suffix).unlink(missing_ok=True)
+
+
+def _size(path: Path) -> int | None:
+    """Bytes of a file; None where there is none, -1 where connecting to it will say why it cannot be used."""
+    try:
+        return path.stat().st_size
+    except FileNotFoundError:
+        return None
+    except OSError:
+        return -1
+
+
+def _put(beside: Path, path: Path) -> None:
+    beside.chmod(0o600)
+    try:
+        path.hardlink_to(beside)
+        if os.name == "posix":  # what is acknowledged later must have a name after a power cut
+            folder = os.open(path.parent, os.O_RDONLY)
+            try:
+                os.fsync(folder)
+            finally:
+                os.close(folder)
+    except FileExistsError:
+        return  # another process was faster
+    except OSError as error:
+        if path.exists():
+            return
+        try:
+            beside.rename(path)  # a disk without links
+        except OSError:
+            raise StoreError(f"cannot create {path}: {error.strerror}; check its folder's permissions") from error
 
 
 async def _remember(db: aiosqlite.Connection, key: str, value: str) -> None:

@@ -78,7 +78,7 @@ class Table(Struct, frozen=True, kw_only=True):
 
     `rows` is a condition on the learned rows where not all are; `emptied`: a rebuild deletes what is not learned, and
     the next sweep makes it again. `here` are learned columns that only this file understands. `intact` looks at a row
-    of a damaged file.
+    of a damaged file. `sums` are the columns whose checksum is kept, where not simply all of a learned or local table.
     """
 
     name: str
@@ -91,6 +91,17 @@ class Table(Struct, frozen=True, kw_only=True):
     carried: Carried | None = None
     here: tuple[str, ...] = ()
     intact: Callable[[Mapping[str, Any]], bool] | None = None
+    sums: tuple[str, ...] = ()
+
+    @property
+    def sealed(self) -> tuple[str, ...]:
+        """Columns whose checksum is kept (`row_sums`); none of what can be made again."""
+        return self.sums or (() if self.nature == "derived" else self.columns)
+
+    @property
+    def sealed_rows(self) -> str:
+        """SQL condition on the rows whose checksum is kept; "" for all."""
+        return "" if self.sums else self.rows
 
     @property
     def orphans(self) -> str:
@@ -209,6 +220,7 @@ TABLES: tuple[Table, ...] = (
         ),
         nature="learned",  # of those that something was learned of; the files tell the rest
         rows="chunks.archived_at IS NOT NULL",
+        sums=("id", "path", "name", "ordinal", "kind", "archived_at"),  # of all: something may be learned of any
         carried=Carried(
             ArchivedLine,
             ("id",),
@@ -320,6 +332,7 @@ TABLES: tuple[Table, ...] = (
         nature="derived",
         references=_OF_CHUNK,
     ),
+    Table(name="row_sums", key="sum", columns=("sum",), nature="derived"),
     Table(
         name="reasoning_words",
         key="rowid",

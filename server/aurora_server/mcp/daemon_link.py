@@ -26,10 +26,18 @@ OPENINGS = 4
 OPEN_AGAIN_AFTER = 0.2
 """Seconds before the second try, twice that before the third, and so on."""
 
+PING_AFTER = 3.0
+"""Seconds between looks at a daemon that somebody waits for."""
+SILENT_AFTER = 12.0
+"""Seconds without one byte after a ping: it was stopped (SIGSTOP), or hangs, and will not answer."""
+
 Heard = Callable[[dict[str, Any]], None]
 """Takes the value of one `$/progress`."""
 Answerer = Callable[[dict[str, Any], Heard | None], Awaitable[Any]]
 """Answers a request of the daemon: its params, and who hears of the request of ours that it is asked for."""
+
+
+_SILENT = "the daemon does not answer; 'aurora daemon stop' ends it, and the next question starts another"
 
 
 class LinkLost(DaemonUnreachable):
@@ -58,6 +66,8 @@ class DaemonLink:
         self._opening = asyncio.Lock()
         self._writer: asyncio.StreamWriter | None = None
         self._reading: asyncio.Task[None] | None = None
+        self._watching: asyncio.Task[None] | None = None
+        self._heard_at = 0.0
         self._waiting: dict[int, tuple[asyncio.StreamWriter | None, asyncio.Future[Any]]] = {}
         self._listening: dict[str, Heard] = {}
         self._answering: dict[int | str, asyncio.Task[None]] = {}
@@ -94,6 +104,8 @@ class DaemonLink:
     async def close(self) -> None:
         """Take leave of the daemon."""
         writer, self._writer = self._writer, None
+        if self._watching is not None:
+            self._watching.cancel()
         if writer is None:
             return
         if self._reading is not None:
@@ -126,6 +138,9 @@ class DaemonLink:
         reader, writer = await asyncio.open_connection(sock=stream)
         self._writer = writer
         self._reading = asyncio.create_task(self._read(reader, writer), name="daemon link")
+        if self._watching is not None:
+            self._watching.cancel()
+        self._watching = asyncio.create_task(self._watch(writer), name="daemon pings")
         try:
             await self._begin()
         except BaseException:  # half begun: the call was cancelled, the daemon ends; the next begins anew
@@ -167,11 +182,33 @@ class DaemonLink:
             raise LinkLost("the daemon closed the connection; ask again")
         self._writer.write(_frame(message))
 
+    async def _watch(self, writer: asyncio.StreamWriter) -> None:
+        """Ask a daemon that somebody waits for whether it is there; one that says nothing at all is given up."""
+        loop = asyncio.get_running_loop()
+        asked_at: float | None = None
+        while not writer.is_closing():
+            await asyncio.sleep(PING_AFTER)
+            waiting = [future for asked, future in self._waiting.values() if asked is writer and not future.done()]
+            if not waiting:
+                asked_at = None
+            elif asked_at is None or self._heard_at >= asked_at:
+                asked_at = loop.time()
+                with contextlib.suppress(LinkLost):
+                    self._write({"id": "ping", "method": "aurora/status"})
+            elif loop.time() - asked_at >= SILENT_AFTER:
+                logger.warning("the daemon does not answer; the session with it is given up")
+                for future in waiting:
+                    future.set_exception(DaemonUnreachable(_SILENT))
+                if self._writer is writer:
+                    self._writer = None
+                writer.transport.abort()  # what it was told and did not read is not waited for
+
     async def _read(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         decoder = Decoder()
         reason = "the daemon closed the connection; ask again"
         try:
             while data := await reader.read(READ_SIZE):
+                self._heard_at = asyncio.get_running_loop().time()
                 for body in decoder.feed(data):
                     self._take(json.loads(body))
         except ConnectionError as error:

@@ -21,14 +21,19 @@ async def mend(root: Path, store: Store, indexer: Indexer) -> list[DoctorFinding
     Recall goes on meanwhile, and finds again what is indexed again.
     """
     async with indexer.between_runs:
+        told: list[DoctorFinding] = []
+        if store.lost:
+            aside = await store.write_back()
+            what = f"{store.path} was removed while it was in use and was written back"
+            told.append(DoctorFinding(level="ok", what=what + (f"; {aside.name} lay in its place" if aside else "")))
         found = await store.check()
         if found.damaged:
             salvaged = await store.salvage()
             await store.remember("root", str(root))
-            told = _salvaged(store.path, salvaged)
+            told += _salvaged(store.path, salvaged)
         else:
             done = await store.rebuild()
-            told = [DoctorFinding(level="ok", what=f"the index of {store.path} was dropped and made anew")]
+            told += [DoctorFinding(level="ok", what=f"the index of {store.path} was dropped and made anew")]
             if done.recovered:
                 told.append(DoctorFinding(level="ok", what=f"{done.recovered} reasoning chunks were found again"))
             if done.dropped:
@@ -59,6 +64,11 @@ def _salvaged(path: Path, done: Salvaged) -> list[DoctorFinding]:
         DoctorFinding(level="ok", what=f"{path} was damaged and is kept as {done.aside.name}"),
         DoctorFinding(level="ok", what=f"saved from it: {parts or 'nothing was learned in it that can be read'}"),
     ]
+    if done.mended:
+        told.append(DoctorFinding(level="ok", what=f"{done.mended} rows had one changed bit and were mended"))
+    if done.left_out:
+        what = f"{done.left_out} learned rows are not what was written and were left out; {done.aside.name} has them"
+        told.append(DoctorFinding(level="warning", what=what))
     if done.unreadable:
         told.append(
             DoctorFinding(

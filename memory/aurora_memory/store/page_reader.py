@@ -1,0 +1,286 @@
+"""Page reader of a SQLite file that SQLite itself refuses: b-tree pages read one by one, with the write-ahead log.
+
+It knows as much of SQLite's file format (https://www.sqlite.org/fileformat2.html) as rows of tables need. Whatever a
+page says is doubted: no pointer is followed twice, no length past the page, and a page that makes no sense costs only
+itself. Blocks; never writes.
+"""
+
+from __future__ import annotations
+
+import os
+import struct
+from collections.abc import Iterator
+from pathlib import Path
+from types import TracebackType
+
+from msgspec import Struct
+
+TABLE_INTERIOR, TABLE_LEAF, INDEX_INTERIOR, INDEX_LEAF = 0x05, 0x0D, 0x02, 0x0A
+_KINDS = (TABLE_INTERIOR, TABLE_LEAF, INDEX_INTERIOR, INDEX_LEAF)
+_MAGIC = b"SQLite format 3\0"
+_USUAL_PAGE = 4096
+_MOST_PAYLOAD = 256 << 20
+_INTS = {1: 1, 2: 2, 3: 3, 4: 4, 5: 6, 6: 8}
+
+
+class Text(bytes):
+    """Bytes of a text column; they may be no UTF-8."""
+
+
+Raw = int | float | bytes | None
+"""Value as the file has it: texts are `Text`, blobs other bytes."""
+
+
+class Cell(Struct, frozen=True):
+    """Row of a table as it lies in its page: `payload` is the record, whole; `rowid` is None in an index's b-tree.
+
+    `head` are the first bytes of the cell.
+    """
+
+    rowid: int | None
+    payload: bytes
+    head: bytes = b""
+
+
+class SchemaEntry(Struct, frozen=True):
+    """Table or index by what the file's first page says of it."""
+
+    kind: str
+    name: str
+    root: int
+
+
+class Pages:
+    """Pages of a file as the last commit left them. Close it."""
+
+    def __init__(self, path: Path) -> None:
+        self._file = os.open(path, os.O_RDONLY)
+        self._wal: int | None = None
+        self._frames: dict[int, int] = {}
+        try:
+            header = os.pread(self._file, 100, 0)
+            size = int.from_bytes(header[16:18], "big") if header.startswith(_MAGIC[:8]) else 0
+            size = 65536 if size == 1 else size
+            self.size = size if 512 <= size <= 65536 and size & (size - 1) == 0 else 0
+            self._read_log(path.with_name(path.name + "-wal"))
+            self.size = self.size or _USUAL_PAGE
+            self._usable = self.size - (header[20] if len(header) > 20 and header[20] < 64 else 0)
+            length = os.fstat(self._file).st_size
+            self.count = max([-(-length // self.size), *self._frames])
+        except BaseException:
+            self.close()
+            raise
+
+    def __enter__(self) -> Pages:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the file and its log."""
+        os.close(self._file)
+        if self._wal is not None:
+            os.close(self._wal)
+            self._wal = None
+
+    def page(self, number: int) -> bytes:
+        """One page, from 1; shorter, or empty, where the file ends before it does."""
+        frame = self._frames.get(number)
+        try:
+            if frame is not None and self._wal is not None:
+                return os.pread(self._wal, self.size, frame)
+            return os.pread(self._file, self.size, (number - 1) * self.size) if number > 0 else b""
+        except (OSError, OverflowError):  # a bad sector costs its page
+            return b""
+
+    def kind(self, number: int) -> int:
+        """First byte of a b-tree page; 0 for a page that is none."""
+        page = self.page(number)
+        start = 100 if number == 1 else 0
+        return page[start] if len(page) > start and page[start] in _KINDS else 0
+
+    def schema(self) -> list[SchemaEntry]:
+        """Tables and indexes that the schema still names."""
+        found = []
+        for cell in self.tree(1, set()).cells:
+            values = record(cell.payload) or []
+            if len(values) >= 4 and isinstance(values[3], int) and values[3] > 1:
+                kind, name = (
+                    value.decode("utf-8", "replace") if isinstance(value, bytes) else "" for value in values[:2]
+                )
+                found.append(SchemaEntry(kind, name, values[3]))
+        return found
+
+    def tree(self, root: int, seen: set[int]) -> Tree:
+        """The b-tree below a root; `seen` gets its pages."""
+        return Tree(self, root, seen)
+
+    def free(self) -> set[int]:
+        """Pages of the list of free ones: what they hold was deleted."""
+        found: set[int] = set()
+        trunk = int.from_bytes(self.page(1)[32:36], "big")
+        while 0 < trunk <= self.count and trunk not in found:
+            found.add(trunk)
+            page = self.page(trunk)
+            count = min(int.from_bytes(page[4:8], "big"), self.size // 4 - 2)
+            found.update(int.from_bytes(page[8 + 4 * n : 12 + 4 * n], "big") for n in range(count))
+            trunk = int.from_bytes(page[:4], "big")
+        return found
+
+    def children(self, number: int) -> list[int]:
+        """Pages below an interior page."""
+        page, start = self.page(number), 100 if number == 1 else 0
+        below = [int.from_bytes(page[at : at + 4], "big") for at in _pointers(page, start, 12) if at + 4 <= len(page)]
+        return [*below, int.from_bytes(page[start + 8 : start + 12], "big")]
+
+    def cells(self, number: int) -> Iterator[Cell]:
+        """Rows on one page: of a table's leaf, or of any page of an index's b-tree."""
+        page, start = self.page(number), 100 if number == 1 else 0
+        kind = page[start] if len(page) > start else 0
+        table = kind == TABLE_LEAF
+        if not table and kind not in (INDEX_LEAF, INDEX_INTERIOR):
+            return
+        for first in _pointers(page, start, 12 if kind == INDEX_INTERIOR else 8):
+            at = first + 4 if kind == INDEX_INTERIOR else first
+            rowid: int | None = None
+            length, at = varint(page, at)
+            if table:
+                rowid, at = varint(page, at)
+                rowid = rowid - (1 << 64) if rowid >= 1 << 63 else rowid
+            if not 0 < length <= min(_MOST_PAYLOAD, self.count * self.size) or at >= len(page):
+                continue
+            payload = self._payload(page, at, length, table)
+            if payload is not None:
+                yield Cell(rowid, payload, page[first : first + 24])
+
+    def _payload(self, page: bytes, at: int, length: int, table: bool) -> bytes | None:
+        most = self._usable - 35 if table else (self._usable - 12) * 64 // 255 - 23
+        if length <= most:
+            return page[at : at + length] if at + length <= len(page) else None
+        least = (self._usable - 12) * 32 // 255 - 23
+        local = least + (length - least) % (self._usable - 4)
+        local = local if local <= most else least
+        if at + local + 4 > len(page):
+            return None
+        parts = [page[at : at + local]]
+        left = length - local
+        following = int.from_bytes(page[at + local : at + local + 4], "big")
+        seen: set[int] = set()
+        while left > 0:
+            more = self.page(following) if following not in seen else b""
+            seen.add(following)
+            parts.append(more[4 : 4 + min(left, self._usable - 4)])
+            if len(parts[-1]) < min(left, self._usable - 4):
+                return None
+            left -= len(parts[-1])
+            following = int.from_bytes(more[:4], "big")
+        return b"".join(parts)
+
+    def _read_log(self, path: Path) -> None:
+        """Frames of the log up to the last commit, by their salts alone: a changed bit must not cost what follows."""
+        try:
+            self._wal = os.open(path, os.O_RDONLY)
+        except OSError:
+            return
+        header = os.pread(self._wal, 32, 0)
+        size = int.from_bytes(header[8:12], "big")
+        if len(header) < 32 or header[:3] != b"\x37\x7f\x06" or (self.size or size) != size or size < 512:
+            return
+        self.size = size
+        pending: dict[int, int] = {}
+        at = 32
+        while len(head := os.pread(self._wal, 24, at)) == 24 and head[8:16] == header[16:24]:
+            number, commit = struct.unpack(">II", head[:8])
+            pending[number] = at + 24
+            at += 24 + size
+            if commit:
+                self._frames.update(pending)
+                pending.clear()
+
+
+class Tree:
+    """B-tree of one table or index. `damaged` says, after its cells were read, that not all of it was there."""
+
+    def __init__(self, pages: Pages, root: int, seen: set[int]) -> None:
+        self._pages = pages
+        self._root = root
+        self.damaged = False
+        self.seen = seen
+
+    @property
+    def cells(self) -> Iterator[Cell]:
+        """Every row that can be reached from the root."""
+        for number, _ in self.pages():
+            yield from self._pages.cells(number)
+
+    def pages(self) -> Iterator[tuple[int, int]]:
+        """Every page that can be reached from the root, with its kind."""
+        waiting = [self._root]
+        of_table: bool | None = None
+        while waiting:
+            number = waiting.pop()
+            if number in self.seen or not 0 < number <= self._pages.count:
+                self.damaged = True
+                continue
+            kind = self._pages.kind(number)
+            table = kind in (TABLE_INTERIOR, TABLE_LEAF)
+            of_table = table if of_table is None else of_table
+            if not kind or table != of_table:
+                self.damaged = True
+                continue
+            self.seen.add(number)
+            if kind in (TABLE_INTERIOR, INDEX_INTERIOR):
+                waiting += self._pages.children(number)
+            yield number, kind
+
+
+def _pointers(page: bytes, start: int, header: int) -> list[int]:
+    count = min(int.from_bytes(page[start + 3 : start + 5], "big"), (len(page) - start - header) // 2)
+    if count <= 0:
+        return []
+    return list(struct.unpack_from(f">{count}H", page, start + header))
+
+
+def varint(raw: bytes, at: int) -> tuple[int, int]:
+    """Number of SQLite's variable length at a place, and the place behind it; 0 where the bytes end."""
+    value = 0
+    for place in range(at, min(at + 8, len(raw))):
+        value = value << 7 | raw[place] & 0x7F
+        if raw[place] < 0x80:
+            return value, place + 1
+    if at + 8 < len(raw):
+        return value << 8 | raw[at + 8], at + 9
+    return 0, len(raw)
+
+
+def record(payload: bytes) -> list[Raw] | None:
+    """Values of a record; None where it makes no sense."""
+    length, at = varint(payload, 0)
+    if not at <= length <= len(payload):
+        return None
+    values: list[Raw] = []
+    body = length
+    while at < length:
+        serial, at = varint(payload, at)
+        if serial >= 12:
+            width = (serial - 12) // 2
+            piece = payload[body : body + width]
+            values.append(Text(piece) if serial & 1 else piece)
+        elif serial in _INTS:
+            width = _INTS[serial]
+            piece = payload[body : body + width]
+            values.append(int.from_bytes(piece, "big", signed=True))
+        elif serial == 7:
+            width = 8
+            piece = payload[body : body + width]
+            values.append(struct.unpack(">d", piece)[0] if len(piece) == 8 else None)
+        elif serial in (0, 8, 9):
+            width, piece = 0, b""
+            values.append((None, 0, 1)[0 if serial == 0 else serial - 7])
+        else:
+            return None
+        if len(piece) != width:
+            return None
+        body += width
+    return values if body == len(payload) and at == length else None

@@ -1,0 +1,251 @@
+"""Damage of a memory file, seeded: cuts and changed bits. What is readable is saved, and no damage is called sound."""
+
+import asyncio
+import os
+import random
+import sqlite3
+import time
+from contextlib import closing, suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from aurora_memory import StoreCorrupt, StoreError
+from aurora_memory.store import LoggedEvent, Store
+from aurora_memory.store.maintenance import salvage_file
+from aurora_memory.store.row_sums import SEALED
+from aurora_memory.store.tables import TABLES
+from tests.memory.building import chunk, file
+from tests.memory.runs import NOON, run
+from tests.memory.test_export import FILES, taught
+
+PAGE = 4096
+LEARNED = [table for table in TABLES if table.nature == "learned" and table.name != "chunks"]
+SEED = 19
+
+
+async def built(path: Path) -> bytes:
+    """Memory file with hundreds of rows of most kinds, closed."""
+    store = await Store.open(path)
+    many = [file(f"m{n}.py", chunk(f"m{n}.py", f"name_{n}", f"words of {n}")) for n in range(60)]
+    await store.write([*FILES, *many], first_time=True)
+    await taught(store)
+    events = [
+        LoggedEvent(
+            f"event-{n:05}", f"change-{n % 7}", NOON + n, NOON, "cli", f'{{"marker":"{n:05}-{"x" * (n % 90)}"}}'
+        )
+        for n in range(400)
+    ]
+    await store.log_deliverable_events(events)
+    for n in range(40):
+        await store.record_accesses(range(1, 30), "success", NOON + n)
+    for n in range(30):
+        await store.learn(run(100 + n, query=f"how is request number {n} sent {'on ' * (n * 9)}"))
+    await store.close()
+    return path.read_bytes()
+
+
+def learned(path: Path) -> dict[str, set[tuple[Any, ...]]]:
+    with closing(sqlite3.connect(path)) as db:
+        return {
+            table.name: set(db.execute(f"SELECT * FROM {table.name} WHERE {table.rows or 'TRUE'}")) for table in LEARNED
+        }
+
+
+async def saved(path: Path, raw: bytes) -> dict[str, set[tuple[Any, ...]]]:
+    path.write_bytes(raw)
+    began = time.monotonic()
+    await salvage_file(path, NOON)
+    assert time.monotonic() - began < 40
+    store = await Store.open(path)
+    assert (await store.check()).faults == ()
+    await store.close()
+    return learned(path)
+
+
+def fresh(folder: Path, name: str) -> Path:
+    folder = folder / name
+    folder.mkdir()
+    return folder / "memory.db"
+
+
+async def test_a_cut_file_gives_what_is_before_the_cut(tmp_path: Path) -> None:
+    raw = await built(tmp_path / "memory.db")
+    everything = learned(tmp_path / "memory.db")
+    chance = random.Random(SEED)
+    pages = len(raw) // PAGE
+    cuts = [pages - 1, pages // 2, *(chance.randrange(2, pages) for _ in range(10))]
+    places = [*(number * PAGE for number in cuts), len(raw) - 1, len(raw) // 2 + 777]
+    for cut in places:
+        found = await saved(fresh(tmp_path, f"cut-{cut}"), raw[:cut])
+        assert all(found[name] <= everything[name] for name in found), f"seed {SEED} cut {cut}: nothing is invented"
+        whole = raw[: cut // PAGE * PAGE]
+        readable = {row for row in everything["deliverable_events"] if row[-1].encode() in whole}
+        assert readable <= found["deliverable_events"], f"seed {SEED} cut {cut}"
+
+
+async def test_a_changed_bit_is_mended_or_costs_its_row(tmp_path: Path) -> None:
+    raw = await built(tmp_path / "memory.db")
+    everything = learned(tmp_path / "memory.db")
+    rows = sum(map(len, everything.values()))
+    chance = random.Random(SEED)
+    for number in range(25):
+        at, bit = chance.randrange(len(raw)), chance.randrange(8)
+        flipped = bytearray(raw)
+        flipped[at] ^= 1 << bit
+        found = await saved(fresh(tmp_path, f"flip-{number}"), bytes(flipped))
+        where = f"seed {SEED} byte {at} bit {bit}"
+        assert all(found[name] <= everything[name] for name in found), f"{where}: nothing is invented"
+        assert rows - sum(map(len, found.values())) <= 1, where
+
+
+async def test_no_changed_bit_in_what_was_learned_is_called_sound(tmp_path: Path) -> None:
+    raw = await built(tmp_path / "memory.db")
+    everything = learned(tmp_path / "memory.db")
+    chance = random.Random(SEED)
+    changed = 0
+    for number in range(60):
+        path = fresh(tmp_path, f"sound-{number}")
+        at, bit = chance.randrange(PAGE, len(raw)), chance.randrange(8)
+        flipped = bytearray(raw)
+        flipped[at] ^= 1 << bit
+        path.write_bytes(flipped)
+        try:
+            same = learned(path) == everything
+        except sqlite3.Error:
+            same = False
+        if same:
+            continue
+        changed += 1
+        try:
+            store = await Store.open(path)
+        except StoreError:
+            continue
+        assert (await store.check()).faults, f"seed {SEED} byte {at} bit {bit}"
+        await store.close()
+    assert changed > 5
+
+
+async def test_a_text_that_is_none_costs_its_row_only(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    raw = await built(path)
+    at = raw.index(b'{"marker":"00123') + 12
+    path.write_bytes(raw[:at] + b"\xff" + raw[at + 1 :])
+    store = await Store.open(path)
+    assert (await store.check()).damaged
+    (await store.export_learned(tmp_path / "out.jsonl", "shop", NOON)).lines["deliverable"]
+    done = await store.salvage(NOON)
+    assert done.mended + done.left_out == 1
+    assert done.saved["deliverable_events"] == len(learned(tmp_path / "memory.db")["deliverable_events"]) > 390
+    assert (await store.check()).faults == ()
+    await store.close()
+
+
+@pytest.mark.parametrize("table", [each.name for each in SEALED])
+async def test_a_row_of_each_table_that_changed_is_known(tmp_path: Path, table: str) -> None:
+    path = tmp_path / "memory.db"
+    store = await Store.open(path)
+    await store.write(FILES, first_time=True)
+    await taught(store)
+    async with store._transaction() as db:
+        await db.execute("INSERT INTO outbox VALUES ('add-search', 1.0, 2.0)")
+    await store.remember("root", "/home/me/shop")
+    assert (await store.check()).faults == ()
+    column = next(each.sealed[-1] for each in SEALED if each.name == table)
+    where = next(each.sealed_rows for each in SEALED if each.name == table) or "TRUE"
+    with closing(sqlite3.connect(path)) as other:
+        other.execute("DROP TRIGGER deliverable_events_hold")
+        other.execute(
+            f"UPDATE {table} SET {column} = "
+            f"CASE typeof({column}) WHEN 'text' THEN {column} || '0' ELSE coalesce({column}, 0) + 7 END WHERE {where}"
+        )
+        other.commit()
+    assert f"rows of {table} are not what was written" in [each.what for each in (await store.check()).faults]
+    await store.close()
+
+
+async def test_a_file_that_is_removed_in_use_is_noticed_and_written_back(tmp_path: Path) -> None:
+    path = tmp_path / "memory" / "memory.db"
+    store = await Store.open(path)
+    await store.write(FILES, first_time=True)
+    await taught(store)
+    before = learned(path)
+    for each in path.parent.iterdir():
+        each.unlink()
+    assert (await store.check()).damaged and not path.exists()
+    with pytest.raises(StoreError, match="doctor --repair"):
+        await store.record_accesses([1], "success", NOON)
+    path.write_bytes(b"")  # what a client that knows no better leaves
+    aside = await store.write_back(NOON)
+    assert aside is not None and aside.stat().st_size == 0
+    assert (await store.check()).faults == () and learned(path) == before
+    await store.record_accesses([1], "success", NOON)
+    assert len(learned(path)["accesses"]) == len(before["accesses"]) + 1
+    for each in path.parent.iterdir():
+        each.unlink()
+    await store.close()
+    assert len(learned(path)["accesses"]) == len(before["accesses"]) + 1, "the last to have it leaves it behind"
+
+
+async def test_a_home_that_is_removed_is_not_made_again(tmp_path: Path) -> None:
+    path = tmp_path / "memory" / "memory.db"
+    store = await Store.open(path)
+    for each in path.parent.iterdir():
+        each.unlink()
+    path.parent.rmdir()
+    await store.close()
+    assert not path.parent.exists()
+
+
+async def test_an_empty_file_is_no_new_memory_and_its_log_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    store = await Store.open(path)
+    await store.write(FILES, first_time=True)
+    await taught(store)
+    before = learned(path)
+    log = (tmp_path / "memory.db-wal").read_bytes()
+    await store.close()
+    path.write_bytes(b"")
+    (tmp_path / "memory.db-wal").write_bytes(log)
+    with pytest.raises(StoreCorrupt, match="is empty"):
+        await Store.open(path)
+    assert (tmp_path / "memory.db-wal").read_bytes() == log
+    await salvage_file(path, NOON)
+    assert {name: len(rows) for name, rows in learned(path).items() if rows}.keys() >= {"accesses", "documents"}
+    assert learned(path) == before
+
+
+async def test_a_file_halved_in_use_is_mended_once(tmp_path: Path) -> None:
+    raw = await built(tmp_path / "memory.db")
+    store = await Store.open(tmp_path / "memory.db")
+    os.truncate(store.path, len(raw) // 2)
+    with suppress(StoreError):
+        await store.record_accesses([1], "success", NOON)
+    assert (await store.check()).damaged
+    await store.salvage(NOON)
+    assert (await store.check()).faults == ()
+    await store.record_accesses([1], "success", NOON)
+    await store.close()
+
+
+async def test_many_stores_that_make_one_file_at_once_share_it(tmp_path: Path) -> None:
+    stores = await asyncio.gather(*(Store.open(tmp_path / "memory.db") for _ in range(6)))
+    for number, each in enumerate(stores):
+        await each.remember(f"key-{number}", "1")
+    assert not any(each.lost for each in stores)
+    assert len(await stores[0].read(lambda reader: reader.rows("SELECT * FROM facts"))) == 6
+    for each in stores:
+        await each.close()
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["memory.db"]
+
+
+async def test_what_a_killed_export_left_goes_with_a_later_one(tmp_path: Path) -> None:
+    store = await Store.open(tmp_path / "memory.db")
+    old, young = (tmp_path / f".out.jsonl.{pid}.part" for pid in (11, 12))
+    for part in (old, young):
+        part.write_bytes(b"half")
+    os.utime(old, (1, 1))
+    await store.export_learned(tmp_path / "out.jsonl", "shop", NOON)
+    assert young.exists() and not old.exists(), "another export may be at work on a young one"
+    await store.close()

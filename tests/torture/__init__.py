@@ -1,0 +1,1 @@
+"""Fault injection, seeded and bounded in time: `make torture SEED=… SECONDS=…`."""
