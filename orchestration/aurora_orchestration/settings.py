@@ -56,10 +56,11 @@ class ModelSettings(Struct, frozen=True, kw_only=True):
     ] = None
     """The *name* of the environment variable that holds the key, never the key itself. `null` where no key is
     needed."""
-    max_tokens: AtLeastOne = 4096
-    """At most so many tokens in an answer."""
+    max_tokens: AtLeastOne | None = None
+    """At most so many tokens in an answer; without it 4096 of the reasoning model, 8192 of the solving one."""
     temperature: Annotated[float, Meta(ge=0, le=2)] | None = None
-    """How freely the model answers: 0 is the most predictable."""
+    """How freely the model answers: 0 is the most predictable. Without it 0 of the reasoning model, 0.7 of the solving
+    one; a model that takes none is asked without."""
     timeout_seconds: Positive = 60.0
     """How long one answer may take."""
     headers: dict[str, str] = {}
@@ -375,7 +376,7 @@ class BudgetSettings(Struct, frozen=True, kw_only=True):
     enabled: bool = True
     """Whether spending is limited."""
     soft_limit_usd: Amount = 100.0
-    """From here on you are warned."""
+    """From here on you are asked before a question is paid for."""
     hard_limit_usd: Amount = 500.0
     """From here on calls are blocked."""
     period: Literal["daily", "weekly", "monthly"] = "monthly"
@@ -383,7 +384,7 @@ class BudgetSettings(Struct, frozen=True, kw_only=True):
     auto_reset: bool = True
     """Whether it starts over by itself."""
     warn_at_percent: Annotated[float, Meta(ge=0, le=100)] = 80.0
-    """You are warned at this part of the limit."""
+    """You are asked from this part of the soft limit on, in percent."""
     block_at_percent: Annotated[float, Meta(gt=0, le=1000)] = 100.0
     """Calls are blocked at this part of the limit."""
     allow_force_override: bool = False

@@ -340,7 +340,8 @@ class PatternUse(Wire, frozen=True, kw_only=True):
 class ExplainResult(Wire, frozen=True, kw_only=True):
     """One chunk with its history and relations; `document` is that of AURORA §6.3.5, with `content` and `metadata`.
 
-    `patterns` are those that used it, best first; the evidence stands in `chunk`.
+    `patterns` are those that used it, best first; the evidence stands in `chunk`. `governance` is the document's, with
+    what comes of it now: the `policy` that fits, its `state` (kept, decaying, expired), `expires_at`, `reason`.
     """
 
     chunk: Recalled
@@ -351,6 +352,7 @@ class ExplainResult(Wire, frozen=True, kw_only=True):
     commits: list[str]
     relations: list[RelatedChunk]
     document: dict[str, Any]
+    governance: dict[str, Any] = {}
     patterns: list[PatternUse] = []
 
 

@@ -38,12 +38,13 @@ from aurora_orchestration.guardrails.audit import guard_noted
 from aurora_orchestration.guardrails.budget import Budget
 from aurora_orchestration.guardrails.cost_estimate import estimate, tokens_of
 from aurora_orchestration.guardrails.guard import Guarded
+from aurora_orchestration.guardrails.soft_limit import declined, question, unconfirmed
 from aurora_orchestration.llm.completion import CapReached, Llm, LlmError, NotConfigured
 from aurora_orchestration.llm.models import open_models
 from aurora_orchestration.settings import SoarSettings
 from aurora_orchestration.sites.planner import Planned, plan_calls
 from aurora_orchestration.sites.spoken_passwords import without_passwords
-from aurora_orchestration.types import ModelCall
+from aurora_orchestration.types import ModelCall, Rate, Role
 from aurora_protocol import SiteError
 from aurora_protocol.human_text import plain
 from aurora_server.configuration.budget import budget_of
@@ -196,13 +197,33 @@ def _waiting(settings: GlobalOptions, asked: ModelSession) -> AbstractContextMan
     return Console(file=sys.stderr, force_terminal=True).status(f"{asked.llm.model} is planning …")
 
 
+_MANIFEST_TOKENS = 3_000
+"""Tokens that a manifest's capabilities take, more or less: they go with the request."""
+
+
+def _confirm(warning: str) -> None:
+    """Ask at the terminal whether to go on. Raises OverBudget where the answer is no, or there is no terminal."""
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        raise unconfirmed(warning)
+    if not click.confirm(question(warning).removesuffix(" [y/N]"), err=True):
+        raise declined(warning)
+
+
 class ModelSession:
     """The model a command asks, opened by `open_model`. `llm` meters, reserves and settles every call."""
 
     def __init__(
-        self, soar: SoarSettings, home: Path, run: str, budget: Budget, llm: Llm, calls: list[ModelCall]
+        self,
+        soar: SoarSettings,
+        home: Path,
+        run: str,
+        budget: Budget,
+        llm: Llm,
+        calls: list[ModelCall],
+        rate: Rate,
     ) -> None:
         self.llm = llm
+        self._rates: dict[Role, Rate] = {"reasoning": rate, "solving": rate}
         self.notices: list[str] = []
         self._soar = soar
         self._home = home
@@ -218,13 +239,16 @@ class ModelSession:
     def guarded(self, text: str, *, force: bool = False) -> Guarded:
         """`text` as it may be sent; what is to be said of it joins `notices`.
 
-        Raises QuestionBlocked where a guardrail or the budget holds it back.
+        Raises QuestionBlocked where a guardrail or the budget holds it back; beyond the soft limit its user is asked.
         """
         guarded, notices = guard_noted(text, self._soar.guardrails, self._home, self._run, time.time)
         self.notices += notices
-        usd = estimate(tokens_of(guarded.query), "simple", self._soar.complexity)
+        usd = estimate(tokens_of(guarded.query), _MANIFEST_TOKENS, "simple", "none", self._rates, self._soar.complexity)
         warning = self._budget.check(usd, force=force)
-        self.notices += [warning] if warning else []
+        if warning and usd > 0:
+            self.notices.append(warning)
+            if not force:
+                _confirm(warning)
         return guarded
 
 
@@ -245,7 +269,7 @@ def open_model(settings: GlobalOptions, flags: Mapping[str, str], *, force: bool
     )
     if models.solving is None:
         raise NotConfigured(models.why)
-    asked = ModelSession(soar, home, run, budget, models.solving, calls)
+    asked = ModelSession(soar, home, run, budget, models.solving, calls, models.rates["solving"])
     asked.notices += [*(notice.line for notice in found), *models.notices]
     try:
         try:

@@ -292,10 +292,13 @@ def test_beyond_the_budget_nothing_is_asked(home: Path, site: str, limit: dict[s
     assert "budget" in done.stderr or "llm.caps.run_usd" in done.stderr
 
 
-def test_the_soft_limit_is_warned_of(home: Path, site: str) -> None:
+def test_beyond_the_soft_limit_a_script_is_refused_unless_it_says_force(home: Path, site: str) -> None:
     with planning(home, cost_budgets={"soft_limit_usd": 0.0000001}) as provider:
         provider.script(plan(step("list_posts")))
-        done = do(home, provider, site, "list posts")
+        refused = do(home, provider, site, "list posts")
+        assert refused.returncode == 4 and "--force" in refused.stderr and provider.requests == []
+        assert len(refused.stderr.splitlines()) == 1
+        done = do(home, provider, site, "list posts", "--force")
     assert done.returncode == 0 and "soft limit" in done.stderr
 
 

@@ -197,8 +197,9 @@ class Maintained:
     async def import_learned(self, source: Path, now: float | None = None) -> Imported:
         """Take in what another memory exported: all of it or, after an InvalidExport, nothing. Twice is once."""
         importing = await asyncio.to_thread(importlib.import_module, "aurora_memory.store.importer")
+        git_root = await self.read(file_reader.fact, "git_root") or ""
         async with self._transaction(durable=True) as db:
-            imported: Imported = await importing.take_in(db, source, time.time() if now is None else now)
+            imported: Imported = await importing.take_in(db, source, time.time() if now is None else now, git_root)
             return imported
 
     async def review_lifespans(self, policies: Policies, now: float) -> Reviewed:

@@ -39,8 +39,11 @@ from aurora_deliverables.telemetry.delivery_record import DeliveryRecord, Series
 from aurora_deliverables.telemetry.export_settings import Choice, Exporter
 from aurora_deliverables.telemetry.instruments import INSTRUMENTS, Instrument, Measurement
 from aurora_deliverables.telemetry.names import SCHEMA_URL, SCOPE
+from aurora_deliverables.telemetry.query_instruments import QUERY_INSTRUMENTS
 from aurora_deliverables.telemetry.span_emitter import PlannedIds, emit
 from aurora_deliverables.telemetry.spans import Span
+
+_ALL = (*INSTRUMENTS, *QUERY_INSTRUMENTS)
 
 QUEUE = 8192
 """Spans that wait to be sent; the largest tree fits."""
@@ -126,7 +129,7 @@ class Providers:
         if readers:
             self._meters = MeterProvider(readers, resource, shutdown_on_exit=False)
             meter = self._meters.get_meter(SCOPE, version, SCHEMA_URL)
-            for each in INSTRUMENTS:
+            for each in _ALL:
                 if each.kind == "counter":
                     self._instruments[each.name] = meter.create_counter(each.name, each.unit, each.description)
                 else:
@@ -206,7 +209,7 @@ class Providers:
         return attempt
 
     def _data(self, totals: Totals, now: float, *, delta: bool) -> MetricsData:
-        by_name = {each.name: each for each in INSTRUMENTS}
+        by_name = {each.name: each for each in _ALL}
         start, end = round(totals.since * _NANOSECONDS), round(now * _NANOSECONDS)
         temporality = AggregationTemporality.DELTA if delta else AggregationTemporality.CUMULATIVE
         metrics = [

@@ -19,7 +19,7 @@ from aurora_deliverables.deliverable import Deliverable
 from aurora_deliverables.events import Event
 from aurora_deliverables.telemetry.delivery_record import DeliveryRecord, SignalOutcome
 from aurora_deliverables.telemetry.export_settings import Choice, Exporter
-from aurora_deliverables.telemetry.instruments import measurements
+from aurora_deliverables.telemetry.instruments import Measurement, measurements
 from aurora_deliverables.telemetry.repository import Repository
 from aurora_deliverables.telemetry.span_tree import tree_of
 
@@ -78,7 +78,7 @@ class Sender:
         self._wanted = _wanted(choice.exporters)
         self._interval = _interval(environ)
         self._told_at = time.monotonic()
-        self._waiting: queue.SimpleQueue[Leaving | None] = queue.SimpleQueue()
+        self._waiting: queue.SimpleQueue[Leaving | Sequence[Measurement] | None] = queue.SimpleQueue()
         self._failed: list[Leaving] = []
         self._shown: set[str] = set()
         self._not_before: dict[Signal, float] = {}
@@ -110,6 +110,12 @@ class Sender:
             return
         self._start()
         self._waiting.put(leaving)
+
+    def count(self, measured: Sequence[Measurement]) -> None:
+        """Add values to the instruments. Never waits; they are sent now and kept, should no collector be there."""
+        if measured and not self._closing.is_set() and self._waiting.qsize() < MOST_WAITING:
+            self._start()
+            self._waiting.put(measured)
 
     def close(self, within: float = CLOSE_WITHIN) -> bool:
         """Send what is left, for `within` seconds at most; False when a collector took longer. Blocks that long."""
@@ -148,7 +154,9 @@ class Sender:
                 continue
             if leaving is None:
                 break
-            if self._deliver(leaving, providers):
+            if not isinstance(leaving, Leaving):
+                self._count_values(leaving, providers)
+            elif self._deliver(leaving, providers):
                 self._again(providers)
             elif len(self._failed) < MOST_WAITING:
                 self._failed.append(leaving)
@@ -165,6 +173,21 @@ class Sender:
         if not self._failed:
             return 0.0
         return max((at - self._now() for at in self._not_before.values()), default=0.0)
+
+    def _count_values(self, measured: Sequence[Measurement], providers: Providers) -> None:
+        """Add values to what is counted, and tell it; what no collector took now is told with the next."""
+        try:
+            providers.show(measured)
+            if not providers.outs:
+                return
+            for out in providers.outs:
+                self._record.totals(out.stream).add(measured)
+            if self._now() >= self._not_before.get("metrics", 0.0):
+                self._told_at = time.monotonic()
+                self._took_note("metrics", providers.send_totals(self._record))
+            self._record.save()
+        except Exception:  # a broken exporter must not end the thread: the next values may fare better
+            logger.exception("values could not be sent")
 
     def _again(self, providers: Providers) -> None:
         """Try what failed before, until one fails again: the collector is still away then."""

@@ -43,10 +43,12 @@ class AgentCache(Executors):
         self._known: dict[str, list[AgentResponse]] | None = None
         self._turn = asyncio.Lock()
 
-    async def run(self, agent: Agent, task: Task, *, llm: Llm | None, ask_user: AskUser) -> AgentResponse:
+    async def run(
+        self, agent: Agent, task: Task, *, llm: Llm | None, ask_user: AskUser, seconds: float | None = None
+    ) -> AgentResponse:
         """As `Executors.run`."""
         if agent.type == "builtin":
-            return await self._inner.run(agent, task, llm=llm, ask_user=ask_user)
+            return await self._inner.run(agent, task, llm=llm, ask_user=ask_user, seconds=seconds)
         digest = hashlib.sha256(msgspec.json.encode((agent.id, task), order="sorted")).hexdigest()
         async with self._turn:
             if self._known is None:
@@ -54,7 +56,7 @@ class AgentCache(Executors):
             waiting = self._known.get(digest)
             if waiting:
                 return waiting.pop(0)
-        response = await self._inner.run(agent, task, llm=llm, ask_user=ask_user)
+        response = await self._inner.run(agent, task, llm=llm, ask_user=ask_user, seconds=seconds)
         async with self._turn:
             await asyncio.to_thread(_append, self._path, AgentAnswer(digest, response))
         return response

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from aurora_orchestration.conversations.log_writer import ConversationLog
 from aurora_orchestration.guardrails.audit import guard_noted
 from aurora_orchestration.guardrails.cost_estimate import estimate, tokens_of
 from aurora_orchestration.guardrails.redaction import redact
+from aurora_orchestration.guardrails.soft_limit import confirm
 from aurora_orchestration.llm.completion import Llm, LlmError, Models
 from aurora_orchestration.llm.journal import Journal
 from aurora_orchestration.llm.metered_model import RunSpending
@@ -25,10 +27,11 @@ from aurora_orchestration.run_record import RunRecord
 from aurora_orchestration.soar import phase_log as logged
 from aurora_orchestration.soar.agent_cache import AgentCache
 from aurora_orchestration.soar.answer_cache import CachedAnswer
-from aurora_orchestration.soar.assess import as_asked, assess, at_least
+from aurora_orchestration.soar.assess import as_asked, assess, at_least, routed
 from aurora_orchestration.soar.calibration import examples_told
 from aurora_orchestration.soar.checkpoint import Checkpoint
 from aurora_orchestration.soar.cited_spans import drifted_of, spans_of
+from aurora_orchestration.soar.claims import takeovers
 from aurora_orchestration.soar.collect import collect
 from aurora_orchestration.soar.direct import answer_directly
 from aurora_orchestration.soar.follow_up import follow_up, with_givens
@@ -53,6 +56,8 @@ from aurora_orchestration.types import (
     Complexity,
     ContextBundle,
     Plan,
+    Rate,
+    Role,
     RoutingPlan,
     VerificationOption,
 )
@@ -63,7 +68,8 @@ class Run:
     """Run of one question. `record` is its state: what was asked, and what the phases gave so far; `trace` hears of it.
 
     `checkpoint` is what it begins with; a resumed run has an assessment and a context in it. `file_digests` are those
-    of the files the context shows, taken when it was; `resumable` says that there is a checkpoint on disk.
+    of the files the context shows, taken when it was; `resumable` says that there is a checkpoint on disk. `way` names
+    what kind of run this is for the next estimate, and `expected_usd` what was expected of it without knowing others.
     """
 
     def __init__(
@@ -86,6 +92,10 @@ class Run:
         self._ask_user = ask_user
         self._editor = editor
         self._continuation: Continuation | None = None
+        self._confirmed = self.request.force or self.request.mode == "headless"  # an experiment has its own limit
+        self._began = time.monotonic()
+        self.way = ""
+        self.expected_usd = 0.0
         assessment = checkpoint.assessment
         self.record = RunRecord(
             id=checkpoint.id,
@@ -141,8 +151,8 @@ class Run:
             self.journal = await asyncio.to_thread(self.store.journal, self.record.id)
         spending = RunSpending(self.settings.llm.caps, self.journal)
         assessor = self._models(None, spending)
-        cached = await self._guard(free=assessor.reasoning is None)
-        if await self._follow_up(cancel_earlier):
+        asks, cached = await self._guard(cancel_earlier, assessor.reasoning, assessor.rates)
+        if not asks:
             return
         await self._save()
         assessment = await self._assess(assessor.reasoning)
@@ -151,13 +161,13 @@ class Run:
             return
         models = self._models(assessment.complexity, spending)
         if self.request.dry_run:
-            self._dry_run(assessment, context, models)
+            await self._dry_run(assessment, context, models)
             return
         if models.reasoning is None or models.solving is None:
             await self._without_models(context, models.why)
             return
-        if cached is not None:  # it was to be free, and is not
-            await self._check_budget(assessment.complexity)
+        self.set(estimated_usd=await self._expected(assessment, context, models))
+        await self._check_budget(self.record.estimated_usd)
         await self._save()
         self.file_digests = await asyncio.to_thread(self.store.answers.digests, context)
         await self.trace.begin_deliverable(self.record.query, assessment.complexity, models.reasoning.model)
@@ -198,8 +208,13 @@ class Run:
         await self.trace.written()  # the log has its name from its first phase on
         await asyncio.to_thread(self.store.save, self.checkpoint())
 
-    async def _guard(self, *, free: bool) -> CachedAnswer | None:
-        """Phase 0. An answer from the cache, and a run without a model, cost nothing and need no budget."""
+    async def _guard(
+        self, cancel_earlier: Callable[[], bool], assessor: Llm | None, rates: Mapping[Role, Rate]
+    ) -> tuple[bool, CachedAnswer | None]:
+        """Phase 0; whether there is a question left to work on, and its answer from the cache.
+
+        What asks nothing, what the cache answers and what no model works on costs nothing, and needs no budget.
+        """
         services, settings, request = self.services, self.settings, self.request
         async with self.trace.phase("guard", length=len(request.query), mode=request.mode) as found:
             self.trace.tell("guard", "in_progress")
@@ -216,19 +231,45 @@ class Run:
             if again and request.verification is None and not request.flags:
                 cached, said = await asyncio.to_thread(self.store.answers.find, guarded.query, services.now())
             self.trace.notice(*([said] if said else []))
-            if cached is None and not free:
-                level = classify(guarded.query, settings.complexity.keyword_classifier).complexity
-                found["estimated_cost_usd"] = await self._check_budget(level)
+            asks = not await self._follow_up(cancel_earlier)
+            if asks and cached is None and assessor is not None and not request.dry_run:
+                found["estimated_cost_usd"] = await self._precheck(rates)
             self.trace.tell("guard", "complete")
-        return cached
+        return asks, cached
 
-    async def _check_budget(self, level: Complexity) -> float:
-        """The dollars that a question of this complexity is estimated at. Raises OverBudget."""
-        usd = estimate(tokens_of(self.record.query), level, self.settings.complexity)
+    async def _precheck(self, rates: Mapping[Role, Rate]) -> float:
+        """The dollars that the words alone let expect. Raises OverBudget."""
+        complexity = self.settings.complexity
+        level = classify(self.record.query, complexity.keyword_classifier).complexity
+        usd = estimate(tokens_of(self.record.query), 0, level, routed(level, complexity), rates, complexity)
+        await self._check_budget(usd)
+        return round(usd, 6)
+
+    async def _check_budget(self, usd: float) -> None:
+        """Look whether about so many dollars may be spent, and ask where that is beyond the soft limit.
+
+        Asked once in a run. Raises OverBudget.
+        """
         warning = await asyncio.to_thread(self.services.budget.check, usd, force=self.request.force)
-        if warning:
-            self.trace.notice(warning)
-        return usd
+        if warning is None or usd <= 0:  # what is free is no matter of money
+            return
+        if not self._confirmed:
+            await confirm(warning, self._ask_user)
+            self._confirmed = True
+        self.trace.notice(warning)
+
+    async def _expected(self, assessment: Assessment, context: ContextBundle, models: Models) -> float:
+        """Dollars that this run is expected to cost, now that its way, context and models are known."""
+        option = assessment.verification
+        if option != "none" and self.request.verification is None:
+            option = option_for(option, assessment.complexity)
+        asked = tokens_of(self.record.query), context.tokens, assessment.complexity, option, models.rates
+        self.way = " ".join(
+            (assessment.complexity, option, *(each.model for each in (models.reasoning, models.solving) if each))
+        )
+        self.expected_usd = estimate(*asked, self.settings.complexity)
+        past = await asyncio.to_thread(self.services.budget.past, self.way)
+        return estimate(*asked, self.settings.complexity, past)
 
     async def _follow_up(self, cancel_earlier: Callable[[], bool]) -> bool:
         """Follow-up of the session's last answer (App. E); True where that is all there was to it."""
@@ -237,6 +278,7 @@ class Run:
             self.request,
             self.services,
             self.settings.signals,
+            self.settings.aurora.exclude_patterns,
             self.trace,
             ask_user=self._ask_user,
             cancel_earlier=cancel_earlier,
@@ -353,9 +395,11 @@ class Run:
         )
         return True
 
-    def _dry_run(self, assessment: Assessment, context: ContextBundle, models: Models) -> None:
+    async def _dry_run(self, assessment: Assessment, context: ContextBundle, models: Models) -> None:
         """The answer of a dry run: the way, the models, the estimate."""
-        usd = estimate(tokens_of(self.record.query), assessment.complexity, self.settings.complexity)
+        usd = await self._expected(assessment, context, models) if models.reasoning and models.solving else 0.0
+        past = len(await asyncio.to_thread(self.services.budget.past, self.way))
+        known = f" ({past} past runs of its kind known)" if past else ""
         way = (
             "one direct answer, not verified"
             if assessment.verification == "none"
@@ -364,7 +408,7 @@ class Run:
         asked = models.reasoning.model if models.reasoning is not None else f"no model ({models.why})"
         answer = (
             f"{assessment.complexity.upper()}: {way}.\nReasoning model: {asked}.\n"
-            f"Context: {len(context.chunks)} chunks, {context.tokens} tokens.\nEstimated cost: ${usd:.4f}."
+            f"Context: {len(context.chunks)} chunks, {context.tokens} tokens.\nEstimated cost: ${usd:.4f}{known}."
         )
         self.set(state="dry_run", answer=answer)
 
@@ -395,7 +439,10 @@ class Run:
                 answer=synthesis.answer,
                 synthesis=synthesis,
                 because="answered directly: simple questions are not verified",
-                caveats=tuple(f"Not so: {fault.issue}" for fault in looked_up.faults[:MAX_LISTED]),
+                caveats=(
+                    *(f"Not so: {fault.issue}" for fault in looked_up.faults[:MAX_LISTED]),
+                    *((synthesis.unverified[:1].upper() + synthesis.unverified[1:],) if synthesis.unverified else ()),
+                ),
             )
             found.update(logged.synthesized(synthesis, ()))
 
@@ -448,7 +495,11 @@ class Run:
             self.set(routing=routing)
             trace.notice(*routing.notices)
             found.update(logged.routed(routing))
-            trace.tell("route", "complete", f"{steps} subgoals", subgoals=steps)
+            given = [
+                {"subgoal_id": each.subgoal.id, "agent_id": each.agent.id, "why": each.why, "wave": each.wave}
+                for each in routing.assignments
+            ]
+            trace.tell("route", "complete", f"{steps} subgoals", subgoals=steps, routing=given)
         trace.deliverable.steps(steps, self.services.now())
         return routing
 
@@ -502,8 +553,11 @@ class Run:
                 tell=trace.tell,
                 judge=judge,
                 now=services.now,
+                seconds=self.settings.llm.caps.run_seconds - (time.monotonic() - self._began),
             )
             self.set(results=results)
+            trace.results = results
+            trace.notice(*takeovers(results))
             found.update(logged.collected(results))
         trace.deliverable.collected(results)
 

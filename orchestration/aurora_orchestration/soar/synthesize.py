@@ -15,6 +15,7 @@ from aurora_orchestration.llm.structured import ask_for
 from aurora_orchestration.settings import ScoringSettings
 from aurora_orchestration.soar.claims import MAX_CLAIMS, Sources, doubtful, traced, usable
 from aurora_orchestration.soar.feedback import feedback_for
+from aurora_orchestration.soar.scores import checks_told
 from aurora_orchestration.soar.stages import Tell
 from aurora_orchestration.soar.verify_synthesis import verify_synthesis
 from aurora_orchestration.soar.workspace_text import WorkspaceText
@@ -126,7 +127,16 @@ async def synthesize(
             tell("synthesize", "failed", f"nobody could judge the answer: {error}")
             return best or replace(now, unverified=str(error))
         judged = _held(judged, now, settings)
-        tell("verify", "complete", f"score {judged.overall_score:.2f}", of="synthesis", score=judged.overall_score)
+        tell(
+            "verify",
+            "complete",
+            f"score {judged.overall_score:.2f}",
+            of="synthesis",
+            checks=checks_told(judged),
+            score=judged.overall_score,
+            verdict=judged.verdict,
+            by=judged.by,
+        )
         now = replace(now, verification=judged)
         if best is None or judged.overall_score > _score(best):
             best = now

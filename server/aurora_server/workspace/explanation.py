@@ -10,12 +10,14 @@ from aurora_memory import UnknownChunk
 from aurora_memory.chunks import type_of
 from aurora_memory.document_builder import code_document
 from aurora_memory.documents import Document
-from aurora_memory.lifespans.policies import Policies
+from aurora_memory.lifespans.evaluate import judge
+from aurora_memory.lifespans.policies import BUILT_IN, Policies
 from aurora_memory.recall import parse_question, relation_questions, weigh
 from aurora_memory.recall.patterns import weigh_reasoning
 from aurora_memory.recall.places import below, is_test, meant
 from aurora_memory.recall.recall import STORED
 from aurora_memory.store import chunk_reader, commit_reader, file_reader, learned_reader, relation_reader
+from aurora_memory.store.lifespans import lifespan_facts
 from aurora_memory.store.reader import Reader
 from aurora_memory.views import ChunkView, Usage
 from aurora_protocol.human_text import shorten
@@ -39,7 +41,7 @@ def explain_id(reader: Reader, root: Path, chunk_id: str, policies: Policies) ->
     exact = [chunk for chunk in found if f"{chunk.line_start}-{chunk.line_end}" == lines]
     if not found:
         raise UnknownChunk(f"no chunk {chunk_id} in {root}; 'aur mem {name}' finds what there is")
-    return explain_chunk(reader, root, (exact or found)[0])
+    return explain_chunk(reader, root, (exact or found)[0], policies)
 
 
 def _meant(reader: Reader, root: Path, text: str) -> ChunkView:
@@ -64,7 +66,7 @@ def _meant(reader: Reader, root: Path, text: str) -> ChunkView:
     return min(named, key=lambda each: (-usages.get(each.id, Usage()).callers, is_test(each.path), each.path))
 
 
-def explain_chunk(reader: Reader, root: Path, chunk: ChunkView) -> ExplainResult:
+def explain_chunk(reader: Reader, root: Path, chunk: ChunkView, policies: Policies = BUILT_IN) -> ExplainResult:
     """Explain a stored chunk of a file."""
     now = time.time()
     (hit,) = weigh(reader, [chunk], now)
@@ -89,7 +91,8 @@ def explain_chunk(reader: Reader, root: Path, chunk: ChunkView) -> ExplainResult
     found = recall_documents.recalled(hit, root, usage, evidence=evidence)
     related = [*recall_documents.links(edges), *_edited_with(reader, chunk)]
     patterns = recall_documents.patterns_of(reader, edges)
-    return recall_documents.explained(found, chunk, document, accesses, commits, related, patterns)
+    verdict = judge(lifespan_facts(reader, [chunk.id])[chunk.id], policies, now)
+    return recall_documents.explained(found, chunk, document, accesses, commits, related, patterns, verdict)
 
 
 def _explain_reasoning(reader: Reader, root: Path, chunk_id: str, policies: Policies) -> ExplainResult:
@@ -102,7 +105,9 @@ def _explain_reasoning(reader: Reader, root: Path, chunk_id: str, policies: Poli
     (evidence,) = evidence_of(reader, [hit], None, now)
     recalled = recall_documents.recalled(hit, root, Usage(), evidence=evidence)
     edges = relation_reader.edges(reader, row)
-    return recall_documents.explained(recalled, hit.chunk, document, hit.history, None, recall_documents.links(edges))
+    verdict = judge(lifespan_facts(reader, [row])[row], policies, now)
+    related = recall_documents.links(edges)
+    return recall_documents.explained(recalled, hit.chunk, document, hit.history, None, related, verdict=verdict)
 
 
 def _edited_with(reader: Reader, chunk: ChunkView) -> list[RelatedChunk]:

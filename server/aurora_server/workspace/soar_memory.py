@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gzip
+import time
 import zlib
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
@@ -85,7 +86,7 @@ class SoarMemory:
 
     async def difficult(self, query: str) -> bool:
         """Whether questions like this one failed and did not succeed since."""
-        return await self._store.read(learned_reader.difficult, query)
+        return await self._store.read(learned_reader.difficult, query, time.time())
 
     async def cites(self, rows: Sequence[int]) -> Mapping[int, Sequence[CitedSpan]]:
         """The lines that the answers of those patterns rest on, as they were then, by row."""

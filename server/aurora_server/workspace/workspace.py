@@ -59,6 +59,7 @@ if TYPE_CHECKING:
     from aurora_deliverables.telemetry.sender import Sender
     from aurora_indexer.embedding.embedder import Embedder
     from aurora_indexer.embedding.model_process import ModelProcess
+    from aurora_orchestration.run_record import RunRecord
     from aurora_server.configuration.live_settings import SettingsSource
 
 logger = logging.getLogger(__name__)
@@ -106,7 +107,8 @@ class Workspace:
         )
         self._recall = MemoryRecall(root, store.read, lifespans.policies, embedder, self.uses)
         memory = SoarMemory(self._recall, store, lambda: self.soar.logs_folder(), indexer.first_run)
-        self.soar = Soar(root, home, configured, memory, self.deliverables, environ)
+        ended = _counting(sender) if sender is not None else _count_nothing
+        self.soar = Soar(root, home, configured, memory, self.deliverables, environ, ended)
         self._preloading = asyncio.create_task(self._preload(), name=f"preload {root}")
 
     @classmethod
@@ -392,3 +394,18 @@ def _others_file(path: Path) -> str | None:
         return complaint(path, path.stat())
     except OSError:
         return None
+
+
+def _counting(sender: Sender) -> Callable[[RunRecord], None]:
+    """Tells telemetry of each run that ended."""
+
+    def count(run: RunRecord) -> None:
+        from aurora_server.workspace.query_telemetry import run_measurements  # there by now: a run has ended
+
+        sender.count(run_measurements(run))
+
+    return count
+
+
+def _count_nothing(_: object) -> None:
+    """What is done of a run where nothing is exported."""

@@ -74,7 +74,7 @@ class StoreMemory:
         return await self.store.judge(judgement)
 
     async def difficult(self, query: str) -> bool:
-        return await self.store.read(learned_reader.difficult, query)
+        return await self.store.read(learned_reader.difficult, query, time.time())
 
     async def cites(self, rows: Sequence[int]) -> Mapping[int, Sequence[CitedSpan]]:
         documents = await self.store.read(learned_reader.reasoning, rows)

@@ -52,14 +52,17 @@ class Executors:
         self._barred = None if trusted else workspace
         self._turn = asyncio.Lock()
 
-    async def run(self, agent: Agent, task: Task, *, llm: Llm | None, ask_user: AskUser) -> AgentResponse:
+    async def run(
+        self, agent: Agent, task: Task, *, llm: Llm | None, ask_user: AskUser, seconds: float | None = None
+    ) -> AgentResponse:
         """Have `agent` work on `task`. Raises only `CapReached` (the run has no more to spend) and CancelledError.
 
         When cancelled, and when its time is over, its processes are gone before this returns. Time in which it waits
-        for the user is not its own.
+        for the user is not its own. `seconds` bound its own time limit from above.
         """
         dialogue = Dialogue(agent.id, task.subgoal.id, ask_user, self._now, self._turn)
-        seconds = agent.timeout_seconds or self._settings.timeout_seconds
+        usual = agent.timeout_seconds or self._settings.timeout_seconds
+        seconds = usual if seconds is None else min(usual, seconds)
         begun = time.monotonic()
 
         def told() -> CallFacts:
@@ -74,7 +77,7 @@ class Executors:
             async with asyncio.timeout(seconds) as dialogue.limit:
                 response = await self._by_type(agent, task, llm, dialogue, seconds)
         except TimeoutError:
-            return failed(told(), f"agent {agent.id}: was not done within {seconds:g} s, and was ended")
+            return failed(told(), f"agent {agent.id}: not done within {seconds:.3g} s, and was ended")
         except CapReached:
             raise
         except (AgentError, LlmError) as error:
