@@ -160,8 +160,8 @@ class ReceiverTypes:
                 header = self._bare[start:end]
                 if self._language == "go":
                     self._parameters(n, start, end)
-                if returns is not None and (match := returns.search(header)):
-                    self._returned[n] = match["type"] + b"()"
+                if returns is not None and (told := returns.search(header)):
+                    self._returned[n] = told["type"] + b"()"
                     self._told.add((n, _RESULT))
             elif self._language == "go" and definition.kind == "struct":
                 for field in _GO_FIELD.finditer(self._bare, definition.header_end, definition.end):

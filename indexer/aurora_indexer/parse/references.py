@@ -103,6 +103,9 @@ _MEMBER = ("attribute", "property", "field")
 _OBJECT = ("object", "operand")
 _WRAPPED = frozenset({"parenthesized_expression", "await", "await_expression", "non_null_expression"})
 _MAX_CHAIN = 24
+_MAX_CHAINS = 3000
+"""Chains of calls that are read in one file: each costs more, the longer it is."""
+
 _LOOKED_BACK = 24
 _GIVING = (b"=", b"return", b"await", b"new", b"&")
 """What stands before a call whose result a name, or the caller, is given."""
@@ -169,10 +172,12 @@ def _unfolded(
 ) -> list[bytes]:
     """Names in use with the arguments of calls in them left out; what calls give names is noted in `types`."""
     read = list(written)
+    chains = 0
     for n, node in enumerate(calls):
         name = written[n]
         if b"(" in name or node.end_byte - node.start_byte > MAX_WRITTEN:
-            read[n] = _chain(source, node) or name
+            chains += 1
+            read[n] = (_chain(source, node) if chains <= _MAX_CHAINS else b"") or name
         start = node.start_byte
         before = bare[max(0, start - _LOOKED_BACK) : start].rstrip()
         if before.endswith(_GIVING):

@@ -26,7 +26,7 @@ Asked = Literal["callers", "callees", "heirs", "together"]
 MAX_MEANT = 20
 """Definitions of one name that are asked about together."""
 
-MAX_COUNTED = 500
+MAX_COUNTED = 20_000
 SURE_SCORE, LIKELY_SCORE = 0.95, 0.55
 """Scores of the first that is surely related, and of the first that only may be; the next have a little less."""
 
