@@ -23,6 +23,7 @@ from aurora_indexer.files.skips import Skip
 from aurora_indexer.git.history import learn_history
 from aurora_indexer.index_runs import IndexProgress, IndexSummary, State, Touched
 from aurora_indexer.languages import Language
+from aurora_indexer.module_aliases import keep_module_aliases
 from aurora_indexer.watch.watched_root import WatchedRoot
 from aurora_indexer.watch.watcher import Changes
 from aurora_indexer.workers.messages import Parsed, ParseFailed, Reply, WorkItem
@@ -43,7 +44,7 @@ HERE_SECONDS = 0.25
 HISTORY_PATIENCE = 0.2
 """Seconds that who asked for an index waits for git's history too: the first answer knows it, if files are few."""
 
-CHUNKING = "2"
+CHUNKING = "3"
 """By which rules files become chunks. Another number looks into every file anew, once: raise it with those rules."""
 
 RETRY_SECONDS = 2.0
@@ -99,6 +100,7 @@ class Indexer:
         self._current: list[Callable[[IndexProgress], None]] = []
         self._task: asyncio.Task[None] | None = None
         self._history: asyncio.Task[None] | None = None
+        self._history_read = 0.0
         self._first = asyncio.Event()
         self.between_runs = asyncio.Lock()
         """Held while a run is under way; who holds it may change under the indexer what it goes by."""
@@ -173,6 +175,11 @@ class Indexer:
     def learning_history(self) -> bool:
         """Whether git's history is being read."""
         return self._history is not None and not self._history.done()
+
+    @property
+    def history_percent(self) -> int | None:
+        """How much of git's history is read, in per cent; None when it is not being read."""
+        return int(100 * self._history_read) if self.learning_history else None
 
     async def first_run(self) -> None:
         """Wait until the first sweep was done (or failed)."""
@@ -274,7 +281,11 @@ class Indexer:
     async def _learn(self, earlier: asyncio.Task[None] | None) -> None:
         if earlier is not None:
             await asyncio.wait({earlier})
-        await learn_history(self.root, self._store)
+        self._history_read = 0.0
+        await learn_history(self.root, self._store, tell=self._tell_history)
+
+    def _tell_history(self, read: float) -> None:
+        self._history_read = read
 
     async def _sweep(self, edited: bool) -> IndexSummary:
         """Compare every file's stat with what memory knows; look into those that differ."""
@@ -282,6 +293,7 @@ class Indexer:
         known = await self._store.read(file_reader.files)
         skips = await self._store.read(file_reader.skips)
         self.last_scan = found
+        await keep_module_aliases(self.root, self._store, [file.path for file in found.files])
         seen = {file.path for file in found.files}
         removed = [path for path in known if path not in seen] + [path for path in skips if path not in seen]
         stats = known | {path: stat for path, (_, _, stat) in skips.items()}

@@ -65,6 +65,18 @@ class Edge(Struct, frozen=True, array_like=True):
     other: ChunkView
 
 
+class ReferenceTarget(Struct, frozen=True, array_like=True, gc=False):
+    """Target of references: a chunk as something that a name may mean."""
+
+    id: int
+    path: str
+    name: str
+    leaf: str
+    parent: str | None
+    kind: str
+    language: str
+
+
 class Usage(Struct, frozen=True, array_like=True):
     """Usage of a chunk: how many other live chunks call it and inherit from it, surely and only likely.
 
@@ -87,6 +99,8 @@ class Commits(Struct, frozen=True, array_like=True):
     times: list[int]
     last_hash: str
     last_subject: str
+    changed: bool = True
+    """False where the only time is one at which the chunk was there already."""
 
 
 class SimilarCommit(Struct, frozen=True, array_like=True):

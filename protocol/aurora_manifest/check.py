@@ -94,7 +94,8 @@ class Checker:
         }
         self._kept: dict[tuple[type, str], PartAnswer] = {}
         self._sound: JsonDocument | None = None
-        self._whole = [*self._rules("text"), *self._rules("manifest")]
+        self._text = self._rules("text")
+        self._whole = self._rules("manifest")
         self._capability = self._rules("capability")
         self._resource = self._rules("resource")
         self._part = self._rules("part")
@@ -116,11 +117,16 @@ class Checker:
             raise CheckStopped
         told = self._severities.get(_MISSPELT, "error") == "error"
         manifest = Manifest(document)
+        torn = document.torn
         local, sound = self._local([*manifest.capabilities.values(), *manifest.resources], document, stopped)
         subject = Subject(manifest, names_may_explain=told, sound=sound)
-        findings = ask(self._whole, subject)
-        findings += ask(self._part, subject.rest, document)
-        findings += local
+        findings = ask(self._text, subject)
+        if torn is None:
+            findings += ask(self._whole, subject)
+            findings += ask(self._part, subject.rest, document)
+            findings += local
+        else:  # of what comes behind, and of what belongs together, nothing is known
+            findings += (each for each in local if each.end <= torn)
         return in_order(self._as_set(without_ignored(document, _with_safe_fixes(document, findings))))
 
     def _rules(self, scope: Scope) -> list[Rule]:

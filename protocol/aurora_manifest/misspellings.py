@@ -11,6 +11,9 @@ from aurora_manifest.json.document import Array, Broken, JsonDocument, Member, O
 from aurora_manifest.json.value_text import closest, quoted
 from aurora_manifest.shape import SchemaShape
 
+_OLDER = frozenset({"dependencies", "additionalItems"})
+"""Keywords that JSON Schema once had: another rule tells where they have no meaning."""
+
 _COMPARISONS = 20_000
 _CONTAINERS = (Object, Array)
 _LIKELY = 0.75
@@ -86,7 +89,7 @@ def _about(
     document: JsonDocument, node: Object, member: Member, shape: SchemaShape, guesses: Guesses
 ) -> Iterator[Misspelt]:
     name = member.name
-    if name.startswith("x-") and not shape.closed:
+    if (name.startswith("x-") and not shape.closed) or (name in _OLDER and "dependentSchemas" in shape.members):
         return
     missing = tuple(sorted(each for each in shape.needed if each not in node.value))
     needed = guesses.closest(name, missing, missing, _LIKELY_IF_MISSING)

@@ -19,6 +19,9 @@ def ago(moment: str, now: datetime) -> str:
     return f"{int(seconds // _YEAR)} y ago"
 
 
+_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+
+
 def count(number: int, noun: str) -> str:
     """`1 file`, `3,911 chunks`."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
@@ -34,6 +37,11 @@ def used(sure: int, likely: int, noun: str) -> str:
 
 def _users(number: int, noun: str) -> str:
     return count(number, noun) if number == 1 or not noun.endswith("s") else f"{number:,} {noun}es"
+
+
+def month(iso: str) -> str:
+    """`Jul 2026`, of a time as the wire has it."""
+    return f"{_MONTHS[int(iso[5:7]) - 1]} {iso[:4]}"
 
 
 def took(milliseconds: float) -> str:

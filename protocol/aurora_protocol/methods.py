@@ -70,6 +70,8 @@ class Freshness(Wire, frozen=True, kw_only=True):
     files: int
     chunks: int
     state: str
+    history_percent: int | None = None
+    """How much of git's history is read, while it is; until then dates may be unknown."""
 
 
 class ActivationTerms(Wire, frozen=True, kw_only=True):
@@ -181,6 +183,8 @@ class Recalled(Wire, frozen=True, kw_only=True):
     lines only. `callers` and `subclasses` are sure; `likely_…` are those beside them that only may be. Where `content`
     is not the lines as they stand, `content_lines` has the number of each of its lines, 0 for what is left out.
     `similar` are ids of near-duplicates this one answers for, `also` what else of its file answers, best first.
+    `last_modified` is null where it is not known; `modified_before` then tells from when on it is known not to have
+    changed, if that is (the end of a shallow clone).
     """
 
     id: str
@@ -200,6 +204,7 @@ class Recalled(Wire, frozen=True, kw_only=True):
     summary: str
     callers: int
     workspace: str
+    modified_before: str | None = None
     likely_callers: int = 0
     subclasses: int = 0
     likely_subclasses: int = 0

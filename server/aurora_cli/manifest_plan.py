@@ -145,7 +145,7 @@ class PlanRun:
         if self._style is not None:
             head = f"{number}  {self._style.bold(plain(step.capability))}"
             print("\n".join(["", head, *answer_lines(planned, reply, self._style)]), flush=True)
-        hint_after(reply)
+        hint_after(planned, reply)
         return (FINE, "") if reply.fine else (NO, f"the site answered {reply.status} {plain(reply.reason)}".strip())
 
     def _call(self, step: CallStep) -> CapabilityCall:

@@ -22,7 +22,9 @@ from aurora_cli.site_call import (
     answer_lines,
     arguments_given,
     call_with,
+    checked_token,
     confirm_call,
+    cookies_for,
     hint_after,
     jar_of,
     preview_document,
@@ -30,6 +32,7 @@ from aurora_cli.site_call import (
     reply_document,
     send_call,
     sending_options,
+    session_options,
     warn_of_errors,
 )
 from aurora_cli.site_view import (
@@ -56,6 +59,7 @@ _AT_ONCE = 8
 @click.argument("url")
 @click.option("--raw", is_flag=True, help="Print the manifest itself, just as the site sent it; findings go to stderr.")
 @click.option("--refresh", is_flag=True, help="Ask the site even if the copy kept here is fresh.")
+@session_options
 @site_options
 @click.pass_obj
 def fetch(
@@ -63,6 +67,9 @@ def fetch(
     url: str,
     raw: bool,
     refresh: bool,
+    token: str | None,
+    cookie_jar: Path | None,
+    no_cookies: bool,
     timeout: float,
     insecure_http: bool,
     no_cache: bool,
@@ -73,7 +80,9 @@ def fetch(
     URL is a site (example.com), for its /.well-known/aura.json, or a JSON file's own address.
     """
     policy = policy_of(timeout, insecure_http, allow_cross_origin)
-    published = asyncio.run(fetch_manifest(url, policy, cache=cache_of(settings, no_cache), ask=refresh))
+    cookies = cookies_for(settings, url, cookie_jar, no_cookies)
+    cache, token = cache_of(settings, no_cache), checked_token(token)
+    published = asyncio.run(fetch_manifest(url, policy, cache=cache, ask=refresh, cookies=cookies, token=token))
     if settings.json:
         print_document(published_document(published))
     elif raw:
@@ -89,11 +98,15 @@ def fetch(
 
 @click.command()
 @click.argument("urls", metavar="URL…", nargs=-1, required=True)
+@session_options
 @site_options
 @click.pass_obj
 def crawl(
     settings: GlobalOptions,
     urls: tuple[str, ...],
+    token: str | None,
+    cookie_jar: Path | None,
+    no_cookies: bool,
     timeout: float,
     insecure_http: bool,
     no_cache: bool,
@@ -104,13 +117,16 @@ def crawl(
     Each site is asked once. Exits 1 when a manifest is not valid, 2 when a site could not be read.
     """
     policy = policy_of(timeout, insecure_http, allow_cross_origin)
-    cache = cache_of(settings, no_cache)
+    cache, token = cache_of(settings, no_cache), checked_token(token)
+    if token and len(urls) > 1:
+        raise click.UsageError("--token is for one site: name one URL")
     turn = asyncio.Semaphore(_AT_ONCE)
 
     async def visit(url: str) -> Published | ProtocolError:
         async with turn:
             try:
-                return await fetch_manifest(url, policy, cache=cache, ask=True)
+                cookies = cookies_for(settings, url, cookie_jar, no_cookies)
+                return await fetch_manifest(url, policy, cache=cache, ask=True, cookies=cookies, token=token)
             except ProtocolError as error:
                 return error
 
@@ -198,7 +214,7 @@ def call(
         print_document(reply_document(planned, reply))
     else:
         print("\n".join(answer_lines(planned, reply, style)))
-    hint_after(reply)
+    hint_after(planned, reply)
     return FINE if reply.fine else NO
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from aurora_cli.output import TerminalStyle
-from aurora_protocol.human_text import ago, count, plain, plain_lines, shorten, took, used, whole_clause
+from aurora_protocol.human_text import ago, count, month, plain, plain_lines, shorten, took, used, whole_clause
 
 _CALLABLE = ("function", "method", "macro")
 _WIDEST_NAME = 48
@@ -163,6 +163,8 @@ def footer(reply: dict[str, Any]) -> str:
         parts = ["still being indexed"]
     else:
         parts = ["index up to date"]
+    if freshness.get("history_percent") is not None:
+        parts.append(f"reading history {freshness['history_percent']} %")
     if skipped:
         parts.append(f"{count(skipped, 'file')} skipped (aurora doctor)")
     return " · ".join([*parts, took(reply["took_ms"])])
@@ -255,6 +257,8 @@ def explanation(item: dict[str, Any], now: datetime) -> list[str]:
     """The terms of a chunk's activation (AURORA §6.3) with where each comes from, what matched, what ranked it."""
     evidence = item.get("evidence")
     scored = f"score {item['score']:.2f}"
+    if item.get("modified_before"):
+        scored += f", changed before {month(item['modified_before'])}"
     if not isinstance(evidence, dict):
         return [scored, _activation(item["activation"], {}, now)]
     lines = [

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from types import FrameType
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import quote, quote_plus
 
 import click
@@ -26,12 +26,15 @@ from aurora_manifest.client.arguments import MAX_ARGUMENTS, mapping_of, misfits,
 from aurora_manifest.client.consent import MASK, destructive
 from aurora_manifest.client.cookies import Jar
 from aurora_manifest.client.fetch import Published
-from aurora_manifest.client.origins import Origin, origin_of, parse_url
+from aurora_manifest.client.origins import Origin, manifest_url, origin_of, parse_url
 from aurora_manifest.client.request import CapabilityCall, build_call
 from aurora_manifest.client.transport import Request, RequestPolicy, SiteReply, send
 from aurora_manifest.model import Capability
 from aurora_protocol import CallBlocked, SiteError
 from aurora_protocol.human_text import plain, plain_lines
+
+if TYPE_CHECKING:
+    from http.cookiejar import CookieJar
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -58,6 +61,26 @@ def sending_options(command: Command) -> Command:
     return command
 
 
+def session_options(command: Command) -> Command:
+    """Give a command `--token`, `--cookie-jar` and `--no-cookies`."""
+    for option in (_NO_COOKIES, _JAR, _TOKEN):
+        command = option(command)
+    return command
+
+
+def cookies_for(settings: GlobalOptions, place: str, file: Path | None, no_cookies: bool) -> CookieJar | None:
+    """The cookies of the session at the site of `place`, as `call` keeps them. Raises SiteError."""
+    jar = jar_of(settings, origin_of(manifest_url(place)), file, no_cookies)
+    return jar.load() if jar else None
+
+
+def checked_token(token: str | None) -> str | None:
+    """A bearer token that can be sent, or none. Raises SiteError for what is no token."""
+    if token and (not token.isprintable() or not token.isascii() or " " in token):
+        raise SiteError("the token must be printable ASCII without spaces")
+    return token or None
+
+
 def jar_of(settings: GlobalOptions, origin: Origin, file: Path | None, no_cookies: bool) -> Jar | None:
     """Where a site's cookies are kept by those options; None where they are not."""
     if no_cookies:
@@ -82,8 +105,7 @@ async def send_call(planned: CapabilityCall, policy: RequestPolicy, jar: Jar | N
 
 def with_token(planned: CapabilityCall, token: str) -> CapabilityCall:
     """The call with a bearer token. Raises SiteError for what is no token."""
-    if not token.isprintable() or not token.isascii() or " " in token:
-        raise SiteError("the token must be printable ASCII without spaces")
+    checked_token(token)
     kept = [each for each in planned.request.headers if each[0].lower() != "authorization"]
     headers = (*kept, ("Authorization", f"Bearer {token}"))
     return msgspec.structs.replace(planned, request=msgspec.structs.replace(planned.request, headers=headers))
@@ -184,12 +206,22 @@ def can_ask() -> bool:
     return sys.stdin.isatty() and sys.stderr.isatty()
 
 
-def hint_after(reply: SiteReply) -> None:
-    """Say on standard error what to do when the site wants to know who asks."""
-    if reply.status == 401:
-        print(
-            "aurora: the site wants to know who asks; call its login capability first, or give --token", file=sys.stderr
-        )
+def hint_after(planned: CapabilityCall, reply: SiteReply) -> None:
+    """Say on standard error what to do when the site wants to know who asks, or asks to wait."""
+    hint = ""
+    if reply.status == 401 and planned.secrets:
+        hint = "the site does not accept these credentials: look at them again; nobody is logged in"
+    elif reply.status == 401 and any(name.lower() == "authorization" for name, _ in planned.request.headers):
+        hint = "the site does not accept this token: it may be wrong, or have run out"
+    elif reply.status == 401:
+        hint = "the site wants to know who asks; call its login capability first, or give --token"
+    elif reply.status in (429, 503) and (wait := reply.header("retry-after")):
+        unit = " s" if wait.isascii() and wait.isdigit() else ""
+        hint = f"the site asks to wait: try again after {plain(wait[:40])}{unit}"
+    elif reply.status == 429:
+        hint = "the site is asked too often: try again later"
+    if hint:
+        print(f"aurora: {hint}", file=sys.stderr)
 
 
 def preview_document(planned: CapabilityCall, request: Request, capability: Capability) -> dict[str, Any]:

@@ -3,7 +3,8 @@
 import pytest
 
 from aurora_memory.chunks import Import, Reference
-from aurora_memory.relations import Catalogue, ReferenceTarget, Relation, Scope
+from aurora_memory.relations import Catalogue, Relation, Scope
+from aurora_memory.views import ReferenceTarget
 
 
 def definition(number: int, path: str, name: str, kind: str = "function", language: str = "python") -> ReferenceTarget:

@@ -343,6 +343,32 @@ CASES = [
     Case("parameters-pattern", text(pattern="a{2,1}"), ("{2,1}",)),
     Case("parameters-pattern", text(pattern="(?P<n>a)"), ("(?P<",)),
     Case("parameters-keyword", text(minimum=1), ('"minimum"',)),
+    Case("parameters-dialect", {"parameters": {"dependencies": {"text": ["id"]}}}, ('"dependencies"',)),
+    Case(
+        "parameters-dialect",
+        {
+            "parameters": {
+                "$schema": "http://json-schema.org/draft-07/schema#",
+                "dependencies": {"text": ["id"]},
+                "dependentRequired": {"text": ["id"]},
+                "properties": {"tags": {"items": [{"type": "string"}], "additionalItems": False, "minContains": 1}},
+            }
+        },
+        ('"minContains"', '"dependentRequired"'),
+    ),
+    Case(
+        "operation-repeats",
+        {
+            "resources": {
+                "more": {
+                    "uriPattern": "/notes",
+                    "description": "All notes.",
+                    "operations": {"GET": {"capabilityId": "list_notes"}},
+                }
+            }
+        },
+        ('"GET"',),
+    ),
     Case("parameters-format", text(format="e-mail"), ('"e-mail"',), update(text(format="email"))),
     Case("parameters-range", text(minLength=20, maxLength=10), ("10",), update(text(minLength=10, maxLength=20))),
     Case(

@@ -397,7 +397,7 @@ def test_a_keyword_without_a_known_type_comes_last() -> None:
     ("text", "rule", "count"),
     [
         pytest.param('{"site": {"name": "N" }}', "schema-required", 6, id="whole: all that is missing is told"),
-        pytest.param('{"site": {"name": "N" ]}}', "schema-required", 5, id="damaged: it may have anything"),
+        pytest.param('{"site": {"name": "N" ]}}', "schema-required", 0, id="damaged: it may have anything"),
         pytest.param('{"protocol": "AURA", "version": ', "schema-required", 0, id="not closed: the rest may come yet"),
         pytest.param('{"version": }', "schema-type", 0, id="a value that is not there has no type"),
         pytest.param('{"version": nope}', "schema-const", 0, id="nor one that is no JSON"),

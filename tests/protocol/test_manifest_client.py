@@ -442,3 +442,39 @@ def test_secrets_are_masked_wherever_in_a_url_they_are(template: str, arguments:
     mapping = {name: f"/{name}" for name in arguments}
     planned = request(arguments, urlTemplate=template, mapping=mapping)
     assert planned.shown_url == f"https://example.com{shown}"
+
+
+@pytest.mark.parametrize("path", ["/files/report;", "/files/;", "/a;b;/c;", "/files/report;v=1"])
+def test_a_semicolon_is_part_of_a_path(path: str) -> None:
+    assert request({}, method="DELETE", urlTemplate=path).request.url == f"https://example.com{path}"
+
+
+@pytest.mark.parametrize("value", ["#x", "?x", "#", "?"])
+def test_a_reserved_value_cannot_empty_a_path(value: str) -> None:
+    with pytest.raises(SiteError, match="the path needs a value for a"):
+        request({"a": value}, method="DELETE", urlTemplate="/files/{+a}")
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["X-HTTP-Method-Override", "x-method-override", "Origin", "Referer", "X-Forwarded-For", "Sec-Fetch-Site", "Via"],
+)
+def test_headers_that_say_who_asks_or_what_are_no_arguments(name: str) -> None:
+    with pytest.raises(CallBlocked, match="may not set this header"):
+        request({"a": "DELETE"}, mapping={name: "/a"}, parameterLocation={name: "header"})
+
+
+def test_an_apostrophe_and_other_scripts_are_text_of_a_template() -> None:
+    assert request({"a": "x"}, urlTemplate="/it's/café/{a}").request.url == "https://example.com/it's/caf%C3%A9/x"
+
+
+@pytest.mark.parametrize("value", [{"x": "1"}, ["xyz"]])
+def test_a_prefix_is_for_text_only(value: Any) -> None:
+    with pytest.raises(SiteError, match="first characters"):
+        request({"a": value}, urlTemplate="/files/{a:3}")
+
+
+def test_null_is_a_constant_like_others() -> None:
+    schema = {"type": "object", "properties": {"a": {"const": None}}}
+    assert misfits(schema, {"a": None}) == []
+    assert [each.path for each in misfits(schema, {"a": 1})] == ["/a"]

@@ -181,7 +181,7 @@ def test_objects_arrays_and_comments_fold() -> None:
     text = '// one\n// two\n{\n  "a": [\n    1\n  ],\n  /* x\n  y */\n  "b": {"c": 1},\n  "d": {\n}'
     assert [(each.start_line, each.end_line, each.comment) for each in folds(parse(text), LineIndex(text))] == [
         (0, 1, True),
-        (2, 10, False),
+        (2, 9, False),
         (3, 4, False),
         (6, 7, True),
     ]

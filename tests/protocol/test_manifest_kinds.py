@@ -133,7 +133,7 @@ def test_good_documents_have_no_findings() -> None:
 
 
 def test_their_errors_of_syntax_are_told_and_recovered_from() -> None:
-    findings = check_text('{"daemon": {"idle_minutes": "5",}, "logging": {"level": "INFO"}', CONFIGURATION)
+    findings = check_text('{"daemon": {"idle_minutes": "5",}, "logging": {level: "INFO"}}', CONFIGURATION)
     assert {each.rule for each in findings} == {"json-trailing-comma", "json-syntax", "schema-type"}
 
 

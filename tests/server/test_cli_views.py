@@ -220,3 +220,14 @@ def test_the_footer_says_how_fresh(changes: dict[str, Any], said: str) -> None:
 )
 def test_titles_of_knowledge(kind: str, name: str, signature: str, shown: str) -> None:
     assert title({"kind": kind, "name": name, "signature": signature, "file": "docs/a.md"}) == shown
+
+
+def test_what_is_known_of_a_change_is_said_and_no_more() -> None:
+    reply = {"query": "q", "took_ms": 4.0, "freshness": FRESH | {"history_percent": 40}}
+    terms = {"total": 0.0, "base_level": 0.0, "spreading": 0.0, "context_boost": 0.0, "decay": 0.0}
+    cut_off = item(last_modified=None, modified_before="2026-07-03T08:00:00Z", activation=terms)
+    told = reply | {"results": [cut_off, item(last_modified=None, activation=terms)]}
+    lines = recall_lines(told, style=TerminalStyle(), here=Path("/w"), now=NOW, explain=True)
+    assert sum("changed before Jul 2026" in line for line in lines) == 1
+    assert sum("changed" in line for line in lines) == 1
+    assert "reading history 40 %" in lines[-1]

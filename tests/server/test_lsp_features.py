@@ -61,10 +61,12 @@ def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Daemon]:
 @pytest.fixture(scope="module")
 def shop(tmp_path_factory: pytest.TempPathFactory, daemon: Daemon) -> Path:
     root = tmp_path_factory.mktemp("shop")
-    (root / "shop.py").write_text(SHOP, encoding="utf-8")
+    (root / "shop.py").write_text(SHOP.replace("price for _, price", "line[1] for line"), encoding="utf-8")
     (root / "report.py").write_text(REPORT, encoding="utf-8")
     with daemon.client(root) as client:
         assert client.request("aurora/index")["files"] == 2
+        (root / "shop.py").write_text(SHOP, encoding="utf-8")  # a change that memory saw, so that it has a date
+        client.request("aurora/index")
     return root
 
 

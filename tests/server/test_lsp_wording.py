@@ -139,7 +139,9 @@ def test_a_hover_names_the_way_of_working_that_went_best() -> None:
 
 
 def test_reasons_fit_what_is_known() -> None:
-    assert why(explained(recalled("x", total=-5.0)), NOW) == "cold: not used and not committed yet"
+    assert why(explained(recalled("x", total=-5.0)), NOW) == "cold: not used, no change known"
+    cut_off = recalled("x", total=-5.0, modified_before="2026-07-03T08:00:00Z")
+    assert why(explained(cut_off), NOW) == "cold: last changed before Jul 2026"
     old = recalled("x", total=-2.0, last_used=iso(days=40), last_modified=iso(days=60))
     assert why(explained(old, commits=[iso(days=60), iso(days=90)]), NOW) == (
         "cool: last used 1 month ago, last changed 1 month ago, 2 commits"

@@ -421,3 +421,76 @@ def test_plain_http_to_other_machines_is_refused(home: Path) -> None:
         assert bad.returncode == 2, url
         assert "p@" not in bad.stderr
         assert len(bad.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("status", "headers", "options", "told"),
+    [
+        (401, {}, (), "log"),
+        (401, {}, ("--token", "abc"), "does not accept this token"),
+        (401, {}, ("--arg", "password=x"), "does not accept these credentials"),
+        (429, {"Retry_After": "7"}, (), "try again after 7 s"),
+        (503, {"Retry_After": "Fri, 01 Jan 2027 00:00:00 GMT"}, (), "try again after Fri, 01 Jan 2027"),
+        (429, {}, (), "try again later"),
+    ],
+)
+def test_what_to_do_after_a_refusal_is_said(
+    home: Path, status: int, headers: dict[str, str], options: tuple[str, ...], told: str
+) -> None:
+    manifest = simple_manifest(
+        go={"method": "POST", "urlTemplate": "/go", "parameterMapping": {"password": "/password"}}
+    )
+
+    def answer(site: Site, handler: Any, body: bytes) -> None:
+        if handler.path == "/go":
+            reply(handler, status, {}, **headers)
+        else:
+            reply(handler, 200, manifest)
+
+    with running(answer) as site:
+        done = manifest_command(home, "call", site.url, "go", *options)
+    assert done.returncode == 1
+    assert told in done.stderr
+
+
+@pytest.mark.parametrize("command", ["fetch", "crawl"])
+def test_a_manifest_for_those_who_are_logged_in_is_fetched_with_their_session(home: Path, command: str) -> None:
+    manifest = simple_manifest(login={"method": "POST", "urlTemplate": "/login", "parameterMapping": {}})
+
+    def answer(site: Site, handler: Any, body: bytes) -> None:
+        if handler.path == "/login":
+            reply(handler, 200, {}, Set_Cookie="session=1; Path=/")
+        elif "session=1" in (handler.headers["Cookie"] or "") or handler.headers["Authorization"] == "Bearer t0":
+            reply(handler, 200, manifest, Cache_Control="max-age=600", ETag='"own"')
+        else:
+            reply(handler, 403, {})
+
+    with running(answer) as site:
+        assert manifest_command(home, command, site.url).returncode == 2
+        assert manifest_command(home, command, site.url, "--token", "t0").returncode == 0
+        assert manifest_command(home, "call", site.url, "login", "--token", "t0").returncode == 2, "not kept either"
+        jar = home / "jar.txt"
+        jar.parent.mkdir(parents=True, exist_ok=True)
+        jar.write_text("# Netscape HTTP Cookie File\n127.0.0.1\tFALSE\t/\tFALSE\t\tsession\t1\n")
+        assert manifest_command(home, command, site.url, "--cookie-jar", str(jar)).returncode == 0
+        assert manifest_command(home, command, site.url, "--cookie-jar", str(jar), "--no-cookies").returncode == 2
+        assert not list(home.rglob("*.entry"))
+
+
+def test_a_token_is_for_the_site_it_was_given_for(home: Path) -> None:
+    manifest = simple_manifest(go={"method": "GET", "urlTemplate": "/go", "parameterMapping": {}})
+    with running(lambda site, handler, body: reply(handler, 200, manifest)) as other:
+        place = f"{other.url}/aura.json"
+        with running(lambda site, handler, body: reply(handler, 302, Location=place)) as site:
+            done = manifest_command(home, "fetch", site.url, "--token", "t0", "--allow-cross-origin")
+            assert done.returncode == 0, done.stderr
+            assert site.asked[0][2]["authorization"] == "Bearer t0"
+        assert "authorization" not in other.asked[0][2]
+
+
+@pytest.mark.parametrize("status", [200, 404])
+def test_a_page_at_the_well_known_place_is_named_as_one(home: Path, status: int) -> None:
+    with running(lambda site, handler, body: reply(handler, status, b"<html>", kind="text/html")) as site:
+        done = manifest_command(home, "fetch", site.url)
+    assert done.returncode == 2
+    assert "application answers there" in done.stderr

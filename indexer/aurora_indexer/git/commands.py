@@ -66,6 +66,8 @@ class GitOutput:
 
     def __init__(self, process: Process, deadline: float) -> None:
         self.whole = False
+        self.failed = False
+        """Whether git gave up, as where an object is missing, not we."""
         self._process = process
         self._deadline = deadline
 
@@ -78,6 +80,7 @@ class GitOutput:
                 return
             yield piece
         self.whole = self._process.returncode == 0
+        self.failed = self._process.returncode not in (0, None)
 
     async def _piece(self) -> bytes:
         assert self._process.stdout is not None
@@ -106,9 +109,13 @@ async def answer(
     *,
     send: bytes = b"",
     seconds: float = ANSWER_SECONDS,
+    partly: bool = False,
     environment: Mapping[str, str] = os.environ,
 ) -> bytes | None:
-    """All git says on stdout; None where it fails, takes too long, says more than `MAX_ANSWER_BYTES` or isn't there."""
+    """All git says on stdout; None where it fails, takes too long, says more than `MAX_ANSWER_BYTES` or isn't there.
+
+    `partly`: what a git said that fails then, as where an object is missing, is taken.
+    """
     try:
         async with asyncio.timeout(seconds), _running(root, list(arguments), environment, PIPE) as process:
             assert process.stdin is not None
@@ -120,7 +127,7 @@ async def answer(
                     said += piece
                     if len(said) > MAX_ANSWER_BYTES:
                         return None
-                return bytes(said) if await process.wait() == 0 else None
+                return bytes(said) if await process.wait() == 0 or (partly and said) else None
             finally:
                 sending.cancel()
                 await asyncio.gather(sending, return_exceptions=True)

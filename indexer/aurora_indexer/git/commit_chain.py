@@ -30,19 +30,23 @@ class ChainLink(Struct, frozen=True, gc=False):
     hash: str
     at: int
     merge: bool
+    first: bool = False
+    """Whether it has no parent, so that a line which ends elsewhere was cut off."""
 
 
 async def first_parents(root: Path, head: str) -> list[ChainLink]:
     """The first-parent line from `head` on, newest first; empty where git cannot tell."""
     arguments = ["log", "--first-parent", "--no-show-signature", f"--max-count={MAX_CHAIN}", "--format=%H %ct %P", head]
-    said = await commands.answer(root, arguments, seconds=CHAIN_SECONDS)
+    said = await commands.answer(root, arguments, seconds=CHAIN_SECONDS, partly=True)
     return await asyncio.to_thread(_line, said or b"")
 
 
 def _line(said: bytes) -> list[ChainLink]:
     lines = (line.split() for line in said.decode("ascii", "replace").splitlines())
     return [
-        ChainLink(words[0], int(words[1]), len(words) > 3) for words in lines if len(words) > 1 and words[1].isdigit()
+        ChainLink(words[0], int(words[1]), len(words) > 3, len(words) == 2)
+        for words in lines
+        if len(words) > 1 and words[1].isdigit()
     ]
 
 

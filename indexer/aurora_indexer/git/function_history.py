@@ -78,6 +78,11 @@ class FunctionWalk:
             )
         )
 
+    def lose(self, paths: Iterable[bytes]) -> None:
+        """Follow these files no further: what changed them cannot be read."""
+        for path in paths:
+            self.files.pop(path, None)
+
     def walked(self) -> list[WalkedCommit]:
         """The commits since the last call, newest first."""
         walked, self._walked = self._walked, []

@@ -9,14 +9,14 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from pathlib import Path
 
 from msgspec import Struct
 
 from aurora_indexer.files.gitdir import find_git_directory, shallow_commits
 from aurora_indexer.git import commands
-from aurora_indexer.git.commit_chain import ChainLink, first_parents, merged_subjects, told
+from aurora_indexer.git.commit_chain import MAX_CHAIN, ChainLink, first_parents, merged_subjects, told
 from aurora_indexer.git.function_history import FunctionWalk, WalkedCommit
 from aurora_indexer.git.line_moves import LineSpan, own_spans
 from aurora_indexer.git.log_parser import ARGUMENTS, LogReader
@@ -32,6 +32,12 @@ MAX_COMMITS = 3000
 MAX_SECONDS = 60.0
 """Limits of one walk through git's history, newest first: commits, and seconds."""
 
+MAX_BROKEN = 50
+"""Unreadable commits that one walk passes over."""
+
+BROKEN = "history_broken"
+"""Fact of memory: the commits of the history that git could not read, as hashes between spaces."""
+
 SAVED_AT_ONCE = 500
 FEW_FILES = 100
 """Chunks in so few files are followed by a log of these files; git then does not follow renames."""
@@ -44,15 +50,20 @@ class Bounds(Struct, frozen=True):
     seconds: float = MAX_SECONDS
 
 
-async def learn_history(root: Path, store: Store, bounds: Bounds | None = None) -> None:
-    """Bring what memory knows of git up to HEAD. Failures are logged only; a pass cut short goes on the next time."""
+async def learn_history(
+    root: Path, store: Store, bounds: Bounds | None = None, tell: Callable[[float], None] = lambda _: None
+) -> None:
+    """Bring what memory knows of git up to HEAD. Failures are logged only; a pass cut short goes on the next time.
+
+    `tell` hears how much of it is read, in [0, 1].
+    """
     try:
-        await _learn(root, store, bounds or Bounds())
+        await _learn(root, store, bounds or Bounds(), tell)
     except (StoreError, OSError) as error:
         logger.warning("git history not kept", extra={"root": str(root), "error": str(error)})
 
 
-async def _learn(root: Path, store: Store, bounds: Bounds) -> None:
+async def _learn(root: Path, store: Store, bounds: Bounds, tell: Callable[[float], None]) -> None:
     repository = find_git_directory(root)
     head = await asyncio.to_thread(commands.head, root) if repository else None
     if repository is None or head is None or head == await store.read(file_reader.fact, "git_head"):
@@ -61,6 +72,7 @@ async def _learn(root: Path, store: Store, bounds: Bounds) -> None:
     tracked = await tracked_files(root, head)
     if not line or tracked is None:
         logger.warning("no git history", extra={"root": str(root), "error": f"git cannot read commit {head}"})
+        await store.remember(BROKEN, head)
         return
     known = await store.read(commit_reader.hashes)
     reachable = {link.hash for link in line}
@@ -69,21 +81,30 @@ async def _learn(root: Path, store: Store, bounds: Bounds) -> None:
     shallow = shallow_commits(repository)
     end = next((n for n, link in enumerate(line) if link.hash in shallow), len(line))
     settled = min(end, next((n for n, link in enumerate(line) if known.get(link.hash)), end))
-    names, walk = await _today(root, store, tracked)
+    names, walk, clean = await _today(root, store, tracked)
     deadline = asyncio.get_running_loop().time() + bounds.seconds
-    walking = _Walking(root, repository.work_tree != root, store, line, names, walk, deadline)
+    walking = _Walking(root, repository.work_tree != root, store, line, names, walk, deadline, tell)
     reached = await walking.follow(0, min(settled, bounds.commits))
     if reached == settled < end:
         walk.only(walk.survivors() - followed)
         stop = min(end, settled + bounds.commits)
         reached = await walking.follow(settled, stop, own_files=len(walk.files) <= FEW_FILES)
     await walking.save()
+    cut = len(line) < MAX_CHAIN and not line[-1].first and line[-1].hash not in shallow
+    broken = [*walking.broken, *([line[-1].hash] if cut else [])]
+    if broken or reached == settled:  # a pass over new commits says nothing of what lies behind them
+        was = await store.read(file_reader.fact, BROKEN) or ""
+        kept = [known for known in was.split() if known in reachable] if settled < end else []
+        await store.remember(BROKEN, " ".join(dict.fromkeys([*broken, *kept])))
     behind = line[min(reached, len(line) - 1)]
     await store.history.settle(head, line[0].at, behind.hash, behind.at, walk.survivors() - followed, names)
+    await store.history.forget_checkouts(clean)
 
 
-async def _today(root: Path, store: Store, tracked: Mapping[bytes, bytes]) -> tuple[dict[int, str], FunctionWalk]:
-    """The tracked chunks' names, and the walk at HEAD: stepped back over what is edited and not committed."""
+async def _today(
+    root: Path, store: Store, tracked: Mapping[bytes, bytes]
+) -> tuple[dict[int, str], FunctionWalk, set[int]]:
+    """The tracked chunks' names, the walk at HEAD (stepped back over what is not committed), chunks as committed."""
     by_path, names = await asyncio.to_thread(_by_path, await store.read(commit_reader.places), tracked)
     indexed = {path: stat.content_hash for path, stat in (await store.read(file_reader.files)).items()}
     hunks, lost = await edits(root, {path: tracked[path] for path in by_path}, indexed)
@@ -94,7 +115,9 @@ async def _today(root: Path, store: Store, tracked: Mapping[bytes, bytes]) -> tu
             walk.edited(path, edited)
         return walk
 
-    return names, await asyncio.to_thread(begin)
+    same = [path for path in by_path if path not in hunks and path not in lost]
+    clean = {span.chunk_id for path in same for span in by_path[path]}
+    return names, await asyncio.to_thread(begin), clean
 
 
 def _by_path(
@@ -122,8 +145,13 @@ class _Walking:
         names: Mapping[int, str],
         walk: FunctionWalk,
         deadline: float,
+        tell: Callable[[float], None],
     ) -> None:
+        self.broken: list[str] = []
+        self._tell = tell
         self._reached = 0
+        self._span = (0, 1)
+        self._gave_up = False
         self._deadline = deadline
         self._root = root
         self._arguments = [*ARGUMENTS, "--relative"] if below else ARGUMENTS
@@ -142,6 +170,16 @@ class _Walking:
             return stop
         before = self._line[stop].hash if stop < len(self._line) else None
         self._subjects |= await merged_subjects(self._root, self._line[start:stop], before)
+        self._span = (start, stop)
+        while not await self._stretch(self._reached, stop, own_files=own_files):
+            passed = await self._pass_broken(stop)
+            if not passed or self._reached >= stop:
+                return self._reached
+        return stop
+
+    async def _stretch(self, start: int, stop: int, *, own_files: bool = False) -> bool:
+        """Walk over commits of the line that git can read; whether all were."""
+        before = self._line[stop].hash if stop < len(self._line) else None
         arguments = [*self._arguments, self._line[start].hash]
         if own_files:
             paths = [os.fsdecode(path) for path in self._walk.files]
@@ -156,12 +194,35 @@ class _Walking:
                 if len(self._ready) >= SAVED_AT_ONCE:
                     await self.save()
                 if not self._walk.files:
-                    return stop  # every function was brought in by now
+                    return True  # every function was brought in by now
+        self._gave_up = output.failed
         if not output.whole:
-            return self._reached
+            return False
         reader.finish()
         self._collect()
-        return stop
+        self._reached = stop
+        return True
+
+    async def _pass_broken(self, stop: int) -> bool:
+        """Step over a commit that git cannot read; the files it changed are followed no further. False: no way on."""
+        if not self._gave_up:
+            return False
+        at = self._reached
+        if await self._stretch(at, at + 1):
+            return True  # git had failed at the one behind it
+        for behind in range(at + 1, min(stop, len(self._line) - 1, at + 1 + MAX_BROKEN) + 1):
+            if len(self.broken) >= MAX_BROKEN:
+                return False
+            self.broken.append(self._line[behind - 1].hash)
+            arguments = ["diff", "--name-only", "-z", "--no-renames", "--no-ext-diff", "--ignore-submodules=all"]
+            if "--relative" in self._arguments:
+                arguments.append("--relative")
+            said = await commands.answer(self._root, [*arguments, self._line[behind].hash, self._line[at].hash])
+            if said is not None:
+                self._walk.lose(said.split(b"\0"))
+                self._reached = behind
+                return True
+        return False
 
     async def save(self) -> None:
         """Keep what was walked since the last time."""
@@ -185,3 +246,5 @@ class _Walking:
         if walked:
             self._ready.extend(walked)
             self._reached = self._places.get(walked[-1].hash, self._reached - 1) + 1
+            start, stop = self._span
+            self._tell(min(1.0, (self._reached - start) / max(stop - start, 1)))

@@ -174,6 +174,9 @@ class _Refiner:
             elif (value := node.child_by_field_id(self._value)) is None:
                 if any(child.type == "export_clause" for child in node.named_children):
                     self._add("trivia", node)
+                    self._add("import.inner", node)  # `export { a as b }`
+            elif value.type == "identifier":
+                self._add("import.inner", node)  # `export default a`
             elif value.type in _VALUES:
                 for child in node.children:
                     if child.type == "default":

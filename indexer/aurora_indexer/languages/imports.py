@@ -23,6 +23,7 @@ _ES_BRACES = re.compile(r"\{([^}]*)\}?", re.S)
 _ES_NAMESPACE = re.compile(r"\*\s*(?:as\s+([\w$]+))?")
 _ES_KEYWORD = re.compile(r"^(?:import|export)\b\s*(?:type\b(?!\s*(?:,|$)))?")
 _ES_TYPE = re.compile(r"^\s*type\s+(?!as\b)")
+_ES_DEFAULT = re.compile(r"export\s+default\s+([\w$]+)\s*;?\s*$")
 _ES_NAME = re.compile(r"[\w$]+")
 _GO = re.compile(r"""(?:([\w.]+)\s*)?(["`])([^"`\n]+)\2""")
 _JAVA = re.compile(r"import\s+(?:static\s+)?([\w.\s]+?)\s*(\.\s*\*)?\s*;?\s*$")
@@ -51,7 +52,7 @@ def ecmascript(text: str) -> list[Import]:
         return found
     source = _ES_SOURCE.search(text)
     if source is None:
-        return []
+        return _given(text)
     module = source[2]
     clause = text[: source.start()].strip()
     exporting = clause.startswith("export")
@@ -72,6 +73,15 @@ def ecmascript(text: str) -> list[Import]:
         if name:
             found.append(Import(module, name, alias))
     return found or [Import(module)]
+
+
+def _given(text: str) -> list[Import]:
+    """What `export { a as b }` and `export default a` give away under another name: of this file, the module ""."""
+    if default := _ES_DEFAULT.match(text):
+        return [Import("", default[1], "default")]
+    braces = _ES_BRACES.search(text) if text.startswith("export") else None
+    pairs = [_aliased(_ES_TYPE.sub("", item)) for item in braces[1].split(",")] if braces else []
+    return [Import("", name, alias) for name, alias in pairs if name and alias and name != alias]
 
 
 def go(text: str) -> list[Import]:

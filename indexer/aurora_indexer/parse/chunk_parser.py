@@ -61,7 +61,7 @@ def parse_file(path: str, source: bytes, seconds: float = PARSE_SECONDS) -> Pars
         language.refine(compiled.grammar, source, captures)
     bare = blanked(source, _spans(captures, "comment"))
     found = outline(language, source, bare, captures)
-    uses, module_uses = uses_of(source, captures, found)
+    uses, module_uses = uses_of(source, captures, found, language.name, bare)
     chunker = Chunker(path, language, source, bare)
     chunks: list[CodeChunk] = []
     top_level = [(d.start, d.end) for d in found.definitions if d.around is None]

@@ -11,7 +11,9 @@ from tree_sitter import Node
 
 from aurora_indexer.parse.definitions import Definition, SourceOutline
 from aurora_indexer.parse.leading_comments import Captures
+from aurora_indexer.parse.receiver_types import ReceiverTypes
 from aurora_memory.chunks import Reference, ReferenceKind
+from aurora_memory.relations import CHAINED
 
 MAX_REFERENCES = 200
 """References kept per chunk."""
@@ -24,6 +26,7 @@ _MAX_REMEMBERED = 50_000
 _GENERICS = re.compile(r"<[^<>]*>|\[[^\[\]]*\]$")
 _ARROWS = re.compile(r"\s*(?:::|->|\?\.|!\.|&\.|\.)\s*")
 _PLAIN = re.compile(r"((?:[\w$@#]++\.)*)([\w$#]++[?!]?)")
+_MADE = re.compile(r"(?:new )?((?:[\w$@#]++\.)*[\w$#]++)\([^()]*\)\.")
 _LAST_BACKWARDS = re.compile(r"\n?([?!]?[\w$#]+)")
 
 
@@ -49,7 +52,7 @@ class _Read(dict[bytes, Reference | None]):
 
 
 def reference(kind: ReferenceKind, written: bytes) -> Reference | None:
-    """Read one name in use: `ns::Klass<T>::make` is name `make`, qualifier `ns.Klass`; `f(x).go` has no qualifier."""
+    """Read one name in use: `ns::Klass<T>::make` is name `make`, qualifier `ns.Klass`; that of `f(x).go` is `f()`."""
     text = written.decode("utf-8", "replace").strip().lstrip("*&")
     match = _PLAIN.fullmatch(text)  # as most are written
     if match is None:
@@ -60,7 +63,12 @@ def reference(kind: ReferenceKind, written: bytes) -> Reference | None:
     if match:
         return Reference(kind, match[2], match[1][:-1])
     if last := _LAST_BACKWARDS.match(text[::-1]):
-        return Reference(kind, last[1][::-1])
+        name = last[1][::-1]
+        before = _ARROWS.sub(".", text[: len(text) - len(last[0])].rstrip())
+        if not before.endswith(")."):
+            return Reference(kind, name)
+        made = _MADE.fullmatch(before)
+        return Reference(kind, name, f"{made[1]}()" if made else CHAINED)
     return None
 
 
@@ -91,13 +99,19 @@ class Uses(Struct, eq=False):
     loops: int = 0
 
 
-def uses_of(source: bytes, captures: Captures, found: SourceOutline) -> tuple[list[Uses], Uses]:
-    """Give each name in use, branch and loop to the innermost definition around it, or to the module."""
+def uses_of(
+    source: bytes, captures: Captures, found: SourceOutline, language: str = "", bare: bytes = b""
+) -> tuple[list[Uses], Uses]:
+    """Give each name in use, branch and loop to the innermost definition around it, or to the module.
+
+    `bare` is the source without its comments, byte for byte, for the `language`s in which it tells what receivers are.
+    """
     uses = [Uses() for _ in found.definitions]
     module = Uses()
     everyone = [*uses, module]  # Index -1, the file itself, is the last.
     bounds, holders = _owners(found.definitions)
     receivers = {node.end_byte: node.start_byte for node in captures.get("receiver", ())}
+    types = ReceiverTypes(language, bare, found.definitions, lambda at: _owner_at(bounds, holders, at))
     calls = sorted(captures.get("call", ()), key=_place)
     starts = list(map(_start, calls))
     at = 0
@@ -105,7 +119,9 @@ def uses_of(source: bytes, captures: Captures, found: SourceOutline) -> tuple[li
         # All calls up to where the innermost definition changes.
         until = bisect_left(starts, bound, at)
         if until > at:
-            everyone[holder].called.extend([_written(source, node, receivers) for node in calls[at:until]])
+            everyone[holder].called.extend(
+                [types.read(_written(source, node, receivers), holder) for node in calls[at:until]]
+            )
             at = until
     for node in sorted(captures.get("component", ()), key=_place):
         written = _written(source, node, receivers)

@@ -36,12 +36,23 @@ def histories_of(
     return histories
 
 
-def modified_at(chunk: ChunkHead, commits: Mapping[int, Commits], mtimes: Mapping[str, float]) -> float | None:
-    """Time of a chunk's last change: the edit memory saw, else its last commit, else the file's time."""
+def modified_at(chunk: ChunkHead, commits: Mapping[int, Commits]) -> float | None:
+    """Time of a chunk's last change: the edit memory saw, or its last commit; None where neither is known.
+
+    A file's own time is no evidence: a clone, a checkout and a copy write files anew.
+    """
     known = commits.get(chunk.id)
-    committed = float(known.times[0]) if known and known.times else None
+    committed = float(known.times[0]) if known and known.changed and known.times else None
     seen = [time for time in (chunk.changed_at, committed) if time is not None]
-    return max(seen) if seen else mtimes.get(chunk.path)
+    return max(seen) if seen else None
+
+
+def modified_before(chunk: ChunkHead, commits: Mapping[int, Commits]) -> float | None:
+    """Time by which a chunk was there already, where that is all that is known: the end of a history cut off."""
+    known = commits.get(chunk.id)
+    if chunk.changed_at is not None or known is None or known.changed or not known.times:
+        return None
+    return float(known.times[0])
 
 
 def levels_of(histories: Sequence[tuple[float, ...]], now: float, decay: float = DECAY_RATE) -> list[float]:

@@ -41,7 +41,7 @@ class Hit(Struct, frozen=True):
     `strength` is in log odds, `score` the same in (0, 1). `matched` are the question's terms that stand in it, `path`
     is the strongest way activation spread to it, `episodes` the commits that speak for it; `similar` are
     near-duplicates that it answers for, `also` other members of its file that answer as well; `nearness` is there
-    where a model was asked and finds it near.
+    where a model was asked and finds it near. Where the last change is not known, `modified_before` may be.
     """
 
     chunk: ChunkView
@@ -59,6 +59,7 @@ class Hit(Struct, frozen=True):
     similar: tuple[ChunkView, ...] = ()
     also: tuple[ChunkView, ...] = ()
     nearness: Nearness | None = None
+    modified_before: float | None = None
 
 
 def ranks_of(candidates: Candidates, weights: Weights | None = None) -> list[Rank]:

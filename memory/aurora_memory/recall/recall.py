@@ -13,7 +13,7 @@ from typing import Literal
 from msgspec.structs import replace
 
 from aurora_memory.chunks import MODULE_NAME, type_of
-from aurora_memory.recall.access_history import modified_at
+from aurora_memory.recall.access_history import modified_at, modified_before
 from aurora_memory.recall.candidates import Candidates, gather
 from aurora_memory.recall.dedupe import content_terms, fold_near_duplicates
 from aurora_memory.recall.file_evidence import in_order, of_files
@@ -161,7 +161,8 @@ def _hit(
         signals=rank.signals,
         activation=candidates.activation(rank.place),
         last_used=used[-1] if used else None,
-        last_modified=modified_at(chunk, candidates.commits, candidates.mtimes),
+        last_modified=modified_at(chunk, candidates.commits),
+        modified_before=modified_before(chunk, candidates.commits),
         focus=_focus(chunk, findings, parts),
         matched=_matched(candidates.question, parts),
         history=candidates.histories[rank.place],

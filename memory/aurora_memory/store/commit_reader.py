@@ -52,7 +52,7 @@ def commit_times(reader: Reader, ids: Sequence[int]) -> dict[int, Commits]:
         times = sorted(map(int, telling.split(",")), reverse=True)[:MAX_TIMES] if telling else []
         if first_change is not None and first_change not in times[-1:]:
             times.append(first_change)
-        found[chunk_id] = Commits(times or [first], "", "")
+        found[chunk_id] = Commits(times or [first], "", "", changed=bool(times))
     return found
 
 
@@ -149,6 +149,6 @@ def _commits(rows: Sequence[Any]) -> Commits:
     """Rows are (at, hash, subject, sweeping, changed), changes before mere presence, newest first."""
     changes = [row for row in rows if row[4]]
     if not changes:
-        return Commits([rows[0][0]], "", "")
+        return Commits([rows[0][0]], "", "", changed=False)
     telling = [row for n, row in enumerate(changes) if not row[3] or n == len(changes) - 1]
     return Commits([row[0] for row in telling[:MAX_TIMES]], telling[0][1][:_SHOWN_HASH], telling[0][2])

@@ -14,6 +14,7 @@ from contextlib import AbstractAsyncContextManager
 import aiosqlite
 from msgspec import Struct
 
+from aurora_memory.store.statements import as_list
 from aurora_memory.tokens import terms
 
 MAX_SUBJECT = 200
@@ -87,6 +88,20 @@ class HistoryWriter:
             await db.execute(
                 "INSERT INTO facts VALUES ('git_head', ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value",
                 (head,),
+            )
+
+    async def forget_checkouts(self, clean: Iterable[int]) -> None:
+        """Take edits back that were none: the chunks `clean` are as committed, before memory saw them change.
+
+        A clone, a pull or a checkout wrote their files, or someone undid what he had begun.
+        """
+        async with self._transaction() as db:
+            await db.execute(
+                """UPDATE chunks SET changed_at = NULL
+                   WHERE changed_at IS NOT NULL AND id IN (SELECT value FROM json_each(?)) AND changed_at > (
+                     SELECT max(at) FROM changes JOIN git_commits ON git_commits.id = commit_id
+                     WHERE chunk_id = chunks.id)""",
+                (as_list(list(clean)),),
             )
 
 

@@ -9,12 +9,17 @@ from itertools import groupby
 from typing import cast
 
 import aiosqlite
+import msgspec
 from msgspec.structs import astuple
 
 from aurora_memory.chunks import Import, Reference, ReferenceKind
-from aurora_memory.relations import Catalogue, ReferenceTarget, Relation, Scope, stands_for_file
+from aurora_memory.module_paths import ModuleAlias, candidates
+from aurora_memory.name_lookup import LinkedFiles, bound_name
+from aurora_memory.relations import Catalogue, Relation, Scope, family, stands_for_file
 from aurora_memory.store.rows import decode_imports
-from aurora_memory.store.statements import insert_rows
+from aurora_memory.store.statements import as_list, insert_rows
+from aurora_memory.views import ReferenceTarget
+from aurora_protocol import typed
 
 _DEFINITION = (
     "SELECT id, path, name, leaf, parent, kind, language FROM chunks WHERE gone_at IS NULL AND kind != 'reasoning'"
@@ -26,6 +31,17 @@ MANY = 2000
 
 BATCH = 2500
 """Chunks resolved in one transaction."""
+
+ALIASED = ("typescript", "tsx", "javascript")
+"""Languages whose modules may have aliases."""
+
+_LINKED = ("python", *ALIASED)
+"""Languages whose imports are followed from file to file."""
+
+MODULE_ALIASES = "module_aliases"
+"""Fact of memory: the workspace's `ModuleAlias`es as JSON."""
+
+_ROUNDS = 8
 
 _IN_ORDER = " ORDER BY path, line_start, id"
 
@@ -39,7 +55,18 @@ async def waiting_chunks(db: aiosqlite.Connection) -> int:
 async def whole_catalogue(db: aiosqlite.Connection) -> Catalogue:
     """Every live definition."""
     rows = await db.execute_fetchall(_DEFINITION + _IN_ORDER)
-    return await asyncio.to_thread(lambda: Catalogue(ReferenceTarget(*row) for row in rows))
+    files = await db.execute_fetchall(
+        "SELECT path, imports FROM files WHERE language IN (SELECT value FROM json_each(?))", (as_list(_LINKED),)
+    )
+    bases = await db.execute_fetchall(
+        """SELECT chunk_id, refs.name, qualifier FROM refs JOIN chunks ON chunks.id = chunk_id
+           WHERE refs.kind = 'inherits' AND gone_at IS NULL AND language IN (SELECT value FROM json_each(?))""",
+        (as_list(_LINKED),),
+    )
+    aliases = await _aliases(db)
+    return await asyncio.to_thread(
+        lambda: Catalogue((ReferenceTarget(*row) for row in rows), _links(files, bases, aliases))
+    )
 
 
 async def resolve_some(db: aiosqlite.Connection, catalogue: Catalogue | None) -> int:
@@ -73,17 +100,95 @@ async def resolve_some(db: aiosqlite.Connection, catalogue: Catalogue | None) ->
     if known is None:
         wanted = {name for _, _, name, _ in mentioned}
         wanted |= {entry.name for entries in imports.values() for entry in entries if entry.name}
+        for _, kind, _, qualifier in mentioned:
+            if kind in ("calls", "inherits"):
+                wanted.update(filter(None, qualifier.split(".")))
+        links = await _reached(db, imports, {source.path: source.language for source in sources}, wanted)
         here = await db.execute_fetchall(f"{_DEFINITION} AND path IN ({path_marks}){_IN_ORDER}", paths)
         ours = {row[0]: ReferenceTarget(*row) for row in here}
         linked = sorted({qualifier for _, kind, _, qualifier in mentioned if kind == "links"})
         others = [*await _definitions(db, sorted(wanted)), *await _definitions(db, linked, "path")]
-        known = Catalogue({**ours, **{other.id: other for other in others}}.values())
+        known = Catalogue({**ours, **{other.id: other for other in others}}.values(), links)
     edges = await asyncio.to_thread(_edges, sources, mentioned, imports, known)
     await db.execute(f"DELETE FROM relations WHERE from_id IN ({marks}) AND kind NOT IN ('contains', 'used')", ids)
     await db.execute(f"DELETE FROM relations WHERE to_id IN ({marks}) AND kind = 'contains'", ids)
     await insert_rows(db, "relations", edges, conflict="IGNORE")
     await db.execute(f"DELETE FROM unresolved WHERE chunk_id IN ({marks})", ids)
     return await waiting_chunks(db)
+
+
+def _links(files: Iterable[sqlite3.Row], bases: Iterable[sqlite3.Row], aliases: Sequence[ModuleAlias]) -> LinkedFiles:
+    by_class: dict[int, list[tuple[str, str]]] = {}
+    for chunk_id, name, qualifier in bases:
+        by_class.setdefault(chunk_id, []).append((name, qualifier))
+    return LinkedFiles({path: decode_imports(blob) for path, blob in files}, by_class, aliases)
+
+
+async def _aliases(db: aiosqlite.Connection) -> tuple[ModuleAlias, ...]:
+    rows = list(await db.execute_fetchall("SELECT value FROM facts WHERE key = ?", (MODULE_ALIASES,)))
+    return typed.decode(rows[0][0], tuple[ModuleAlias, ...]) if rows else ()
+
+
+async def keep_aliases(db: aiosqlite.Connection, aliases: Sequence[ModuleAlias]) -> None:
+    """Keep the workspace's aliases of modules; where they are others than before, what uses them waits anew."""
+    if tuple(aliases) == await _aliases(db):
+        return
+    await db.execute(
+        "INSERT INTO facts VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value",
+        (MODULE_ALIASES, msgspec.json.encode(aliases).decode()),
+    )
+    await db.execute(
+        """INSERT OR IGNORE INTO unresolved SELECT id FROM chunks
+           WHERE gone_at IS NULL AND language IN (SELECT value FROM json_each(?))""",
+        (as_list(ALIASED),),
+    )
+
+
+async def _reached(
+    db: aiosqlite.Connection, imports: Mapping[str, Sequence[Import]], languages: Mapping[str, str], names: set[str]
+) -> LinkedFiles:
+    """What the imports of some files lead to, round by round; the names used on the way are added to `names`.
+
+    `languages` are of those files, by path. Of files on the way only what re-exports one of the names is followed.
+    """
+    aliases = await _aliases(db)
+    known = {path: tuple(imports.get(path, ())) for path, language in languages.items() if language in _LINKED}
+    families = {path: family(languages[path]) for path in known}
+    bases: dict[int, list[tuple[str, str]]] = {}
+    front = list(known)
+    for step in range(_ROUNDS):
+        wanted: dict[str, str] = {}
+        for path in front:
+            for entry in known[path]:
+                if step and entry.name != "*" and bound_name(entry) not in names:
+                    continue
+                if entry.name and entry.name != "*":
+                    names.add(entry.name)
+                modules = [entry.module]
+                if families[path] == "python" and entry.name:
+                    modules.append(f"{entry.module}{'' if entry.module.endswith('.') else '.'}{entry.name}")
+                for module in modules:
+                    wanted.update(dict.fromkeys(candidates(module, path, families[path], aliases), families[path]))
+        classes = await db.execute_fetchall(
+            """SELECT chunk_id, refs.name, qualifier FROM chunks JOIN refs ON chunk_id = chunks.id
+               WHERE refs.kind = 'inherits' AND gone_at IS NULL AND path IN (SELECT value FROM json_each(?))""",
+            (as_list(front),),
+        )
+        for chunk_id, name, qualifier in classes:
+            bases.setdefault(chunk_id, []).append((name, qualifier))
+            names.update((name, *filter(None, qualifier.split("."))))
+        missing = sorted(path for path in wanted if path not in known)
+        rows = await db.execute_fetchall(
+            "SELECT path, imports FROM files WHERE path IN (SELECT value FROM json_each(?))", (as_list(missing),)
+        )
+        front = []
+        for path, blob in rows:
+            known[path] = decode_imports(blob)
+            families[path] = wanted[path]
+            front.append(path)
+        if not front:
+            break
+    return LinkedFiles(known, bases, aliases)
 
 
 async def _definitions(

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from aurora_memory.chunks import Import
-from aurora_memory.relations import SURE, ReferenceTarget
+from aurora_memory.relations import SURE
 from aurora_memory.store.reader import Reader
 from aurora_memory.store.rows import decode_imports
 from aurora_memory.store.statements import as_list
-from aurora_memory.views import Arc, ChunkView, Edge, Usage
+from aurora_memory.views import Arc, ChunkView, Edge, ReferenceTarget, Usage
 
 
 def arcs(reader: Reader, ids: Sequence[int], hub: int) -> list[Arc]:
@@ -58,6 +58,21 @@ def usages(reader: Reader, ids: Sequence[int]) -> dict[int, Usage]:
         (as_list(ids), SURE),
     )
     return {to_id: Usage(*counts) for to_id, *counts in rows}
+
+
+def related(
+    reader: Reader, ids: Sequence[int], kind: str, limit: int, *, forward: bool = False
+) -> list[tuple[int, bool]]:
+    """What has that relation to one of some chunks, or (`forward`) they to it: row id, if surely; surest first."""
+    mine, other = ("from_id", "to_id") if forward else ("to_id", "from_id")
+    rows = reader.rows(
+        f"""SELECT {other}, max(weight) >= ?3 AS sure FROM relations
+            JOIN chunks ON chunks.id = {other} AND gone_at IS NULL
+            WHERE relations.kind = ?2 AND {mine} IN (SELECT value FROM json_each(?1)) AND from_id != to_id
+            GROUP BY {other} ORDER BY sure DESC, path, line_start LIMIT ?4""",
+        (as_list(ids), kind, SURE, limit),
+    )
+    return [(chunk_id, bool(sure)) for chunk_id, sure in rows]
 
 
 def references(reader: Reader, chunk_id: int) -> list[tuple[str, str, str]]:

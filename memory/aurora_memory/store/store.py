@@ -19,6 +19,7 @@ from aurora_memory.activation import USUAL, Weighing
 from aurora_memory.chunk_validation import fully_checked
 from aurora_memory.conversation_logs import IndexedLogSection, index_of
 from aurora_memory.learning import POLICY, Feedback, FinishedRun, Learned, LearningPolicy, lesson_of
+from aurora_memory.module_paths import ModuleAlias
 from aurora_memory.store import (
     chunk_writer,
     conversation_log_index,
@@ -175,6 +176,11 @@ class Store(Maintained):
             async with self._transaction() as db:
                 waiting = await pending_references.resolve_some(db, catalogue)
             tell(waiting)
+
+    async def keep_module_aliases(self, aliases: Sequence[ModuleAlias]) -> None:
+        """Keep what modules of this workspace are called besides their paths; `resolve` goes by it."""
+        async with self._transaction() as db:
+            await pending_references.keep_aliases(db, aliases)
 
     async def remember(self, key: str, value: str) -> None:
         """Keep a small fact about this memory (`git_head`, `indexed_at`, …)."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from functools import cached_property
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from aurora_manifest.check import check_document
 from aurora_manifest.client.cache import CachedManifest, ManifestCache
@@ -17,10 +17,14 @@ from aurora_manifest.json.scanner import parse
 from aurora_manifest.model import Manifest
 from aurora_protocol import SiteError
 
+if TYPE_CHECKING:
+    from http.cookiejar import CookieJar
+
 Source = Literal["site", "revalidated", "cache"]
 """Sent by the site just now; kept here and confirmed by the site; kept here and still fresh."""
 
 _JSON = "application/json"
+_PAGES = frozenset({"text/html", "application/xhtml+xml"})
 
 
 class Published:
@@ -63,13 +67,23 @@ class Published:
 
 
 async def fetch(
-    place: str, policy: RequestPolicy, *, cache: ManifestCache | None = None, ask: bool = False
+    place: str,
+    policy: RequestPolicy,
+    *,
+    cache: ManifestCache | None = None,
+    ask: bool = False,
+    cookies: CookieJar | None = None,
+    token: str | None = None,
 ) -> Published:
     """Get the manifest of the site at `place` (see `manifest_url`). Raises SiteError or Blocked.
 
-    `ask` asks the site even when the cache has a fresh copy. Redirects are not kept: each is asked for anew.
+    `ask` asks the site even when the cache has a fresh copy. Redirects are not kept: each is asked for anew. What
+    `cookies` or a bearer `token` bring is for who has them, and neither kept nor taken from what is kept.
     """
     url = str(manifest_url(place))
+    if token or (cookies is not None and len(cookies)):
+        cache = None
+    headers = (("Authorization", f"Bearer {token}"),) if token else ()
     known = cache.get(url) if cache is not None else None
     if known is not None and known.fresh(time.time()) and not ask:
         return _published(known.url, known.body, dict(known.headers), "cache")
@@ -82,7 +96,7 @@ async def fetch(
         offered[target] = entry
         return entry.conditions
 
-    reply = await send(Request("GET", url), policy, conditions=conditions)
+    reply = await send(Request("GET", url, headers), policy, cookies=cookies, conditions=conditions)
     if reply.status == 304 and reply.url in offered and cache is not None:
         entry = cache.renewed(offered[reply.url], reply, time.time())
         return _published(entry.url, entry.body, dict(entry.headers), "revalidated")
@@ -97,11 +111,19 @@ def _require_manifest(reply: SiteReply) -> None:
     if reply.status != 200:
         said = f"{reply.status} {reply.reason}".strip()
         advice = "the site publishes no manifest there" if reply.status in (404, 410) else "the site refused"
-        raise SiteError(f"{reply.url}: {said}; {advice}")
+        raise SiteError(f"{reply.url}: {said}; {advice}{_by_a_router(reply)}")
     kind = reply.media_type
     if kind != _JSON and not kind.endswith("+json"):
         told = f"is {kind}" if kind else "names no content type"
+        if kind in _PAGES:
+            raise SiteError(f"{reply.url}: is {kind}: a page, and no manifest{_by_a_router(reply)}")
         raise SiteError(f"{reply.url}: {told}, not {_JSON}; serve the manifest as {_JSON}")
+
+
+def _by_a_router(reply: SiteReply) -> str:
+    """What to add where a page answers at the well-known place: mostly an application's router, for every path."""
+    well_known = reply.media_type in _PAGES and "/.well-known/" in reply.url
+    return "; the site's application answers there: let its server serve /.well-known/ as files" if well_known else ""
 
 
 def _published(url: str, body: bytes, headers: dict[str, str], source: Source) -> Published:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+import re
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 WELL_KNOWN = "/.well-known/aura.json"
 MAX_URL = 8_192
 MAX_PORT = 65_535
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:").match
 _PORTS = {"http": 80, "https": 443}
 
 
@@ -58,6 +60,20 @@ def parse_url(text: str) -> URL:
     if url.userinfo:
         raise SiteError(f"{url.host}: name no user and password in the URL; use --token, or log in by a capability")
     return url
+
+
+def resolved(base: URL, reference: str) -> URL:
+    """A reference against the URL it stands in (RFC 3986 §5.2); its origin may be any. Raises httpx2's InvalidURL.
+
+    `URL.join` takes a `;` at the end of a path away, as `urllib` does: what it names may be another file.
+    """
+    from httpx2 import URL
+
+    if reference.startswith("//"):
+        return URL(f"{base.scheme}:{reference}")
+    if reference.startswith("/"):
+        return URL(f"{origin_of(base)}{reference}")
+    return URL(reference) if _SCHEME(reference) else base.join(reference)
 
 
 def origin_of(url: URL) -> Origin:

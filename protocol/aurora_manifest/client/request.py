@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from aurora_manifest.client.arguments import location_of, lookup, mapped, mapping_of
 from aurora_manifest.client.consent import MASK
-from aurora_manifest.client.origins import MAX_URL, Origin, origin_of, parse_url
+from aurora_manifest.client.origins import MAX_URL, Origin, origin_of, parse_url, resolved
 from aurora_manifest.client.redaction import Hiding, secret_texts
 from aurora_manifest.client.transport import Request
 from aurora_manifest.json.pointers import from_pointer, to_pointer
@@ -28,9 +28,11 @@ if TYPE_CHECKING:
 METHODS = ("GET", "POST", "PUT", "DELETE")
 LOCATIONS = ("path", "query", "body", "header")
 
-_NOT_BY_ARGUMENT = frozenset(
-    {"host", "cookie", "content-length", "content-type", "transfer-encoding", "connection", "upgrade", "te", "trailer"}
+_NOT_BY_ARGUMENT = re.compile(
+    r"host|cookie|content-(?:length|type)|transfer-encoding|connection|keep-alive|upgrade|te|trailer|expect|via"
+    r"|origin|referer|forwarded|x-forwarded-.*|x-(?:http-)?method(?:-override)?|proxy-.*|sec-.*"
 )
+"""Headers that say how a request travels, whom it is from, or that it is another one than it seems."""
 _NOT_ASCII = re.compile(r"[^\x00-\x7f]+")
 _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _DOTS = re.compile(r"(?:\.|%2[eE]){1,2}")
@@ -212,7 +214,7 @@ def _url(name: str, template: Template, sent: Mapping[str, Any], places: Mapping
     if any(_DOTS.fullmatch(step) for step in re.split(r"[/\\]", path)):
         raise CallBlocked(f'{name}: an argument turns the path into {path}; "." and ".." would lead elsewhere')
     try:
-        url = parse_url(f"{origin}/").join(expanded)
+        url = resolved(parse_url(f"{origin}/"), expanded)
     except (InvalidURL, ValueError) as error:
         raise SiteError(f"{name}: its urlTemplate makes no URL: {expanded[:200]!r}") from error
     url = parse_url(str(url.copy_with(fragment=None)))
@@ -241,7 +243,8 @@ def _require_path_values(name: str, template: Template, expression: Expression, 
         return
     for variable in expression.variables:
         value = values.get(variable.name)
-        if value in ("", [], {}) or (value is None and expression.operator != "/"):
+        empty = expression.operator == "+" and isinstance(value, str) and value[:1] in ("?", "#")
+        if empty or value in ("", [], {}) or (value is None and expression.operator != "/"):
             raise SiteError(f"{name}: the path needs a value for {variable.name}; give it with --arg {variable.name}=…")
 
 
@@ -261,7 +264,7 @@ def _pairs(name: str, value: Any) -> list[tuple[str, str]]:
 
 
 def _header(name: str, value: Any) -> str:
-    if not _TOKEN.fullmatch(name) or name.lower() in _NOT_BY_ARGUMENT:
+    if not _TOKEN.fullmatch(name) or _NOT_BY_ARGUMENT.fullmatch(name.lower()):
         raise CallBlocked(f"{name}: a manifest may not set this header by an argument")
     text = ", ".join(_text(name, each) for each in value) if isinstance(value, list) else _text(name, value)
     if not text.isprintable() or not text.isascii():

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from aurora_manifest.client.origins import Origin, origin_of, parse_url, require_safe
+from aurora_manifest.client.origins import Origin, origin_of, parse_url, require_safe, resolved
 from aurora_manifest.json.scan_state import MAX_BYTES
 from aurora_protocol import CallBlocked, SiteError
 from aurora_protocol.version import __version__
@@ -175,9 +175,12 @@ def _check_redirect(first: Origin, source: URL, target: URL, policy: RequestPoli
 
 def _redirected(request: Request, status: int, target: URL) -> Request:
     """The next request: 303 asks for a GET, 301 and 302 turn a POST alone into one (RFC 9110 §15.4.2–4)."""
+    known = request.headers
+    if origin_of(target) != origin_of(parse_url(request.url)):  # what proves who asks is for the site it was given for
+        known = tuple(each for each in known if each[0].lower() != "authorization")
     if request.method == "GET" or status in _KEEP_METHOD or (status != 303 and request.method != "POST"):
-        return Request(request.method, str(target), request.headers, request.body)
-    headers = tuple(each for each in request.headers if each[0].lower() != "content-type")
+        return Request(request.method, str(target), known, request.body)
+    headers = tuple(each for each in known if each[0].lower() != "content-type")
     return Request("GET", str(target), headers)
 
 
@@ -189,7 +192,7 @@ def _target(response: Response) -> URL | None:
     if response.status_code not in _REDIRECTS or place is None:
         return None
     try:
-        joined = response.url.join(place)
+        joined = resolved(response.url, place)
     except (InvalidURL, ValueError) as error:
         raise SiteError(f"{response.url}: redirects to what is no URL ({place[:100]!r})") from error
     return parse_url(str(joined.copy_with(fragment=None)))

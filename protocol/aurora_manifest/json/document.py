@@ -130,11 +130,20 @@ class NodePlace(Struct, frozen=True):
 class JsonDocument:
     """A text read as JSON. `root` is None when the text holds no value, or more than may be looked at.
 
-    `nodes` is how many values there are, or a few more.
+    `nodes` is how many values there are, or a few more. `torn` is from where on brackets do not match, so that nobody
+    knows what belongs to what.
     """
 
-    def __init__(self, text: str, root: Node | None, problems: tuple[Problem, ...], nodes: int = 0) -> None:
+    def __init__(
+        self,
+        text: str,
+        root: Node | None,
+        problems: tuple[Problem, ...],
+        nodes: int = 0,
+        torn: int | None = None,
+    ) -> None:
         self.nodes = nodes
+        self.torn = torn
         self.text = text
         self.root = root
         self.problems = problems

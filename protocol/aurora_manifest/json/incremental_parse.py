@@ -45,7 +45,7 @@ def reparse(before: JsonDocument, text: str) -> JsonDocument:
     scan = Scan(piece)
     scan.whole_value()
     nodes = before.nodes + scan.nodes
-    if scan.root is None or scan.was_cut or scan.pos < len(piece) or nodes > MAX_NODES:
+    if scan.root is None or scan.torn is not None or scan.was_cut or scan.pos < len(piece) or nodes > MAX_NODES:
         return parse(text)
     if scan.problems and not isinstance(old, Object):  # a bracket could close an array here, or what is around it
         return parse(text)

@@ -13,6 +13,7 @@ from typing import cast
 from msgspec.structs import force_setattr
 
 from aurora_manifest.json.document import Array, Broken, JsonDocument, Member, Node, Object, Problem, Scalar
+from aurora_manifest.json.indentation import rebalanced
 from aurora_manifest.json.literals import read_number, read_string, read_word
 from aurora_manifest.json.scan_state import MAX_BYTES, MAX_DEPTH, MAX_NODES, MAX_SYNTAX_ERRORS, ScanState
 from aurora_manifest.json.value_text import excerpt, quoted
@@ -38,7 +39,12 @@ def parse(text: str) -> JsonDocument:
     scan.document()
     if scan.nodes > MAX_NODES:
         return _refused(text, scan.problems, f"the file holds more than {MAX_NODES:,} values and was not checked")
-    return JsonDocument(text, scan.root, in_order(scan.problems), scan.nodes)
+    if scan.torn is not None and (known := rebalanced(text)):
+        other = Scan(known.text)
+        other.document()
+        if other.torn is None and other.nodes <= MAX_NODES and other.syntax_errors <= scan.syntax_errors:
+            return JsonDocument(text, other.root, in_order([*other.problems, *known.problems]), other.nodes)
+    return JsonDocument(text, scan.root, in_order(scan.problems), scan.nodes, scan.torn)
 
 
 def in_order(problems: Iterable[Problem]) -> tuple[Problem, ...]:
@@ -65,6 +71,7 @@ class Scan(ScanState):
         self.name = ("", 0, 0)
         self.last_error = 0
         self.was_cut = False
+        self.torn: int | None = None
 
     def document(self) -> None:
         text = self.text
@@ -80,6 +87,7 @@ class Scan(ScanState):
         if self.pos < len(text) and self.nodes <= MAX_NODES:
             end = len(text.rstrip())
             self.panic = False
+            self.tear(self.pos)
             self.problem("json-syntax", "the JSON value has ended before this text", self.pos, max(end, self.pos + 1))
 
     def whole_value(self) -> None:
@@ -270,9 +278,11 @@ class Scan(ScanState):
             self.panic = False
         elif any(char == _closer(node) for node in self.stack):
             opener = self.text[top.start]
+            self.tear(top.start)
             self.structural(f'"{char}" cannot close the "{opener}" that is open here', self.pos, self.pos + 1)
             force_setattr(top, "broken", True)
         else:
+            self.tear(self.pos)
             self.structural(f'"{char}" closes nothing', self.pos, self.pos + 1)
             force_setattr(top, "broken", True)
             self.pos += 1
@@ -284,6 +294,7 @@ class Scan(ScanState):
 
     def unclosed(self) -> None:
         top = self.stack[-1]
+        self.tear(top.start)
         around = f", nor are {len(self.stack) - 1} around it" if len(self.stack) > 1 else ""
         self.problem("json-syntax", f'"{self.text[top.start]}" is never closed{around}', top.start, top.start + 1)
         self.close_all()
@@ -291,9 +302,14 @@ class Scan(ScanState):
     def give_up(self) -> None:
         """Stop where recovery makes no sense any more. Told even when no more problems are."""
         message = "too much here is not JSON: the rest was not read"
+        self.tear(self.pos)
         self.problems.append(Problem("json-syntax", message, self.pos, min(self.pos + 1, len(self.text))))
         self.close_all()
         self.pos = len(self.text)
+
+    def tear(self, start: int) -> None:
+        """Note from where on nobody knows what belongs to what, since brackets do not match."""
+        self.torn = start if self.torn is None else min(self.torn, start)
 
     def close_all(self) -> None:
         self.was_cut = True

@@ -1,7 +1,8 @@
-"""The keywords of JSON Schema 2020-12: what each one's value must be, and which types it is for."""
+"""The keywords of JSON Schema: what each one's value must be, which types it is for, and which dialects have it."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -58,6 +59,10 @@ def _names_by_name(value: Any) -> bool:
     return isinstance(value, dict) and all(_names(each) for each in value.values())
 
 
+def _dependencies(value: Any) -> bool:
+    return isinstance(value, dict) and all(_schema(each) or _names(each) for each in value.values())
+
+
 _SCHEMA = (_schema, "a schema: an object, true or false")
 _BY_NAME = (_schemas_by_name, "an object of schemas")
 _LISTED = (_schemas, "a list of at least one schema")
@@ -84,6 +89,8 @@ KEYWORDS: dict[str, tuple[Test, str]] = {
     "examples": (_list, "a list"),
     "required": (_names, "a list of names"),
     "dependentRequired": (_names_by_name, "an object of lists of names"),
+    "dependencies": (_dependencies, "an object of schemas or lists of names"),
+    "additionalItems": _SCHEMA,
 }
 """Requirement on the value of a keyword: a test, and the same in words. `type`, `const` and `default` are not here."""
 
@@ -105,6 +112,46 @@ FOR_TYPES: dict[str, frozenset[str]] = {
     **dict.fromkeys(("maxProperties", "dependentRequired", "dependentSchemas"), frozenset({"object"})),
 }
 """The types a keyword says something about; of a value of another type it says nothing."""
+
+NEWEST = "2020-12"
+"""The dialect of a schema that names none."""
+
+_DIALECT = re.compile(r"https?://json-schema\.org/(?:draft[-/])?(2019-09|2020-12|0[467])/schema#?")
+_NOT_BEFORE = {
+    **dict.fromkeys(("dependentRequired", "dependentSchemas", "unevaluatedItems", "unevaluatedProperties"), "2019-09"),
+    **dict.fromkeys(("minContains", "maxContains", "$anchor", "$defs"), "2019-09"),
+    **dict.fromkeys(("prefixItems", "$dynamicRef", "$dynamicAnchor"), "2020-12"),
+    **dict.fromkeys(("if", "then", "else"), "07"),
+    **dict.fromkeys(("const", "contains", "propertyNames"), "06"),
+}
+_NOT_AFTER = {"dependencies": "07", "additionalItems": "2019-09"}
+
+
+def dialect_of(schema: Any) -> str | None:
+    """Dialect that a schema names: `04`, `06`, `07`, `2019-09` or `2020-12`; the newest where it names none.
+
+    None for dialects that are not known here.
+    """
+    address = schema.get("$schema") if isinstance(schema, dict) else None
+    if not isinstance(address, str):
+        return NEWEST
+    match = _DIALECT.fullmatch(address)
+    return match[1] if match else None
+
+
+def has_keyword(dialect: str, keyword: str) -> bool:
+    """Whether a dialect gives a keyword a meaning."""
+    return _NOT_BEFORE.get(keyword, dialect) <= dialect <= _NOT_AFTER.get(keyword, dialect)
+
+
+def fits_dialect(dialect: str | None, keyword: str, value: Any) -> bool:
+    """Whether another dialect than 2020-12 has a form of its own for the value of a keyword."""
+    if dialect is None:
+        return True
+    if keyword == "items" and dialect != "2020-12":
+        return isinstance(value, list) and all(map(_schema, value))
+    return dialect == "04" and keyword in ("exclusiveMinimum", "exclusiveMaximum") and isinstance(value, bool)
+
 
 LIMITS = (
     ("minimum", "maximum"),

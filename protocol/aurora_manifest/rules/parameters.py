@@ -10,7 +10,7 @@ from aurora_manifest.json.document import Array, JsonDocument, Node, Object, Sca
 from aurora_manifest.json.value_text import alternatives, closest, described, quoted, type_in_words
 from aurora_manifest.misspellings import Guesses
 from aurora_manifest.model import Capability, string, value, within
-from aurora_manifest.rules.keywords import FOR_TYPES, KEYWORDS, TYPES
+from aurora_manifest.rules.keywords import FOR_TYPES, KEYWORDS, NEWEST, TYPES, dialect_of, fits_dialect, has_keyword
 from aurora_manifest.rules.patterns import bad_pattern
 from aurora_manifest.rules.places import GUESSES, IGNORE
 from aurora_manifest.rules.registry import RuleMatch, at, at_name, capability_rule
@@ -79,13 +79,15 @@ def not_an_object(capability: Capability, document: JsonDocument) -> Iterator[Ru
 
 @capability_rule("parameters-schema", "warning")
 def not_a_schema(capability: Capability, document: JsonDocument) -> Iterator[RuleMatch]:
-    """A keyword in `parameters` has a value that JSON Schema 2020-12 does not allow.
+    """A keyword in `parameters` has a value that JSON Schema does not allow.
 
-    Validators refuse the whole schema, so no call can be checked.
+    Validators refuse the whole schema, so no call can be checked. What counts is the dialect that `$schema` in
+    `parameters` names; without it that is 2020-12.
 
     Bad: {"parameters": {"properties": {"text": {"type": "string", "minLength": -1}}}}
     Good: {"parameters": {"properties": {"text": {"type": "string", "minLength": 1}}}}
     """
+    dialect = dialect_of(capability.parameters.value) if capability.parameters else NEWEST
     for schema in capability.schemas:
         for member in schema.node.members:
             test = KEYWORDS.get(member.name)
@@ -93,6 +95,8 @@ def not_a_schema(capability: Capability, document: JsonDocument) -> Iterator[Rul
                 continue
             node, name = member.value, member.name
             if not test[0](node.value):
+                if dialect != NEWEST and fits_dialect(dialect, name, node.value):
+                    continue
                 told = name in _CHECKED_BY_MANIFEST or (name in _NUMBERS and not isinstance(node.value, int | float))
                 told = told or (name in _NUMBERS and isinstance(node.value, bool))
                 if node.start < node.end and not (schema.checked and told):
@@ -169,6 +173,24 @@ def malformed_pattern(capability: Capability, document: JsonDocument) -> Iterato
                 start, end = node.start, node.end
             message = f"{quoted(pattern)} is not a regular expression: {bad.reason}"
             yield RuleMatch(message, (*schema.path, "pattern"), start, end)
+
+
+@capability_rule("parameters-dialect", "info")
+def keyword_of_other_dialect(capability: Capability, document: JsonDocument) -> Iterator[RuleMatch]:
+    """A keyword in `parameters` has no meaning in the dialect that `$schema` names there, or in 2020-12 without it.
+
+    Validators ignore it, and the condition is never checked.
+
+    Bad: {"parameters": {"dependencies": {"text": ["id"]}}}
+    Good: {"parameters": {"dependentRequired": {"text": ["id"]}}}
+    """
+    if capability.parameters is None or (dialect := dialect_of(capability.parameters.value)) is None:
+        return
+    for schema in capability.schemas:
+        for name in schema.node.value:
+            if not has_keyword(dialect, name) and (member := schema.node.member(name)) is not None:
+                told = f"draft-{dialect}" if len(dialect) == 2 else dialect
+                yield at_name(member, f"JSON Schema {told} knows no {quoted(name)}", (*schema.path, name))
 
 
 @capability_rule("parameters-keyword", "info")

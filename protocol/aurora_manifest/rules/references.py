@@ -165,6 +165,27 @@ def same_request(subject: Subject) -> Iterator[RuleMatch]:
             yield at(node, message, (*capability.path, "action", "urlTemplate"))
 
 
+@manifest_rule("operation-repeats", "warning")
+def same_operation(subject: Subject) -> Iterator[RuleMatch]:
+    """Two resources have the same `uriPattern` and an operation of the same method.
+
+    Clients look resources up by their address and take the first they find: the other operation is never seen.
+
+    Bad: {"resources": {"all": {"uriPattern": "/notes", "description": "All.",
+                                "operations": {"GET": {"capabilityId": "list_notes"}}}}}
+    Good: {"resources": {"all": {"uriPattern": "/all-notes", "description": "All.", "operations": {}}}}
+    """
+    first: dict[tuple[str, str], Resource] = {}
+    for resource, operations in subject.manifest.by_resource:
+        if resource.pattern is None:
+            continue
+        for operation in operations:
+            earlier = first.setdefault((resource.pattern, operation.method), resource)
+            if earlier is not resource:
+                message = f"{quoted(earlier.name)} has {operation.method} of {quoted(resource.pattern)} as well"
+                yield at_name(operation.member, message, operation.path)
+
+
 def _resolved(subject: Subject) -> Iterator[tuple[Operation, Capability]]:
     for operation in subject.manifest.operations:
         capability = _capability(subject, operation)

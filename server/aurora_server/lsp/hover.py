@@ -14,7 +14,7 @@ from aurora_server.lsp import deliverable_lens
 from aurora_server.lsp.location import in_code_points, place_of
 from aurora_server.lsp.manifests.document_cache import snapshot_of
 from aurora_server.lsp.manifests.hover import hover as manifest_hover
-from aurora_server.lsp.memory_text import ago, counted, escaped, fenced, file_uri, moment, warmth, within
+from aurora_server.lsp.memory_text import ago, counted, escaped, fenced, file_uri, moment, month, warmth, within
 
 if TYPE_CHECKING:
     from aurora_server.lsp.server import AuroraServer
@@ -103,9 +103,11 @@ def why(explained: ExplainResult, now: datetime) -> str:
         reasons.append(f"last used {ago(moment(chunk.last_used), now)}")
     if chunk.last_modified is not None:
         reasons.append(f"last changed {ago(moment(chunk.last_modified), now)}")
+    elif chunk.modified_before is not None:
+        reasons.append(f"last changed before {month(moment(chunk.modified_before))}")
     if len(explained.commits) > 1:
         reasons.append(counted(len(explained.commits), "commit"))
-    return f"{warmth(chunk.activation.total)}: {', '.join(reasons) or 'not used and not committed yet'}"
+    return f"{warmth(chunk.activation.total)}: {', '.join(reasons) or 'not used, no change known'}"
 
 
 def _related(explained: ExplainResult, show: Callable[[RelatedChunk], str]) -> str:

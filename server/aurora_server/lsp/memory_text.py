@@ -10,6 +10,7 @@ from urllib.parse import quote
 HOT, WARM, COOL = 1.0, -1.0, -3.0
 """Activation from which a chunk counts as hot (minutes to hours ago), warm (days), cool (weeks); below that, cold."""
 
+_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>()#!|~])")
 
 
@@ -26,6 +27,11 @@ def moment(iso: str) -> datetime:
     """A time from the wire, with its zone."""
     parsed = datetime.fromisoformat(iso)
     return parsed if parsed.tzinfo is not None else parsed.replace(tzinfo=UTC)
+
+
+def month(then: datetime) -> str:
+    """`Jul 2026`, whatever the language of the machine."""
+    return f"{_MONTHS[then.month - 1]} {then.year}"
 
 
 def ago(then: datetime, now: datetime) -> str:

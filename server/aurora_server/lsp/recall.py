@@ -109,6 +109,7 @@ def own_results(answers: Sequence[tuple[Workspace, list[Recalled]]]) -> list[Rec
 def freshness(parts: list[Freshness]) -> Freshness:
     """How far behind several indexes are, as one: the oldest time, the sums, the worst state."""
     times = [part.indexed_at for part in parts]
+    reading = [part.history_percent for part in parts if part.history_percent is not None]
     return Freshness(
         indexed_at=None if None in times else min(time for time in times if time is not None),
         pending_files=sum(part.pending_files for part in parts),
@@ -116,6 +117,7 @@ def freshness(parts: list[Freshness]) -> Freshness:
         files=sum(part.files for part in parts),
         chunks=sum(part.chunks for part in parts),
         state=max((part.state for part in parts), key=_STATES.index),
+        history_percent=min(reading, default=None),
     )
 
 

@@ -10,6 +10,8 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from aurora_indexer import IndexerError
+from aurora_indexer.files.gitdir import find_git_directory, is_shallow
+from aurora_indexer.git.history import BROKEN
 from aurora_indexer.indexer import Indexer
 from aurora_memory import StoreCorrupt, StoreForeign
 from aurora_memory.store import Store, file_reader, lifespans
@@ -65,6 +67,7 @@ async def checkup(
     return DoctorResult(
         findings=[
             *_index(root, indexer),
+            *await _history(root, store, indexer),
             *await _memory_file(store),
             *await _lifespans(store),
             *([_older(older)] if older else []),
@@ -95,6 +98,35 @@ def _index(root: Path, indexer: Indexer) -> list[DoctorFinding]:
         )
     if indexer.warning:
         findings.append(DoctorFinding(level="warning", what=indexer.warning, fix="changes are still found, only later"))
+    return findings
+
+
+async def _history(root: Path, store: Store, indexer: Indexer) -> list[DoctorFinding]:
+    """Histories that are cut off, cannot be read, or are still being read: dates are unknown there."""
+    findings: list[DoctorFinding] = []
+    repository = find_git_directory(root)
+    if repository is None:
+        return findings
+    if await asyncio.to_thread(is_shallow, repository):
+        findings.append(
+            DoctorFinding(
+                level="warning",
+                what="this is a shallow clone: what changed before it begins, and when, is not known",
+                fix="git fetch --unshallow",
+            )
+        )
+    broken = (await store.read(file_reader.fact, BROKEN) or "").split()
+    if broken:
+        more = f" and {len(broken) - 1} more" if len(broken) > 1 else ""
+        findings.append(
+            DoctorFinding(
+                level="warning",
+                what=f"git cannot read commit {broken[0][:10]}{more}: an object is missing, older dates may be unknown",
+                fix="git fsck names what is missing; git fetch --refetch, or a fresh clone, brings it back",
+            )
+        )
+    if indexer.history_percent is not None:
+        findings.append(DoctorFinding(level="ok", what=f"reading history, {indexer.history_percent} % done"))
     return findings
 
 

@@ -18,12 +18,13 @@ from msgspec.structs import replace
 
 from aurora_memory.conversation_logs import LogReference
 from aurora_memory.lifespans.policies import Policies
-from aurora_memory.recall import Focus, Hit, Question, parse_question, recall, weigh
+from aurora_memory.recall import Focus, Hit, Question, parse_question, recall, relation_questions, weigh
 from aurora_memory.recall.conversation_logs import recall_logs
 from aurora_memory.recall.patterns import recall_reasoning, weigh_reasoning
 from aurora_memory.recall.places import below
 from aurora_memory.recall.prefix import completed
 from aurora_memory.recall.recall import STORED
+from aurora_memory.recall.relation_questions import RelatedHits
 from aurora_memory.store import chunk_reader, file_reader, learned_reader, relation_reader
 from aurora_memory.store.reader import Reader
 from aurora_memory.store.reader_thread import ReaderThread
@@ -181,6 +182,12 @@ def find(
         if row is not None:
             hits = weigh_reasoning(reader, [row], now, question.terms, policies=policies)
     usages: Mapping[int, Usage] = {}
+    related = None
+    if hits is None and (types is None or "code" in types):
+        related = relation_questions.answer(reader, params.query, depth, now)
+    if related is not None:
+        hits = related.hits
+        usages = relation_reader.usages(reader, [hit.chunk.id for hit in hits])
     if hits is None:
         hits = []
         if types is None or types & STORED:
@@ -196,10 +203,24 @@ def find(
         usages,
         surroundings(reader, hits) if told else {},
         evidence_of(reader, hits, question, now) if params.explain and hits else None,
-        recall_logs(reader, question, hits),
-        None if hits else why_nothing(reader, question, freshness, params.types),
-        question.is_id,
+        [] if related is not None else recall_logs(reader, question, hits),
+        _hint(reader, question, hits, related, freshness, params.types),
+        question.is_id and related is None,
     )
+
+
+def _hint(
+    reader: Reader,
+    question: Question,
+    hits: Sequence[Hit],
+    related: RelatedHits | None,
+    freshness: Freshness,
+    types: Sequence[str] | None,
+) -> str | None:
+    """What is said below an answer: how much there is of relations asked for; where nothing is found, why."""
+    if related is not None:
+        return related.said
+    return None if hits else why_nothing(reader, question, freshness, types)
 
 
 def symbols(reader: Reader, query: str, limit: int, now: float) -> list[Hit]:

@@ -78,6 +78,7 @@ def recalled(
         ),
         last_used=iso(hit.last_used),
         last_modified=iso(hit.last_modified),
+        modified_before=iso(hit.modified_before),
         tokens=chunk.tokens if text is None else text.tokens,
         summary=summary(chunk),
         callers=usage.callers,

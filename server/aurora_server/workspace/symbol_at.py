@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from typing import TypeVar
 
 from aurora_memory.chunks import MODULE_NAME, CodeChunk, Import, Reference, type_of
-from aurora_memory.relations import Catalogue, ReferenceTarget, Relation, Scope
+from aurora_memory.relations import Catalogue, Relation, Scope
 from aurora_memory.store import chunk_reader, relation_reader
 from aurora_memory.store.reader import Reader
-from aurora_memory.views import ChunkView
+from aurora_memory.views import ChunkView, ReferenceTarget
 
 Chunk = TypeVar("Chunk", CodeChunk, ChunkView)
 

@@ -326,6 +326,7 @@ class Workspace:
             files=counts.files,
             chunks=counts.chunks,
             state=self._indexer.state,
+            history_percent=self._indexer.history_percent,
         )
 
     def _counts(self) -> Counts:

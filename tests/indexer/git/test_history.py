@@ -157,7 +157,9 @@ async def test_a_shallow_clone_does_not_take_its_end_for_a_change(
     commit(repository, "three", {"m.py": A + GAP + B.replace("second", "2nd")}, at=3000)
     run(tmp_path, "clone", "-q", "--depth=2", f"file://{repository}", "clone")
     await learnt(store, tmp_path / "clone", "m.py")
-    assert await commits_of(store, "m.py", "alpha") == Commits([2000], "", "")  # there by then, that is all
+    assert await commits_of(store, "m.py", "alpha") == Commits(
+        [2000], "", "", changed=False
+    )  # there by then, that is all
     assert await times(store, "m.py", "beta") == [3000]
 
 
@@ -167,7 +169,7 @@ async def test_bounds_leave_older_functions_with_a_latest_date(repository: Path,
     await index(store, repository, "m.py")
     await learn_history(repository, store, Bounds(commits=2))
     assert await times(store, "m.py", "beta") == [1004, 1003]
-    assert await commits_of(store, "m.py", "alpha") == Commits([1002], "", "")
+    assert await commits_of(store, "m.py", "alpha") == Commits([1002], "", "", changed=False)
     commit(repository, "c5", {"m.py": A.replace("first", "1st") + GAP + B.replace("second", "4")}, at=1005)
     await learnt(store, repository, "m.py")
     assert await times(store, "m.py", "alpha") == [1005]
@@ -251,3 +253,60 @@ async def test_deleted_chunks_lose_their_rows(repository: Path, store: Store) ->
     (repository / "n.py").unlink()
     await index(store, repository, "n.py")
     assert await store.read(commit_reader.chunk_commits, [beta.id]) == {}
+
+
+def lose_object(root: Path, name: str) -> None:
+    """Delete a loose object, as a broken disk does."""
+    found = run(root, "rev-parse", name)
+    file = root / ".git" / "objects" / found[:2] / found[2:]
+    file.chmod(0o600)
+    file.unlink()
+
+
+@pytest.mark.parametrize("what", ["blob", "tree"])
+async def test_a_missing_object_does_not_hide_the_history_behind_it(repository: Path, store: Store, what: str) -> None:
+    commit(repository, "one", {"a.py": A, "b.py": B}, at=1000)
+    commit(repository, "two", {"a.py": A.replace("first", "1st")}, at=2000)
+    broken = commit(repository, "three", {"b.py": B.replace("second", "2nd")}, at=3000)
+    commit(repository, "four", {"b.py": B.replace("second", "no. 2")}, at=4000)
+    commit(repository, "five", {"b.py": B.replace("second", "no. two")}, at=5000)
+    lose_object(repository, f"{broken}:b.py" if what == "blob" else f"{broken}^{{tree}}")
+    told: list[float] = []
+    await index(store, repository, "a.py", "b.py")
+    await learn_history(repository, store, tell=told.append)
+    assert await times(store, "a.py", "alpha") == [2000, 1000]
+    assert (await times(store, "b.py", "beta"))[0] == 5000
+    assert broken in (await store.read(file_reader.fact, history.BROKEN) or "").split()
+    assert told == sorted(told)
+    assert told[-1] == 1.0
+
+
+async def test_a_missing_commit_ends_history_and_is_told(repository: Path, store: Store) -> None:
+    gone = commit(repository, "one", {"a.py": A}, at=1000)
+    commit(repository, "two", {"a.py": A.replace("first", "1st"), "b.py": B}, at=2000)
+    commit(repository, "three", {"b.py": B.replace("second", "2nd")}, at=3000)
+    lose_object(repository, gone)
+    await learnt(store, repository, "a.py", "b.py")
+    assert (await times(store, "b.py", "beta"))[0] == 3000
+    assert await store.read(file_reader.fact, history.BROKEN)
+
+
+async def test_a_whole_history_is_not_called_broken(repository: Path, store: Store) -> None:
+    commit(repository, "one", {"a.py": A}, at=1000)
+    commit(repository, "two", {"a.py": A.replace("first", "1st")}, at=2000)
+    await learnt(store, repository, "a.py")
+    assert not await store.read(file_reader.fact, history.BROKEN)
+
+
+async def test_what_a_checkout_wrote_was_not_changed_just_now(repository: Path, store: Store) -> None:
+    commit(repository, "one", {"a.py": A, "b.py": B}, at=1000)
+    await index(store, repository, "a.py", "b.py")  # as a watcher sees the files of a clone arrive: one by one
+    await index(store, repository, "a.py")
+    edited = B.replace("second", "2nd")
+    (repository / "b.py").write_text(edited)
+    await index(store, repository, "b.py")
+    await learn_history(repository, store)
+    (alpha,) = await store.read(chunk_reader.by_name, "a.py", "alpha")
+    (beta,) = await store.read(chunk_reader.by_name, "b.py", "beta")
+    assert alpha.changed_at is None, "it is as it was committed, long ago"
+    assert beta.changed_at is not None, "it is being worked on"

@@ -283,9 +283,9 @@ def test_docstrings(name: str, qualified: str, docstring: str) -> None:
 @pytest.mark.parametrize(
     ("name", "qualified", "references"),
     [
-        ("auth.py", "sign", "cached ValueError digest hmac.new range"),
+        ("auth.py", "sign", "cached ValueError hmac.new().digest hmac.new range"),
         ("auth.py", "AuthService", "^Base ^store.Mixin"),
-        ("auth.py", "AuthService.login", "attempt renewed Token"),
+        ("auth.py", "AuthService.login", "attempt Token().renewed Token"),
         ("auth.py", "AuthService.login.attempt", "self.db.get_user"),
         ("repo.go", "Repo", "^Base ^log.Logger"),
         ("repo.go", "Finder", "^io.Reader"),

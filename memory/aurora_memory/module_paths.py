@@ -1,0 +1,103 @@
+"""Paths of modules: the files that an import can mean, as Python, JavaScript and TypeScript look for them.
+
+Only what the languages themselves try is tried, so that what is found is sure; `relations` guesses where nothing is.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterator, Sequence
+
+from msgspec import Struct
+
+ES_SUFFIXES = (".ts", ".tsx", ".js", ".jsx", ".mts", ".cts", ".mjs", ".cjs", ".d.ts", ".vue", ".svelte")
+_ES_WRITTEN = (".js", ".jsx", ".mjs", ".cjs")
+_SOURCE_FOLDERS = ("", "src/", "lib/", "python/")
+_BUILT = ("dist", "lib", "build", "out", "esm", "cjs", "types")
+EXACT_FAMILIES = frozenset({"python", "ecmascript"})
+"""Families of languages in which a name of another file has to be imported by name to be used."""
+
+
+class ModuleAlias(Struct, frozen=True, array_like=True):
+    """Alias of modules: what matches `pattern` (at most one `*`) in files below `scope` is looked for at `targets`.
+
+    A `tsconfig.json`'s `paths` and `baseUrl`, or a package of this workspace. Paths are relative to the workspace.
+    """
+
+    scope: str
+    pattern: str
+    targets: tuple[str, ...]
+
+
+def candidates(module: str, importer: str, family: str, aliases: Sequence[ModuleAlias] = ()) -> Iterator[str]:
+    """Paths that `module`, as written in the file `importer`, can be: the first that exists is it."""
+    if family == "python":
+        yield from _python(module, importer)
+    elif family == "ecmascript":
+        if module.startswith("."):
+            yield from _es_files(posixpath.join(posixpath.dirname(importer), module))
+        else:
+            for alias in aliases:
+                matched = _matched(alias.pattern, module)
+                if matched is not None and _below(importer, alias.scope):
+                    for target in alias.targets:
+                        yield from _es_files(target.replace("*", matched, 1))
+
+
+def _python(module: str, importer: str) -> Iterator[str]:
+    folder = posixpath.dirname(importer)
+    dots = len(module) - len(module.lstrip("."))
+    rest = module[dots:].replace(".", "/")
+    if dots:
+        for _ in range(dots - 1):
+            folder = posixpath.dirname(folder)
+        yield from _python_files(posixpath.join(folder, rest) if rest else folder)
+        return
+    while True:
+        for source in _SOURCE_FOLDERS:
+            yield from _python_files(posixpath.join(folder, source + rest))
+        if not folder:
+            return
+        folder = posixpath.dirname(folder)
+
+
+def _python_files(stem: str) -> Iterator[str]:
+    stem = stem.rstrip("/")
+    yield f"{stem}/__init__.py" if stem else "__init__.py"
+    yield f"{stem}.py"
+    yield f"{stem}.pyi"
+
+
+def _es_files(written: str) -> Iterator[str]:
+    path = posixpath.normpath(written)
+    if path.startswith(".."):
+        return
+    for spelled in dict.fromkeys((path, *_sources_of(path))):
+        yield spelled
+        stem, suffix = posixpath.splitext(spelled)
+        if suffix in _ES_WRITTEN:  # `./a.js` is what `./a.ts` becomes
+            yield from (stem + each for each in ES_SUFFIXES)
+        yield from (spelled + each for each in ES_SUFFIXES)
+        yield from (f"{spelled}/index{each}".removeprefix("./") for each in ES_SUFFIXES)
+
+
+def _sources_of(path: str) -> Iterator[str]:
+    """Where the source of a built file may lie: `packages/a/dist/index.js` → `packages/a/src/index.js`."""
+    parts = path.split("/")
+    for n, part in enumerate(parts[:-1]):
+        if part in _BUILT:
+            yield "/".join([*parts[:n], "src", *parts[n + 1 :]])
+
+
+def _matched(pattern: str, module: str) -> str | None:
+    """What `*` stands for, "" in a pattern without one; None where the pattern is another."""
+    before, star, after = pattern.partition("*")
+    if not star:
+        return "" if module == pattern else None
+    if len(module) < len(before) + len(after) or not module.startswith(before) or not module.endswith(after):
+        return None
+    return module[len(before) : len(module) - len(after)]
+
+
+def _below(path: str, folder: str) -> bool:
+    return not folder or path.startswith(folder + "/")

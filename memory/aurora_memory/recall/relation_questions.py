@@ -1,0 +1,171 @@
+"""Questions about relations: "who calls X", "what implements Y", "what usually changes with Z", answered from them.
+
+Only what names a definition that memory knows is such a question; "who calls the shots" is one like any other. The
+answer is what is related and nothing else, surest first; where there is nothing, that is said.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from typing import Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from aurora_memory.recall.ranking import Hit
+from aurora_memory.recall.recall import weigh
+from aurora_memory.store import chunk_reader, commit_reader, file_reader, relation_reader
+from aurora_memory.store.reader import Reader
+from aurora_memory.views import ReferenceTarget
+
+Asked = Literal["callers", "callees", "heirs", "together"]
+
+MAX_MEANT = 20
+"""Definitions of one name that are asked about together."""
+
+MAX_COUNTED = 500
+SURE_SCORE, LIKELY_SCORE = 0.95, 0.55
+"""Scores of the first that is surely related, and of the first that only may be; the next have a little less."""
+
+_STEP = 0.0005
+
+_NAME = r"[`'\"]?(?P<name>[\w$@#./:\\-]*[\w$])(?:\(\))?[`'\"]?"
+_THING = r"(?:the\s+)?(?:(?:function|method|class|interface|trait|type|file|module|struct|macro)s?\s+)?"
+_AFTER = r"(?:\s+(?:function|method|class|interface|trait|file|module))?\s*[?.!]*$"
+_WHO = r"(?:who|what|which(?:\s+\w+)?|all|where)"
+_USES = r"(?:calls?|uses?|invokes?|instantiates?|is\s+calling)"
+_INHERITS = r"(?:implements?|extends?|inherits?(?:\s+from)?|subclass(?:es)?|derives?\s+from|overrides?)"
+_USUALLY = r"(?:(?:usually|often|normally|also|mostly)\s+)*"
+_CHANGES = r"(?:changes?|changed|is\s+changed|gets?\s+changed|is\s+edited|edited|modified|is\s+modified)"
+_WRITTEN: tuple[tuple[Asked, str], ...] = (
+    ("callers", rf"{_WHO}\s+{_USES}\s+{_THING}{_NAME}"),
+    (
+        "callers",
+        rf"(?:all\s+|the\s+)?(?:callers?|users?|usages?|uses|call\s+sites?)\s+(?:of|to|for)\s+{_THING}{_NAME}",
+    ),
+    (
+        "callers",
+        rf"where\s+(?:is|are|does|do)\s+{_THING}{_NAME}\s+(?:called|used|invoked|instantiated)(?:\s+from)?",
+    ),
+    ("callees", rf"(?:what|which\s+\w+)\s+(?:does|do|is)\s+{_THING}{_NAME}\s+(?:calls?|uses?|invokes?)"),
+    ("callees", rf"(?:callees\s+of|what\s+is\s+called\s+by)\s+{_THING}{_NAME}"),
+    ("heirs", rf"{_WHO}\s+{_INHERITS}\s+{_THING}{_NAME}"),
+    (
+        "heirs",
+        r"(?:all\s+|the\s+)?(?:sub-?class(?:es)?|sub-?types?|heirs|children|implementations?|implementers?|implementors?)"
+        rf"\s+(?:of|for)\s+{_THING}{_NAME}",
+    ),
+    (
+        "together",
+        rf"(?:{_WHO}\s+)?{_USUALLY}{_CHANGES}\s+{_USUALLY}(?:together\s+)?(?:with|along\s+with)\s+{_THING}{_NAME}",
+    ),
+)
+_QUESTIONS = tuple((asked, re.compile(rf"\s*{written}{_AFTER}", re.IGNORECASE)) for asked, written in _WRITTEN)
+_SAID: dict[Asked, tuple[str, str]] = {
+    "callers": ("calls", "call"),
+    "callees": ("is called by", "are called by"),
+    "heirs": ("inherits from", "inherit from"),
+    "together": ("changed with", "changed with"),
+}
+
+
+class RelationQuestion(Struct, frozen=True):
+    """Question about relations of what is called `name`."""
+
+    asked: Asked
+    name: str
+
+
+class RelatedHits(Struct, frozen=True):
+    """Answer to such a question: what is related, surest first, and how much there is, in words."""
+
+    hits: list[Hit]
+    said: str
+
+
+def relation_question(text: str) -> RelationQuestion | None:
+    """Read a question; None for one about something else."""
+    if len(text) > 200:
+        return None
+    for asked, pattern in _QUESTIONS:
+        if match := pattern.fullmatch(text):
+            return RelationQuestion(asked, match["name"])
+    return None
+
+
+def answer(reader: Reader, text: str, limit: int, now: float) -> RelatedHits | None:
+    """Answer a question about relations; None where it is none, or names nothing that memory knows."""
+    question = relation_question(text)
+    if question is None:
+        return None
+    ids: list[int] = []
+    for mark in ("", "?", "!"):  # `empty?` is a name in Ruby, a question's end elsewhere
+        if not ids:
+            named = RelationQuestion(question.asked, question.name + mark)
+            ids = _meant(reader, named)
+    if not ids:
+        return None
+    related = _together(reader, ids) if question.asked == "together" else _related(reader, ids, question.asked)
+    sure = sum(surely for _, surely in related)
+    chosen = related[:limit]
+    found = chunk_reader.by_id(reader, [each for each, _ in chosen])
+    kept = [(found[each], surely) for each, surely in chosen if each in found]
+    hits = []
+    for n, (hit, (_, surely)) in enumerate(zip(weigh(reader, [chunk for chunk, _ in kept], now), kept, strict=True)):
+        score = (SURE_SCORE if surely else LIKELY_SCORE) - n * _STEP
+        hits.append(replace(hit, score=round(score, 6), strength=100.0 * score))
+    return RelatedHits(hits, _said(question, sure, len(related) - sure))
+
+
+def _meant(reader: Reader, question: RelationQuestion) -> list[int]:
+    """The row ids of the definitions that a name means; of a file's, where changes are asked for."""
+    spelled = re.sub(r"::|->|#", ".", question.name)
+    path, colon, name = spelled.rpartition(":")
+    leaf = name.rpartition(".")[2]
+    found: Sequence[ReferenceTarget] = [
+        each
+        for each in relation_reader.definitions(reader, leaf)
+        if (each.name == name or each.name.endswith(f".{name}") or _front(each, name))
+        and (not colon or each.path == path or each.path.endswith(f"/{path}"))
+    ]
+    if question.asked == "heirs":
+        found = [each for each in found if each.kind not in ("function", "method")] or found
+    if not found and question.asked == "together":
+        files = file_reader.files_like(reader, question.name, 1)
+        return [chunk.id for path in files for chunk in chunk_reader.of_file(reader, path)]
+    return [each.id for each in found[:MAX_MEANT]]
+
+
+def _front(found: ReferenceTarget, name: str) -> bool:
+    """Whether `module.name` names a definition of that module."""
+    stem = found.path.rpartition("/")[2].partition(".")[0]
+    return name == f"{stem}.{found.name}"
+
+
+def _related(reader: Reader, ids: Sequence[int], asked: Asked) -> list[tuple[int, bool]]:
+    kind = "inherits" if asked == "heirs" else "calls"
+    return relation_reader.related(reader, ids, kind, MAX_COUNTED, forward=asked == "callees")
+
+
+def _together(reader: Reader, ids: Sequence[int]) -> list[tuple[int, bool]]:
+    shared: Counter[int] = Counter()
+    for each in ids[: 4 * MAX_MEANT]:
+        for other, commits in commit_reader.edited_with(reader, each, 4 * MAX_MEANT):
+            shared[other] = max(shared[other], commits)
+    own = set(ids)
+    return [
+        (other, True) for other, _ in sorted(shared.items(), key=lambda item: (-item[1], item[0])) if other not in own
+    ]
+
+
+def _said(question: RelationQuestion, sure: int, likely: int) -> str:
+    one, many = _SAID[question.asked]
+    name = question.name
+    if not sure and not likely:
+        if question.asked == "together":
+            return f"No two commits changed '{name}' together with something else."
+        return f"Nothing here is known that {one} '{name}'."
+    said = f"{sure:,} {one if sure == 1 else many} '{name}'" if sure else f"{likely:,} may be what {one} '{name}'"
+    return f"{said}, and maybe {likely:,} more." if sure and likely else f"{said}."

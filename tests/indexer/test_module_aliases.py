@@ -1,0 +1,115 @@
+"""What modules are called besides their paths: by `tsconfig.json` and by the packages of a workspace."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from aurora_indexer.module_aliases import keep_module_aliases, module_aliases
+from aurora_indexer.workers.process_file import parse_source
+from aurora_memory.store import FileStat, IndexedFile, Store, chunk_reader, relation_reader
+from aurora_memory.views import Usage
+
+
+async def usage(root: Path, files: dict[str, str], path: str, name: str, *, twice: bool = False) -> Usage:
+    """How often a definition is used in a workspace of these files; `twice`: after every file was written again."""
+    for place, text in files.items():
+        (root / place).parent.mkdir(parents=True, exist_ok=True)
+        (root / place).write_text(text)
+    store = await Store.open(root / "memory.db")
+    try:
+        parsed = [(place, parse_source(place, text.encode(), 5.0)) for place, text in files.items()]
+        indexed = [IndexedFile(FileStat(1, 1), each) for place, each in parsed if each and not place.endswith(".json")]
+        await store.write(indexed, first_time=True, edited=False)
+        await keep_module_aliases(root, store, files)
+        await store.resolve()
+        if twice:
+            for each in indexed:
+                changed = IndexedFile(FileStat(2, 2), each.parsed)
+                await store.write([changed])
+                await store.resolve()
+        (chunk,) = [each for each in await store.read(chunk_reader.by_name, path, name) if each.name == name]
+        return (await store.read(relation_reader.usages, [chunk.id])).get(chunk.id, Usage())
+    finally:
+        await store.close()
+
+
+CALLS = "import {{ parse }} from '{module}';\nexport function use{n}() {{ return parse('x'); }}\n"
+
+
+@pytest.mark.parametrize("twice", [False, True], ids=["at once", "file by file"])
+async def test_callers_come_through_a_barrel(tmp_path: Path, twice: bool) -> None:
+    files = {
+        "src/lib/parse.ts": "export function parse(text: string) { return text; }\n",
+        "src/other/parse.ts": "export function parse(text: string) { return text + text; }\n",
+        "src/lib/inner.ts": "export * from './parse.js';\n",
+        "src/lib/index.ts": "export * from './inner';\n",
+        **{f"src/use{n}.ts": CALLS.format(module="./lib", n=n) for n in range(5)},
+    }
+    assert await usage(tmp_path, files, "src/lib/parse.ts", "parse", twice=twice) == Usage(callers=5)
+    assert (await usage(tmp_path, files, "src/other/parse.ts", "parse", twice=twice)).callers == 0
+
+
+async def test_callers_come_through_aliases_of_a_configuration(tmp_path: Path) -> None:
+    config = """{ // paths as people write them
+      "compilerOptions": { "baseUrl": ".", "paths": { "@app/*": ["./src/*"], /* one */ "~": ["src/front"], }, },
+    }"""
+    files = {
+        "tsconfig.json": config,
+        "src/tools/parse.ts": "export function parse(text: string) { return text; }\n",
+        "src/front.ts": "export { parse } from './tools/parse';\n",
+        "pages/a.ts": CALLS.format(module="@app/tools/parse", n=1),
+        "pages/b.ts": CALLS.format(module="~", n=2),
+        "pages/c.ts": CALLS.format(module="src/tools/parse", n=3),
+        "pages/d.ts": CALLS.format(module="elsewhere", n=4),
+    }
+    assert (await usage(tmp_path, files, "src/tools/parse.ts", "parse")).callers == 3
+
+
+async def test_callers_come_from_other_packages_of_the_workspace(tmp_path: Path) -> None:
+    package = {"name": "@shop/core", "exports": {".": {"import": "./dist/main.js"}, "./deep/*": "./dist/deep/*.js"}}
+    files = {
+        "packages/core/package.json": json.dumps(package),
+        "packages/core/src/main.ts": "import * as tools from './parse';\nexport { tools };\nexport * from './parse';\n",
+        "packages/core/src/parse.ts": "export function parse(text: string) { return text; }\n",
+        "packages/core/src/deep/again.ts": "export { parse } from '../parse';\n",
+        "packages/web/a.ts": CALLS.format(module="@shop/core", n=1),
+        "packages/web/b.ts": CALLS.format(module="@shop/core/deep/again", n=2),
+        "packages/web/c.ts": "import { tools } from '@shop/core';\nexport const c = () => tools.parse('');\n",
+        "packages/web/d.ts": "import * as core from '@shop/core';\nexport const d = () => core.tools.parse('');\n",
+    }
+    assert await usage(tmp_path, files, "packages/core/src/parse.ts", "parse") == Usage(callers=4)
+
+
+async def test_a_default_export_is_called_by_any_name(tmp_path: Path) -> None:
+    files = {
+        "src/parse.ts": "export default function parse(text: string) { return text; }\nfunction inner() {}\n",
+        "src/index.ts": "export { default as read } from './parse';\n",
+        "src/a.ts": "import p from './parse';\nexport function a() { return p(''); }\n",
+        "src/b.ts": "import { read } from '.';\nexport function b() { return read(''); }\n",
+    }
+    assert (await usage(tmp_path, files, "src/parse.ts", "parse")).callers == 2
+
+
+@pytest.mark.parametrize("twice", [False, True], ids=["at once", "file by file"])
+async def test_python_packages_give_away_what_they_import(tmp_path: Path, twice: bool) -> None:
+    files = {
+        "src/shop/__init__.py": "from shop.inner import *\nfrom .inner.basis import Base as Root\n",
+        "src/shop/inner/__init__.py": "from .basis import Base\n",
+        "src/shop/inner/basis.py": "class Base:\n    def run(self):\n        return 1\n",
+        "other/basis.py": "class Base:\n    def run(self):\n        return 2\n",
+        "tests/test_a.py": "import shop\n\nclass A(shop.Root):\n    def go(self):\n        return self.run()\n",
+        "tests/test_b.py": "from shop import Base\n\nclass B(Base):\n    def go(self):\n        return super().run()\n",
+    }
+    basis = "src/shop/inner/basis.py"
+    assert await usage(tmp_path, files, basis, "Base", twice=twice) == Usage(subclasses=2)
+    assert await usage(tmp_path, files, basis, "Base.run", twice=twice) == Usage(callers=2)
+
+
+def test_what_is_no_json_or_lies_outside_is_left_out(tmp_path: Path) -> None:
+    (tmp_path / "tsconfig.json").write_text("{ not json")
+    (tmp_path / "jsconfig.json").write_text('{"compilerOptions": {"paths": {"@out/*": ["../../out/*"], "@in": "x"}}}')
+    (tmp_path / "package.json").write_text('["not an object"]')
+    assert module_aliases(tmp_path, ["src/a"]) == ()

@@ -1,0 +1,98 @@
+"""Questions about relations: which they are, and what answers them."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from aurora_memory.chunks import Import
+from aurora_memory.recall.relation_questions import Asked, RelationQuestion, answer, relation_question
+from aurora_memory.store import Store, chunk_reader
+from aurora_memory.store.commit_writer import ChangingCommit
+from tests.memory.building import chunk, file
+
+
+@pytest.mark.parametrize(
+    ("text", "asked", "name"),
+    [
+        ("who calls parse", "callers", "parse"),
+        ("What calls `Auth.login()`?", "callers", "Auth.login"),
+        ("which functions call parse", "callers", "parse"),
+        ("callers of parse", "callers", "parse"),
+        ("where is the function parse used?", "callers", "parse"),
+        ("what does login call", "callees", "login"),
+        ("what implements Store", "heirs", "Store"),
+        ("which classes inherit from Base", "heirs", "Base"),
+        ("subclasses of ns::Base", "heirs", "ns::Base"),
+        ("implementations of the interface Store", "heirs", "Store"),
+        ("what usually changes with src/auth.py", "together", "src/auth.py"),
+        ("what changes together with login?", "together", "login"),
+    ],
+)
+def test_what_is_asked(text: str, asked: Asked, name: str) -> None:
+    assert relation_question(text) == RelationQuestion(asked, name)
+
+
+@pytest.mark.parametrize(
+    "text", ["session management", "how does login call the database", "callers", "what changed", "who wrote this code"]
+)
+def test_what_is_not(text: str) -> None:
+    assert relation_question(text) is None
+
+
+@pytest.fixture
+async def store(tmp_path: Path) -> AsyncIterator[Store]:
+    store = await Store.open(tmp_path / "memory.db")
+    base = (Import("base", "Base"), Import("base", "parse"))
+    await store.write(
+        [
+            file("base.py", chunk("base.py", "Base", kind="class"), chunk("base.py", "parse", line=9)),
+            file("a.py", chunk("a.py", "A", kind="class", inherits=("Base",)), imports=base),
+            file("b.py", chunk("b.py", "load", "one", calls=("parse",)), imports=base),
+            file("c.py", chunk("c.py", "save", "two", calls=("db.parse",)), imports=base),
+        ]
+    )
+    await store.resolve()
+    yield store
+    await store.close()
+
+
+async def told(store: Store, text: str) -> tuple[list[str], str] | None:
+    found = await store.read(answer, text, 10, 1000.0)
+    return ([hit.chunk.name for hit in found.hits], found.said) if found else None
+
+
+async def test_callers_are_told_surest_first(store: Store) -> None:
+    found = await store.read(answer, "who calls parse?", 10, 1000.0)
+    assert found is not None
+    assert [hit.chunk.name for hit in found.hits] == ["load", "save"]
+    assert found.hits[0].score > 0.9 > 0.6 > found.hits[1].score
+    assert found.said == "1 calls 'parse', and maybe 1 more."
+
+
+async def test_subclasses_and_callees(store: Store) -> None:
+    assert await told(store, "what implements Base") == (["A"], "1 inherits from 'Base'.")
+    assert await told(store, "what does load call") == (["parse"], "1 is called by 'load'.")
+
+
+async def test_nothing_is_said_to_be_nothing_and_unknown_names_are_other_questions(store: Store) -> None:
+    assert await told(store, "subclasses of A") == ([], "Nothing here is known that inherits from 'A'.")
+    assert await told(store, "who calls the shots") is None
+
+
+async def test_what_changes_together(store: Store) -> None:
+    ids = {}
+    for path, name in (("base.py", "parse"), ("b.py", "load"), ("c.py", "save")):
+        (one,) = await store.read(chunk_reader.by_name, path, name)
+        ids[name] = one.id
+    commits = [
+        ChangingCommit(
+            f"{n:040x}", n, "fix", "", 2, False, (ids["parse"], ids["load"], *([ids["save"]] if n < 2 else []))
+        )
+        for n in (1, 2, 3)
+    ]
+    await store.history.save(commits, {row: name for name, row in ids.items()})
+    assert await told(store, "what usually changes with parse") == (["load"], "1 changed with 'parse'.")
+    assert await told(store, "what changes with base.py") == (["load"], "1 changed with 'base.py'.")

@@ -1,0 +1,104 @@
+"""One bracket that is missing, or one too many, is one finding, and where it is."""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+
+import pytest
+
+from aurora_manifest.check import check
+from aurora_manifest.findings import Finding
+from aurora_manifest.json.scanner import parse
+from tests.manifests import manifest, reference_manifests
+
+LAYOUTS = (2, 4, "\t")
+TEXTS = [json.dumps(each, indent=by) for by in LAYOUTS for each in (manifest(4), *reference_manifests())]
+
+
+def told(text: str, broken: str, line: int) -> Finding:
+    """The one finding that the broken text has and the text has not; it is at that line, or at the one before."""
+    known = [(each.rule, each.message) for each in check(text)]
+    news = [each for each in check(broken) if (each.rule, each.message) not in known]
+    assert len(news) == 1, [each.message for each in news]
+    assert line - 1 <= broken.count("\n", 0, news[0].start) <= line, (line, news[0])
+    return news[0]
+
+
+def lines_with(text: str, pattern: str, count: int) -> list[int]:
+    found = [number for number, line in enumerate(text.split("\n")) if re.search(pattern, line)]
+    return random.Random(20).sample(found, min(count, len(found)))
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_a_missing_closing_bracket_is_told_where_it_is_missing(text: str) -> None:
+    lines = text.split("\n")
+    for number in lines_with(text, r"^\s*[}\]],?$", 12):
+        bracket = lines[number].strip()[0]
+        for instead in ([], [lines[number].replace(bracket, "")], [lines[number].replace(bracket, "").rstrip(",")]):
+            broken = "\n".join([*lines[:number], *instead, *lines[number + 1 :]])
+            found = told(text, broken, number)
+            assert f'"{bracket}" is missing here' in found.message or "is never closed" in found.message
+            document = parse(broken)
+            if document.torn is None:
+                assert document.root is not None and document.root.value == json.loads(text)
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_a_missing_opening_bracket_is_told_where_it_is_missing(text: str) -> None:
+    lines = text.split("\n")
+    for number in lines_with(text, r'": \{$', 12):
+        broken = "\n".join([*lines[:number], lines[number][:-1], *lines[number + 1 :]])
+        assert told(text, broken, number).message == '"{" is missing here'
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_a_bracket_too_many_is_told_where_it_is(text: str) -> None:
+    lines = text.split("\n")
+    for number in lines_with(text, r'^\s*"', 12):
+        space = lines[number][: len(lines[number]) - len(lines[number].lstrip())]
+        if lines[number - 1].endswith(("{", "[")):
+            continue
+        broken = "\n".join([*lines[:number], f"{space}}}", *lines[number:]])
+        assert told(text, broken, number).message == '"}" closes nothing'
+
+
+def test_the_fix_puts_the_bracket_where_it_is_missing() -> None:
+    text = '{\n  "a": {\n    "b": 1,\n  "c": 2\n}\n'
+    (found,) = [each for each in check(text) if each.rule == "json-syntax"]
+    assert found.message == '"}" is missing here: the "{" of "a" in line 2 is not closed'
+    assert found.fix is not None and not found.fix.loss_free
+    (edit,) = found.fix.edits
+    mended = text[: edit.start] + edit.text + text[edit.end :]
+    assert json.loads(mended) == {"a": {"b": 1}, "c": 2}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"resources": {}, "capabilities": {"a": {"v": 1.5, "id": "b"}',
+        '{"capabilities": {"a": {"v": 1.5]}, "site": {}}',
+        '{"site": {}}}, "protocol": "aura"}',
+    ],
+)
+def test_where_nothing_tells_what_belongs_to_what_nothing_else_is_told(text: str) -> None:
+    assert {each.rule for each in check(text)} == {"json-syntax"}
+
+
+def test_what_stands_before_is_told_all_the_same() -> None:
+    document = manifest(2)
+    document["capabilities"]["note_0"]["id"] = "other"
+    text = json.dumps(document)
+    broken = text[: text.rindex("/text")] + '/text", "x": [}' + text[text.rindex("/text") + 6 :]
+    assert "capability-id" in {each.rule for each in check(broken)}
+
+
+def test_a_sound_text_may_be_laid_out_in_any_way() -> None:
+    chance = random.Random(11)
+    text = json.dumps(manifest(3), indent=1)
+    lines = [" " * chance.randrange(9) + line.strip() for line in text.split("\n")]
+    assert check("\n".join(lines)) == [] or {each.rule for each in check("\n".join(lines))} == {
+        each.rule for each in check(text)
+    }
+    assert parse("\n".join(lines)).problems == ()
