@@ -8,6 +8,7 @@ they had, put aside as gone: indexing finds them again by their identity. Everyt
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import time
 from collections.abc import Iterator, Sequence
@@ -88,7 +89,7 @@ def set_aside(path: Path, now: float) -> Path:
     stamp = datetime.fromtimestamp(now, UTC).strftime("%Y%m%dT%H%M%SZ")
     target = path.with_name(f"{path.name}.damaged-{stamp}")
     number = 1
-    while target.exists():
+    while os.path.lexists(target):
         number += 1
         target = path.with_name(f"{path.name}.damaged-{stamp}-{number}")
     try:
