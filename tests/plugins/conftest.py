@@ -10,7 +10,7 @@ import pytest
 from tests.e2e.product import Product
 from tests.plugins.environment import site_packages
 
-LUA = "-- Puts the oldest entry out of the cache.\nfunction cache.evict(limit)\n  if limit then drop(limit) end\nend\n"
+LUAU = "-- Puts the oldest entry out of the cache.\nfunction cache.evict(limit)\n  if limit then drop(limit) end\nend\n"
 MINUTES = "== Release date\nWe ship the parser in May.\n\n== Budget\nTwelve crowns for cake.\n"
 
 
@@ -36,7 +36,7 @@ def product(tmp_path: Path) -> Iterator[Product]:
 def shop(tmp_path: Path) -> Path:
     root = tmp_path / "shop"
     root.mkdir()
-    (root / "cache.lua").write_text(LUA)
+    (root / "cache.luau").write_text(LUAU)
     (root / "may.minutes").write_text(MINUTES)
     (root / "app.py").write_text("def run():\n    return 1\n")
     return root

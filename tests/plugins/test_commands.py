@@ -68,7 +68,7 @@ def test_doctor_says_which_are_left_out_why_and_what_to_do(product: Product, pyt
     install(python, broken=True)
     told = run(product, python, shop, "doctor")
     assert told.returncode == 0, "AURORA itself is sound"
-    for group, name in (("languages", "lua"), ("document_formats", "minutes"), ("mcp_tools", "names")):
+    for group, name in (("languages", "luau"), ("document_formats", "minutes"), ("mcp_tools", "names")):
         line = f"plug-in {name} of aurora-example 1.0 (aurora.{group}) is left out: RuntimeError: no luck"
         assert told.stdout.count(line) == 1, told.stdout
     assert "update or uninstall aurora-example, then: aurora daemon stop" in told.stdout

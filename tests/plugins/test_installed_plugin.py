@@ -21,7 +21,7 @@ def test_a_daemon_knows_what_is_installed_beside_it_and_forgets_what_is_not(
 ) -> None:
     install(python)
     aurora(product, python, shop, "index")
-    assert ("lua", "cache.evict", "cache.lua") in names(product, python, shop, "evict the oldest cache entry")
+    assert ("luau", "cache.evict", "cache.luau") in names(product, python, shop, "evict the oldest cache entry")
     assert ("minutes", "Release date", "may.minutes") in names(product, python, shop, "when do we ship the parser")
     assert ("python", "run", "app.py") in names(product, python, shop, "run")
     aurora(product, python, shop, "daemon", "stop")
@@ -42,7 +42,7 @@ from aurora_indexer.workers.pool import WorkerPool
 
 async def main():
     pool = WorkerPool(1, folder=Path(sys.argv[1]), environment=os.environ)
-    items = [WorkItem("cache.lua", 9, b""), WorkItem("may.minutes", 9, b"")]
+    items = [WorkItem("cache.luau", 9, b""), WorkItem("may.minutes", 9, b"")]
     async for reply in pool.parse(Path(sys.argv[2]), items):
         assert isinstance(reply, Parsed), reply
         chunks = [f"{c.name.replace(' ', '_')}:{c.line_start}-{c.line_end}" for c in reply.file.chunks]
@@ -59,7 +59,7 @@ def test_a_worker_process_parses_with_it(python: Path, shop: Path, tmp_path: Pat
         [python, "-P", "-c", WORKER, tmp_path, shop], capture_output=True, text=True, timeout=HANG, env=os.environ
     )
     assert done.returncode == 0, done.stderr
-    assert sorted(done.stdout.splitlines()) == ["lua cache.evict:1-4", "minutes Release_date:1-2 Budget:4-5"]
+    assert sorted(done.stdout.splitlines()) == ["luau cache.evict:1-4", "minutes Release_date:1-2 Budget:4-5"]
 
 
 def test_without_plugins_a_start_does_not_pay_for_them(shop: Path) -> None:

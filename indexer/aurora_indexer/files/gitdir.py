@@ -85,6 +85,34 @@ def is_locked(repository: GitDirectory) -> bool:
     return _kind(repository.directory / "index.lock") != 0
 
 
+def is_work_tree(repository: GitDirectory) -> bool:
+    """Whether the repository knows the folder: its own, or one that `git worktree add` made.
+
+    A `.git` file is written by whoever made the folder; that the common directory names the folder is git's word.
+    """
+    mark = repository.work_tree / ".git"
+    if repository.common == repository.directory:
+        return repository.directory == mark
+    known = _read(repository.directory / "gitdir").strip()
+    try:
+        return (
+            bool(known)
+            and repository.directory.resolve().parent == (repository.common / "worktrees").resolve()
+            and (repository.directory / known).resolve() == mark.resolve()
+        )
+    except (OSError, RuntimeError):
+        return False
+
+
+def work_tree_marks(common: Path) -> set[Path]:
+    """The `.git` files of the work trees that a repository knows beside its own, where they stood last."""
+    try:
+        folders = [each for each in (common / "worktrees").iterdir() if each.is_dir()]
+    except OSError:
+        return set()
+    return {folder / known for folder in folders if (known := _read(folder / "gitdir").strip())}
+
+
 def is_shallow(repository: GitDirectory) -> bool:
     """Whether the history was cut off when it was cloned."""
     return _kind(repository.common / "shallow") != 0

@@ -7,13 +7,14 @@ A query file names what it captures, and nothing else in the indexer knows a gra
 
 - `@function @method @class @interface @struct @trait @enum @type @namespace @macro`: a definition, its chunk's kind. A
   `function` directly inside something class-like (`class_like`) is a method. With `.outer` it counts only outside of
-  functions, with `.member` only directly inside a class or `@members`.
+  functions, with `.member` only directly inside a class or `@members`, with `.named` only where it is not the value of
+  one that counts.
 - `@scope`: names what is in it without being a chunk (Rust's `impl`, a named object literal); `@members`: an object
   literal whose functions are definitions.
 - `@name`, `@qualifier`, `@body`: belong to the innermost definition or scope around them. The signature ends where the
   body starts. A qualifier is put before the name (`Repo` in `func (r *Repo) Find`).
 - `@fields`: the name and the body are this node's fields of these names, as far as none was captured before it.
-- `@valued`, `.member` and `.outer` as above, `.default`, `.field`: a definition or a scope by its value
+- `@valued`, `.member` as above, `.assigned`, `.default`, `.field`: a definition or a scope by its value
   (`parse.definitions`).
 - `@wrapper`: `export`, `template<…>`, decorators' node: its one definition starts and ends where it does.
 - `@comment`, `@attribute`: belong to the definition directly below them.

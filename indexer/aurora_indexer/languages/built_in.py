@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from aurora_indexer.languages import c_family, ecmascript, imports
+from aurora_indexer.languages import c_family, csharp, ecmascript, imports, kotlin, shell
 from aurora_indexer.languages.language import CLASS_LIKE, Language
 
 
@@ -95,6 +95,7 @@ LANGUAGES: tuple[Language, ...] = (
         suffixes=(".c", ".h"),
         read_imports=imports.c,
         hidden=c_family.hidden,
+        mended=c_family.mended,
         words=_C_WORDS,
         separator=r"::",
         really=(c_family.is_cpp, "cpp"),
@@ -103,7 +104,8 @@ LANGUAGES: tuple[Language, ...] = (
         name="cpp",
         suffixes=(".cc", ".cpp", ".cxx", ".hpp", ".hh", ".hxx", ".h++", ".c++"),
         read_imports=imports.c,
-        hidden=c_family.hidden,
+        hidden=c_family.hidden_in_cpp,
+        mended=c_family.mended,
         words=_C_WORDS
         | _words(
             "class constexpr delete explicit final friend mutable namespace new noexcept nullptr operator"
@@ -120,5 +122,94 @@ LANGUAGES: tuple[Language, ...] = (
         words=_words("begin class def do elsif end ensure module nil rescue return self super then unless yield"),
         class_like=CLASS_LIKE | {"namespace"},
         separator=r"::",
+    ),
+    Language(
+        name="csharp",
+        suffixes=(".cs", ".csx"),
+        read_imports=imports.csharp,
+        hidden=csharp.hidden,
+        watched=True,
+        words=_words(
+            "abstract async await base bool byte char class const decimal delegate double enum event explicit float get"
+            " implicit init int interface internal long namespace new null object operator out override params partial"
+            " private protected public readonly record ref return sealed set short static string struct summary task"
+            " this throw uint ulong using value var virtual void where"
+        ),
+    ),
+    Language(
+        name="php",
+        suffixes=(".php", ".phtml"),
+        interpreters=("php",),
+        read_imports=imports.php,
+        words=_words(
+            "abstract array bool class const echo enum extends false final float function global implements int"
+            " interface mixed namespace new null object param parent private protected public readonly require return"
+            " self static string this throw trait true use var void"
+        ),
+        separator=r"\\",
+    ),
+    Language(
+        name="kotlin",
+        suffixes=(".kt", ".kts"),
+        interpreters=("kotlin", "kotlinc"),
+        read_imports=imports.kotlin,
+        hidden=kotlin.hidden,
+        watched=True,
+        words=_words(
+            "abstract any as boolean by class companion constructor data enum false final fun get import in init inline"
+            " inner int interface internal is it lateinit list long null object open operator out override package"
+            " param private protected public return sealed set string super suspend this throw true typealias unit val"
+            " var when"
+        ),
+    ),
+    Language(
+        name="swift",
+        suffixes=(".swift",),
+        interpreters=("swift",),
+        read_imports=imports.swift,
+        watched=True,
+        words=_words(
+            "any as async await bool case class deinit enum extension false fileprivate final for func get guard import"
+            " in init inout int internal is let mutating nil open override parameter private protocol public rethrows"
+            " return returns self set some static string struct super throw throws true try typealias var void where"
+        ),
+    ),
+    Language(
+        name="scala",
+        suffixes=(".scala", ".sc", ".sbt"),
+        interpreters=("scala", "scala-cli", "amm"),
+        read_imports=imports.scala,
+        watched=True,
+        words=_words(
+            "abstract any boolean case class def extends extension false final given implicit import int lazy list"
+            " match new none null object option override package param private protected return sealed some string"
+            " super this throw trait true type unit using val var with yield"
+        ),
+    ),
+    Language(
+        name="lua",
+        suffixes=(".lua", ".rockspec"),
+        interpreters=("lua", "luajit", "texlua"),
+        read_imports=imports.lua,
+        words=_words(
+            "and boolean elseif end false function ipairs local nil not number or pairs param repeat require return"
+            " self string table then true until"
+        ),
+        separator=r"[.:]",
+    ),
+    Language(
+        name="bash",
+        suffixes=(".sh", ".bash", ".bats", ".ksh", ".zsh"),
+        file_names=(".bashrc", ".bash_profile", ".bash_aliases", ".profile", ".zshrc", "PKGBUILD"),
+        interpreters=("sh", "bash", "dash", "ksh", "zsh", "bats"),
+        read_imports=imports.shell,
+        words=_words(
+            "case cat command declare done echo elif else esac eval exec exit export false fi for function grep local"
+            " printf read readonly return sed set shift source test then trap true unset while"
+        ),
+        separator=r"(?!)",
+        hidden=shell.hidden,
+        watched=True,
+        mended=shell.mended,
     ),
 )

@@ -8,6 +8,8 @@ type, and what is in the braces for that function's body. Such macros are hidden
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Sequence
+from itertools import pairwise
 
 _SIGNS = re.compile(
     rb"(?m)^[ \t]*(?:class[ \t]+\w+[^;\n]*$|(?:inline[ \t]+)?namespace\b|template[ \t]*<"
@@ -64,16 +66,154 @@ _NAMESPACE = re.compile(rb"(?m)^[ \t]{0,80}([A-Z_][A-Z0-9_]{0,60}NAMESPACE[A-Z0-
 _PRINTED = re.compile(rb"\S")
 
 
+_CAPITALS = rb"[A-Z_][A-Z0-9_]{2,80}+"
+_ARGUMENTS = rb"(?:[ \t]{0,8}+\((?:[^()\n]|\([^()\n]{0,200}+\)){0,200}+\))"
+
+_SPACE = rb"(?:[ \t]{1,80}+|[ \t]{0,80}+\r?\n[ \t]{1,80}+)"
+"""White space within a declaration: a line that goes on with it is indented."""
+
+_SAID_OF_POINTERS = (
+    (b"_N", re.compile(rb"_N(?<!\w..)(?:onnull|ullable|ull_unspecified)\b")),
+    (b"absl_n", re.compile(rb"absl_n(?<!\w......)(?:onnull|ullable|ullability_unknown)\b")),
+)
+"""`T* _Nonnull x`. Each begins with what it is looked for by: a pattern that does is found fast."""
+
+_SAID_LOUDLY = re.compile(rb"(?:NONNULL|NULLABLE|LIFETIME_?BOUND)\b(?![ \t]*\()")
+_CAPITAL = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
+_LONGEST = 80
+"""`T* MYLIB_NONNULL x`, `const T& x MYLIB_LIFETIME_BOUND`: told by the end, for what comes before is anyone's."""
+
+_POINTED = re.compile(
+    rb"[*&>][ \t]{0,8}+(" + _CAPITALS + rb")(?=\s{1,80}+[A-Za-z_:])(?!\s+(?:and|or|xor|bitand|bitor)\b)"
+)
+"""`char* MYLIB_RESTRICT name`: no two names are side by side in an expression."""
+
+_BEHIND = re.compile(
+    rb"\)(?:\s{0,80}+(?:const|volatile|noexcept|override|final|mutable|&&?+)(?!\w)){0,6}+"
+    rb"((?:" + _SPACE + rb"(?![A-Z_]*TEST(?:_[A-Z]{1,2})?\()" + _CAPITALS + _ARGUMENTS + rb"?+){1,4}+)"
+    rb"(?=\s{0,80}+(?:(?:const|noexcept|override|final|try)\b\s{0,80}+|->[^;{}()]{1,200}+){0,4}+(?:\{|:(?!:)))"
+)
+"""`void f() const MYLIB_GUARDED_BY(mu) {`: between a function's parameters and its body."""
+
+_AHEAD = re.compile(
+    rb"\n[ \t]{0,80}+(?:(?:static|inline|constexpr|virtual|explicit|friend|extern|\[\[[^\]\n]{0,80}+\]\])[ \t]+){0,4}+"
+    rb"((?:" + _CAPITALS + _ARGUMENTS + rb"?+[ \t]{1,80}+){1,3}+)(?=[ \t]{0,8}+(?:::)?[a-z_A-Z])"
+    rb"(?!(?:return|else|delete|new|throw|co_return|co_yield|co_await|case|goto|using|typedef|if|for|while|switch|do)\b)"
+    rb"(?=extern\b|(?:::)?(?:\w++(?:<[^;{}()]{0,200}>)?+::){0,8}(\w++)(?:<[^;{}()]{0,200}>)?+::~?\2[ \t]?\("
+    rb"|(?:::)?\w++(?:::\w++){0,8}+(?:<[^;{}()]{0,200}>)?+[*&]{0,3}+\s{1,80}+[*&]{0,3}+"
+    rb"[\w:~][^;{}()=,\"'#+|!?]{0,200}+\()"
+)
+"""`MYLIB_INLINE int f(`, `static MYLIB_API Klass::Klass(`: before what a function returns, or its name and `(`."""
+
+_ALONE = re.compile(
+    rb"\n[ \t]{0,80}+([A-Z0-9_]{0,60}(?:PRAGMA|PUSH|POP|DIAGNOSTIC)[A-Z0-9_]{0,60}"
+    + _ARGUMENTS
+    + rb"?+)(?=[ \t\r]{0,80}+\n)"
+)
+"""`MYLIB_WARNINGS_PUSH(4100)`, without a semicolon: taken for the start of what comes next."""
+
+
+_TYPED = re.compile(
+    rb"\((?<=[A-Z_][A-Z0-9_]{2}\()\s{0,80}"
+    rb"((?:(?:un)?signed|bool|char|int|float|double|long|short|void|auto|u?int(?:8|16|32|64)_t|s?size_t)\b"
+    rb"[ \t]{0,8}(?:\w{1,80}[ \t]{0,8}){0,2}\*{0,2})(?=[,)])"
+)
+"""`MYLIB_FLAG(int, depth, …)`: what is a type cannot be an argument, for the grammar; a name can."""
+
+
+def hidden_in_cpp(source: bytes) -> bytes:
+    """The source as by `hidden`, with those macros blanked as well that stand like attributes of functions and of
+    pointers, and with names for types that are handed to a macro.
+    """
+    spans = _macros(source)
+    for beginning, said in _SAID_OF_POINTERS:
+        if beginning in source:
+            spans += [match.span() for match in said.finditer(source)]
+    if any(end in source for end in (b"NONNULL", b"NULLABLE", b"LIFETIME")):
+        for match in _SAID_LOUDLY.finditer(source):
+            start, end = match.span()
+            before = source[max(0, start - _LONGEST) : start]
+            spans.append((start - len(before) + len(before.rstrip(_CAPITAL)), end))
+    for around in (_POINTED, _BEHIND, _AHEAD, _ALONE):
+        spans += [match.span(1) for match in around.finditer(source)]
+    typed = [match.span(1) for match in _TYPED.finditer(source)]
+    return _blanked(source, spans, typed)
+
+
 def hidden(source: bytes) -> bytes:
     """The source with macros blanked, byte for byte: those between `class` and a name, and those for a namespace."""
+    return _blanked(source, _macros(source))
+
+
+def _macros(source: bytes) -> list[tuple[int, int]]:
     spans = []
     if any(maybe.search(source) for maybe in _MAYBE):
         spans = [match.span(2) for match in _EXPORTED.finditer(source)]
     if b"NAMESPACE" in source:
         spans += [match.span(1) for match in _NAMESPACE.finditer(source)]
-    if not spans:
+    return spans
+
+
+def _blanked(source: bytes, spans: list[tuple[int, int]], named: Sequence[tuple[int, int]] = ()) -> bytes:
+    if not spans and not named:
         return source
     text = bytearray(source)
     for start, end in spans:
-        text[start:end] = _PRINTED.sub(b" ", text[start:end])
+        text[start:end] = (
+            b" " * (end - start) if source.find(b"\n", start, end) < 0 else _PRINTED.sub(b" ", text[start:end])
+        )
+    for start, end in named:
+        text[start:end] = b"x" * (end - start)
     return bytes(text)
+
+
+_CONDITION = re.compile(rb"(?m)^[ \t]{0,80}+#[ \t]{0,80}+(if|el|endif)(?:[^\n\\]|\\[^\n]|\\\r?\n)*+")
+_COMMENT = re.compile(rb"//[^\n]*|/\*.*?\*/", re.DOTALL)
+_BEFORE = 400
+"""Bytes before a conditional in which the end of a statement is looked for."""
+
+_TIMES = 20
+"""How many times as many bytes as a file has are looked at, for conditionals within conditionals."""
+
+_WHOLE = re.compile(rb"(?:[;{}>\"]|\b(?:public|private|protected)\s*:|^\s*#[^\n]*|\A)\s*\Z", re.MULTILINE)
+
+
+_STATEMENT = re.compile(
+    rb"(?<=\n)[ \t]{0,80}+([A-Z][A-Z0-9_]{2,80}+" + _ARGUMENTS + rb"?+)(?=[ \t\r]{0,80}+\n(?!\s{0,400}+[{:<.?+|&=,)-]))"
+)
+"""`MYLIB_ERRORS(Base, Error)`, alone on its line without a semicolon: taken for the type of what comes next."""
+
+
+def mended(source: bytes, _is_read: Callable[[bytes], bool]) -> bytes:
+    """The source without macros that stand like statements but have no semicolon, and with one branch left of each
+    conditional that stands within a statement, or is no whole one.
+
+    `: a_(a),` / `#if DEBUG` / `b_(b),` / `#endif`, or two heads of a function with one body: a grammar, which knows
+    conditionals between statements only, loses all that follows.
+    """
+    left = _TIMES * len(source)
+    spans: list[tuple[int, int]] = []
+    open_ones: list[list[tuple[int, int]]] = []
+    for match in _CONDITION.finditer(source):
+        if match[1] == b"if":
+            open_ones.append([match.span()])
+        elif open_ones:
+            open_ones[-1].append(match.span())
+            if match[1] == b"endif":
+                directives = open_ones.pop()
+                left -= _BEFORE + match.end() - directives[0][0]
+                if left < 0:
+                    break
+                if _is_partial(source, directives):
+                    spans.append(directives[0])
+                    spans.append((directives[1][0], directives[-1][1]))
+    return _blanked(source, [*spans, *(match.span(1) for match in _STATEMENT.finditer(source))])
+
+
+def _is_partial(source: bytes, directives: list[tuple[int, int]]) -> bool:
+    start = directives[0][0]
+    before = _COMMENT.sub(b" ", source[max(0, start - _BEFORE) : start])
+    if not _WHOLE.search(before):
+        return True
+    branches = [source[low:high] for (_, low), (high, _) in pairwise(directives)]
+    return any(each.count(b"{") != each.count(b"}") or each.count(b"(") != each.count(b")") for each in branches)

@@ -23,7 +23,7 @@ _VALUES = frozenset(
         *("parenthesized_expression", "as_expression", "satisfies_expression"),
     }
 )
-"""Nodes that may be, or have in their brackets, a definition's value."""
+"""What may be, or have in its brackets, a definition's value."""
 
 _METHODS = _VALUES - {"generator_function", "class", "object"}
 _WRAPPED = _VALUES - {"object"} | {"call_expression"}
@@ -31,6 +31,11 @@ _FUNCTIONS = frozenset({"arrow_function", "function_expression"})
 _NAMES = frozenset({"identifier", "member_expression"})
 _STRINGS = frozenset({"string", "template_string"})
 _DECLARATIONS = frozenset({"lexical_declaration", "variable_declaration"})
+_OVERLOADED = frozenset({"function_signature", "function_declaration", "method_signature", "method_definition"})
+_MAX_GAP = 400
+_MAX_BETWEEN = 16
+"""Bytes of white space, and comments and semicolons, between an overload and what it stands above."""
+
 _FACTORY = re.compile(rb"(?:React\.)?(?:memo|forwardRef|useCallback|lazy|observer|debounce|throttle)\b")
 
 
@@ -42,6 +47,8 @@ def refine(grammar: Grammar, source: bytes, captures: Captures) -> None:
     refiner.assignments(captures.pop("assignment", []))
     refiner.exports(captures.pop("export", []))
     refiner.properties(captures.pop("property", []))
+    refiner.expressions(captures.pop("expression", []))
+    refiner.signatures(captures.pop("signature", []))
     if b"require" in source:
         refiner.required(captures.get("call", []))
     refiner.made(captures.pop("made", []))
@@ -69,7 +76,7 @@ class _Refiner:
         self._source = source
         self._captures = captures
         self._fields = fields
-        self._name, self._value = fields["name"], fields["value"]
+        self._name, self._value, self._body = fields["name"], fields["value"], fields["body"]
         self._function, self._arguments, self._object = fields["function"], fields["arguments"], fields["object"]
 
     def _add(self, label: str, node: Node) -> None:
@@ -143,18 +150,27 @@ class _Refiner:
                     self._add("name", key)
 
     def assignments(self, nodes: list[Node]) -> None:
-        """`exports.f = function …`, `Klass.prototype.f = () => …`."""
+        """`exports.f = function …`, `Klass.prototype.f = () => …`, `resolve = () => …`."""
         left_id, right_id, property_id = self._fields["left"], self._fields["right"], self._fields["property"]
         for node in nodes:
             right = node.child_by_field_id(right_id)
             left = node.child_by_field_id(left_id)
             if right is None or left is None or right.type not in _VALUES:
                 continue
+            if left.type == "identifier":
+                if right.type in _FUNCTIONS and right.child_by_field_id(self._name) is None:
+                    self._add("valued", node)
+                    self._add("name", left)
+                continue
             of, name = left.child_by_field_id(self._object), left.child_by_field_id(property_id)
             if of is not None and name is not None:
-                self._add("valued.outer", node)
-                self._add("qualifier", of)
-                self._add("name", name)
+                self._add("valued.assigned", node)
+                own = right.child_by_field_id(self._name)
+                if own is not None and self._source[left.start_byte : left.end_byte] == b"module.exports":
+                    self._add("name", own)
+                else:
+                    self._add("qualifier", of)
+                    self._add("name", name)
                 parent = node.parent
                 if right.type == "object" or parent is None:
                     continue
@@ -194,6 +210,47 @@ class _Refiner:
             if value is not None and value.type in _METHODS:
                 self._add("valued.field", node)
                 self._add("fields", node)
+
+    def expressions(self, nodes: list[Node]) -> None:
+        """`define(request, function ip() {})`, `observer(class Panel {})`: named, though nothing is called so."""
+        for node in nodes:
+            name = node.child_by_field_id(self._name)
+            if name is not None:
+                self._add("class.named" if node.type == "class" else "function.named", node)
+                self._add("name", name)
+                if (body := node.child_by_field_id(self._body)) is not None:
+                    self._add("body", body)
+
+    def signatures(self, nodes: list[Node]) -> None:
+        """`function f(a: A): B;`, `find(id: Id): Row;`: an overload belongs to what it stands above, if named alike."""
+        declaration_id = self._fields["declaration"]
+        for node in nodes:
+            written, parent = node, node.parent
+            is_member = node.type == "method_signature"
+            if parent is None or (is_member and parent.type != "class_body"):
+                continue
+            if parent.type in ("export_statement", "ambient_declaration"):
+                written = parent
+            below = written.next_sibling
+            for _ in range(_MAX_BETWEEN):  # a node's next sibling is looked up among all of them
+                if below is None or below.type not in (";", "comment"):
+                    break
+                below = below.next_sibling
+            if below is not None and below.type == "export_statement":
+                below = below.child_by_field_id(declaration_id)
+            if below is not None and below.type in _OVERLOADED and self._is_right_above(written):
+                name, other = node.child_by_field_id(self._name), below.child_by_field_id(self._name)
+                if name is not None and other is not None and name.text == other.text:
+                    self._add("attribute", written)
+                    continue
+            self._add("method.member" if is_member else "function", node)
+            self._add("fields", node)
+
+    def _is_right_above(self, node: Node) -> bool:
+        """Whether there is no blank line behind a node, and so what is below can begin where it does."""
+        at = node.end_byte
+        following = self._source[at : at + _MAX_GAP]
+        return following[: len(following) - len(following.lstrip(b" \t\r\n;"))].count(b"\n") < 2
 
     def made(self, nodes: list[Node]) -> None:
         """`new Klass()`."""

@@ -7,6 +7,7 @@
 (class_declaration) @class @fields
 (method_definition) @method.member @fields
 
+[(function_expression) (generator_function) (class)] @expression
 (variable_declarator) @declarator
 (pair) @pair
 (assignment_expression) @assignment

@@ -29,6 +29,19 @@ _GO = re.compile(r"""(?:([\w.]+)\s*)?(["`])([^"`\n]+)\2""")
 _JAVA = re.compile(r"import\s+(?:static\s+)?([\w.\s]+?)\s*(\.\s*\*)?\s*;?\s*$")
 _INCLUDE = re.compile(r"""#\s*(?:include(?:_next)?|import)\s*[<"]([^>"\n]+)""")
 _RUBY = re.compile(r"""(require_relative|require|load)\b[\s(]*(['"])(.*?)\2""")
+_CSHARP = re.compile(r"using\s+(static\s+)?(?:unsafe\s+)?(?:(\w+)\s*=\s*)?(?:global\s*::\s*)?(\w[\w.\s]*)")
+_PHP_USE = re.compile(r"use\s+(?:(?:function|const)\s+)?(.*?);?\s*$", re.S | re.I)
+_PHP_GROUP = re.compile(r"(.*?)\{(.*?)\}?\s*", re.S)
+_PHP_KIND = re.compile(r"^(?:function|const)\s+", re.I)
+_PHP_AS = re.compile(r"\s+as\s+", re.I)
+_QUOTED = re.compile(r"""(['"])([^'"\n]+)\1""")
+_KOTLIN = re.compile(r"import\s+([\w.`]+?)(\.\*)?\s*(?:\bas\s+(\w+)\s*)?;?\s*$")
+_SWIFT = re.compile(r"import\s+(?:(?:class|struct|enum|protocol|typealias|func|let|var|actor)\s+)?([\w.]+)")
+_SCALA_BRACES = re.compile(r"([\w.`$]+)\s*\.\s*\{([^{}]*)\}?")
+_SCALA_ALIAS = re.compile(r"\s*(?:=>|\bas\b)\s*")
+_SHELL = re.compile(r"(?:source|\.)\s+(.+?)\s*$", re.S)
+_SHELL_VARIABLE = re.compile(r".*[$)`}]\w*(?=/)", re.S)
+"""What a sourced path begins with that only a running shell knows: `$HOME`, `${DIR}`, `$(dirname "$0")`."""
 _RUST_USE = re.compile(r"\buse\s+(.*?);?\s*$", re.S)
 _RUST_CRATE = re.compile(r"\bextern\s+crate\s+(\w+)(?:\s+as\s+(\w+))?")
 _RUST_TOKEN = re.compile(r"[{},]|[^{},]+")
@@ -136,6 +149,103 @@ def ruby(text: str) -> list[Import]:
         return []
     relative = match[1] == "require_relative" and not match[3].startswith((".", "/"))
     return [Import("./" + match[3] if relative else match[3])]
+
+
+def csharp(text: str) -> list[Import]:
+    """Read a `using`: of all that a namespace or a class has the name is `*`; of an alias, what it stands for."""
+    match = _CSHARP.search(text)
+    if match is None:
+        return []
+    path = "".join(match[3].split())
+    if not match[2]:
+        return [Import(path, "*")]
+    module, _, name = path.rpartition(".")
+    return [Import(module, name, match[2]) if module else Import(path, alias=match[2])]
+
+
+def php(text: str) -> list[Import]:
+    """Read a `use`, its group expanded, modules with `.` between segments; or the file of a `require` or `include`."""
+    use = _PHP_USE.match(text)
+    if use is None:
+        path = _QUOTED.search(text)
+        return [Import(_file_module(path[2]))] if path else []
+    group = _PHP_GROUP.fullmatch(use[1])
+    prefix, items = (group[1], group[2]) if group else ("", use[1])
+    found = []
+    for item in items.split(","):
+        path_of, *alias = _PHP_AS.split(_PHP_KIND.sub("", item.strip()), maxsplit=1)
+        module, _, name = (prefix + path_of).strip().strip("\\").replace("\\", ".").rpartition(".")
+        if name:
+            found.append(Import(module, name, *map(str.strip, alias)) if module else Import(name))
+    return found
+
+
+def kotlin(text: str) -> list[Import]:
+    """Read an import; a wildcard has the name `*`."""
+    match = _KOTLIN.search(text)
+    if match is None:
+        return []
+    path = match[1].replace("`", "")
+    if match[2]:
+        return [Import(path, "*")]
+    module, _, name = path.rpartition(".")
+    return [Import(module, name, match[3] or "") if module else Import(path, alias=match[3] or "")]
+
+
+def swift(text: str) -> list[Import]:
+    """Read an import of a module, or of one thing in it (`import class UIKit.UIView`)."""
+    match = _SWIFT.search(text)
+    if match is None:
+        return []
+    module, _, name = match[1].rpartition(".")
+    return [Import(module, name) if module else Import(name)]
+
+
+def scala(text: str) -> list[Import]:
+    """Read an import, its selectors expanded; a wildcard, `_` or `*` or of givens, has the name `*`."""
+    text = " ".join(text.removeprefix("import").split())
+    found = [entry for path, items in _SCALA_BRACES.findall(text) for entry in _scala_selected(path, items)]
+    for path in _SCALA_BRACES.sub("", text).split(","):
+        module, _, selector = path.strip().rpartition(".")
+        if selector:
+            found.extend(_scala_selected(module, selector))
+    return found
+
+
+def lua(text: str) -> list[Import]:
+    """Read a `require`."""
+    match = _QUOTED.search(text)
+    return [Import(match[2])] if match else []
+
+
+def shell(text: str) -> list[Import]:
+    """Read a `source` or `.`; of a path that begins with a variable, what comes after."""
+    match = _SHELL.match(text)
+    if match is None:
+        return []
+    path = match[1].replace('"', "").replace("'", "")
+    known = _SHELL_VARIABLE.sub("", path)
+    if "$" in known or " " in known or not known.strip("/"):
+        return []
+    return [Import(_file_module(known))]
+
+
+def _file_module(path: str) -> str:
+    """The module of a file's path as written; one name alone is without its suffix, whose dot would be a folder's."""
+    path = path if path.startswith("./") else path.lstrip("/")
+    return path if "/" in path else path.partition(".")[0] or path
+
+
+def _scala_selected(module: str, selectors: str) -> list[Import]:
+    found = []
+    for item in selectors.split(","):
+        name, *alias = _SCALA_ALIAS.split(item.strip(), maxsplit=1)
+        name = name.replace("`", "")
+        if not name or alias == ["_"]:  # left out of a wildcard
+            continue
+        name = "*" if name in ("_", "*") or name.partition(" ")[0] == "given" else name
+        found.append(Import(module, name, *alias) if module else Import(name, alias=alias[0] if alias else ""))
+    return found
 
 
 def _aliased(item: str) -> tuple[str, str]:

@@ -44,6 +44,13 @@ class Language(Struct, frozen=True):
     """Segments to drop from a qualifier: the segments matched say nothing about where a name belongs."""
     hidden: Callable[[bytes], bytes] | None = None
     """Makes of a source what its grammar gets to see, byte for byte as long."""
+    mended: Callable[[bytes, Callable[[bytes], bool]], bytes] | None = None
+    """Makes of what its grammar saw, and found wrong, what it may read better, byte for byte as long. The second
+    argument tells whether the grammar reads some source without an error.
+    """
+    watched: bool = False
+    """Whether the time of even a small source is watched: of some that no one writes its grammar makes a great deal of
+    memory, and the longer the more."""
     refine: Callable[[Grammar, bytes, Captures], None] | None = None
     """Makes of captures of a source, in place, what its query leaves to be looked up in them."""
     really: tuple[Callable[[bytes], bool], str] | None = None

@@ -3,7 +3,7 @@
 
 (abstract_class_declaration) @class @fields
 (abstract_method_signature) @method.member @fields
-(ambient_declaration (function_signature) @function @fields)
+[(function_signature) (method_signature)] @signature
 (interface_declaration) @interface @fields
 (type_alias_declaration) @type @fields
 (enum_declaration) @enum @fields

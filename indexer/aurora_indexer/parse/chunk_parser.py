@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from hashlib import blake2b
 from itertools import groupby
@@ -13,7 +14,7 @@ from aurora_indexer import TooSlow, languages
 from aurora_indexer.languages import Language, UnsupportedLanguage
 from aurora_indexer.parse.code_chunk import Chunker, blanked
 from aurora_indexer.parse.definitions import outline
-from aurora_indexer.parse.leading_comments import Captures, Span
+from aurora_indexer.parse.leading_comments import Captures, Span, unseen
 from aurora_indexer.parse.references import uses_of
 from aurora_memory.chunk_text import with_own_tokens
 from aurora_memory.chunks import CodeChunk, Import, ParsedFile
@@ -24,6 +25,10 @@ PARSE_SECONDS = 20.0
 _READ = 1 << 11
 _SMALL = 1 << 15
 """Bytes of source that no grammar takes long for; reading through a callback costs a tenth more."""
+
+_PATIENCE = 1.0
+_SLOWEST = 60_000
+"""Seconds for any source, and bytes a second beyond them, that a watched grammar has: it does twenty times as many."""
 
 _BOM = b"\xef\xbb\xbf"
 _FIRST_LINE = 256
@@ -54,13 +59,15 @@ def parse_file(path: str, source: bytes, seconds: float = PARSE_SECONDS) -> Pars
     compiled = languages.compiled(language.name)
     deadline = time.monotonic() + seconds
     seen = language.hidden(source) if language.hidden else source
-    root = _tree(compiled.grammar, seen, path, deadline).root_node
+    root = _tree(compiled.grammar, seen, path, deadline, watched=language.watched).root_node
+    if root.has_error and language.mended:
+        root = _mended(language, compiled.grammar, seen, root, path, deadline)
     hopeless = root.has_error and _is_hopeless(root)
     captures = {} if hopeless else _cursor(compiled.query).captures(root)
     if language.refine:
         language.refine(compiled.grammar, source, captures)
     bare = blanked(source, _spans(captures, "comment"))
-    found = outline(language, source, bare, captures)
+    found = outline(language, source, bare, captures, unseen(source, seen))
     uses, module_uses = uses_of(source, captures, found, language.name, bare)
     chunker = Chunker(path, language, source, bare)
     chunks: list[CodeChunk] = []
@@ -84,14 +91,17 @@ def parse_file(path: str, source: bytes, seconds: float = PARSE_SECONDS) -> Pars
     )
 
 
-def _tree(grammar: Grammar, source: bytes, path: str, deadline: float) -> Tree:
+def _tree(grammar: Grammar, source: bytes, path: str, deadline: float, *, watched: bool) -> Tree:
     """Parse, but not for ever: on some input (random bytes as C++, say) a grammar takes minutes."""
-    if len(source) <= _SMALL:
+    if len(source) <= _SMALL and not watched:
         return Parser(grammar).parse(source)
+    # Of the processor's time, which a busy machine does not shorten.
+    worked = time.thread_time() + _PATIENCE + len(source) / _SLOWEST if watched else math.inf
     # Bytes, not a memoryview: text predicates of queries read the source through this too, and crash on any other type.
     try:
         return Parser(grammar).parse(
-            lambda offset, _: source[offset : offset + _READ], progress_callback=lambda *_: time.monotonic() > deadline
+            lambda offset, _: source[offset : offset + _READ],
+            progress_callback=lambda *_: time.monotonic() > deadline or time.thread_time() > worked,
         )
     except ValueError as error:
         raise TooSlow(f"{path}: its grammar takes too long; name it in .auroraignore to leave it out") from error
@@ -115,6 +125,39 @@ def _is_hopeless(root: Node) -> bool:
                 return True
         todo.extend(child for child in children if child.has_error)
     return False
+
+
+def _mended(language: Language, grammar: Grammar, seen: bytes, root: Node, path: str, deadline: float) -> Node:
+    """The root of the source as its language mends it, where that leaves less unread than `root`."""
+
+    def root_of(some: bytes) -> Node | None:
+        try:
+            return _tree(grammar, some, path, deadline, watched=True).root_node
+        except TooSlow:
+            return None
+
+    def is_read(some: bytes) -> bool:
+        read = root_of(some)
+        return read is not None and not read.has_error
+
+    mended = language.mended(seen, is_read) if language.mended else seen
+    again = root_of(mended) if mended != seen else None
+    return again if again is not None and _unread(again) < _unread(root) else root
+
+
+def _unread(root: Node) -> int:
+    """Bytes of a tree that are in a syntax error, and one for each node that is missing."""
+    unread = 0
+    todo = [root]
+    while todo:
+        node = todo.pop()
+        if node.is_error:
+            unread += node.end_byte - node.start_byte
+        elif node.is_missing:
+            unread += 1
+        elif node.has_error:
+            todo.extend(node.children)
+    return unread
 
 
 def _readable(source: bytes) -> bytes:

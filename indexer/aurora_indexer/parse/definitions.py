@@ -7,6 +7,7 @@ name, body and docstring the definition around it. Nothing here walks the tree o
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from msgspec import Struct, field
 from tree_sitter import Node
@@ -33,7 +34,7 @@ LABELS: dict[str, dict[str, str]] = {
     "valued": {"function": "function", "class": "class", "members": "scope"},
     "valued.default": {"function": "function", "class": "class"},
     "valued.member": {"function": "method.member", "members": "scope.member"},
-    "valued.outer": {"function": "function.outer", "class": "class.outer"},
+    "valued.assigned": {"function": "function", "class": "class"},
     "valued.field": {"function": "method"},
 }
 
@@ -61,7 +62,7 @@ _FUNCTIONS = frozenset({"function", "method", "macro"})
     _UNNAMED, _WRAPPER, _BODY, _DEFINITION, _SCOPE, _MEMBERS, _NAME, _QUALIFIER, _FIELDS, _DOC
 ) = range(10)  # fmt: skip
 
-_RANKS = {f"{kind}{condition}": _DEFINITION for kind in _KINDS for condition in ("", ".outer", ".member")} | {
+_RANKS = {f"{kind}{condition}": _DEFINITION for kind in _KINDS for condition in ("", ".outer", ".member", ".named")} | {
     "scope": _SCOPE,
     "scope.member": _SCOPE,
     "members": _MEMBERS,
@@ -73,6 +74,8 @@ _RANKS = {f"{kind}{condition}": _DEFINITION for kind in _KINDS for condition in 
     "doc": _DOC,
 }
 """Labels of captures in the outline; of two of the same span and rank the label that is first here counts."""
+
+_NAMED = frozenset(label for label in _RANKS if label.endswith(".named"))
 
 _BEFORE_WRAPPED = re.compile(rb"[\s\w*]{0,100}")
 _AFTER_WRAPPED = re.compile(rb"[\s\w;*,]{0,200}")
@@ -144,21 +147,23 @@ class SourceOutline(Struct, eq=False):
     docs: Docs
 
 
-def outline(language: Language, source: bytes, bare: bytes, captures: Captures) -> SourceOutline:
+def outline(
+    language: Language, source: bytes, bare: bytes, captures: Captures, blanks: Sequence[Span] = ()
+) -> SourceOutline:
     """Find the definitions of a file.
 
-    `bare` is the source with its comments blanked, byte for byte.
+    `bare` is the source with its comments blanked, byte for byte; `blanks` is what its grammar did not get to see.
     """
-    events, brackets = _events(captures)
-    regions, file_doc = _sweep(events, bare)
+    events, brackets, values = _events(captures)
+    regions, file_doc = _sweep(events, bare, values)
     definitions = _named(language, source, regions, brackets)
-    leads = Leads(source, bare, captures)
+    leads = Leads(source, bare, captures, blanks)
     _attach(definitions, leads)
     scopes = [(r.start, r.end, r.path) for r in regions if r.kind == "scope" and r.path]
     return SourceOutline(definitions, scopes, _file_docs(captures, leads, file_doc))
 
 
-def _sweep(events: list[_Event], bare: bytes) -> tuple[list[_Region], Span | None]:
+def _sweep(events: list[_Event], bare: bytes, values: set[Span]) -> tuple[list[_Region], Span | None]:
     regions: list[_Region] = []
     top: _Region | None = None
     wrappers: list[Span] = []
@@ -202,6 +207,8 @@ def _sweep(events: list[_Event], bare: bytes) -> tuple[list[_Region], Span | Non
                 condition == "outer" and top is not None and top.in_function
             ):
                 kind = ""
+            if condition == "named" and top is not None and top.kind and (start, end) in values:
+                continue
             depth = top.depth + 1 if top is not None else 0
             if depth >= MAX_NESTING:
                 kind = ""
@@ -225,10 +232,13 @@ def _wrapped(wrappers: list[Span], start: int, end: int, bare: bytes) -> Span | 
     return None
 
 
-def _events(captures: Captures) -> tuple[list[_Event], dict[Span, Span]]:
-    """Marks that open, name and end definitions, in order; and the brackets around values, by what they define."""
+def _events(captures: Captures) -> tuple[list[_Event], dict[Span, Span], set[Span]]:
+    """Marks that open, name and end definitions, in order; the brackets around values, by what they define; and the
+    spans of values.
+    """
     events: list[_Event] = []
     brackets: dict[Span, Span] = {}
+    values: set[Span] = set()
 
     def add(label: str, rank: int, node: Node, end: int) -> None:
         events.append((node.start_byte, -end, rank, len(events), node, label))
@@ -248,10 +258,13 @@ def _events(captures: Captures) -> tuple[list[_Event], dict[Span, Span]]:
                 add("members", _MEMBERS, value, value.end_byte)
             elif is_a:
                 add("fields", _FIELDS, value, value.end_byte)
+                values.add(value.byte_range)
             if value.start_byte > written.start_byte:
                 brackets[node.byte_range] = (written.start_byte, value.start_byte)
+    if captures.keys() & _NAMED:
+        values.update(node.byte_range for node in captures.get("fields", ()))
     events.sort()
-    return events, brackets
+    return events, brackets, values
 
 
 def _named(language: Language, source: bytes, regions: list[_Region], brackets: dict[Span, Span]) -> list[Definition]:

@@ -4,7 +4,9 @@ attributes where they are siblings.
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
+from collections.abc import Sequence
 
 from tree_sitter import Node
 
@@ -14,15 +16,38 @@ Span = tuple[int, int]
 _MAX_GAP = 400
 """Bytes of white space that a comment is looked for across, and of a line before it."""
 
+_BLANK = 0x20
+_RUN = re.compile(rb"\x01+")
+
+_BETWEEN = b" \t\r\n;"
+"""What may stand between: an overload of a method ends at a semicolon that is not its own."""
+
+
+def unseen(source: bytes, seen: bytes) -> list[Span]:
+    """Spans of a source that are blank in what its grammar sees; both are of one length, and have the same lines."""
+    if seen is source:
+        return []
+    spans: list[Span] = []
+    offset = 0
+    for line, left in zip(source.split(b"\n"), seen.split(b"\n"), strict=True):
+        if line != left:
+            gone = bytes(after == _BLANK != before for before, after in zip(line, left, strict=True))
+            spans += [(offset + run.start(), offset + run.end()) for run in _RUN.finditer(gone)]
+        offset += len(line) + 1
+    return spans
+
 
 class Leads:
-    """Comments and attributes, to be found from what is below them. `bare` is the source with comments blanked."""
+    """Comments and attributes, to be found from what is below them. `bare` is the source with comments blanked.
 
-    def __init__(self, source: bytes, bare: bytes, captures: Captures) -> None:
+    What a grammar does not get to see, macros and annotations, stands like an attribute.
+    """
+
+    def __init__(self, source: bytes, bare: bytes, captures: Captures, blanks: Sequence[Span] = ()) -> None:
         self._source = source
         self._bare = bare
         comments = [node.byte_range for node in captures.get("comment", ())]
-        attributes = [node.byte_range for node in captures.get("attribute", ())]
+        attributes = [*blanks, *(node.byte_range for node in captures.get("attribute", ()))]
         self._leads = sorted([(s, e, True) for s, e in comments] + [(s, e, False) for s, e in attributes])
         self._starts = [lead[0] for lead in self._leads]
         self._attribute_ends = dict(attributes)
@@ -47,7 +72,7 @@ class Leads:
             while lead_end > lead_start and source[lead_end - 1] in b"\r\n":
                 lead_end -= 1
             gap = source[lead_end:start]
-            if gap.count(b"\n") > 1 or gap.strip():
+            if gap.count(b"\n") > 1 or gap.strip(_BETWEEN):
                 break
             if is_comment:
                 lead_column = self._column(lead_start)

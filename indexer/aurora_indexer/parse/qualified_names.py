@@ -11,7 +11,7 @@ MAX_SEGMENT = 200
 
 _GENERICS = re.compile(r"<[^<>]*>")
 _OPERATOR = re.compile(r"(?:(.*)::)?(operator\b.*)")
-_CONVERSION = re.compile(r"(?<=\w)(?<!operator)\s*\(\).*$")
+_CONVERSION = re.compile(r"(?<=[\w>*&])(?<!operator)\s*\(\).*$")
 _MACRO = re.compile(rb"[A-Z][A-Z0-9_]{2,}")
 _ARGUMENT = re.compile(r"[A-Za-z_]\w*")
 

@@ -24,8 +24,9 @@ MAX_WRITTEN = 120
 _MAX_REMEMBERED = 50_000
 
 _GENERICS = re.compile(r"<[^<>]*>|\[[^\[\]]*\]$")
-_ARROWS = re.compile(r"\s*(?:::|->|\?\.|!\.|&\.|\.)\s*")
-_PLAIN = re.compile(r"((?:[\w$@#]++\.)*)([\w$#]++[?!]?)")
+_ARROWS = re.compile(r"\s*(?:::|->|\?\.|!\.|&\.|\.|:)\s*")
+_PLAIN = re.compile(r"((?:[\w$@#-]++\.)*)([\w$#-]++[?!]?)")
+"""A name with what it is in; in a shell's names `-` stands like a letter."""
 _MADE = re.compile(r"(?:new )?((?:[\w$@#]++\.)*[\w$#]++)\([^()]*\)\.")
 _LAST_BACKWARDS = re.compile(r"\n?([?!]?[\w$#]+)")
 

@@ -19,6 +19,18 @@ _QUOTES = re.compile(r"[a-zA-Z]{0,2}(\"\"\"|'''|\"|')")
 _ADJACENT = re.compile(r"(\"\"\"|'''|\"|')\s+[a-zA-Z]{0,2}(?:\"\"\"|'''|\"|')")
 _MARKER = re.compile(r"(?:/\*[*!]?|//[/!]?|\*(?!/)|#+!?|=begin|=end)\s?")
 _CLOSER = re.compile(r"\s*\*+/\s*$")
+_DASHES = re.compile(r"--+(?:\[=*\[)?-*\s?")
+_DASHES_CLOSER = re.compile(r"\s*(?:--)?\]=*\]\s*$")
+"""Lua's markers; elsewhere dashes begin an item of a list."""
+
+_XML = ("<summary", "<inheritdoc", "<remarks", "<param", "<returns", "<typeparam", "<exception")
+_TAG = re.compile(
+    r"</?(?:summary|remarks|para|param|typeparam|returns|value|exception|example|see|seealso|c|code|inheritdoc|paramref"
+    r"|typeparamref|list|listheader|item|term|description)\b[^<>]{0,300}>"
+)
+_REFERENCE = re.compile(r"<(?:see|seealso|paramref|typeparamref)\s+\w+=\"(?:\w:)?([^\"<>]{1,300})\"\s*/>")
+"""C#'s documentation is XML: what is referred to is kept, tags are not."""
+
 _DIRECTIVE = re.compile(
     r"(?:go:|nolint|eslint|tslint|@ts-|prettier-|rubocop:|clang-|noqa|type: ignore|pylint:|NOSONAR)"
 )
@@ -55,16 +67,21 @@ def docstring_of_comments(comments: list[bytes]) -> str:
     lines: list[str] = []
     size = 0
     for comment in comments:
+        marker, closer = (_DASHES, _DASHES_CLOSER) if comment.startswith(b"--") else (_MARKER, _CLOSER)
         for line in comment[:_RAW].decode("utf-8", "replace").rstrip().split("\n"):
-            line = _CLOSER.sub("", line.strip())
-            if match := _MARKER.match(line):
+            line = closer.sub("", line.strip())
+            if match := marker.match(line):
                 line = line[match.end() :]
             if not _RULE.fullmatch(line) and not _DIRECTIVE.match(line):
                 lines.append(line.rstrip())
                 size += len(line)
         if size > _RAW:
             break
-    return _shortened("\n".join(lines).strip())
+    text = "\n".join(lines).strip()
+    if text.startswith(_XML):
+        text = _TAG.sub("", _REFERENCE.sub(r"\1", text))
+        text = "\n".join(line.strip() for line in text.split("\n") if line.strip())
+    return _shortened(text)
 
 
 def _dedented(text: str) -> str:

@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from aurora_memory.recall.places import QueryPlace, places_in
 from aurora_memory.recall.question_kind import ISSUE_WORDS, QuestionKind, kind_of
+from aurora_memory.recall.report_text import report_text
 from aurora_memory.stopwords import ERRANDS, QUESTION_WORDS, without_stop_words
 from aurora_memory.tokens import stem_word, terms, words_in
 
@@ -83,13 +84,16 @@ def parse_question(query: str) -> Question:
 
     Called once, where a query comes in; below, a question goes on as a `Question`.
     """
+    asked = query
+    if len(query.split()) >= ISSUE_WORDS:
+        query = report_text(query)
     telling = without_stop_words(words_in(query), QUESTION_WORDS)
     counts = Counter(term for word in telling for term in stem_word(word))
     if not counts:
         counts = Counter(terms(query))
     said = tuple(counts)[:MAX_TERMS]
     words = query.split()
-    weights = _weights(query, counts, said) if len(words) >= ISSUE_WORDS else dict.fromkeys(said, 1.0)
+    weights = _weights(query, counts, said) if len(asked.split()) >= ISSUE_WORDS else dict.fromkeys(said, 1.0)
     errands = {term for word in telling if word.lower() in ERRANDS for term in stem_word(word)}
     if len(errands) < len(weights):
         weights.update(dict.fromkeys(errands & weights.keys(), ERRAND))
@@ -106,13 +110,13 @@ def parse_question(query: str) -> Question:
         word for word in spelled if (len(rest) == 1 and word in rest) or word in quoted or _LOOKS_LIKE_CODE.search(word)
     ]
     by_name = bool(names or certain) and all(word in names for word in rest)
-    kind = kind_of(query, by_name, by_name and bool(certain) and not names)
+    kind = kind_of(asked, by_name, by_name and bool(certain) and not names)
     about_tests = _wants_tests(kind, counts, words)
     if kind in {"change", "error", "issue"} and not about_tests:
         weights.update({term: ERRAND * weights[term] for term in ("test", "spec") if term in weights})
     names += [place.name for place in certain if place.name is not None]
     return Question(
-        text=query,
+        text=asked,
         terms=said,
         weights=weights,
         identifiers=tuple(dict.fromkeys(name.replace("::", ".").replace("#", ".") for name in names))[:MAX_NAMES],

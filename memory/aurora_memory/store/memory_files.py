@@ -18,7 +18,8 @@ class MemoryFile(Struct, frozen=True):
     """A memory file by what it says of itself. `git_root` is the first commit of its repository, "" where unknown.
 
     `learned` counts accesses, reasoning chunks and events of deliverables: with 0 there is nothing in it that indexing
-    would not give. `left`: the folder it belongs to was not there any more when the file was looked at.
+    would not give. `left`: the folder it belongs to was not there any more when the file was looked at. `common` is the
+    git directory that its folder shared with other work trees, "" where unknown.
     """
 
     path: Path
@@ -26,6 +27,7 @@ class MemoryFile(Struct, frozen=True):
     git_root: str
     learned: int
     left: bool
+    common: str = ""
 
 
 def memory_files(folder: Path) -> list[MemoryFile]:
@@ -47,7 +49,7 @@ def memory_file(path: Path) -> MemoryFile | None:
             db.execute("PRAGMA query_only = 1")
             if db.execute("PRAGMA application_id").fetchone()[0] != APPLICATION_ID:
                 return None
-            facts = dict(db.execute("SELECT key, value FROM facts WHERE key IN ('root', 'git_root')"))
+            facts = dict(db.execute("SELECT key, value FROM facts WHERE key IN ('root', 'git_root', 'git_common')"))
             sql = "SELECT (SELECT count(*) FROM accesses) + (SELECT count(*) FROM documents)"
             learned = int(db.execute(sql).fetchone()[0]) + _events(db)
     except (sqlite3.Error, OSError):
@@ -55,7 +57,7 @@ def memory_file(path: Path) -> MemoryFile | None:
     if "root" not in facts:
         return None
     root = Path(facts["root"])
-    return MemoryFile(path, root, facts.get("git_root", ""), learned, not root.is_dir())
+    return MemoryFile(path, root, facts.get("git_root", ""), learned, not root.is_dir(), facts.get("git_common", ""))
 
 
 def _events(db: sqlite3.Connection) -> int:

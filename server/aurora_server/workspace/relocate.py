@@ -95,20 +95,24 @@ class Adoption:
 
         Nobody else may have it open. Returns what was new, and the file's new place if it has one.
         """
-        passing = self._store.path.with_name(f".{self._store.path.name}.{os.getpid()}.adopting")
-        try:
-            older = await Store.open(chosen.path)
-            try:
-                await older.export_learned(passing, chosen.root.name or str(chosen.root))
-            finally:
-                await older.close()
-            done = await self._store.import_learned(passing)
-        finally:
-            await asyncio.to_thread(passing.unlink, missing_ok=True)
+        done = await self.merge(chosen)
         self._offer = None
         kept_as = await asyncio.to_thread(_put_away, chosen)
         logger.info("memory adopted", extra={"root": str(self._root), "from": str(chosen.root)})
         return done, kept_as
+
+    async def merge(self, other: MemoryFile) -> Imported:
+        """Take in what was learned in another memory file, which stays as it is; nobody else may have it open."""
+        passing = self._store.path.with_name(f".{self._store.path.name}.{os.getpid()}.adopting")
+        try:
+            older = await Store.open(other.path)
+            try:
+                await older.export_learned(passing, other.root.name or str(other.root))
+            finally:
+                await older.close()
+            return await self._store.import_learned(passing)
+        finally:
+            await asyncio.to_thread(passing.unlink, missing_ok=True)
 
     async def _named(self, named: Path) -> MemoryFile:
         found = await asyncio.to_thread(memory_file, named) if await asyncio.to_thread(named.is_file) else None

@@ -52,6 +52,7 @@ from aurora_server.workspace.repair import mend
 from aurora_server.workspace.soar import Configured, Soar
 from aurora_server.workspace.soar_memory import SoarMemory
 from aurora_server.workspace.telemetry import TelemetryFollower
+from aurora_server.workspace.work_trees import start_from_sibling, take_over_removed
 
 if TYPE_CHECKING:
     from aurora_deliverables.telemetry.sender import Sender
@@ -127,12 +128,21 @@ class Workspace:
         configured: Configured = (
             partial(source.soar_for, root) if source else lambda *, trusted, flags=None: (settings.soar, [])
         )
-        store = await Store.open(database_path(root, settings), weighing_of(settings), policy_of(settings))
+        path = database_path(root, settings)
+        sibling = await asyncio.to_thread(start_from_sibling, root, path)
+        store = await Store.open(path, weighing_of(settings), policy_of(settings))
         try:
-            return await cls._on(store, root, settings, pool, model, sender, configured, environ)
+            workspace = await cls._on(store, root, settings, pool, model, sender, configured, environ)
         except BaseException:
             await store.close()  # an open connection would keep the whole process from ending
             raise
+        if sibling is not None:
+            try:
+                await workspace._indexer.first_run()  # until its files were compared, memory speaks of the sibling's
+            except BaseException:
+                await workspace.close()
+                raise
+        return workspace
 
     @classmethod
     async def _on(
@@ -309,6 +319,9 @@ class Workspace:
         """Load what neither the start nor the first questions and saves wait for, once the files are known."""
         await self._indexer.first_run()
         await asyncio.to_thread(importlib.import_module, "numpy")  # 0.1 s, and only ranking needs it
+        if await take_over_removed(self.root, self._store, self.adoption):
+            self._indexer.counts = await self._store.counts()
+            self.detecting.forget()
         await self.soar.look_for_interrupted()
         if gone := await deleted_logs(self._store, self.soar.logs_folder):
             await self.forget_logs(gone)

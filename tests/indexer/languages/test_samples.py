@@ -55,14 +55,14 @@ EXPECTED = {
         type Alias 74-74
     """,
     "board.tsx": """
-        module <module> 1-34
+        module <module> 1-30
         function Board 9-18
         function Board.handle 12-15
         function Cell 20-20
         function Input 21-25
         method action.perform 29-29
         method action.nested.deep 30-30
-        function pick 35-37
+        function pick 33-37
         class Panel 39-51
         method Panel.onKey 42-42
         method Panel.constructor 44-44
@@ -80,7 +80,7 @@ EXPECTED = {
         function default 60-60
     """,
     "legacy.js": """
-        module <module> 2-31
+        module <module> 2-32
         class Queue 7-13
         method Queue.#drain 9-9
         method Queue.push 10-10
@@ -94,11 +94,13 @@ EXPECTED = {
         method api.post 22-22
         method api.put-it 23-23
         function start 26-28
+        function start.handler 27-27
         method stop 29-29
         method kill 29-29
         method Queue.clear 30-30
-        class default 33-33
-        method default.peek 33-33
+        function ip 31-31
+        class default 34-34
+        method default.peek 34-34
     """,
     "matrix.cpp": """
         namespace math.dense 6-29
@@ -177,6 +179,120 @@ EXPECTED = {
         namespace inner 50-52
         function inner.helper 51-51
     """,
+    "Basket.kt": """
+        module <module> 5-9
+        class Basket 11-33
+        method Basket.total 17-17
+        method Basket.constructor 19-19
+        method Basket.add 21-29
+        function Basket.add.twice 27-27
+        method Basket.empty 31-31
+        enum Basket.State 32-32
+        method Basket.State.OPEN.next 32-32
+        method Basket.State.isOpen 32-32
+        interface Owner 35-35
+        method Owner.owner 35-35
+        class Single 36-36
+        method Single.owner 36-36
+        type Handler 37-37
+        method String.shout 38-38
+    """,
+    "Ledger.cs": """
+        class Ledger 9-38
+        method Ledger.Ledger 18-18
+        method Ledger.Deposit 20-28
+        function Ledger.Deposit.Twice 26-26
+        method Ledger.Total 31-31
+        method Ledger.Name 32-32
+        method Ledger.this 33-33
+        method Ledger.+ 34-34
+        method Ledger.Dispose 35-35
+        enum Ledger.Currency 36-36
+        type Ledger.Handler 37-37
+        interface IOwner 40-40
+        method IOwner.Owner 40-40
+        struct Point 41-41
+        class Line 42-42
+    """,
+    "Mailer.php": """
+        module <module> 7-12
+        class Mailer 14-35
+        method Mailer.send 24-32
+        method Mailer.close 34-34
+        interface Sender 37-37
+        method Sender.name 37-37
+        trait Logs 38-38
+        method Logs.log 38-38
+        enum State 39-39
+        method State.label 39-39
+        function helper 40-40
+        method helper.total 40-40
+    """,
+    "Registry.scala": """
+        module <module> 3-34
+        class Registry 8-29
+        method Registry.this 15-15
+        method Registry.find 17-24
+        function Registry.find.twice 22-22
+        method Registry.close 26-26
+        method Registry.+ 27-27
+        type Registry.Handler 28-28
+        class Registry 31-31 #1
+        method Registry.empty 31-31
+        trait Owner 32-32
+        method Owner.owner 32-32
+        enum Color 33-33
+        method Color.isRed 33-33
+        method String.shout 34-34
+        class ordering 35-36
+        method ordering.compare 36-36
+    """,
+    "Session.swift": """
+        module <module> 2-6
+        class Session 8-30
+        method Session.total 12-12
+        method Session.init 14-14
+        method Session.deinit 15-15
+        method Session.subscript 16-16
+        method Session.send 18-26
+        function Session.send.twice 24-24
+        method Session.== 28-28
+        enum Session.State 29-29
+        method Session.State.isOpen 29-29
+        interface Sender 32-32
+        method Sender.send 32-32
+        struct Point 33-33
+        method Session.send 34-34 #1
+        class Pool 35-35
+        method Pool.take 35-35
+        type Handler 36-36
+        function free 37-37
+    """,
+    "deploy.bats": """
+        module <module> 3-3
+        function setup 5-5
+        function builds·what's·named:·a-b 7-11
+    """,
+    "deploy.sh": """
+        module <module> 3-23
+        function build 10-19
+        function build.inner 17-17
+        function close 21-21
+        function log-info 22-22
+    """,
+    "queue.lua": """
+        module <module> 2-24
+        function take 6-14
+        function take.inner 12-12
+        method M.put 16-18
+        method M.find 19-19
+        method M.drop 20-20
+        function last 21-21
+        method handlers.open 22-22
+        method handlers.to·close 22-22
+        method handlers.deep.run 22-22
+        method reset 24-24
+    """,
 }
 
 
@@ -239,6 +355,21 @@ def test_every_sample_is_expected_and_without_errors() -> None:
         ("account.rb", "Bank.Account", "class Account < Base::Record"),
         ("account.rb", "Bank.Account.open", "def self.open(owner, amount: 0)"),
         ("account.rb", "Point.norm", "def norm"),
+        ("Ledger.cs", "Ledger", "public sealed class Ledger<T> : Book<T>, IDisposable where T : class"),
+        ("Ledger.cs", "Ledger.Deposit", "public async Task<int> Deposit<U>(decimal amount, U by) where U : new()"),
+        ("Ledger.cs", "Ledger.Total", "public int Total"),
+        ("Mailer.php", "Mailer", r"final class Mailer extends Base implements \Countable, Sender"),
+        ("Mailer.php", "Mailer.send", "public static function send(Order $order, ?string $to = null): self"),
+        ("Basket.kt", "Basket.add", "override suspend fun <U> add(row: T, by: U): Int where U : Any"),
+        ("Basket.kt", "String.shout", "fun String.shout(n: Int): String"),
+        ("Session.swift", "Session.total", "var total: Int"),
+        ("Session.swift", "Session.init", "public init(retries: Int)"),
+        ("Registry.scala", "Registry.find", "override def find[U](id: Int)(implicit by: U): Int"),
+        ("Registry.scala", "ordering", "given ordering: Ordering[Color] with"),
+        ("queue.lua", "M.put", "function M:put(row)"),
+        ("queue.lua", "last", "local last = function()"),
+        ("deploy.sh", "build", "build()"),
+        ("deploy.sh", "close", "function close"),
         ("board.tsx", "Board", "export const Board: FC<Props> = ({ theme }) =>"),
         ("board.tsx", "Panel.close", "async close(): Promise<void>"),
         ("legacy.js", "start", "exports.start = function (port)"),
@@ -272,8 +403,22 @@ def test_signatures(name: str, qualified: str, signature: str) -> None:
         ("account.rb", "Bank.Account.open", "Opens one."),
         ("board.tsx", "Board", "Draws the board."),
         ("board.tsx", "Panel.close", "Closes it."),
-        ("board.tsx", "pick", ""),
+        ("board.tsx", "pick", "Picks."),
         ("legacy.js", "run", "Runs it."),
+        ("Ledger.cs", "Ledger", "A ledger of Bank.Entry.\nKept in Redis."),
+        ("Ledger.cs", "Ledger.Deposit", "Pays in."),
+        ("Mailer.php", "Mailer", "Sends mails."),
+        ("Mailer.php", "Mailer.send", "Sends one."),
+        ("Basket.kt", "Basket", "A basket of rows."),
+        ("Basket.kt", "Basket.add", "Adds one."),
+        ("Session.swift", "Session", "A session of requests."),
+        ("Session.swift", "Session.send", "Sends one."),
+        ("Registry.scala", "Registry", "Orders by id."),
+        ("Registry.scala", "Registry.find", "Finds one."),
+        ("queue.lua", "take", "Takes one.\n@param name whose"),
+        ("queue.lua", "M.put", "Puts one.\nTwice."),
+        ("deploy.sh", "build", "Builds one.\nSlowly."),
+        ("deploy.bats", "builds what's named: a-b", "Once."),
     ],
 )
 def test_docstrings(name: str, qualified: str, docstring: str) -> None:
@@ -313,6 +458,19 @@ def test_docstrings(name: str, qualified: str, docstring: str) -> None:
         ("legacy.js", "Queue.push", "this.emit"),
         ("shapes.ts", "walk", "report"),
         ("shapes.ts", "Repo.save", "db.put"),
+        ("Ledger.cs", "Ledger", "^Book ^IDisposable"),
+        ("Ledger.cs", "Ledger.Deposit", "this.Log _rows.Load row.Touch Task.FromResult Twice Entry"),
+        ("Mailer.php", "Mailer", "^Base ^Countable ^Sender ^Logs"),
+        ("Mailer.php", "Mailer.send", "static order.isPaid helper this.log self.check strlen Buyer.find"),
+        ("Basket.kt", "Basket", "^Base ^Closeable ^Runnable"),
+        ("Basket.kt", "Basket.add", "row.isFree ledger.add by.touch Line twice"),
+        ("Session.swift", "Session", "^Base ^Codable ^Sender"),
+        ("Session.swift", "Session.send", "log.warn open.write twice"),
+        ("Registry.scala", "Registry", "^Base ^Closeable"),
+        ("Registry.scala", "Registry.find", "ledger.add log Line ().next Cursor twice"),
+        ("queue.lua", "take", "util.find ipairs M.push inner"),
+        ("queue.lua", "M.put", "self.rows.add"),
+        ("deploy.sh", "build", "log-info ready return run_step foo bar compute sort"),
     ],
 )
 def test_references(name: str, qualified: str, references: str) -> None:
@@ -332,6 +490,13 @@ def test_references(name: str, qualified: str, references: str) -> None:
         ("account.rb", "Bank.Account.deposit", 4, 1, "medium"),
         ("board.tsx", "Panel.close", 0, 1, "low"),
         ("shapes.ts", "walk", 1, 0, "low"),
+        ("Ledger.cs", "Ledger.Deposit", 3, 1, "medium"),
+        ("Mailer.php", "Mailer.send", 3, 1, "medium"),
+        ("Basket.kt", "Basket.add", 3, 1, "medium"),
+        ("Session.swift", "Session.send", 2, 1, "low"),
+        ("Registry.scala", "Registry.find", 3, 1, "medium"),
+        ("queue.lua", "take", 2, 2, "medium"),
+        ("deploy.sh", "build", 4, 1, "medium"),
     ],
 )
 def test_complexity(name: str, qualified: str, branches: int, loops: int, complexity: str) -> None:
@@ -371,3 +536,27 @@ def test_imports() -> None:
     assert Import("./legend", "Legend") in sample("board.tsx").imports
     assert sample("ring.c").imports == (Import("stdio.h"), Import("ring.h"))
     assert sample("account.rb").imports == (Import("json"), Import("./lib/owner"))
+    assert sample("Ledger.cs").imports[2:] == (Import("System.Math", "*"), Import("Bank.Storage", "RowSet", "Rows"))
+    assert sample("Mailer.php").imports == (
+        Import("Psr.Log", "LoggerInterface"),
+        Import("Shop", "Order"),
+        Import("Shop", "Customer", "Buyer"),
+        Import("Shop", "helper"),
+        Import("lib/setup.php"),
+    )
+    assert sample("Basket.kt").imports == (
+        Import("java.util", "Date"),
+        Import("shop.money", "*"),
+        Import("shop.rows", "Row", "Line"),
+    )
+    assert sample("Session.swift").imports == (Import("Foundation"), Import("Network"), Import("UIKit", "UIView"))
+    assert sample("Registry.scala").imports == (
+        Import("scala.collection", "mutable"),
+        Import("shop", "Order"),
+        Import("shop", "Row", "Line"),
+        Import("shop", "*"),
+        Import("shop.money", "*"),
+        Import("a", "b", "c"),
+    )
+    assert sample("queue.lua").imports == (Import("json"), Import("lib.util"))
+    assert sample("deploy.sh").imports == (Import("./lib/log.sh"), Import("util"), Import("ci/env"))

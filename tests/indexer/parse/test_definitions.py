@@ -270,7 +270,7 @@ def test_a_declaration_without_a_body_is_a_definition_unless_it_only_adds_to_one
         "function read 1-2: export declare function read(path: string): Config",
         "class A 3-6: abstract class A",
         "method A.area 4-5: abstract area(): number",
-        "function over 8-8: function over(a: any)",
+        "function over 7-8: function over(a: any)",
     ]
     assert listed("a.rs", "trait Shape {\n    /// Area.\n    fn area(&self) -> f64;\n}\n") == [
         "trait Shape 1-4: trait Shape",
@@ -282,3 +282,15 @@ def test_rust_methods_are_of_whatever_type_they_are_for() -> None:
     types = {"[X]": "[X]", "(A, B)": "(A,B)", "dyn Foo": "Foo", "[T; 4]": "[T; 4]", "()": "()", "*const X": "X"}
     for written, name in types.items():
         assert listed("a.rs", f"impl T for {written} {{ fn a() {{}} }}\n") == [f"method {name}.a 1-1: fn a()"]
+
+
+def test_functions_of_lua_under_a_key_of_a_table_that_is_handed_over() -> None:
+    source = (
+        "local function find(opts)\n  new(opts, {\n    entry_maker = function(entry) return entry end,\n"
+        '    ["other key"] = function() end,\n    [3] = function() end,\n    title = 1,\n  })\nend\n'
+    )
+    assert [each.split(":")[0] for each in listed("a.lua", source)] == [
+        "function find 1-8",
+        "function find.entry_maker 3-3",
+        "function find.other key 4-4",
+    ]

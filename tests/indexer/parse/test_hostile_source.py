@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 import time
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from aurora_indexer import TooSlow
 from aurora_indexer.parse.chunk_parser import parse_file
 from aurora_memory.chunks import ParsedFile
 
@@ -91,6 +93,45 @@ HOSTILE = {
     "comments.go": b"// c\n" * (MIB // 5),
     "strings.py": b'"""a"""\n' * (MIB // 8),
     "name.py": b"def " + b"a" * MIB + b"(): pass",
+    "macros.cpp": b"\nABC_DEF" * (MIB // 8),
+    "macros_behind.cpp": b") ABC(x)" * (MIB // 8),
+    "returned.cpp": b") -> a" * (MIB // 6),
+    "macros_ahead.cpp": b"\nABC a<a>::a<a>::a<a>::a<a>::a " * (MIB // 30),
+    "brackets_ahead.cpp": b"\nABC a<" * (MIB // 7),
+    "typed.cpp": b"ABC(int " * (MIB // 8),
+    "pushed.cpp": b"\n" + b"PUSH" * (MIB // 4),
+    "nullable.cpp": b"* _Nonnull A_NONNULL" * (MIB // 20),
+    "expressions.js": b"f(function a() {" * 20_000 + b"})" * 20_000,
+    "overloads.ts": b"function f(): void;\n" * (MIB // 20),
+    "commented.ts": b"function f(): void;" + b"/**/" * (MIB // 4),
+    "semicolons.ts": b"function f(): void;" + b";" * MIB,
+    "unclosed.cs": b"class A { void F() { " * 30_000,
+    "generics.cs": b"A<" * 100_000,
+    "directives.cs": b"#if A\n" * 50_000,
+    "unclosed.php": b"<?php class A { function f() { " * 30_000,
+    "pages.php": b"<?php ?>" * (MIB // 8),
+    "unclosed.kt": b"class A { fun f() { " * 30_000,
+    "annotations.kt": b"\n@a" * (MIB // 3),
+    "annotated.kt": b"] @a " * (MIB // 5),
+    "unclosed.swift": b"class A { func f() { " * 30_000,
+    "chain.swift": b"a" + b".b()" * (MIB // 4),
+    "interpolated.swift": b'"\\(' * 50_000,
+    "indented.scala": b"".join(b" " * n + b"class A:\n" for n in range(1200)),
+    "unclosed.lua": b"function f() " * 30_000,
+    "tables.lua": b"a = " + b"{" * 100_000,
+    "substituted.sh": b"$(" * 50_000,
+    "heredocs.sh": b"cat <<EOF\n" * 20_000,
+    "heads.sh": b"a() {\n(" * 20_000,
+    "nested_heads.sh": b"".join(b" " * (n % 40) + b"a() {\n(" for n in range(20_000)),
+    "one_line.sh": b"a() { ( }\n" * 20_000,
+    "flagged.zsh": b'${(f)"$(' * 50_000,
+    "expansions.zsh": b"${" * 50_000 + b"a:b" + b"}" * 50_000,
+    "qualified.zsh": b"(a/" * (MIB // 3),
+    "conditions.c": b"int f(\n" + b"#if A\n(" * 50_000 + b"\n#endif" * 50_000,
+    "conditions.cpp": b"int f(\n#if A\n{\n#else\n#endif\n" * 30_000,
+    "statements.cpp": b"class A {\n  ABC(x)\n" * 40_000,
+    "file_directives.cs": b"#:a\n" * (MIB // 4),
+    "tests.bats": b'@test "a' * (MIB // 8),
     "random.py": random.Random(1).randbytes(MIB),
     "random.rs": random.Random(2).randbytes(MIB // 4),
 }
@@ -101,6 +142,23 @@ def test_a_megabyte_of_anything_ends(path: str) -> None:
     started = time.process_time()
     check(path, HOSTILE[path][:MIB])
     # Seconds for what takes minutes where any step is quadratic.
+    assert time.process_time() - started < 30
+
+
+HOPELESS = {
+    "arithmetic.sh": b"((1 " * 20_000,
+    "comments.kt": b"/* " * 30_000,
+    "unclosed.scala": b"class A { def f = { " * 6_000,
+    "signs.cs": b") + " * 2500,
+    "comments.swift": b"/* " * 3000,
+}
+
+
+@pytest.mark.parametrize("path", sorted(HOPELESS))
+def test_a_watched_grammar_gives_up_on_what_no_one_writes(path: str) -> None:
+    started = time.process_time()
+    with pytest.raises(TooSlow, match=re.escape(path)):
+        parse_file(path, HOPELESS[path])
     assert time.process_time() - started < 30
 
 

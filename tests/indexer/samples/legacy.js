@@ -28,6 +28,7 @@ exports.start = function (port) {
 };
 module.exports = { stop() {}, kill: () => {} };
 Queue.prototype.clear = function () { return join("a"); };
+define(api, "ip", function ip() { return other(); });
 import("./lazy.mjs").then((m) => m.go());
 
 export default class extends Stack { peek() {} }

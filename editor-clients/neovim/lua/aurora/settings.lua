@@ -4,8 +4,8 @@ local M = {}
 local defaults = {
   cmd = { 'aurora', 'lsp' },
   filetypes = {
-    'c', 'cpp', 'go', 'java', 'javascript', 'javascriptreact', 'json', 'jsonc', 'markdown', 'python', 'rst', 'ruby',
-    'rust', 'sql', 'typescript', 'typescriptreact', 'yaml',
+    'bash', 'c', 'cpp', 'cs', 'go', 'java', 'javascript', 'javascriptreact', 'json', 'jsonc', 'kotlin', 'lua', 'markdown',
+    'php', 'python', 'rst', 'ruby', 'rust', 'scala', 'sh', 'sql', 'swift', 'typescript', 'typescriptreact', 'yaml', 'zsh',
   },
   results = 'quickfix',
   limit = 20,

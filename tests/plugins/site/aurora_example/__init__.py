@@ -1,4 +1,4 @@
-"""Lua, and minutes of meetings: a plug-in with one language and one document format."""
+"""Luau, and minutes of meetings: a plug-in with one language and one document format."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ def add_minutes(builder: Builder, path: str, text: str) -> None:
         builder.add(DocumentPiece(clean_name(head[1]), "section", head.start(), end, heading=head[1]))
 
 
-LUA = Language(
-    name="lua",
-    suffixes=(".lua",),
-    interpreters=("lua",),
+LUAU = Language(
+    name="luau",
+    suffixes=(".luau",),
+    interpreters=("luau",),
     read_imports=read_imports,
     words=frozenset("function local end nil then elseif".split()),
-    query=Path(__file__).with_name("lua.scm"),
+    query=Path(__file__).with_name("luau.scm"),
 )
 MINUTES = DocumentFormat("minutes", (".minutes",), add=add_minutes)

@@ -1,0 +1,146 @@
+"""What grammars do not get to see, or see otherwise: sources stay as long as they were, definitions are found."""
+
+from __future__ import annotations
+
+import pytest
+
+from aurora_indexer.languages import LANGUAGES, Language
+from aurora_indexer.parse.chunk_parser import parse_file
+
+CPP = {
+    "void f() const MYLIB_GUARDED_BY(mu) { g(); }": "f",
+    "int* MYLIB_NONNULL f(char* MYLIB_RESTRICT name) { return 0; }": "f",
+    "T* _Nonnull f(void* absl_nullable p) { return 0; }": "f",
+    "T f(const T& x MYLIB_LIFETIME_BOUND) { return x; }": "f",
+    "MYLIB_INLINE std::string f(int a) { return a; }": "f",
+    'MYLIB_DEPRECATED("x") static MYLIB_API void f() {}': "f",
+    "MYLIB_INLINE Klass::Klass(\n    int a)\n    : a_(a) {}": "Klass.Klass",
+    "MYLIB_WARNINGS_PUSH(4100 4503)\nvoid f() {}": "f",
+    'MYLIB_FLAG(int, depth, 3,\n           "how deep");\nvoid f() {}': "f",
+    "struct A { operator Matcher<B>() const { return 1; } };": "A.operator Matcher<B>",
+    "REGISTER_ALL(a)\n\nTYPED_TEST(Suite, Runs) { f(); }": "Suite.Runs",
+}
+
+
+@pytest.mark.parametrize("source", CPP)
+def test_macros_of_cpp(source: str) -> None:
+    parsed = parse_file("a.cpp", f"\n{source}\n".encode())
+    assert CPP[source] in {c.name for c in parsed.chunks}
+
+
+def test_what_looks_like_a_macro_but_is_code_stays() -> None:
+    source = (
+        "void f() {\n  if (a) CHECK_ALL(b);\n  x = y * MASK_ALL;\n  return (a & FLAG_ONE) ? LOG_IT(c) : d;\n}\n"
+        "BOOL g(int a) { return 1; }\n"
+    )
+    found = {c.name: c for c in parse_file("a.cpp", source.encode()).chunks}
+    assert [r.name for r in found["f"].references] == ["CHECK_ALL", "LOG_IT"]
+    assert found["g"].signature == "BOOL g(int a)"
+
+
+def test_a_macro_ahead_stands_like_an_attribute_and_one_behind_is_told() -> None:
+    source = b'\n// Doc.\nMYLIB_INLINE MYLIB_OLD("a") int f(int a) MYLIB_LOCKS(mu) { return a; }\n'
+    (found,) = parse_file("a.cpp", source).chunks
+    assert (found.line_start, found.docstring, found.signature) == (2, "Doc.", "int f(int a) MYLIB_LOCKS(mu)")
+
+
+def test_annotations_of_a_kotlin_class() -> None:
+    found = parse_file("a.kt", b"import a.b\n\n// Doc.\n@A\n@B(C::class)\nopen class D {\n    fun e() {}\n}\n").chunks
+    assert [(c.name, c.line_start, c.docstring) for c in found] == [("D", 3, "Doc."), ("D.e", 7, "")]
+
+
+def test_tests_of_bats() -> None:
+    found = parse_file("a.bats", b"# Doc.\n@test 'a \"b\": c' {\n  run d\n}\n").chunks
+    assert [(c.name, c.kind, c.line_start, c.docstring) for c in found] == [('a "b": c', "function", 1, "Doc.")]
+
+
+def names(path: str, source: str) -> list[str]:
+    return [c.name for c in parse_file(path, source.encode()).chunks if c.name != "<module>"]
+
+
+def test_conditionals_within_statements_of_c() -> None:
+    source = (
+        "A::A(int x)\n    :\n#if !defined(NDEBUG)\n      a_(x),\n#endif\n      b_(x) {\n  run();\n}\n\n"
+        "#ifdef WIN\nvoid f(int x) {\n#else\nvoid f(long x) {\n#endif\n  stop();\n}\n\n"
+        "void B::last() { end(); }\n"
+    )
+    parsed = parse_file("a.cpp", source.encode())
+    assert [(c.name, c.line_start, c.line_end) for c in parsed.chunks if c.kind != "module"] == [
+        ("A.A", 1, 8),
+        ("f", 11, 16),
+        ("B.last", 18, 18),
+    ]
+    assert parsed.syntax_errors == 0
+    assert [r.name for c in parsed.chunks if c.name == "f" for r in c.references] == ["stop"]
+
+
+def test_conditionals_between_statements_of_c_keep_all_their_branches() -> None:
+    source = "#if A\nint f() { return 1; }\n#else\nint g() { return 2; }\n#endif\nint h( { return 3; }\n"
+    assert set(names("a.c", source)) >= {"f", "g"}
+
+
+def test_macros_of_cpp_that_stand_like_statements() -> None:
+    source = (
+        "class A : public B {\n  MYLIB_ERROR(B, A)\n  MYLIB_ERROR(C, A)\n  A(int x, int y)\n"
+        "      : b_(x) {}\n\n  explicit A(int x) : A(x, 1) {}\n  int size() const { return 1; }\n};\n"
+    )
+    assert names("a.cpp", source) == ["A", "A.A", "A.A", "A.size"]
+
+
+ZSH = {
+    'lines=(${(f)"$(git status)"})': "git",
+    "(( $+commands[git] )) && git status": "git",
+    "for f in *(.N); do git add $f; done": "git",
+    "{ git status } always { true }": "",
+    'name="${${name:h}##*/}"; git status': "git",
+    "printf '%s' \"${lines// /\\\\n}\"; git status": "git",
+}
+
+
+@pytest.mark.parametrize("body", ZSH)
+def test_what_the_shells_grammar_cannot_read(body: str) -> None:
+    parsed = parse_file("a.zsh", f"# Doc.\nfirst() {{\n  {body}\n}}\n\nfunction last {{\n  git\n}}\n".encode())
+    found = [(c.name, c.line_start, c.line_end, c.docstring) for c in parsed.chunks]
+    assert found == [("first", 1, 4, "Doc."), ("last", 6, 8, "")]
+    assert ZSH[body] in {"", *(r.name for r in parsed.chunks[0].references)}
+
+
+def test_a_function_of_a_shell_that_cannot_be_read_costs_no_other() -> None:
+    source = (
+        "if true; then\n  a() { cat; }\n  b() { ( }\nfi\n\n"
+        "# Doc.\nc() {\n  case x in (((\n  inner() {\n    ls\n  }\n}\n\n"
+        "d() {\n  ls\n}\n"
+    )
+    assert names("a.sh", source) == ["a", "b", "c", "c.inner", "d"]
+
+
+def test_a_program_in_one_file_of_csharp() -> None:
+    assert names("a.cs", "#:package A@1.0\n#:property B=c\n\nclass D { void F() {} }\n") == ["D", "D.F"]
+
+
+@pytest.mark.parametrize("language", [each for each in LANGUAGES if each.mended], ids=lambda each: each.name)
+def test_what_is_mended_stays_where_it_was(language: Language) -> None:
+    assert language.mended
+    for source in (*CPP, *ZSH, "f(\n#if A\na\n#else\nb\n#endif\n)", "a() { ( }\nb() {\n (\n}\n(\n"):
+        seen = language.mended(f"\n{source}\n".encode(), lambda _: False).decode()
+        assert len(seen) == len(source) + 2
+        assert [len(line) for line in seen.split("\n")] == [len(line) for line in f"\n{source}\n".split("\n")]
+
+
+@pytest.mark.parametrize("language", [each for each in LANGUAGES if each.hidden], ids=lambda each: each.name)
+def test_nothing_moves(language: Language) -> None:
+    assert language.hidden
+    sources = [
+        *(f"\n{source}\n" for source in CPP),
+        "class MY_API A\n    MY_OTHER B : C {}",
+        "\n@A @B\n@C class D",
+        "@a " * 50,
+        "a<" * 50,
+        "\t@test \t'x'  \t{",
+    ]
+    for source in map(str.encode, sources):
+        seen = language.hidden(source)
+        assert len(seen) == len(source)
+        assert [at for at in range(len(source)) if source[at] == 10] == [
+            at for at in range(len(seen)) if seen[at] == 10
+        ]

@@ -1,0 +1,45 @@
+"""Text of a report: what somebody wrote stays, what its form made goes."""
+
+from __future__ import annotations
+
+import pytest
+
+from aurora_memory.recall import parse_question
+from aurora_memory.recall.report_text import report_text
+
+WRITTEN = (
+    "Reading a file twice closes it.\n\nThe second call of `load()` fails:\n\n    count: 3\n    name = 4.5\n\n"
+    "That is all there is.\n"
+)
+
+TABLES = {
+    "key and value": "Versions\n--------\ncommit: None\npython: 3.7.3 |Anaconda| (default)\n[GCC 7.3.0]\nOS: Linux\n"
+    "numpy: 1.16.4\nscipy: 1.3.0\n",
+    "pinned": "astroid==2.9.3\npylint==2.12.2\nmypy==0.931\nisort==5.10.1\n",
+    "json": '## System\n\n{\n  "chardet": {\n    "version": null\n  },\n  "idna": {\n    "version": "3.3"\n  }\n}\n',
+}
+
+
+@pytest.mark.parametrize("table", TABLES.values(), ids=TABLES)
+def test_a_table_of_versions_goes_with_its_heading(table: str) -> None:
+    kept = report_text(f"{WRITTEN}\n{table}\nIt worked before.")
+    assert kept.split() == f"{WRITTEN} It worked before.".split()
+
+
+def test_comments_of_a_template_and_addresses_go() -> None:
+    text = "<!-- Please search first.\n numpy -->Rows are lost. See https://a.org/numpy/1?a=b for more.\n<!-- open"
+    assert report_text(text).split() == "Rows are lost. See for more.".split()
+
+
+def test_what_somebody_wrote_stays_as_it_is() -> None:
+    for text in ("", "one line", WRITTEN, "a: 1\nb: 2\nc: 3\nd: 4\ne: 5", "- first\n- second\n- third\n- fourth\n"):
+        assert report_text(text) == text
+
+
+def test_packages_that_are_only_listed_are_not_asked_for() -> None:
+    report = f"Reading a file twice closes it\n{WRITTEN * 3}\n{TABLES['key and value']}"
+    question = parse_question(report)
+    assert question.kind == "issue"
+    assert "read" in question.terms and "numpi" not in question.terms
+    assert question.text == report, "what was asked is told as it was"
+    assert "numpi" in parse_question("numpy: 1.16.4").terms, "few words are what is asked for"
