@@ -44,7 +44,7 @@ async def checkup(
     """
     checked = await store.check()
     memory = await _memory_file(store, checked)
-    if checked.damaged:  # nothing else that it says can be relied on, or even read
+    if not checked.version:  # nothing else that it says can be relied on, or even read
         return DoctorResult(findings=[*_index(root, indexer), *memory], skipped={}, examples=[])
     scan = indexer.last_scan
     looked_into = await store.read(file_reader.skips)
