@@ -36,7 +36,8 @@ from aurora_memory.store.chunk_writer import Written
 from aurora_memory.store.commit_writer import HistoryWriter
 from aurora_memory.store.connection import connect, explained
 from aurora_memory.store.deliverable_log import Outbox
-from aurora_memory.store.maintenance import Maintained, identity
+from aurora_memory.store.file_identity import FileIdentity, usable_size
+from aurora_memory.store.maintenance import Maintained
 from aurora_memory.store.migrations import migrate
 from aurora_memory.store.reader_thread import ReaderThread
 from aurora_memory.store.rows import FileStat, IndexedFile, SkippedFile
@@ -69,7 +70,7 @@ class Store(Maintained):
         self.read = reader
         self._writer = writer
         self._turn = asyncio.Lock()
-        self._identity = identity(path)
+        self._identity = FileIdentity(path)
         self.history = HistoryWriter(self._transaction)
         self.outbox = Outbox(self._transaction)
 
@@ -119,7 +120,7 @@ class Store(Maintained):
             db = self._writer
             if self.lost:
                 raise StoreError(
-                    f"{self.path} was removed, or another file put in its place, while it is in use; "
+                    f"{self.path}, or its log, was removed or exchanged while it is in use; "
                     "'aurora doctor --repair' writes it back from what the daemon still has"
                 )
             try:
@@ -274,7 +275,7 @@ class Store(Maintained):
 
 async def _made(path: Path) -> None:
     """Make a new memory file elsewhere and put it in its place whole: one that is empty there has lost what it held."""
-    size = await asyncio.to_thread(_size, path)
+    size = await asyncio.to_thread(usable_size, path)
     if size == 0:
         raise StoreCorrupt(f"{path} is empty, and a memory never is; 'aurora doctor --repair' sets it aside")
     if size is not None:
@@ -294,16 +295,6 @@ async def _made(path: Path) -> None:
         for suffix in ("", "-wal", "-shm"):
             with suppress(OSError):
                 beside.with_name(beside.name + suffix).unlink(missing_ok=True)
-
-
-def _size(path: Path) -> int | None:
-    """Bytes of a file; None where there is none, -1 where connecting to it will say why it cannot be used."""
-    try:
-        return path.stat().st_size
-    except FileNotFoundError:
-        return None
-    except OSError:
-        return -1
 
 
 def _put(beside: Path, path: Path) -> None:
