@@ -322,8 +322,8 @@ def test_flags_choose_the_model(home: Path, site: str) -> None:
 @pytest.mark.parametrize(
     ("answered", "words"),
     [
-        (Scripted(text="I would rather not say it in JSON."), "not one JSON object"),
-        (Scripted(text="{" * 5000), "after one repair"),
+        (Scripted(text="I would rather not say it in JSON."), "answered twice without JSON"),
+        (Scripted(text="{" * 5000), "answered twice without JSON"),
         (Scripted(text='{"steps": [{"capability": 5}], "impossible": ""}'), "after one repair"),
         (Scripted(status=401), "key"),
         (Scripted(stop="refusal", text="No."), "declined"),

@@ -113,7 +113,10 @@ def agent_block(result: SubgoalResult, settings: ConversationSettings) -> str:
     if len(result.tries) > 1:
         document["attempts"] = [msgspec.to_builtins(each) for each in result.tries]
     if settings.include_metadata:
-        document["metadata"] = msgspec.structs.asdict(response.metadata)
+        facts_told = msgspec.structs.asdict(response.metadata)
+        if facts_told["exit_code"] is None:
+            del facts_told["exit_code"]
+        document["metadata"] = facts_told
         if result.ended_at:
             document["timestamp"] = moment(result.ended_at, precise=True)
     said = sentence(result.subgoal.description, 100)

@@ -79,7 +79,7 @@ async def hover(ls: AuroraServer, params: types.HoverParams) -> types.Hover | No
 def _title(explained: ExplainResult, path: Path, *, is_around: bool) -> str:
     """What is said of which chunk this is: its name where the cursor is elsewhere in it, its signature in documents.
 
-    In code nothing: the language's own server tells the signature of what is under the cursor.
+    In code nothing, its name stands before what is known: the language's own server tells the signature.
     """
     if is_around:
         return explained.chunk.name
@@ -88,8 +88,8 @@ def _title(explained: ExplainResult, path: Path, *, is_around: bool) -> str:
 
 def markdown(explained: ExplainResult, root: Path, now: datetime, *, title: str = "", behind: bool = False) -> str:
     """The hover's text, every name a link, below its `title`. `behind`: changes of files may be pending."""
-    lines = [fenced(title, explained.chunk.language)] if title else []
-    lines.append(f"*{escaped(why(explained, now))}*")
+    known = f"*{escaped(why(explained, now))}*"
+    lines = [fenced(title, explained.chunk.language), known] if title else [f"`{explained.chunk.name}` — {known}"]
     related = _related(explained, lambda link: f"[{escaped(link.name)}]({file_uri(root / link.file, link.line)})")
     if related:
         lines.append(related)
@@ -105,7 +105,9 @@ def plain(explained: ExplainResult, now: datetime, *, title: str = "", behind: b
     patterns = [
         f"pattern: {' '.join(_quoted(each).split())} {_success(each)}" for each in explained.patterns[:PATTERNS]
     ]
-    lines = (title, why(explained, now), related, *patterns, BEHIND if behind else "")
+    known = why(explained, now)
+    first = (title, known) if title else (f"{explained.chunk.name} — {known}",)
+    lines = (*first, related, *patterns, BEHIND if behind else "")
     return "\n".join(line for line in lines if line)
 
 
