@@ -37,6 +37,7 @@ KINDS: list[tuple[str, QuestionKind]] = [
     ("TypeError: 'NoneType' object is not iterable", "error"),
     ('it fails\n  File "shop/cart.py", line 4, in add\n    total()', "error"),
     ("the cart " * 30, "issue"),
+    (f"why does the cart forget {'its last item ' * 20}", "issue"),
     (f"KeyError: 3, in a report {'of many words ' * 20}", "error"),
 ]
 

@@ -38,9 +38,9 @@ def start_from_sibling(root: Path, path: Path) -> Path | None:
     mine = _place(root)
     if path.exists() or mine is None:
         return None
-    head = read_head(mine[0])
+    commit = _commit(mine[0])
     siblings = [each for each in memory_files(path.parent) if each.root != root and _is_sibling(each, *mine)]
-    for each in sorted(siblings, key=lambda each: _head(each.root) != head):
+    for each in sorted(siblings, key=lambda each: _commit(find_git_directory(each.root)) != commit):
         if copy_index(each.path, path, root):
             logger.info("started from a sibling", extra={"root": str(root), "sibling": str(each.root)})
             return each.root
@@ -94,9 +94,10 @@ def _is_sibling(each: MemoryFile, repository: GitDirectory, below: Path) -> bool
         return False
 
 
-def _head(root: Path) -> object:
-    repository = find_git_directory(root)
-    return read_head(repository) if repository is not None else None
+def _commit(repository: GitDirectory | None) -> str | None:
+    """The commit a work tree is at; its branch is its own, as git lets no two be on one."""
+    head = read_head(repository) if repository is not None else None
+    return head.commit if head is not None else None
 
 
 def _removed(common: Path, own: Path) -> list[MemoryFile]:
