@@ -31,6 +31,9 @@ MAX_PLACES = 4
 AROUND = 0.1
 """Exactness with which a line means what is around the chunk that it stands in."""
 
+LATER = 0.95
+"""What each place that stands before another counts more: of a traceback the frame that raised comes first."""
+
 MAX_ID = 1000
 MAX_WORD = 300
 """Characters; longer words are no paths that people spell."""
@@ -128,8 +131,10 @@ def _place(word: str) -> QueryPlace | None:
 
 
 def within(place: QueryPlace, path: str) -> bool:
-    """Whether a path is the place's file."""
-    return path == place.path or path.endswith(f"/{place.path}")
+    """Whether a path is the place's file, which may be told from the root of a disk, as tracebacks do."""
+    if path == place.path or path.endswith(f"/{place.path}"):
+        return True
+    return "/" in path and place.path.endswith(f"/{path}")
 
 
 def standing_at(places: Sequence[QueryPlace], chunks: Collection[ChunkHead]) -> dict[int, float]:
@@ -139,14 +144,14 @@ def standing_at(places: Sequence[QueryPlace], chunks: Collection[ChunkHead]) -> 
     remainder, whose lines go around its definitions, is only meant where nothing else holds the line.
     """
     found: dict[int, float] = {}
-    for place in places:
+    for n, place in enumerate(places):
         of_file: dict[str, list[ChunkHead]] = {}
         for chunk in chunks:
             if within(place, chunk.path):
                 of_file.setdefault(chunk.path, []).append(chunk)
         for there in of_file.values():
             for chunk, exactness in _around(place.line, there) if _is_line(place) else _called(place, there):
-                found[chunk.id] = max(exactness, found.get(chunk.id, 0.0))
+                found[chunk.id] = max(exactness * LATER**n, found.get(chunk.id, 0.0))
     return found
 
 
