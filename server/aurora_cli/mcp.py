@@ -14,6 +14,7 @@ from aurora_cli.global_options import GlobalOptions
 
 if TYPE_CHECKING:
     from aurora_server.mcp.progress import Verbosity
+    from aurora_server.mcp.tools import Which
 
 
 @click.command()
@@ -24,8 +25,15 @@ if TYPE_CHECKING:
     help="How much progress tells: ended stages, every step in a sentence, or with scores and costs; verbose (also -v) "
     "logs to standard error as well.",
 )
+@click.option(
+    "--tools",
+    type=click.Choice(["all", "core"]),
+    default="all",
+    show_default=True,
+    help="Offer every tool, or only those of memory: recall, retrieve_context, explain, learn.",
+)
 @click.pass_obj
-def mcp(settings: GlobalOptions, project: str | None, verbosity: Verbosity | None) -> None:
+def mcp(settings: GlobalOptions, project: str | None, verbosity: Verbosity | None, tools: Which) -> None:
     """Serve this workspace's memory to agents, as an MCP server on standard input and output."""
     stay()
     parent = os.getppid()  # before the imports: it may die meanwhile
@@ -47,6 +55,7 @@ def mcp(settings: GlobalOptions, project: str | None, verbosity: Verbosity | Non
                 environ={**os.environ, **settings.variables},
                 verbosity=chosen,
                 parent=parent,
+                tools=tools,
             )
         )
     )
