@@ -23,9 +23,11 @@ from aurora_protocol.version import __version__
 from aurora_server.configuration.model_selection import choice_of
 from aurora_server.mcp.arguments import BadArguments, brief_schema, fields_schema, given_as, unknown_name
 from aurora_server.mcp.client_requests import AskedClient, client_root, roots_wanted
+from aurora_server.mcp.completions import argument_of, completed
 from aurora_server.mcp.daemon_link import DaemonLink
 from aurora_server.mcp.input_rounds import Rounds, ToolCall, asks_by_rounds
 from aurora_server.mcp.progress import Verbosity
+from aurora_server.mcp.prompts import PROMPTS, prompt_arguments, prompt_result
 from aurora_server.mcp.replies import MoreLink, ToolReply, chunk_of
 from aurora_server.mcp.resources import TEMPLATES, TOOL, chunk_resource, not_found, tool_resource
 from aurora_server.mcp.stdio_lines import mended
@@ -123,6 +125,9 @@ class McpFront:
             on_list_resources=self._list_resources,
             on_list_resource_templates=self._list_templates,
             on_read_resource=self._read_resource,
+            on_list_prompts=self._list_prompts,
+            on_get_prompt=self._get_prompt,
+            on_completion=self._complete,
         )
 
     async def close(self) -> None:
@@ -206,14 +211,29 @@ class McpFront:
         if uri.startswith(TOOL):
             found = tool_resource(uri, await self._offered())
         elif chunk_of(uri):
-            try:
-                link = await self._reach(ctx)
-            except (ProtocolError, OSError) as error:
-                raise MCPError(types.INTERNAL_ERROR, str(error)) from error
-            found = await chunk_resource(uri, link)
+            found = await chunk_resource(uri, await self._reach(ctx))
         else:
             raise not_found(uri[:2_000], f"there is no resource {uri[:200]}; recall links to those there are")
         return types.ReadResourceResult(contents=[found])
+
+    async def _list_prompts(self, _: Context, __: types.PaginatedRequestParams | None) -> types.ListPromptsResult:
+        return types.ListPromptsResult(prompts=list(PROMPTS.values()))
+
+    async def _get_prompt(self, ctx: Context, params: types.GetPromptRequestParams) -> types.GetPromptResult:
+        given = prompt_arguments(params.name, params.arguments or {})
+        try:
+            return await prompt_result(params.name, given, await self._reach(ctx))
+        except RequestFailed as error:
+            raise MCPError(types.INVALID_PARAMS, str(error)) from error
+        except (ProtocolError, OSError) as error:
+            raise MCPError(types.INTERNAL_ERROR, str(error)) from error
+
+    async def _complete(self, ctx: Context, params: types.CompleteRequestParams) -> types.CompleteResult:
+        what, known = argument_of(params), await self._offered()
+        try:
+            return await completed(what, params.argument.value, await self._reach(ctx), known)
+        except (ProtocolError, OSError) as error:
+            raise MCPError(types.INTERNAL_ERROR, str(error)) from error
 
     async def _reach(self, ctx: Context, answers: types.InputResponses | None = None) -> DaemonLink:
         """The session with the daemon; what this client can be asked decides what the daemon may ask."""
