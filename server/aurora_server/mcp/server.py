@@ -59,7 +59,8 @@ INSTRUCTIONS = (
 class Serving(Struct, frozen=True, kw_only=True):
     """Circumstances of one client's server. `settled`: the workspace was named, or its folder is marked as one.
 
-    `parent` is the process that started it.
+    `parent` is the process that started it. Without `asks` no client is asked anything: one daemon's session stands
+    for many clients then.
     """
 
     address: Address
@@ -69,6 +70,7 @@ class Serving(Struct, frozen=True, kw_only=True):
     verbosity: Verbosity
     parent: int
     tools: Which = "all"
+    asks: bool = True
 
 
 async def serve(serving: Serving) -> None:
@@ -242,8 +244,8 @@ class McpFront:
                 here = self._serving.root
                 root = here if self._serving.settled else await client_root(ctx, here, answers)
                 options: dict[str, Any] = {
-                    "askUser": self._client.elicits(ctx),
-                    "languageModel": self._client.samples(ctx),
+                    "askUser": self._serving.asks and self._client.elicits(ctx),
+                    "languageModel": self._serving.asks and self._client.samples(ctx),
                 }
                 choice = choice_of(self._serving.environ)
                 if choice is not None:
