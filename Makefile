@@ -7,7 +7,7 @@ BASE ?= origin/main
 SECONDS ?= 300
 QUERY ?= where is a file split into chunks
 
-.PHONY: run test torture mutate docs docs-site lock e2e e2e-vscode mcp-conformance vsix vsix-bundled check bench bench-cold bench-recall bench-scale bench-manifest bench-deliverables bench-soar bench-reasoning clean
+.PHONY: run test torture mutate docs docs-site lock e2e e2e-vscode mcp-conformance vsix vsix-bundled check bench bench-cold bench-recall bench-scale bench-manifest bench-deliverables bench-soar bench-reasoning bench-agents clean
 
 $(VENV)/.run: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -77,6 +77,9 @@ bench-soar: $(VENV)/.dev
 
 bench-reasoning: $(VENV)/.dev
 	$(BIN)/python -m tests.benchmarks.reasoning $(if $(REPOS),--repos $(REPOS))
+
+bench-agents: $(VENV)/.dev
+	$(BIN)/python -m tests.benchmarks.agent_tokens
 
 docs: $(VENV)/.dev
 	$(BIN)/python -m docs.generate

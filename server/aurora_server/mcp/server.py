@@ -144,7 +144,7 @@ class McpFront:
         if self._warming is None and self._serving.settled:
             self._warming = asyncio.create_task(self._warm(ctx), name="warm")
         known = await self._offered()
-        return types.ListToolsResult(tools=[_described(tool) for tool in known.values()])
+        return types.ListToolsResult(tools=[described(tool) for tool in known.values()])
 
     async def _offered(self) -> dict[str, Tool]:
         return await asyncio.to_thread(offered, self._serving.tools)  # plug-ins are imported with the first list
@@ -258,7 +258,7 @@ class McpFront:
             return self._link
 
 
-def _described(tool: Tool) -> types.Tool:
+def described(tool: Tool) -> types.Tool:
     return types.Tool(
         name=tool.name,
         title=tool.title,
