@@ -21,12 +21,6 @@ _TEST_PATH = re.compile(
 )
 """Paths of tests. A folder `testing` ships what others test with, and so does `test` inside a Python package."""
 
-_VENDORED_PATH = re.compile(
-    r"(^|/)(_?vendor(ed)?|third[-_]?party|node_modules|extern(als?)?|jspm_packages|bower_components|dist)/"
-    r"|[-.]\d+\.\d+(\.\d+)?(\.slim)?(\.min)?\.(js|css)$|\.min\.(js|css)$|(^|/)(jquery|underscore|bootstrap)[-.\w]{0,20}\.js$"
-)
-"""Paths of what others wrote and the project carries along."""
-
 MAX_PLACES = 4
 AROUND = 0.1
 """Exactness with which a line means what is around the chunk that it stands in."""
@@ -104,12 +98,6 @@ def places_in(query: str) -> tuple[tuple[QueryPlace, ...], str]:
 def is_test(path: str) -> bool:
     """Whether a file is there to test others, by its name or folder."""
     return _TEST_PATH.search(path) is not None
-
-
-@lru_cache(maxsize=4096)
-def is_vendored(path: str) -> bool:
-    """Whether a file is a copy of somebody else's, by its name or folder."""
-    return _VENDORED_PATH.search(path) is not None
 
 
 def _place(word: str) -> QueryPlace | None:

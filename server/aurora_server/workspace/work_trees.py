@@ -14,7 +14,7 @@ from pathlib import Path
 
 from aurora_indexer.files.gitdir import GitDirectory, find_git_directory, is_work_tree, read_head, work_tree_marks
 from aurora_memory import StoreError
-from aurora_memory.store import Store
+from aurora_memory.store import Store, file_reader
 from aurora_memory.store.index_copy import copy_index
 from aurora_memory.store.memory_files import MemoryFile, memory_files
 from aurora_server.workspace.relocate import Adoption
@@ -56,7 +56,8 @@ async def take_over_removed(root: Path, store: Store, adoption: Adoption) -> lis
     common = await asyncio.to_thread(_common, root)
     if common is None:
         return []
-    await store.remember(COMMON, str(common))
+    if await store.read(file_reader.fact, COMMON) != str(common):
+        await store.remember(COMMON, str(common))
     gone = await asyncio.to_thread(_removed, common, store.path)
     taken: list[Path] = []
     for each in gone:
