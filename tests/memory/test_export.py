@@ -1,7 +1,10 @@
 """Learned memory from one file to another: identities, moves, merges, and lines that nobody should believe."""
 
+import errno
 import json
+import os
 import sqlite3
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import closing
 from pathlib import Path
@@ -295,9 +298,59 @@ async def test_a_file_that_was_cut_off_is_refused(opened: Opener, tmp_path: Path
     path = await exported(here, tmp_path)
     lines = path.read_bytes().splitlines(keepends=True)
     path.write_bytes(b"".join(lines[:-2]))
-    with pytest.raises(InvalidExport, match=f"^line {len(lines) - 2}: .*cut off"):
+    with pytest.raises(InvalidExport, match=f"^line {len(lines) - 2}: .*should be {len(lines)}: .*cut off"):
         await there.import_learned(path, NOON)
     assert not any(learned(there.path).values())
+
+
+async def test_an_export_that_fails_leaves_no_part_and_the_older_one_stays(
+    opened: Opener, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here = await taught(await opened("here", *FILES))
+    path = await exported(here, tmp_path)
+    before = path.read_bytes()
+
+    def full(handle: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr("aurora_memory.store.exporter.os.fsync", full)
+    with pytest.raises(StoreError, match="No space left"):
+        await here.export_learned(path, "shop")
+    assert path.read_bytes() == before
+    assert not list(tmp_path.glob(".*part"))
+
+
+async def test_parts_that_nobody_wrote_to_for_an_hour_are_removed(opened: Opener, tmp_path: Path) -> None:
+    here = await taught(await opened("here", *FILES))
+    old, young, other = (tmp_path / name for name in (".memory.jsonl.7.part", ".memory.jsonl.8.part", ".x.jsonl.7.part"))
+    for part, age in ((old, 3700), (young, 3500), (other, 3700)):
+        part.touch()
+        os.utime(part, (time.time() - age,) * 2)
+    await exported(here, tmp_path)
+    assert (old.exists(), young.exists(), other.exists()) == (False, True, True)
+
+
+async def test_the_better_document_of_a_pattern_counts_and_its_first_day(opened: Opener, tmp_path: Path) -> None:
+    here, there = await opened("here", *FILES), await opened("there", *FILES)
+
+    async def scores() -> list[tuple[float, str]]:
+        found = [json.loads(row[-1]) for row in learned(there.path)["documents"]]
+        return [(each["content"]["success_score"], each["created_at"]) for each in found]
+
+    await there.learn(run(5, score=0.85))
+    ((first, made),) = await scores()
+    await here.learn(run(900, score=0.82))
+    await there.import_learned(await exported(here, tmp_path), NOON)
+    assert await scores() == [(first, made)]
+    await here.learn(run(901, score=0.99))
+    await there.import_learned(await exported(here, tmp_path), NOON)
+    ((better, since),) = await scores()
+    assert better > first and since == made
+    older = await opened("older", *FILES)
+    await older.learn(run(1, score=0.81))
+    await there.import_learned(await exported(older, tmp_path), NOON)
+    ((best, earliest),) = await scores()
+    assert best == better and earliest < made
 
 
 async def test_many_lines_are_taken_in_pieces(opened: Opener, tmp_path: Path) -> None:

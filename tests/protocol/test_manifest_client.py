@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import os
 from pathlib import Path
 from typing import Any
 from urllib.request import Request as UrlRequest
@@ -13,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aurora_manifest.client.arguments import lookup, misfits, read_arguments, unused
-from aurora_manifest.client.cache import ManifestCache, fresh_until
+from aurora_manifest.client.cache import MAX_ENTRIES, MAX_FRESH, CachedManifest, ManifestCache, fresh_until
 from aurora_manifest.client.consent import destructive, secret
 from aurora_manifest.client.cookies import Jar
 from aurora_manifest.client.origins import Origin, manifest_url, origin_of, parse_url
@@ -500,3 +501,59 @@ def test_null_is_a_constant_like_others() -> None:
     schema = {"type": "object", "properties": {"a": {"const": None}}}
     assert misfits(schema, {"a": None}) == []
     assert [each.path for each in misfits(schema, {"a": 1})] == ["/a"]
+
+
+def _kept(cache: ManifestCache, url: str, headers: dict[str, str], body: bytes = b"{}", now: float = 1000.0) -> None:
+    cache.put(SiteReply(url, 200, tuple(headers.items()), body, 1.0), now)
+
+
+def test_the_oldest_copies_go_when_there_are_too_many(tmp_path: Path) -> None:
+    cache = ManifestCache(tmp_path)
+    urls = [f"https://a{number}.example/.well-known/aura.json" for number in range(MAX_ENTRIES + 2)]
+    for number, url in enumerate(urls[:-2]):
+        _kept(cache, url, {"etag": '"1"'})
+        (file,) = [each for each in tmp_path.glob("*.entry") if each.stat().st_mtime > 10_000]
+        os.utime(file, (number, number))
+    _kept(cache, urls[0], {"etag": '"2"'})  # what was written again is not old any more
+    _kept(cache, urls[-2], {"etag": '"1"'})
+    assert len(list(tmp_path.glob("*.entry"))) == MAX_ENTRIES
+    assert cache.get(urls[1]) is None
+    assert cache.get(urls[0]) is not None and cache.get(urls[2]) is not None and cache.get(urls[-2]) is not None
+
+
+def test_a_clock_that_was_set_back_keeps_no_copy_for_longer_than_a_week() -> None:
+    entry = CachedManifest("https://a.example", (), b"", fresh_until=1000.0 + MAX_FRESH)
+    assert entry.fresh(1000.0) and entry.fresh(999.0 + MAX_FRESH)
+    assert not entry.fresh(1000.0 + MAX_FRESH)
+    assert not entry.fresh(999.0)
+
+
+def test_a_copy_is_asked_about_by_its_tag_and_its_date(tmp_path: Path) -> None:
+    cache = ManifestCache(tmp_path)
+    modified = "Sun, 22 Nov 2026 04:00:00 GMT"
+    _kept(cache, "https://a.example", {"etag": '"1"', "last-modified": modified, "set-cookie": "a=b"})
+    found = cache.get("https://a.example")
+    assert found is not None and "set-cookie" not in dict(found.headers)
+    assert found.conditions == {"If-None-Match": '"1"', "If-Modified-Since": modified}
+
+
+def test_what_a_304_says_replaces_what_was_said_and_the_body_stays(tmp_path: Path) -> None:
+    cache = ManifestCache(tmp_path)
+    _kept(cache, "https://a.example", {"etag": '"1"', "cache-control": "max-age=10"}, b"body")
+    entry = cache.get("https://a.example")
+    assert entry is not None
+    answer = SiteReply("https://a.example", 304, (("cache-control", "max-age=60"),), b"", 1.0)
+    renewed = cache.renewed(entry, answer, 5000.0)
+    assert (renewed.body, renewed.fresh_until) == (b"body", 5060.0)
+    assert dict(renewed.headers) == {"etag": '"1"', "cache-control": "max-age=60"}
+    assert cache.get("https://a.example") == renewed
+
+
+def test_a_copy_of_one_address_is_none_of_another(tmp_path: Path) -> None:
+    cache = ManifestCache(tmp_path)
+    _kept(cache, "https://a.example", {"etag": '"1"'})
+    (file,) = tmp_path.glob("*.entry")
+    _kept(cache, "https://b.example", {"etag": '"1"'})
+    (other,) = [each for each in tmp_path.glob("*.entry") if each != file]
+    file.replace(other)
+    assert cache.get("https://b.example") is None
