@@ -322,7 +322,9 @@ async def test_an_export_that_fails_leaves_no_part_and_the_older_one_stays(
 
 async def test_parts_that_nobody_wrote_to_for_an_hour_are_removed(opened: Opener, tmp_path: Path) -> None:
     here = await taught(await opened("here", *FILES))
-    old, young, other = (tmp_path / name for name in (".memory.jsonl.7.part", ".memory.jsonl.8.part", ".x.jsonl.7.part"))
+    old, young, other = (
+        tmp_path / name for name in (".memory.jsonl.7.part", ".memory.jsonl.8.part", ".x.jsonl.7.part")
+    )
     for part, age in ((old, 3700), (young, 3500), (other, 3700)):
         part.touch()
         os.utime(part, (time.time() - age,) * 2)

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import sqlite3
+import time
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -90,6 +94,24 @@ def test_of_its_siblings_it_starts_from_one_at_the_same_commit(daemon: Daemon, s
     assert started == {"main": str(shop), "release": str(sibling)}
 
 
+def test_a_sibling_whose_memory_cannot_be_copied_is_passed_over(home: Path, shop: Path) -> None:
+    other = shop.parent / "other"
+    git(shop, "worktree", "add", "-q", "-b", "other", str(other))
+    (other / "cart.py").write_text("def grand_total(lines):\n    return max(lines)\n")
+    commit(other, "another sum")
+    with Daemon(home) as daemon:
+        for tree in (shop, other):
+            indexed(daemon, tree)
+    (broken,) = (path for path in memories(home, "shop") if path.suffix == ".db")
+    broken.write_bytes(broken.read_bytes()[:20_000])  # it was at the commit of the new one
+    tree = shop.parent / "feature"
+    git(shop, "worktree", "add", "-q", "-b", "feature", str(tree), "main")
+    with Daemon(home) as daemon:
+        assert [each["name"] for each in recalled(daemon, tree, "total")][:1] == ["total"]
+        first = runs(daemon, tree)[0]
+    assert first["parsed"] == 1, "the one file in which they differ"
+
+
 def test_what_was_learned_until_then_comes_along(daemon: Daemon, shop: Path) -> None:
     with daemon.client(shop) as client:
         client.request("aurora/index")
@@ -153,6 +175,29 @@ def test_the_memory_of_a_folder_that_git_still_knows_stays(home: Path, shop: Pat
     with Daemon(home) as daemon, daemon.client(shop):
         until(lambda: not memories(home, "gone"), "the file of the removed work tree is gone")
     assert memories(home, "away")
+
+
+def test_the_memory_of_a_removed_work_tree_stays_while_somebody_writes_to_it(home: Path, shop: Path) -> None:
+    for name in ("busy", "crashed"):
+        git(shop, "worktree", "add", "-q", "-b", name, str(shop.parent / name))
+    with Daemon(home) as daemon:
+        for tree in (shop, shop.parent / "busy", shop.parent / "crashed"):
+            indexed(daemon, tree)
+            until(lambda tree=tree: knows_common(home, tree.name), "whose work tree it is is written down")
+    for name in ("busy", "crashed"):
+        git(shop, "worktree", "remove", "--force", str(shop.parent / name))
+    (memory,) = (path for path in memories(home, "busy") if path.suffix == ".db")
+    with closing(sqlite3.connect(memory)) as writer:
+        writer.execute("PRAGMA journal_mode = WAL")
+        writer.execute("UPDATE facts SET value = value")
+        writer.commit()
+        with Daemon(home) as daemon, daemon.client(shop):
+            until(lambda: not memories(home, "crashed"), "the file that nobody has open is gone")
+        assert memory.exists()
+        log = memory.with_name(f"{memory.name}-wal")
+        os.utime(log, (time.time() - 4000,) * 2)  # as one that lies there since a crash
+        with Daemon(home) as daemon, daemon.client(shop):
+            until(lambda: not memory.exists(), "what nobody wrote to for an hour is gone")
 
 
 def knows_common(home: Path, name: str) -> bool:
