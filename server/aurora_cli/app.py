@@ -24,6 +24,7 @@ COMMANDS = {
     "daemon": ("aurora_cli.daemon", "daemon"),
     "dashboard": ("aurora_cli.dashboard", "dashboard"),
     "deliverable": ("aurora_cli.deliverable", "deliverable"),
+    "demo": ("aurora_cli.demo", "demo"),
     "doctor": ("aurora_cli.doctor", "doctor"),
     "explain": ("aurora_cli.explain", "explain"),
     "index": ("aurora_cli.index", "index"),
@@ -36,6 +37,7 @@ COMMANDS = {
     "metrics": ("aurora_cli.metrics", "metrics"),
     "query": ("aurora_cli.query", "query"),
     "report": ("aurora_cli.report", "report"),
+    "status": ("aurora_cli.status", "status"),
     "trust": ("aurora_cli.trust", "trust"),
     "uninstall": ("aurora_cli.uninstall", "uninstall"),
 }
