@@ -13,6 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from aurora_indexer import TooSlow
+from aurora_indexer.parse import chunk_parser
 from aurora_indexer.parse.chunk_parser import parse_file
 from aurora_memory.chunks import ParsedFile
 from tests.growth import grows_with_length
@@ -174,7 +175,9 @@ HOPELESS = {
 
 
 @pytest.mark.parametrize("path", sorted(HOPELESS))
-def test_a_watched_grammar_gives_up_on_what_no_one_writes(path: str) -> None:
+def test_a_watched_grammar_gives_up_on_what_no_one_writes(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(chunk_parser, "_PATIENCE", 0.2)
+    monkeypatch.setattr(chunk_parser, "_SLOWEST", 1_000_000)
     with pytest.raises(TooSlow, match=re.escape(path)):
         parse_file(path, HOPELESS[path])
 
