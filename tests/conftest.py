@@ -5,7 +5,12 @@ from __future__ import annotations
 import gc
 import signal
 
+import pytest
 from hypothesis import settings
+
+from tests.leaks import no_daemon_left, no_task_left, nothing_left_behind, watch_tasks
+
+__all__ = ["no_daemon_left", "no_task_left", "nothing_left_behind"]
 
 # How long an example takes says more of the machine than of the code: `make bench` is for time.
 settings.register_profile("any-machine", deadline=None)
@@ -22,3 +27,7 @@ def pytest_collection_finish() -> None:
     """
     gc.collect()
     gc.freeze()
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    watch_tasks(items)

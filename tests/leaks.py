@@ -1,11 +1,16 @@
-"""Leaks of tests: threads and processes that go on after the test that made them."""
+"""Leaks of tests: threads, processes, files, sockets and asyncio tasks that go on after the test that made them."""
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
+import gc
+import inspect
+import os
+import re
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -15,16 +20,17 @@ GRACE = 20.0
 SHARED_THREADS = ("asyncio_", "ThreadPoolExecutor", "AnyIO")
 """Threads of executors that an event loop, or the interpreter, ends when it ends itself."""
 
+_FILES = Path("/proc/self/fd")
+
 
 @pytest.fixture(autouse=True)
 def nothing_left_behind() -> Iterator[None]:
-    """Fail a test after which threads of ours, or processes it started, go on: whoever made them has to end them.
+    """Fail a test after which threads, processes, files or sockets of its are left: whoever made them has to end them.
 
     Those that fixtures of a wider scope have are there before. What is ending gets a moment; nothing is waited for
     where nothing is left, so this costs microseconds.
     """
-    threads = set(threading.enumerate())
-    children = _children()
+    threads, children, files = set(threading.enumerate()), _children(), _open_files()
     yield
     until = time.monotonic() + GRACE
     for thread in set(threading.enumerate()) - threads:
@@ -35,14 +41,56 @@ def nothing_left_behind() -> Iterator[None]:
         while _goes_on(child) and time.monotonic() < until:
             time.sleep(0.02)
         assert not _goes_on(child), f"a process goes on: {child}"
+    if _open_files() - files:
+        gc.collect()
+        _wait(lambda: not _open_files() - files, until)
+        left = _open_files() - files
+        assert not left, f"open files or sockets: {[_shown(number) for number, _, _ in left]}"
+
+
+@pytest.fixture
+async def no_task_left() -> AsyncIterator[None]:
+    """Fail a test whose event loop has tasks of its when everything it set up was ended: the loop would cancel them."""
+    tasks = asyncio.all_tasks()
+    yield
+    if left := asyncio.all_tasks() - tasks - {asyncio.current_task()}:
+        _, left = await asyncio.wait(left, timeout=GRACE)
+        assert not left, f"tasks go on: {left}"
+
+
+@pytest.fixture(scope="session", autouse=True)
+def no_daemon_left(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Fail a run of tests after which programs go on that live in its folders, whoever started them.
+
+    A daemon that a command started is nobody's child; the folder it lives in is named after its test.
+    """
+    folder = os.fsencode(tmp_path_factory.getbasetemp())
+    yield
+    until = time.monotonic() + GRACE
+    _wait(lambda: not _living_in(folder), until)
+    left = _living_in(folder)
+    assert not left, f"programs go on: {left}"
+
+
+def watch_tasks(items: list[pytest.Item]) -> None:
+    """Have `no_task_left` around each test that has an event loop."""
+    for item in items:
+        if isinstance(item, pytest.Function) and inspect.iscoroutinefunction(item.function):
+            item.fixturenames.insert(0, "no_task_left")
+
+
+def _wait(ended: Callable[[], bool], until: float) -> None:
+    while not ended() and time.monotonic() < until:
+        time.sleep(0.02)
 
 
 def _children() -> set[int]:
     """Process ids of this process's children, as Linux tells them in one file for each thread; elsewhere none."""
     found: set[int] = set()
-    for path in Path("/proc/self/task").glob("*/children"):
-        with contextlib.suppress(OSError):
-            found.update(map(int, path.read_text().split()))
+    with contextlib.suppress(OSError):
+        for thread in Path("/proc/self/task").iterdir():
+            with contextlib.suppress(OSError):
+                found.update(map(int, (thread / "children").read_bytes().split()))
     return found
 
 
@@ -51,3 +99,37 @@ def _goes_on(pid: int) -> bool:
     with contextlib.suppress(OSError):
         return Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2][:1] not in ("Z", "X", "")
     return False
+
+
+def _open_files() -> set[tuple[str, int, int]]:
+    """This process's open files and sockets: number, device and inode; none where the system does not tell."""
+    found: set[tuple[str, int, int]] = set()
+    with contextlib.suppress(OSError), os.scandir(_FILES) as listing:
+        own = _FILES.stat().st_ino
+        for entry in listing:
+            with contextlib.suppress(OSError):
+                told = entry.stat()
+                if told.st_ino != own:
+                    found.add((entry.name, told.st_dev, told.st_ino))
+    return found
+
+
+def _shown(number: str) -> str:
+    try:
+        return str((_FILES / number).readlink())
+    except OSError:
+        return "closed by now"
+
+
+def _living_in(folder: bytes) -> list[str]:
+    """Programs whose command line or environment names a place in a folder: process id, command, place."""
+    found = []
+    for entry in Path("/proc").iterdir() if _FILES.exists() else ():
+        if entry.name.isdigit() and entry.name != str(os.getpid()):
+            with contextlib.suppress(OSError):
+                command = (entry / "cmdline").read_bytes()
+                told = command + (entry / "environ").read_bytes()
+                if place := re.search(re.escape(folder) + rb"/[^\0]*", told):
+                    shown = command.replace(b"\0", b" ") + b"in " + place[0]
+                    found.append(f"{entry.name}: {shown.decode(errors='replace')}")
+    return found

@@ -40,7 +40,7 @@ def test_an_edit_that_breaks_the_json_reads_what_a_whole_reading_reads(
     monkeypatch.setattr(
         "aurora_manifest.json.incremental_parse.parse", lambda text: (whole.append(text), parse(text))[1]
     )
-    places = range(text.index('"note_5": {') + 12, text.index('"note_6": {') - 12, 7)
+    places = range(text.index('"note_5": {') + 12, text.index('"note_6": {') - 12, 19)
     for at in places:
         changed = text[:at] + typed + text[at:]
         assert checker.check(checker.read(changed)) == check(changed)

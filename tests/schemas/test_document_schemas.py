@@ -163,8 +163,9 @@ def test_what_the_schema_accepts_the_daemon_reads(tmp_path: Path) -> None:
         "monthly",
     ]
     accepted = 0
+    places = [each for each in sections() if "_llm" not in each[0]]
     for number in range(1500):
-        section, name, _, _ = chance.choice([each for each in sections() if "_llm" not in each[0]])
+        section, name, _, _ = chance.choice(places)
         document: dict[str, Any] = {}
         place = document
         for step in section.split("."):
@@ -333,12 +334,12 @@ def test_deliverable_documents_get_the_verdict_of_the_reference(name: str) -> No
     names = [place.rpartition("/")[2] for place, _ in members(theirs.schema)]
     chance = random.Random(2026)
     verdicts = {True: 0, False: 0}
-    for number in range(3000):
+    for number in range(1000):
         document = mutated(examples[number % len(examples)], names, chance)
         verdict = theirs.is_valid(document)
         assert ours.is_valid(document) == verdict, json.dumps(document)
         verdicts[verdict] += 1
-    assert min(verdicts.values()) > 300
+    assert min(verdicts.values()) > 100
 
 
 @pytest.mark.parametrize("name", list(EXAMPLES))

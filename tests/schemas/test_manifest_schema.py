@@ -15,7 +15,7 @@ from aurora_manifest.check import check
 from tests.manifests import manifest, mutated, reference_manifests, reference_schema
 from tests.schemas.verdicts import COUNT, cases, reference
 
-MUTATIONS = 2000
+MUTATIONS = 600
 
 
 def test_the_loader_knows_its_schemas_and_says_so() -> None:
@@ -115,4 +115,4 @@ def test_undefined_capabilities_are_exactly_those_not_defined() -> None:
         findings = [each for each in check(text) if each.rule == "manifest-undefined-capability"]
         assert {json.loads(text[each.start : each.end]) for each in findings} == undefined(document)
         some += bool(findings)
-    assert some >= 20
+    assert some >= 6

@@ -9,7 +9,6 @@ import shutil
 import sqlite3
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -232,9 +231,8 @@ def test_bad_imports_are_one_line_and_change_nothing(daemon: Daemon, home: Path,
         assert done.returncode == 2 and done.stdout == ""
         (line,) = done.stderr.splitlines()
         assert problem in line
-    began = time.monotonic()
     done = aurora(home, root, "memory", "import", "/dev/zero")
-    assert done.returncode == 2 and "no export" in done.stderr and time.monotonic() - began < 20
+    assert done.returncode == 2 and "no export" in done.stderr
     assert not list(home.glob("memory-*")), "nothing of it stays"
     done = aurora(home, root, "memory", "import", "missing.jsonl")
     assert done.returncode == 2 and "missing.jsonl" in done.stderr

@@ -44,6 +44,31 @@ class Shelf:
         return self.opened[-1]
 
 
+class LingerThatPasses:
+    """Timers of the running loop that wait for so many seconds, and end when it is called."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, seconds: float) -> None:
+        loop = asyncio.get_running_loop()
+        call_later = loop.call_later
+        self._kept: list[asyncio.TimerHandle] = []
+
+        def keep(delay: float, callback: Callable[..., object], *args: Any) -> asyncio.TimerHandle:
+            if delay != seconds:
+                return call_later(delay, callback, *args)
+            self._kept.append(asyncio.TimerHandle(loop.time() + delay, callback, args, loop))
+            return self._kept[-1]
+
+        monkeypatch.setattr(loop, "call_later", keep)
+
+    def __call__(self) -> int:
+        """End them; returns how many were not cancelled."""
+        due = [timer for timer in self._kept if not timer.cancelled()]
+        self._kept.clear()
+        for timer in due:
+            timer._run()
+        return len(due)
+
+
 def registry(shelf: Shelf, linger: float = 60.0, user_home: Path = Path("/nobody/home")) -> Workspaces:
     return Workspaces(shelf.open, linger=linger, user_home=user_home)
 
@@ -64,19 +89,22 @@ async def test_sessions_that_race_for_a_root_share_it(tmp_path: Path) -> None:
     assert shelf.opened[0].closed
 
 
-async def test_it_is_closed_when_the_last_user_has_left_and_some_time_has_passed(tmp_path: Path) -> None:
+async def test_it_is_closed_when_the_last_user_has_left_and_some_time_has_passed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     shelf = Shelf()
-    workspaces = registry(shelf, linger=0.1)
+    passes = LingerThatPasses(monkeypatch, 60.0)
+    workspaces = registry(shelf, linger=60.0)
     workspace = await workspaces.acquire(tmp_path)
     assert await workspaces.acquire(tmp_path) is workspace
     workspaces.release(workspace)
-    await asyncio.sleep(0.2)
-    assert not shelf.opened[0].closed, "one user is left"
+    assert passes() == 0, "one user is left"
     workspaces.release(workspace)
     assert await workspaces.acquire(tmp_path) is workspace
-    await asyncio.sleep(0.2)
-    assert not shelf.opened[0].closed, "somebody came back in time"
+    assert passes() == 0, "somebody came back in time"
     workspaces.release(workspace)
+    assert not shelf.opened[0].closed
+    assert passes() == 1
     await eventually(lambda: shelf.opened[0].closed)
     assert workspaces.status() == []
     assert await workspaces.acquire(tmp_path) is not workspace

@@ -260,14 +260,13 @@ class _Refiner:
             if constructor is not None and constructor.type in _NAMES:
                 self._add("call", constructor)
 
-    def imported(self, nodes: list[Node]) -> None:
+    def imported(self, calls: list[Node]) -> None:
         """`import("m")`; one of anything but a string is not read, however much it holds."""
-        for node in nodes:
-            call = node.parent
-            arguments = call.child_by_field_id(self._arguments) if call is not None else None
+        for call in calls:
+            arguments = call.child_by_field_id(self._arguments)
             inside = arguments.named_children if arguments is not None else []
             first = next((child for child in inside if child.type != "comment"), None)
-            if call is not None and first is not None and first.type in _STRINGS:
+            if first is not None and first.type in _STRINGS:
                 self._add("import.inner", call)
 
     def required(self, functions: list[Node]) -> None:

@@ -27,5 +27,5 @@
   (identifier) @call
   (member_expression) @call
   (await_expression) @awaited
-  (import) @dynamic
 ])
+(call_expression function: (import)) @dynamic

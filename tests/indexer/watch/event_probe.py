@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from aurora_indexer.files.ignore import IgnoreRules
+from aurora_indexer.watch.cookie import Cookies
 from aurora_indexer.watch.watcher import Changes, Watcher
 from tests.patience import HANG
 
@@ -31,6 +32,7 @@ class Seen:
             rules=self.rules,
             polling=polling,
             poll_seconds=0.15,
+            cookies=Cookies(root.parent / f"{root.name}-cookies"),
         )
 
     def _take(self, changes: Changes) -> None:
@@ -49,6 +51,11 @@ class Seen:
             await asyncio.sleep(0.02)
 
     async def quiet(self, seconds: float = 0.5) -> None:
+        """Wait until every event there was is told; where none comes in order, until none is for some seconds."""
+        while pending := await self.watcher.heard(HANG):
+            await asyncio.sleep(0.02)
+        if pending == 0:
+            return
         count = -1
         while count != len(self.batches):
             count = len(self.batches)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -79,11 +78,11 @@ async def test_a_hung_agent_has_its_share_of_the_runs_time_and_is_not_waited_for
     llm = provider.llm_settings(caps=Caps(run_seconds=24.0))
     async with bench(tmp_path, llm, provider.environ, agents=AgentSettings(timeout_seconds=300.0)) as it:
         starts = install(it, HANGS)
-        began = time.monotonic()
         run = await asked(it, provider)
         assert run.state == "complete", run.error
-        assert time.monotonic() - began < 20, "its share: 24 s × 0.8 / 2 waves / 2, for another may have to do its work"
-        assert [each for each in run.notices if "finder failed: not done within" in each and "took over" in each]
+        (told,) = [each for each in run.notices if "finder failed: not done within" in each and "took over" in each]
+        share = float(told.partition("not done within ")[2].split()[0])
+        assert share <= 24 * 0.8 / 2 / 2, "for there are two waves, and another may have to do its work"
         assert starts.read_text() == "x"
 
 

@@ -22,7 +22,7 @@ from tests.orchestration.soar.minds import Mind
 from tests.orchestration.soar.test_run import MEDIUM, TWO
 
 PROJECT = Path(__file__).parents[3]
-FACTS = 1_000
+FACTS = 300
 PER_FILE = 10
 
 
@@ -154,7 +154,7 @@ MUTATIONS: dict[str, Callable[[Kept, random.Random], list[str] | None]] = {
 }
 
 
-def test_of_a_thousand_facts_that_were_changed_none_is_given_as_fresh(tmp_path: Path) -> None:
+def test_of_hundreds_of_facts_that_were_changed_none_is_given_as_fresh(tmp_path: Path) -> None:
     chance = random.Random(9)
     known = facts()
     counted = dict.fromkeys(MUTATIONS, 0)
