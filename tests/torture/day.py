@@ -153,7 +153,8 @@ class Day:
 
     def switch(self, client: Client) -> None:
         if self.chance.random() < 0.5:
-            commit(self.root, f"work {self.done.total()}")
+            git(self.root, "add", "-A")
+            git(self.root, "commit", "-q", "--allow-empty", "-m", f"work {self.done.total()}")
         git(self.root, "checkout", "-q", "-f", self.chance.choice(("main", "side")))
 
     def index(self, client: Client) -> None:
