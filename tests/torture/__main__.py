@@ -17,7 +17,7 @@ from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.torture import daemons, files
+from tests.torture import daemons, files, kills
 from tests.torture.inputs import Input, inputs, keep, mutated
 
 READING = 3.0
@@ -45,7 +45,7 @@ TRIALS: tuple[tuple[int, Callable[[random.Random, Path], None]], ...] = (
     (8, files.flip),
     (3, files.scribble),
     (1, files.clock),
-    (2, daemons.kill),
+    (2, kills.kill),
     (1, daemons.stop),
     (3, daemons.pull),
     (1, daemons.fill),

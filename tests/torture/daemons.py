@@ -1,4 +1,4 @@
-"""Faults of a running daemon: killed, stopped, its files pulled away, its disk full, descriptors and memory refused,
+"""Faults of a running daemon: stopped, its files pulled away, its disk full, descriptors and memory refused,
 requests that make no sense, a workspace made to harm, another user. Nothing acknowledged is lost, nothing stays behind.
 """
 
@@ -10,7 +10,6 @@ import random
 import re
 import subprocess
 import sys
-import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -18,19 +17,14 @@ from typing import Any
 import psutil
 
 from aurora_protocol import (
-    DaemonUnreachable,
     RequestFailed,
     deliverable_methods,
     memory_methods,
     methods,
     query_methods,
 )
-from tests.e2e.product import Product, product_in
-from tests.memory import test_damage as damage
-
-CODE = "def {}(x):\n    return x + {}\n"
-SECONDS = 60
-"""Within which every command of a tortured product ends."""
+from tests.e2e.product import product_in
+from tests.torture.workspace import CODE, SECONDS, answers, ended, events, one_line, tell, workspace
 
 METHODS = sorted(
     {
@@ -54,29 +48,6 @@ COMMANDS = (
     ("memory", "export", "-"),
     ("report",),
 )
-
-
-def kill(chance: random.Random, folder: Path) -> None:
-    """A daemon killed while it learns: what it acknowledged is there, its workers end, the next command works."""
-    with product_in(folder / "home") as product:
-        root = workspace(folder)
-        product.json("index", cwd=root)
-        (daemon,) = product.daemons()
-        told: list[str] = []
-        assert tell(product, root, told), "events are taken in"
-        timer = threading.Timer(chance.uniform(0.0, 0.5), daemon.kill)
-        timer.start()
-        while tell(product, root, told) and daemon.is_running():
-            pass
-        timer.join()
-        psutil.wait_procs([daemon], 10)
-        product.aurora("daemon", "stop", cwd=root)  # another one may have been started by who came then
-        ended(product)
-        answers(product, root)
-        product.aurora("daemon", "stop", cwd=root)
-        lost = set(told) - events(product)
-        assert not lost, f"{len(lost)} of {len(told)} acknowledged events are lost"
-        product.check_databases()
 
 
 def stop(chance: random.Random, folder: Path) -> None:
@@ -277,64 +248,6 @@ def stranger(chance: random.Random, folder: Path) -> None:
         )
         assert json.loads(said.stdout) == [], "another user came in"
         answers(product, root)
-
-
-def workspace(folder: Path) -> Path:
-    """Three files, of which `second_one` is asked for."""
-    root = folder / "work"
-    root.mkdir()
-    for number, name in enumerate(("first_one", "second_one", "third_one")):
-        (root / f"{name}.py").write_text(CODE.format(name, number))
-    return root
-
-
-def tell(product: Product, root: Path, told: list[str], count: int = 1) -> bool:
-    """Have events taken in; those acknowledged are added to `told`. False where the daemon went away or refused."""
-    names = [f"event-{len(told)}-{number}" for number in range(count)]
-    lines = [
-        json.dumps(
-            {
-                "event_type": "phase_start",
-                "phase": "apply",
-                "id": each,
-                "change_id": "x",
-                "timestamp": "2026-01-01T00:00:00Z",
-            }
-        )
-        for each in names
-    ]
-    try:
-        with product.session(root) as session:
-            answer = session.request("aurora/deliverable", {"action": "ingest", "lines": lines}, timeout=SECONDS)
-    except (DaemonUnreachable, RequestFailed):
-        return False
-    assert answer["refused"] == [], answer
-    told += names
-    return True
-
-
-def events(product: Product) -> set[str]:
-    """Events in the one memory file."""
-    (database,) = product.databases()
-    return {str(row[1]) for row in damage.learned(database)["deliverable_events"]}
-
-
-def answers(product: Product, root: Path) -> None:
-    """The product works as if nothing had been."""
-    assert product.json("mem", "second_one", cwd=root)["results"][0]["name"] == "second_one"
-
-
-def ended(product: Product) -> None:
-    """No process of the product is left, after seconds."""
-    until = time.monotonic() + 15
-    while product.processes() and time.monotonic() < until:
-        time.sleep(0.1)
-    assert not product.processes(), f"left behind: {product.processes()}"
-
-
-def one_line(done: subprocess.CompletedProcess[str]) -> str:
-    """What a command said, for a message."""
-    return f"{done.args[4:]} exit {done.returncode}: {done.stdout[-500:]}{done.stderr[-500:]}"
 
 
 def anything(chance: random.Random, depth: int) -> Any:

@@ -10,121 +10,102 @@ hold.
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from functools import lru_cache
 from typing import NamedTuple
 
-from aurora_indexer.files.wildmatch import MalformedPattern, compile_pattern, literal_length
+from aurora_indexer.files.glob_index import GlobIndex, GlobRule
+from aurora_indexer.files.wildmatch import MalformedPattern, literal_length
 
-MAX_LINES = 20_000
+MAX_LINES = 100_000
 MAX_LINE_LENGTH = 4_096
 
 
 class _Rule(NamedTuple):
-    """`order` is the line's place: the highest that matches decides."""
+    """A line without wildcards, or with one star in front of a suffix. `order` is its place: the highest decides."""
 
     order: int
     ignores: bool
     only_folders: bool
-    head: str = ""
-    expression: re.Pattern[str] | None = None
 
 
 class Patterns:
     """One ignore file, compiled. Empty ones are falsy."""
 
-    __slots__ = ("_anchored", "_ends", "_globs", "_heads", "_names", "_only_folders", "_suffixes")
+    __slots__ = ("_anchored", "_globs", "_names", "_only_folders", "_paths", "_suffix_lengths", "_suffixes")
 
     def __init__(self, text: str) -> None:
-        self._names: dict[str, list[_Rule]] = defaultdict(list)
-        self._suffixes: dict[str, list[_Rule]] = defaultdict(list)
-        self._globs: list[_Rule] = []
-        self._anchored: list[_Rule] = []
+        names: dict[str, list[_Rule]] = defaultdict(list)
+        suffixes: dict[str, list[_Rule]] = defaultdict(list)
+        paths: dict[str, list[_Rule]] = defaultdict(list)
+        globs: dict[tuple[str, bool], GlobRule] = {}
+        anchored_globs: dict[tuple[str, bool], GlobRule] = {}
         self._only_folders = True
         for order, line in enumerate(text.split("\n")[:MAX_LINES]):
-            self._add(order, line)
-        for rules in (*self._names.values(), *self._suffixes.values(), self._globs, self._anchored):
+            pattern, ignores, only_folders = _parts(line)
+            if not pattern:
+                continue
+            anchored = "/" in pattern
+            pattern = pattern.removeprefix("/") if anchored else pattern
+            fixed = literal_length(pattern)
+            tail = pattern[1:]
+            if fixed == len(pattern):
+                (paths if anchored else names)[pattern].append(_Rule(order, ignores, only_folders))
+            elif not anchored and pattern[0] == "*" and tail and literal_length(tail) == len(tail):
+                suffixes[tail].append(_Rule(order, ignores, only_folders))
+            else:
+                try:
+                    rule = GlobRule(order, ignores, only_folders, pattern)
+                except MalformedPattern:
+                    continue
+                (anchored_globs if anchored else globs)[pattern, only_folders] = rule  # the later one has the last word
+            self._only_folders &= only_folders
+        for rules in (*names.values(), *suffixes.values(), *paths.values()):
             rules.reverse()
-        self._names = dict(self._names)
-        self._suffixes = dict(self._suffixes)
-        self._ends = tuple(self._suffixes)
-        self._heads = tuple({rule.head for rule in self._anchored})
+        self._names, self._suffixes, self._paths = dict(names), dict(suffixes), dict(paths)
+        self._suffix_lengths = sorted({len(suffix) for suffix in suffixes})
+        self._globs = GlobIndex(globs.values())
+        self._anchored = GlobIndex(anchored_globs.values())
 
     def __bool__(self) -> bool:
-        return bool(self._names or self._suffixes or self._globs or self._anchored)
+        return bool(self._names or self._suffixes or self._paths or self._globs or self._anchored)
 
     def verdict(self, name: str, path: str, is_folder: bool) -> bool | None:
         """True: ignored; False: expressly not; None: no line speaks of it. `path` is relative to the file's folder."""
         if self._only_folders and not is_folder:
             return None
-        best: _Rule | None = None
-        for rule in self._names.get(name, ()):
-            if is_folder or not rule.only_folders:
-                best = rule
-                break
-        if self._ends and name.endswith(self._ends):
-            for suffix, rules in self._suffixes.items():
-                if name.endswith(suffix):
-                    best = _later(best, next((rule for rule in rules if is_folder or not rule.only_folders), None))
-        for rule in self._globs:
-            if best is not None and rule.order < best.order:
-                break
-            if (is_folder or not rule.only_folders) and rule.expression and rule.expression.fullmatch(name):
-                best = rule
-                break
-        if self._heads and path.startswith(self._heads):
-            best = _later(best, self._anchored_rule(path, is_folder, best))
+        best: _Rule | GlobRule | None = None
+        for rules in self._plain_rules(name, path):
+            for rule in rules:
+                if best is not None and rule.order < best.order:
+                    break
+                if is_folder or not rule.only_folders:
+                    best = rule
+                    break
+        for index, text in ((self._globs, name), (self._anchored, path)):
+            if index:
+                best = index.last_match(text, is_folder, best.order if best else -1) or best
         return best.ignores if best else None
 
-    def _anchored_rule(self, path: str, is_folder: bool, best: _Rule | None) -> _Rule | None:
-        for rule in self._anchored:
-            if best is not None and rule.order < best.order:
-                return None
-            if (
-                path.startswith(rule.head)
-                and (is_folder or not rule.only_folders)
-                and (rule.expression.fullmatch(path) if rule.expression else path == rule.head)
-            ):
-                return rule
-        return None
-
-    def _add(self, order: int, line: str) -> None:
-        line = _trim(line.removesuffix("\r"))
-        if not line or line.startswith("#") or len(line) > MAX_LINE_LENGTH:
-            return
-        ignores = not line.startswith("!")
-        pattern = line if ignores else line[1:]
-        only_folders = pattern.endswith("/")
-        pattern = pattern.removesuffix("/")
-        if not pattern:
-            return
-        anchored = "/" in pattern
-        pattern = pattern.removeprefix("/") if anchored else pattern
-        fixed = literal_length(pattern)
-        rule = _Rule(order, ignores, only_folders, head=pattern[:fixed])
-        if fixed < len(pattern):
-            tail = pattern[1:]
-            if not anchored and fixed == 0 and pattern[0] == "*" and tail and literal_length(tail) == len(tail):
-                self._suffixes[tail].append(rule)
-                self._only_folders &= only_folders
-                return
-            try:
-                rule = rule._replace(expression=compile_pattern(pattern))
-            except MalformedPattern:
-                return
-            (self._anchored if anchored else self._globs).append(rule)
-        elif anchored:
-            self._anchored.append(rule)
-        else:
-            self._names[pattern].append(rule)
-        self._only_folders &= only_folders
+    def _plain_rules(self, name: str, path: str) -> list[list[_Rule]]:
+        """Lines that match a name by a look-up, of each kind the last first."""
+        found = [rules for rules in (self._names.get(name), self._paths.get(path)) if rules]
+        for length in self._suffix_lengths:
+            if length > len(name):
+                break
+            if rules := self._suffixes.get(name[-length:]):
+                found.append(rules)
+        return found
 
 
-def _later(one: _Rule | None, other: _Rule | None) -> _Rule | None:
-    if one is None or other is None:
-        return one or other
-    return one if one.order > other.order else other
+def _parts(line: str) -> tuple[str, bool, bool]:
+    """What a line matches, or "" where it is none; whether it ignores; whether it means folders only."""
+    line = _trim(line.removesuffix("\r"))
+    if not line or line.startswith("#") or len(line) > MAX_LINE_LENGTH:
+        return "", True, False
+    ignores = not line.startswith("!")
+    pattern = line if ignores else line[1:]
+    return pattern.removesuffix("/"), ignores, pattern.endswith("/")
 
 
 def _trim(line: str) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import string
+from typing import NamedTuple
 
 _ANY = "[^/]"
 _NEVER = "(?!)"
@@ -46,6 +47,34 @@ def compile_pattern(pattern: str) -> re.Pattern[str]:
     # Git compares what precedes the first wildcard on its own, so in `a**/b` the stars count as leading a segment.
     fixed = literal_length(pattern)
     return re.compile(re.escape(pattern[:fixed]) + _join(_segments(pattern[fixed:])), re.DOTALL)
+
+
+class Needs(NamedTuple):
+    """What every path has that a pattern matches: at least so many characters, and these stretches of them."""
+
+    length: int
+    runs: list[str]
+
+
+def needs_of(pattern: str) -> Needs:
+    """What a match of `pattern` cannot be without; found without compiling it.
+
+    Raises `MalformedPattern` where git would never match.
+    """
+    fixed = literal_length(pattern)
+    length = fixed
+    runs = [pattern[:fixed]]
+    for segment in _segments(pattern[fixed:]):
+        runs.append("")
+        for token in segment:
+            length += token not in ("*", "**")
+            if len(token) == 1 and token != "*":
+                runs[-1] += token
+            elif len(token) == 2 and token[0] == "\\":
+                runs[-1] += token[1]
+            elif runs[-1]:
+                runs.append("")
+    return Needs(length, [run for run in runs if run])
 
 
 _Segment = list[str]

@@ -98,7 +98,8 @@ class WorkspaceOpener:
         await asyncio.sleep(LOGS_KEPT_AFTER)
         from aurora_server.workspace.maintenance import LogRetention  # a workspace is open: it is imported already
 
-        await LogRetention(lambda: self._source.current().soar.conversations, self._forget_logs).go_on()
+        memory = self._settings.home / "memory"
+        await LogRetention(lambda: self._source.current().soar.conversations, self._forget_logs, memory).go_on()
 
     async def _forget_logs(self, files: Sequence[str]) -> None:
         for workspace in list(self._opened):

@@ -1,4 +1,6 @@
-"""Maintenance in the background: the daily review of lifespans, retention of conversation logs (AURORA §9.7)."""
+"""Maintenance in the background: the daily review of lifespans, retention of conversation logs (AURORA §9.7), removal
+of secrets that older versions let into logs and into memory files that were set aside.
+"""
 
 from __future__ import annotations
 
@@ -15,9 +17,11 @@ from aurora_indexer.indexer import Indexer
 from aurora_memory import StoreError
 from aurora_memory.lifespans.policies import Policies
 from aurora_memory.store import Store, conversation_log_index, file_reader
+from aurora_memory.store.copies_aside import clean_aside
 
 if TYPE_CHECKING:
     from aurora_orchestration.conversations.log_retention import Tidied
+    from aurora_orchestration.conversations.log_secrets import CleanedLogs
     from aurora_orchestration.settings import ConversationSettings
 
 logger = logging.getLogger(__name__)
@@ -82,10 +86,14 @@ def _time(fact: str | None) -> float:
 class LogRetention:
     """Looks after one folder of logs. `settings` is asked each time: they may have changed."""
 
-    def __init__(self, settings: Callable[[], ConversationSettings], forget: Forget) -> None:
-        """`forget` is told which logs are gone, for the indexes of the workspaces that are open."""
+    def __init__(self, settings: Callable[[], ConversationSettings], forget: Forget, memory: Path) -> None:
+        """`forget` is told which logs are gone, for the indexes of the workspaces that are open.
+
+        `memory` is the folder of memory files, where some may have been set aside.
+        """
         self._settings = settings
         self._forget = forget
+        self._memory = memory
 
     async def once(self) -> Tidied:
         """Do what is due now."""
@@ -99,11 +107,28 @@ class LogRetention:
             logger.warning("a conversation log was left alone", extra={"problem": problem})
         return done
 
+    async def clean(self) -> CleanedLogs:
+        """Take out secrets of before today's rules, from logs and from memory files that were set aside."""
+        done = await asyncio.to_thread(_cleaned, self._settings())
+        if done.cleaned:
+            logger.info("secrets removed from conversation logs", extra={"logs": list(done.cleaned)[:20]})
+        for problem in done.problems:
+            logger.warning("a conversation log was not looked through for secrets", extra={"problem": problem})
+        try:
+            aside = await asyncio.to_thread(clean_aside, self._memory)
+        except OSError as error:
+            logger.warning("files set aside were not looked through for secrets", extra={"error": str(error)})
+            return done
+        if aside:
+            logger.info("secrets removed from memory files set aside", extra={"files": [each.name for each in aside]})
+        return done
+
     async def go_on(self) -> None:
         """Do it again and again, until cancelled; what a thread is at then is finished by it."""
         while True:
             try:
                 await self.once()
+                await self.clean()
             except Exception:  # a task that ended would go unnoticed
                 logger.warning("conversation logs not tidied", exc_info=True)
             await asyncio.sleep(LOGS_SECONDS)
@@ -114,6 +139,13 @@ def _tidied(settings: ConversationSettings) -> Tidied:
     from aurora_orchestration.conversations.log_retention import tidy  # and its first answers do without
 
     return tidy(logs_folder(settings), settings, time.time())
+
+
+def _cleaned(settings: ConversationSettings) -> CleanedLogs:
+    from aurora_orchestration.conversations.log_names import logs_folder
+    from aurora_orchestration.conversations.log_secrets import clean_logs
+
+    return clean_logs(logs_folder(settings), time.time())
 
 
 async def deleted_logs(store: Store, folder: Callable[[], Path]) -> Sequence[str]:

@@ -161,6 +161,35 @@ def test_random_trees_are_judged_as_git_judges_them(repository: Path, seed: int)
     assert_same_as_git(repository)
 
 
+def many_lines(chance: random.Random, count: int) -> str:
+    """Lines with wildcards in every place, that share few of their letters; some of them match `many_names`."""
+
+    def word() -> str:
+        return "".join(chance.choices("abcdefgh", k=chance.randrange(2, 5)))
+
+    shapes = (
+        "**/x{0}*[a-z]?", "{0}*{1}", "*{0}*", "*[0-9]{0}?*", "{0}/**/{1}*.o", "/{0}/*/{1}", "!*{0}?{1}*",
+        "?{0}", "[ab]{0}*", "{0}?.{1}", "*/{0}/*", "!/src/**/{0}*", "{0}/", "*.{0}", "/src/{0}", "\\{0}*", "!{0}*/",
+        "??*{0}", "**/{0}/*[!a]",
+    )  # fmt: skip
+    return "\n".join(chance.choice(shapes).format(word(), word()) for _ in range(count))
+
+
+def test_forty_thousand_lines_are_judged_as_git_judges_them_and_soon(repository: Path) -> None:
+    chance = random.Random(5)
+    for number in range(600):
+        name = "".join(chance.choices("abcdefgh", k=chance.randrange(2, 9))) + chance.choice((".py", ".o", "_1", ""))
+        write(repository / "src" / f"{chance.choice('abc')}d{number % 7}" / name)
+    lines = many_lines(chance, 40_000)
+    write(repository / ".gitignore", lines + "\n!*/\n!*a?.py\n" + many_lines(chance, 300))
+    began = time.process_time()
+    rules = IgnoreRules(repository)
+    for path, is_folder in entries(repository):
+        rules.is_ignored(path, is_folder)
+    assert time.process_time() - began < 4, "half a second where nothing else runs; 20 s where each line is tried"
+    assert 50 < assert_same_as_git(repository) < len(entries(repository)) - 50
+
+
 def test_agrees_with_what_git_would_add(repository: Path) -> None:
     for path in ("src/a.py", "src/gen/b.py", "src/gen/keep/c.py", "out/d.py", "e.log", "src/.gitignore"):
         write(repository / path)

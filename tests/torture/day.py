@@ -1,0 +1,220 @@
+"""A developer's days, at full speed: does the daemon keep memory, descriptors, threads that it is done with?
+
+    python -m tests.torture.day [--minutes N] [--seed N] [--files N]
+
+Edits, saves, renames, switches of branches, recalls, explanations, questions, events, editors and agents that come and
+go; each kind as often for another as in a day's work. Every few seconds the daemon is measured; at the end the lines
+are told with what they gained over their second half, which is 0 where nothing is kept. Exit 1 where one grows.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+import psutil
+from msgspec import Struct
+
+from aurora_protocol import RequestFailed
+from aurora_protocol.client import Client
+from tests.e2e.product import Product, product_in
+from tests.e2e.repositories import commit, git, large
+
+EVERY = 10.0
+"""Seconds between two measurements."""
+GROWTH = {"rss_mb": 24.0, "fds": 6.0, "threads": 4.0, "children": 1.0}
+"""What the second half of a run may gain at most; a leak of a page each request would gain more."""
+SECONDS = 120.0
+
+
+class Measurement(Struct):
+    """The daemon (with its workers, for `children`) at one moment."""
+
+    at: float
+    rss_mb: float
+    fds: int
+    threads: int
+    children: int
+    actions: int
+
+
+class Day:
+    """A developer at work in one repository: each method is one thing that is done."""
+
+    def __init__(self, product: Product, root: Path, chance: random.Random) -> None:
+        self.product = product
+        self.root = root
+        self.chance = chance
+        self.sessions: list[Client] = [product.session(root)]
+        self.done: Counter[str] = Counter()
+        self.refused: Counter[str] = Counter()
+
+    def act(self) -> None:
+        """One thing, as often as people do it."""
+        ways: tuple[tuple[int, Callable[[Client], object]], ...] = (
+            (30, self.edit),
+            (25, self.recall),
+            (8, self.type),
+            (8, self.explain),
+            (6, self.tell),
+            (4, self.assess),
+            (3, self.learn),
+            (3, self.status),
+            (2, self.metrics),
+            (3, self.come),
+            (3, self.go),
+            (1, self.query),
+            (1, self.rename),
+            (1, self.switch),
+            (1, self.index),
+        )
+        weights, actions = zip(*ways, strict=True)
+        (action,) = self.chance.choices(actions, weights)
+        try:
+            action(self.chance.choice(self.sessions))
+        except RequestFailed as error:
+            self.refused[f"{action.__name__}: {str(error)[:100]}"] += 1
+        self.done[action.__name__] += 1
+
+    def module(self) -> Path:
+        """Some file of the repository."""
+        return self.chance.choice(sorted(self.root.glob("pack_*/*.py")))
+
+    def edit(self, client: Client) -> None:
+        path = self.module()
+        lines = path.read_text().split("\n")
+        lines.insert(self.chance.randrange(len(lines)), f"# note {self.chance.randrange(10**6)}")
+        path.write_text("\n".join(lines[-200:]))
+
+    def recall(self, client: Client) -> None:
+        words = f"handler_{self.chance.randrange(200)}_{self.chance.randrange(8)} session load"
+        client.request("aurora/recall", {"query": words, "include_content": True, "explain": True}, timeout=SECONDS)
+
+    def type(self, client: Client) -> None:
+        path = self.module()
+        document = {"uri": path.as_uri()}
+        opened = {**document, "languageId": "python", "version": 1, "text": path.read_text()}
+        client.notify("textDocument/didOpen", {"textDocument": opened})
+        for version in range(2, 6):
+            change = {"range": None, "text": path.read_text() + f"\n# {version}"}
+            change.pop("range")
+            params = {"textDocument": {**document, "version": version}, "contentChanges": [change]}
+            client.notify("textDocument/didChange", params)
+            place = {"line": self.chance.randrange(40), "character": 6}
+            client.request("textDocument/hover", {"textDocument": document, "position": place}, timeout=SECONDS)
+        client.notify("textDocument/didSave", {"textDocument": document})
+        client.notify("textDocument/didClose", {"textDocument": document})
+
+    def explain(self, client: Client) -> None:
+        number = self.chance.randrange(200)
+        client.request("aurora/explain", {"id": f"handler_{number}_{self.chance.randrange(8)}"}, timeout=SECONDS)
+
+    def tell(self, client: Client) -> None:
+        event = {"event_type": "phase_start", "phase": "apply", "timestamp": "2026-01-01T00:00:00Z"}
+        event |= {"id": f"e-{self.chance.getrandbits(60)}", "change_id": f"change-{self.chance.randrange(20)}"}
+        client.request("aurora/deliverable", {"action": "ingest", "lines": [json.dumps(event)]}, timeout=SECONDS)
+
+    def assess(self, client: Client) -> None:
+        client.request("aurora/assess", {"query": f"compare handler_{self.chance.randrange(200)}"}, timeout=SECONDS)
+
+    def learn(self, client: Client) -> None:
+        query = f"how does handler {self.chance.randrange(500)} load its session"
+        client.request("aurora/learn", {"query": query, "result": "by steps", "score": 0.9}, timeout=SECONDS)
+
+    def status(self, client: Client) -> None:
+        client.request("aurora/status", timeout=SECONDS)
+
+    def metrics(self, client: Client) -> None:
+        client.request("aurora/metrics", {}, timeout=SECONDS)
+
+    def come(self, client: Client) -> None:
+        if len(self.sessions) < 8:
+            self.sessions.append(self.product.session(self.root))
+
+    def go(self, client: Client) -> None:
+        if len(self.sessions) > 1:
+            self.sessions.remove(client)
+            client.close()
+
+    def query(self, client: Client) -> None:
+        client.request("aurora/query", {"query": f"where is handler_{self.chance.randrange(200)}"}, timeout=SECONDS)
+
+    def rename(self, client: Client) -> None:
+        path = self.module()
+        path.rename(path.with_name(f"module_{self.chance.randrange(10**4, 10**5)}.py"))
+
+    def switch(self, client: Client) -> None:
+        if self.chance.random() < 0.5:
+            git(self.root, "add", "-A")
+            git(self.root, "commit", "-q", "--allow-empty", "-m", f"work {self.done.total()}")
+        git(self.root, "checkout", "-q", "-f", self.chance.choice(("main", "side")))
+
+    def index(self, client: Client) -> None:
+        client.request("aurora/index", {}, timeout=SECONDS)
+
+
+def measured(daemon: psutil.Process, began: float, actions: int) -> Measurement:
+    """The daemon as it is now."""
+    with daemon.oneshot():
+        rss, threads = daemon.memory_info().rss / (1 << 20), daemon.num_threads()
+    children = len(daemon.children(recursive=True))
+    return Measurement(round(time.monotonic() - began, 1), round(rss, 1), daemon.num_fds(), threads, children, actions)
+
+
+def slope(lines: list[Measurement], name: str) -> float:
+    """What a value gains in an hour, by the line of least squares through the second half of the measurements."""
+    half = lines[len(lines) // 2 :]
+    values = [float(getattr(each, name)) for each in half]
+    at, mean = sum(each.at for each in half) / len(half), sum(values) / len(values)
+    spread = sum((each.at - at) ** 2 for each in half) or 1.0
+    return 3600 * sum((each.at - at) * (value - mean) for each, value in zip(half, values, strict=True)) / spread
+
+
+def main() -> int:
+    """Run the days; returns 1 where something grew."""
+    parser = argparse.ArgumentParser(prog="python -m tests.torture.day")
+    parser.add_argument("--minutes", type=float, default=60.0)
+    parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(1 << 32))
+    parser.add_argument("--files", type=int, default=200)
+    wanted = parser.parse_args()
+    lines: list[Measurement] = []
+    with tempfile.TemporaryDirectory(prefix="day-") as folder, product_in(Path(folder) / "home") as product:
+        root = large(Path(folder) / "work", wanted.files)
+        for command in (("init", "-q", "-b", "main"), ("config", "gc.auto", "0")):
+            subprocess.run(["git", "-C", root, *command], check=True)
+        commit(root, "begin")
+        git(root, "branch", "side")
+        product.json("index", cwd=root)
+        (daemon,) = product.daemons()
+        day = Day(product, root, random.Random(wanted.seed))
+        began = time.monotonic()
+        until = began + wanted.minutes * 60
+        print(f"seed {wanted.seed}; s, MB, descriptors, threads, children, actions", flush=True)
+        while time.monotonic() < until:
+            day.act()
+            if time.monotonic() - began >= EVERY * (len(lines) + 1):
+                lines.append(measured(daemon, began, day.done.total()))
+                each = lines[-1]
+                print(each.at, each.rss_mb, each.fds, each.threads, each.children, each.actions, sep="\t", flush=True)
+        for client in day.sessions:
+            client.close()
+        print(dict(day.done), dict(day.refused), sep="\n")
+    grown = False
+    for name, limit in GROWTH.items():
+        hourly = slope(lines, name)
+        gained = hourly * (lines[-1].at - lines[len(lines) // 2].at) / 3600
+        print(f"{name}: {getattr(lines[0], name)} to {getattr(lines[-1], name)}; {hourly:+.1f} an hour, {gained:+.1f}")
+        grown |= gained > limit
+    return 1 if grown else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
