@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from msgspec import Struct
 from msgspec.structs import replace
 
+from aurora_manifest.edited_parts import edited_parts
 from aurora_manifest.findings import MAX_FINDINGS, Edit, Finding, Fix, Severity, in_order
 from aurora_manifest.json.document import JsonDocument
 from aurora_manifest.json.incremental_parse import reparse
@@ -16,6 +17,7 @@ from aurora_manifest.json.scanner import parse
 from aurora_manifest.json.value_text import alternatives, closest, quoted
 from aurora_manifest.model import Capability, Manifest, Resource
 from aurora_manifest.rules.ignore import without_ignored
+from aurora_manifest.rules.places import IGNORE
 from aurora_manifest.rules.registry import RULES, Rule, Scope, ask
 from aurora_manifest.rules.subject import ManifestPart, Subject
 from aurora_manifest.schema import manifest_schema
@@ -72,10 +74,24 @@ class CheckStopped(Exception):
 
 
 class PartAnswer(Struct, frozen=True, gc=False):
-    """Answer about one capability or resource: its own findings, and whether the schema has nothing to say of it."""
+    """Answer about one capability or resource: its own findings, and whether the schema has nothing to say of it.
 
+    `key` is its kind and text. `plain` is its value: an edit elsewhere takes over that very object (`reparse`), so who
+    holds it needs not look at the text.
+    """
+
+    key: tuple[type, str]
+    plain: object
     findings: list[Finding]
     sound: bool
+
+
+class ManifestAnswer(Struct, frozen=True, gc=False):
+    """Answer about a manifest: findings of rules about the whole of it, and those of single parts."""
+
+    manifest: Manifest
+    whole: list[Finding]
+    local: list[Finding]
 
 
 class Checker:
@@ -93,7 +109,9 @@ class Checker:
             if severity in SEVERITIES
         }
         self._kept: dict[tuple[type, str], PartAnswer] = {}
+        self._by_value: dict[int, PartAnswer] = {}
         self._sound: JsonDocument | None = None
+        self._last: ManifestAnswer | None = None
         self._text = self._rules("text")
         self._whole = self._rules("manifest")
         self._capability = self._rules("capability")
@@ -120,20 +138,44 @@ class Checker:
         """
         if stopped():
             raise CheckStopped
-        told = self._severities.get(_MISSPELT, "error") == "error"
         manifest = Manifest(document) if manifest is None else manifest
-        torn = document.torn
+        answer = self._after_edit(manifest) or self._whole_answer(manifest, stopped)
+        self._last = answer
+        findings = [*answer.whole, *answer.local]
+        findings = _silent_at_broken(document, findings)
+        return in_order(self._as_set(without_ignored(document, _with_safe_fixes(document, findings))))
+
+    def _whole_answer(self, manifest: Manifest, stopped: Callable[[], bool]) -> ManifestAnswer:
+        document, torn = manifest.document, manifest.document.torn
+        told = self._severities.get(_MISSPELT, "error") == "error"
         local, sound = self._local([*manifest.capabilities.values(), *manifest.resources], document, stopped)
         subject = Subject(manifest, names_may_explain=told, sound=sound)
         findings = ask(self._text, subject)
         if torn is None:
             findings += ask(self._whole, subject)
             findings += ask(self._part, subject.rest, document)
-            findings += local
         else:  # of what comes behind, and of what belongs together, nothing is known
-            findings += (each for each in local if each.end <= torn)
-        findings = _silent_at_broken(document, findings)
-        return in_order(self._as_set(without_ignored(document, _with_safe_fixes(document, findings))))
+            local = [each for each in local if each.end <= torn]
+        return ManifestAnswer(manifest, findings, local)
+
+    def _after_edit(self, manifest: Manifest) -> ManifestAnswer | None:
+        """Answer by the last one, where only parts were edited in ways that no rule about the whole looks at."""
+        last, document = self._last, manifest.document
+        edited = edited_parts(last.manifest, manifest) if last is not None else None
+        if last is None or edited is None or len(last.local) > _ENOUGH or IGNORE in document.text:
+            return None
+        if not all(each.says_the_same for each in edited.parts) or not all(map(edited.apart, last.whole)):
+            return None
+        local = [edited.moved(each) for each in last.local if not edited.within(each)]
+        for part in edited.parts:
+            before = self._by_value.get(id(part.before.node.value))
+            answer = self._answer(part.after, document, self._part)
+            if before is None or not before.sound or not answer.sound:
+                return None
+            self._forget(before)
+            self._keep(answer)
+            local += (_moved(one, part.after.member.name_start) for one in answer.findings)
+        return ManifestAnswer(manifest, [edited.moved(each) for each in last.whole], local)
 
     def _rules(self, scope: Scope) -> list[Rule]:
         return [
@@ -149,29 +191,45 @@ class Checker:
 
         Answers are kept by the part's text, with offsets from where the part begins.
         """
-        before, kept = self._kept, dict[tuple[type, str], PartAnswer]()
+        before, by_value = self._kept, self._by_value
+        self._kept, self._by_value = {}, {}
         findings: list[Finding] = []
         sound: list[int] = []
         anywhere = self._possible(parts, document) if not before else self._part
         for each in parts:
             if len(findings) > _ENOUGH:
                 break
-            base = each.member.name_start
-            key = type(each), document.text[base : each.member.value.end]
-            answer = before.get(key)
-            if answer is None:
-                if stopped():
-                    self._kept |= kept
-                    raise CheckStopped
-                own = ask(self._capability if isinstance(each, Capability) else self._resource, each, document)
-                own += ask(anywhere, ManifestPart(each.path[:1], (each.member,)), document)
-                answer = PartAnswer([_moved(one, -base) for one in own], _is_sound(each))
-            kept[key] = answer
+            base, plain = each.member.name_start, each.node.value
+            answer = by_value.get(id(plain))
+            if answer is None or answer.plain is not plain or not isinstance(plain, dict):
+                answer = before.get(_key(each, document))
+                if answer is None:
+                    if stopped():
+                        self._kept, self._by_value = before | self._kept, by_value | self._by_value
+                        raise CheckStopped
+                    answer = self._answer(each, document, anywhere)
+                else:
+                    answer = PartAnswer(answer.key, plain, answer.findings, answer.sound)
+            self._keep(answer)
             findings += (_moved(one, base) for one in answer.findings)
             if answer.sound:
-                sound.append(id(each.node.value))
-        self._kept = kept
+                sound.append(id(plain))
         return findings, frozenset(sound)
+
+    def _answer(self, part: Capability | Resource, document: JsonDocument, anywhere: list[Rule]) -> PartAnswer:
+        """Answer about one part by its own rules, and by those of `anywhere`."""
+        base = part.member.name_start
+        own = ask(self._capability if isinstance(part, Capability) else self._resource, part, document)
+        own += ask(anywhere, ManifestPart(part.path[:1], (part.member,)), document)
+        findings = [_moved(one, -base) for one in own]
+        return PartAnswer(_key(part, document), part.node.value, findings, _is_sound(part))
+
+    def _keep(self, answer: PartAnswer) -> None:
+        self._kept[answer.key] = self._by_value[id(answer.plain)] = answer
+
+    def _forget(self, answer: PartAnswer) -> None:
+        self._kept.pop(answer.key, None)
+        self._by_value.pop(id(answer.plain), None)
 
     def _possible(self, parts: list[Capability | Resource], document: JsonDocument) -> list[Rule]:
         """Rules about parts that may find something in any of them: one look at each different line of the text.
@@ -194,6 +252,10 @@ class Checker:
             if severity is not None:
                 wanted.append(each if severity == each.severity else replace(each, severity=severity))
         return wanted
+
+
+def _key(part: Capability | Resource, document: JsonDocument) -> tuple[type, str]:
+    return type(part), document.text[part.member.name_start : part.member.value.end]
 
 
 def _is_sound(part: Capability | Resource) -> bool:

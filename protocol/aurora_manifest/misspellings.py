@@ -69,7 +69,7 @@ def misspelt_members(
         if isinstance(node, Array):
             if shape.items is not None:
                 pending.extend((item, shape.items) for item in node.items if isinstance(item, _CONTAINERS))
-        elif isinstance(node, Object) and id(node.value) not in sound:
+        elif isinstance(node, Object):
             known, others = shape.members, shape.others
             named = bool(known or shape.closed) and others is None and not node.value.keys() <= known.keys()
             for member in node.members:
@@ -81,7 +81,7 @@ def misspelt_members(
                     if named and not isinstance(value, Broken):
                         yield from _about(document, node, member, shape, guesses)
                     inner = others
-                if inner is not None and isinstance(value, _CONTAINERS):
+                if inner is not None and isinstance(value, _CONTAINERS) and id(value.value) not in sound:
                     pending.append((value, inner))
 
 

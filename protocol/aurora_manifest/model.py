@@ -109,7 +109,7 @@ class Capability:
         """The method and the URL template as texts, without a look at their places."""
         plain: Any = self.node.value
         action = plain.get("action") if isinstance(plain, dict) else None
-        return text_in(action, "method"), text_in(action, "urlTemplate")
+        return (_text(action, "method"), _text(action, "urlTemplate")) if isinstance(action, dict) else (None, None)
 
     def parameter_names(self) -> Iterable[str]:
         """The names of `properties`, without a look at their places."""
@@ -117,6 +117,10 @@ class Capability:
         for name in ("parameters", "properties"):
             plain = plain.get(name) if isinstance(plain, dict) else None
         return plain if isinstance(plain, dict) else ()
+
+    def facts(self) -> tuple[object, ...]:
+        """All that rules about the whole manifest look at in a capability that meets the schema."""
+        return (self.name, self.request, tuple(self.parameter_names()))
 
     @property
     def path(self) -> tuple[str, ...]:
@@ -166,11 +170,18 @@ class Capability:
 class Operation:
     """One member of a resource's `operations`: a method and the capability it calls."""
 
-    def __init__(self, resource: Resource, member: Member) -> None:
+    def __init__(self, resource: Resource, method: str, plain: object) -> None:
         self.resource = resource
-        self.member = member
-        self.method = member.name
-        self.target = text_at(member.value, "capabilityId")
+        self.method = method
+        self.target = _text(plain, "capabilityId") if isinstance(plain, dict) else None
+
+    @_Once
+    def member(self) -> Member:
+        """The member itself, with its place: of those that repeat a name, the last."""
+        found = value(self.resource.node, "operations")
+        member = found.member(self.method) if isinstance(found, Object) else None
+        assert member is not None, "made from a name that is there"
+        return member
 
     @_Once
     def capability_id(self) -> Scalar | None:
@@ -184,18 +195,32 @@ class Operation:
 
 
 class Resource:
-    """One member of `resources`."""
+    """One member of `resources`. `repeats` tells that a name may stand twice in it."""
 
-    def __init__(self, member: Member) -> None:
+    def __init__(self, member: Member, *, repeats: bool = True) -> None:
         self.member = member
         self.name = member.name
         self.node = member.value
         self.path: tuple[str, ...] = ("resources", self.name)
+        self._repeats = repeats
 
     @property
     def operations(self) -> list[Operation]:
-        """Its operations. Not kept here: they would keep each other alive."""
-        return [Operation(self, each) for each in members(value(self.node, "operations"))]
+        """Its operations, without a look at their places. Not kept here: they would keep each other alive."""
+        if self._repeats:
+            return [self._operation(each) for each in members(value(self.node, "operations"))]
+        plain: Any = self.node.value
+        plain = plain.get("operations") if isinstance(plain, dict) else None
+        return [Operation(self, *each) for each in plain.items()] if isinstance(plain, dict) else []
+
+    def facts(self) -> tuple[object, ...]:
+        """All that rules about the whole manifest look at in a resource that meets the schema."""
+        return (self.name, self.pattern, tuple((each.method, each.target) for each in self.operations))
+
+    def _operation(self, member: Member) -> Operation:
+        found = Operation(self, member.name, member.value.value)
+        found.__dict__["member"] = member
+        return found
 
     @_Once
     def uri_pattern(self) -> Scalar | None:
@@ -207,10 +232,11 @@ class Resource:
         """Its `description`."""
         return string(self.node, "description")
 
-    @property
+    @_Once
     def pattern(self) -> str | None:
         """`uriPattern` as a text, without a look at its place."""
-        return text_at(self.node, "uriPattern")
+        plain: Any = self.node.value
+        return _text(plain, "uriPattern") if isinstance(plain, dict) else None
 
 
 class Manifest:
@@ -224,7 +250,8 @@ class Manifest:
         self.capabilities_node = value(document.root, "capabilities")
         self.resources_node = value(document.root, "resources")
         self.capabilities = {each.name: Capability(each) for each in members(self.capabilities_node)}
-        self.resources = [Resource(each) for each in members(self.resources_node)]
+        repeats = any(each.rule == "json-duplicate-key" for each in document.problems)
+        self.resources = [Resource(each, repeats=repeats) for each in members(self.resources_node)]
 
     @cached_property
     def by_resource(self) -> list[tuple[Resource, list[Operation]]]:
@@ -272,16 +299,10 @@ def string(node: Node | None, name: str) -> Scalar | None:
     return found if isinstance(found, Scalar) and isinstance(found.value, str) else None
 
 
-def text_at(node: Node | None, *names: str) -> str | None:
-    """The text that some member names lead to: what `string` has, for those who need no place."""
-    return text_in(node.value if node is not None else None, *names)
-
-
-def text_in(plain: Any, *names: str) -> str | None:
-    """The text that some names lead to in a plain value."""
-    for name in names:
-        plain = plain.get(name) if isinstance(plain, dict) else None
-    return plain if isinstance(plain, str) else None
+def _text(plain: dict[str, Any], name: str) -> str | None:
+    """The text that a name leads to in a plain object: what `string` has, for those who need no place."""
+    found = plain.get(name)
+    return found if isinstance(found, str) else None
 
 
 def members(node: Node | None) -> Sequence[Member]:

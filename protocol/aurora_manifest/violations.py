@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from aurora_manifest.edits import adding_member, spelling, writing
 from aurora_manifest.findings import MAX_FINDINGS, Finding, Fix, SchemaRule, finding
 from aurora_manifest.json.document import Broken, JsonDocument, Member, Node, Object, Scalar
+from aurora_manifest.json.literals import number_text
 from aurora_manifest.json.value_text import (
     alternatives,
     closest,
@@ -171,7 +172,7 @@ def _without(sound: frozenset[int], root: Any) -> Any:
 def _fix(error: ValidationError, document: JsonDocument, node: Node) -> Fix | None:
     """The one value that was meant: the constant, a choice spelt much alike, or the same value as the other type.
 
-    Loss-free is only the same in other letters' case, and the same characters as another type.
+    Loss-free is only the same in other letters' case, a number for its text, and the constant's own characters.
     """
     schema = error.schema if isinstance(error.schema, dict) else {}
     shown = document.text[node.start : node.end]
@@ -189,7 +190,7 @@ def _fix(error: ValidationError, document: JsonDocument, node: Node) -> Fix | No
         fits = number is not None and (wanted == "number" or number[1] is None)
         return spelling(node, number[0], loss_free=True) if fits and number else None
     if wanted == "string" and isinstance(node, Scalar) and isinstance(node.value, int | float):
-        return writing(node, shown, loss_free=_is_number(node))
+        return writing(node, shown)  # a text of digits may have been meant with a sign, or not at all
     if wanted == "boolean" and isinstance(node.value, str) and node.value.lower() in ("true", "false"):
         return writing(node, node.value.lower() == "true", loss_free=True)
     if wanted == "array" and isinstance(node, Scalar) and isinstance(node.value, str):
@@ -218,7 +219,7 @@ def _spelt(value: Any) -> str:
 
 def _described(document: JsonDocument, node: Node) -> str:
     if isinstance(node, Scalar) and isinstance(node.value, int | float) and not isinstance(node.value, bool):
-        return f"the number {excerpt(document.text[node.start : node.end])}"
+        return f"the number {excerpt(number_text(document.text[node.start : node.end]))}"
     return described(node.value)
 
 

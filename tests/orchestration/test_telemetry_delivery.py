@@ -8,6 +8,7 @@ import random
 import threading
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -105,6 +106,43 @@ def test_traces_that_were_taken_are_not_sent_again_while_metrics_are_refused(beg
         assert within(HANG, lambda: sent == ["add-dark-mode"])
         assert len(collector.received.named("aura.deliverable")) == 1
         assert count(collector.received.metrics[COUNT])[0] == 1
+
+
+def test_a_change_that_two_work_trees_know_is_told_once(begin: Begin) -> None:
+    renamed = replace(ACCEPTED, names=("add-dark-theme",))
+    elsewhere = replace(ACCEPTED, change_id="add-dark-theme")
+    with HttpCollector() as collector:
+        collector.of = {"traces": 400}
+        export = begin(collector.endpoint)
+        sent: list[str] = []
+        known = {"/w": renamed, "/w-hotfix": renamed, "/clone": elsewhere}
+
+        def leave_all() -> None:
+            for place, each in known.items():
+                export.send(Leaving(place, each, EVENTS, partial(sent.append, place), origin="4f8a366:."))
+
+        leave_all()
+        assert within(HANG, lambda: export.failures == 3) and sent == []
+        collector.of = {}
+        export = begin(collector.endpoint)
+        leave_all()
+        other = Leaving("/fork", renamed, EVENTS, lambda: sent.append("/fork"), origin="9d0c1e2:.")
+        export.send(other)
+        assert within(HANG, lambda: len(sent) == 4)
+        assert len(collector.received.named("aura.deliverable")) == 2, "of the repository once, and of the other one"
+        assert count(collector.received.metrics[COUNT])[0] == 2
+
+
+def test_what_an_older_record_says_was_sent_is_not_sent_again(begin: Begin, tmp_path: Path) -> None:
+    record = DeliveryRecord(tmp_path / FILE, 1.0)
+    for what in ("counted", "traces", "metrics"):
+        record.mark((f"/w\0{ACCEPTED.change_id}",), what)
+    record.save()
+    with HttpCollector() as collector:
+        sent: list[str] = []
+        sender = begin(collector.endpoint)
+        sender.send(Leaving("/w", ACCEPTED, EVENTS, lambda: sent.append("/w"), origin="4f8a366:."))
+        assert within(HANG, lambda: sent == ["/w"]) and collector.received.named("aura.deliverable") == []
 
 
 def test_cumulative_values_go_on_after_a_restart_with_the_start_they_had(begin: Begin) -> None:
@@ -275,16 +313,16 @@ def test_a_record_that_is_lost_damaged_or_newer_is_begun_anew(tmp_path: Path) ->
     path = tmp_path / "home" / FILE
     record = DeliveryRecord(path, 5.0)
     for n in range(KEPT + 10):
-        record.mark(str(n), "traces")
+        record.mark((str(n),), "traces")
     record.outcome("traces", 7.0, None)
     record.save()
     assert path.stat().st_mode & 0o777 == 0o600
     again = DeliveryRecord(path, 9.0)
-    assert again.done("5") == () and again.done("15") == ("traces",)
+    assert again.done(["5"]) == () and again.done(["5", "15"]) == ("traces",)
     assert again.outcomes()["traces"].last_success == 7.0
     for content in (b"", b"{", b"[" * 100_000, b'{"version": 2, "done": {"a": ["traces"]}}', b'{"done": 3}'):
         path.write_bytes(content)
-        assert DeliveryRecord(path, 1.0).done("a") == ()
+        assert DeliveryRecord(path, 1.0).done(["a"]) == ()
 
 
 def test_nobody_there_is_told_by_signal(begin: Begin) -> None:

@@ -111,6 +111,16 @@ def test_it_shows_the_workspace_and_its_deliverables_and_escapes_them(daemon: Da
     assert "<script>" not in text and " style=" not in text and "http://" not in text and "https://" not in text
 
 
+def test_a_change_that_was_renamed_is_listed_by_the_name_it_has_now(daemon: Daemon, home: Path, root: Path) -> None:
+    rename = {"action": "rename", "change_id": "add-cart", "name": "add-basket", "at": "2026-02-26T10:07:00Z"}
+    tell(daemon, root, START, APPLY, TOKENS, rename)
+    with Dashboard(home, root) as dashboard:
+        dashboard.log_in()
+        _, text = dashboard.get("/")
+    assert ">add-basket</a>" in text and ">first add-cart</span>" in text
+    assert ">add-cart</a>" not in text and "<strong>add-basket</strong>" in text
+
+
 def test_it_opens_on_what_is_under_way_though_something_else_ended_later(
     daemon: Daemon, home: Path, root: Path
 ) -> None:

@@ -101,14 +101,15 @@ class DeliveryRecord:
         self._now = now
         self._kept = _read(path)
 
-    def done(self, key: str) -> Sequence[str]:
-        """What was done for a deliverable: `traces`, `metrics`, and `counted` once it is in the totals."""
-        return tuple(self._kept.done.get(key, ()))
+    def done(self, keys: Sequence[str]) -> Sequence[str]:
+        """What was done for a deliverable under any of its keys: `traces`, `metrics`, and `counted` in the totals."""
+        return tuple(dict.fromkeys(what for key in keys for what in self._kept.done.get(key, ())))
 
-    def mark(self, key: str, *what: str) -> None:
+    def mark(self, keys: Sequence[str], what: str) -> None:
         """Take note that this was done for a deliverable."""
-        said = self._kept.done.pop(key, [])
-        self._kept.done[key] = [*said, *(each for each in what if each not in said)]
+        for key in keys:
+            said = self._kept.done.pop(key, [])
+            self._kept.done[key] = said if what in said else [*said, what]
         while len(self._kept.done) > KEPT:
             del self._kept.done[next(iter(self._kept.done))]
 

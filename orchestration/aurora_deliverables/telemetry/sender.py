@@ -41,13 +41,25 @@ INTERVAL_MS = 60_000
 
 
 class Leaving(Struct, frozen=True):
-    """A deliverable that ended, to be sent; `sent` is called from the thread when a collector has all of it."""
+    """A deliverable that ended, to be sent; `sent` is called from the thread when a collector has all of it.
+
+    `origin` is what its repository is known by in every work tree and clone: of two that are open a change goes out
+    once. Without one that is the workspace.
+    """
 
     workspace: str
     deliverable: Deliverable
     events: Sequence[Event]
     sent: Callable[[], None]
     repository: Repository = Repository()
+    origin: str = ""
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """What is taken note of it under: each name it had, and what records were kept by before `origin` was."""
+        names = (self.deliverable.change_id, *self.deliverable.names)
+        everywhere = [f"{self.origin}\0{name}" for name in names if self.origin]
+        return tuple(dict.fromkeys((*everywhere, f"{self.workspace}\0{names[0]}")))
 
 
 class SignalStatus(Struct, frozen=True):
@@ -209,16 +221,15 @@ class Sender:
 
     def _deliver(self, leaving: Leaving, providers: Providers) -> bool:
         deliverable = leaving.deliverable
-        key = f"{leaving.workspace}\0{deliverable.change_id}"
         try:
-            self._count(leaving, key, providers)
+            self._count(leaving, providers)
             for signal in self._wanted:
-                self._send(signal, leaving, key, providers)
+                self._send(signal, leaving, providers)
             self._record.save()
         except Exception:  # a broken exporter must not end the thread: the next deliverable may fare better
             logger.exception("telemetry could not be sent", extra={"change": deliverable.change_id})
             return False
-        left = [signal for signal in self._wanted if signal not in self._record.done(key)]
+        left = [signal for signal in self._wanted if signal not in self._record.done(leaving.keys)]
         if not left:
             leaving.sent()
             return True
@@ -228,21 +239,21 @@ class Sender:
         )
         return False
 
-    def _count(self, leaving: Leaving, key: str, providers: Providers) -> None:
+    def _count(self, leaving: Leaving, providers: Providers) -> None:
         """Add a deliverable to what is counted, once: that is on the disk before anybody is told."""
-        if key not in self._shown:
-            self._shown.add(key)
+        if self._shown.isdisjoint(leaving.keys):
             providers.show(measurements(leaving.deliverable))
-        if "counted" in self._record.done(key) or not providers.outs:
+        self._shown.update(leaving.keys)
+        if "counted" in self._record.done(leaving.keys) or not providers.outs:
             return
         measured = measurements(leaving.deliverable)
         for out in providers.outs:
             self._record.totals(out.stream).add(measured)
-        self._record.mark(key, "counted")
+        self._record.mark(leaving.keys, "counted")
         self._record.save()
 
-    def _send(self, signal: Signal, leaving: Leaving, key: str, providers: Providers) -> None:
-        if signal in self._record.done(key) or self._now() < self._not_before.get(signal, 0.0):
+    def _send(self, signal: Signal, leaving: Leaving, providers: Providers) -> None:
+        if signal in self._record.done(leaving.keys) or self._now() < self._not_before.get(signal, 0.0):
             return
         deliverable = leaving.deliverable
         if signal == "metrics":
@@ -250,14 +261,14 @@ class Sender:
             attempt = providers.send_totals(self._record)
         else:
             attempt = providers.send_tree(
-                key,
+                leaving.keys[0],
                 lambda: tree_of(deliverable, leaving.events, leaving.repository),
                 leaving.workspace,
                 deliverable.change_id,
             )
         self._took_note(signal, attempt)
         if attempt.why is None:
-            self._record.mark(key, signal)
+            self._record.mark(leaving.keys, signal)
 
     def _took_note(self, signal: Signal, attempt: Attempt) -> None:
         self._not_before.pop(signal, None)

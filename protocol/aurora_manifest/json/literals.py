@@ -80,6 +80,12 @@ def number_value(text: str) -> int | float:
     return int(text) if len(text) <= _MAX_DIGITS and _INTEGER(text) else float(text)
 
 
+def number_text(raw: str) -> str:
+    """A number as JSON spells it: so a finding says the same before and after that is put right."""
+    known = read_number(raw, 0)
+    return (known.problems[0].instead or raw) if known is not None and known.problems else raw
+
+
 def read_number(text: str, start: int) -> ReadNumber | None:
     """Read what is meant as a number at `start`: `1e3`, but also `01`, `+1`, `.5`, `1.` and `0x1F`, as errors."""
     match = _NUMBER_LIKE(text, start)

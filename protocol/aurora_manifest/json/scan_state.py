@@ -18,7 +18,7 @@ class ScanState:
 
     `stack` holds the open objects and arrays. `comma` is where a comma was just read, or -1; `expects_comma` tells that
     a value was just read instead. `panic` is on after a structural error until the next delimiter: what follows on the
-    same line is a consequence, not news.
+    same line is a consequence, not news. `left_out` tells that something since the last delimiter was not understood.
     """
 
     def __init__(self, text: str) -> None:
@@ -31,6 +31,7 @@ class ScanState:
         self.comma = -1
         self.expects_comma = False
         self.panic = False
+        self.left_out = False
         self.syntax_errors = 0
 
     def problem(

@@ -23,10 +23,11 @@ _WS = r"[ \t\n\r]*+"
 _SPACE = re.compile(_WS).match
 _COMMENT = re.compile(r"(?://|#)[^\n\r]*+|/\*(?:[^*]|\*(?!/))*+(\*/)?").match
 _BARE_NAME = re.compile(r"[\w$.+-]++").match
-_NAME_AND_COLON = re.compile(rf'(?:"[^"\\\n\r]*+"|[\w$.+-]++){_WS}:').match
+_GAP = r"(?:[ \t\n\r]++|(?://|#)[^\n\r]*+|/\*(?:[^*]|\*(?!/))*+\*/)*+"
+_NAME_AND_COLON = re.compile(rf'(?:"[^"\\\n\r]*+"|[\w$.+-]++){_GAP}:').match
 _TOKEN = re.compile(r'"(?:[^"\\\n\r]|\\[^\n\r])*+"?|[\w$.+-]{1,200}+|.', re.DOTALL).match
 """Of what is no text only so much: of `-0-0-0…` each step would look at all the rest."""
-_JUNK = re.compile(r"[^\s\"',:;{}\[\]]++|.", re.DOTALL).match
+_JUNK = re.compile(r"(?:(?!/\*)[^\s\"',:;{}\[\]])++|.", re.DOTALL).match
 _BRACKET = re.compile(r'"(?:[^"\\\n\r]|\\[^\n\r])*+"?|[{}\[\]]')
 _NEXT_BRACKET = _BRACKET.search
 _NEXT_BRACKETS = _BRACKET.finditer
@@ -117,7 +118,7 @@ class Scan(ScanState):
             if char == ";":
                 self.problem("json-syntax", 'JSON separates with ",", not ";"', self.pos, self.pos + 1, ",", True)
             self.comma = self.pos
-            self.expects_comma = self.panic = False
+            self.expects_comma = self.panic = self.left_out = False
             self.pos += 1
         elif char in "}]":
             self.close(char)
@@ -212,6 +213,10 @@ class Scan(ScanState):
             if self.comma >= 0 and not self.panic:
                 self.problem("json-trailing-comma", f'no comma before "{char}"', self.comma, self.comma + 1)
             self.close(char)
+        elif char == "," and self.left_out:
+            self.comma = self.pos  # it ends what was not understood
+            self.left_out = False
+            self.pos += 1
         elif char == ",":
             in_object = isinstance(self.stack[-1], Object)
             self.structural("a value is missing before this comma", self.pos, self.pos + 1, "", in_object)
@@ -272,7 +277,7 @@ class Scan(ScanState):
         self.stack.append(node)
         self.pos = start + 1
         self.comma = -1
-        self.expects_comma = False
+        self.expects_comma = self.left_out = False
 
     def close(self, char: str) -> None:
         top = self.stack[-1]
@@ -300,6 +305,7 @@ class Scan(ScanState):
         self.stack.pop()
         self.comma = -1
         self.expects_comma = True
+        self.left_out = False
 
     def stands_for_other(self, char: str, top: Object | Array) -> bool:
         """Whether a bracket of the other kind was written for the one that closes `top`.
@@ -352,6 +358,7 @@ class Scan(ScanState):
         """Put a value where it belongs: into the open array, under the pending name, or at the root."""
         self.nodes += 1
         self.expects_comma = True
+        self.left_out = False
         self.comma = -1
         if not self.stack:
             self.root = node
@@ -371,6 +378,7 @@ class Scan(ScanState):
         start = self.pos
         self.pos = _end(_JUNK(self.text, start), start)
         self.structural(f"{excerpt(self.text[start : self.pos])} does not belong here", start, self.pos)
+        self.left_out = True
         if self.stack:
             force_setattr(self.stack[-1], "broken", True)
         if self.text[start] in "{[":

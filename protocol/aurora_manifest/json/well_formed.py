@@ -119,6 +119,7 @@ def read_well_formed(reading: ScanState) -> bool:
         in_object, values, add = _inside(top)
     reading.pos, reading.comma, reading.expects_comma, reading.nodes = pos, comma, expects_comma, nodes
     reading.panic = panic
+    reading.left_out = reading.left_out and pos == began
     return pos != began
 
 

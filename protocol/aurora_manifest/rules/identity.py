@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from aurora_manifest.edits import writing
 from aurora_manifest.json.document import JsonDocument, Scalar
+from aurora_manifest.json.literals import number_text
 from aurora_manifest.json.value_text import quoted
 from aurora_manifest.model import Capability, string, value
 from aurora_manifest.rules.registry import RuleMatch, at, capability_rule, manifest_rule
@@ -85,6 +86,6 @@ def version_is_whole(capability: Capability, document: JsonDocument) -> Iterator
         return
     number = node.value
     if number < 1 or (isinstance(number, float) and not number.is_integer()):
-        shown = document.text[node.start : node.end][:40]
+        shown = number_text(document.text[node.start : node.end])[:40]
         fix = writing(node, max(1, math.ceil(number))) if math.isfinite(number) else None
         yield at(node, f"the version {shown} is not a whole number from 1 on", (*capability.path, "v"), fix)

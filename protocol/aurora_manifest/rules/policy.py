@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from aurora_manifest.edits import writing
 from aurora_manifest.json.document import Scalar
+from aurora_manifest.json.literals import number_text
 from aurora_manifest.json.value_text import quoted
 from aurora_manifest.model import obj, string, value
 from aurora_manifest.rules.registry import RuleMatch, at, at_name, manifest_rule
@@ -31,7 +32,7 @@ def rate_limit(subject: Subject) -> Iterator[RuleMatch]:
     if not isinstance(node, Scalar) or isinstance(node.value, bool) or not isinstance(node.value, int | float):
         return
     path, limit = ("policy", "rateLimit", "limit"), node.value
-    shown = subject.document.text[node.start : node.end][:40]
+    shown = number_text(subject.document.text[node.start : node.end])[:40]
     window = string(limits, "window")
     seconds = _PER_SECOND.get(str(window.value)) if window else None
     if limit <= 0:

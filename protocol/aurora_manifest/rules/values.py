@@ -9,6 +9,7 @@ from typing import Any
 from aurora_manifest.edits import removing_item, same
 from aurora_manifest.findings import Edit, Fix
 from aurora_manifest.json.document import Array, JsonDocument, Node
+from aurora_manifest.json.literals import number_text
 from aurora_manifest.json.value_text import described, quoted, type_in_words
 from aurora_manifest.model import Capability, value
 from aurora_manifest.rules.keywords import LIMITS, TYPES, is_count, is_number, is_of_type
@@ -35,7 +36,9 @@ def empty_range(capability: Capability, document: JsonDocument) -> Iterator[Rule
                 f"Swap {least} and {most}",
                 (Edit(low.start, low.end, high_text), Edit(high.start, high.end, low_text)),
             )
-            message = f"{quoted(most)} {high_text[:40]} is below {quoted(least)} {low_text[:40]}"
+            message = (
+                f"{quoted(most)} {number_text(high_text)[:40]} is below {quoted(least)} {number_text(low_text)[:40]}"
+            )
             yield at(high, message, (*schema.path, most), fix)
 
 

@@ -59,9 +59,10 @@ class GroupView(Struct, frozen=True):
 
 
 class ChangeView(Struct, frozen=True):
-    """A deliverable in a list."""
+    """A deliverable in a list: `name` is what it is called now, `change_id` what it was called first."""
 
     change_id: str
+    name: str
     status: str
     started_at: float
     updated_at: float

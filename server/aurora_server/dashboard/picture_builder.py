@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from pathlib import PurePath
 from typing import Any
@@ -81,6 +81,7 @@ class _State(Struct):
 class _Listed(Struct):
     deliverables: list[_State]
     total: int | None = None
+    names: dict[str, str] = {}
     agents: list[str] = []
     models: list[str] = []
 
@@ -123,7 +124,7 @@ class PictureReader:
         if view.page > last:  # what was on it has gone, or an old address was opened
             view = replace(view, page=last)
             listed = self._list(client, view)
-        changes = tuple(_change(each) for each in listed.deliverables)
+        changes = tuple(_change(each, listed.names) for each in listed.deliverables)
         chosen = next((each for each in changes if each.change_id == view.change), None)
         if chosen is None and view.change:
             chosen = self._elsewhere(client, view.change)
@@ -192,7 +193,7 @@ class PictureReader:
             )
         except RequestFailed:  # an old address names one that is gone
             return None
-        return _change(typed.convert(state, _State))
+        return _change(typed.convert(state, _State), {})
 
     def _fold(self, client: Client, chosen: ChangeView) -> Deliverable | None:
         """The chosen deliverable whole, from its events; asked for again only when something happened to it."""
@@ -207,11 +208,12 @@ class PictureReader:
         return self._folded[1]
 
 
-def _change(state: _State) -> ChangeView:
+def _change(state: _State, names: Mapping[str, str]) -> ChangeView:
     tokens = state.token_usage or _Tokens()
     started = _seconds(state.started_at)
     return ChangeView(
         change_id=state.change_id,
+        name=names.get(state.change_id, state.change_id),
         status=state.status,
         started_at=started,
         updated_at=_seconds(state.updated_at) if state.updated_at else started,

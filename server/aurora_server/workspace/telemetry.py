@@ -20,6 +20,7 @@ from aurora_memory.store.deliverable_log import Outbox
 from aurora_protocol.address import home
 from aurora_protocol.version import __version__
 from aurora_server.configuration.settings import TelemetrySettings
+from aurora_server.workspace.repository_changes import repository_of as identity_of
 
 if TYPE_CHECKING:
     from aurora_deliverables.telemetry.sender import Sender
@@ -143,7 +144,10 @@ class TelemetryFollower:
         events = tuple(await self._tracking.events(change_id))
         branch = await self._branch() if self._is_live(deliverable) else None
         repository = repository_of(await self._remote_url(), Path(self._workspace).name, branch)
-        self._sender.send(Leaving(self._workspace, deliverable, events, lambda: self._sent(change_id), repository))
+        origin = await identity_of(Path(self._workspace))
+        self._sender.send(
+            Leaving(self._workspace, deliverable, events, lambda: self._sent(change_id), repository, origin)
+        )
 
     def _is_live(self, deliverable: Deliverable) -> bool:
         """Whether it ended just now: of what ended long ago nobody knows the branch any more."""
