@@ -22,8 +22,8 @@ from aurora_cli.output import TerminalStyle, style_of_output
 from aurora_cli.session import open_session
 from aurora_orchestration.guardrails.blocked import Unrecorded
 from aurora_orchestration.guardrails.budget import Budget
+from aurora_orchestration.headless.goals import Judge
 from aurora_orchestration.headless.loop import ExperimentOutcome, Headless, Iteration, Run, pursue
-from aurora_orchestration.llm.completion import Llm
 from aurora_orchestration.llm.models import open_models
 from aurora_orchestration.run_record import Mode, RunCancelled, RunRecord
 from aurora_orchestration.settings import HeadlessSettings
@@ -40,7 +40,7 @@ class HeadlessContext:
 
     settings: HeadlessSettings
     run: Run
-    llm: Llm | None
+    judge: Judge | None
 
 
 Opening = Callable[[GlobalOptions], AbstractAsyncContextManager[HeadlessContext]]
@@ -68,7 +68,7 @@ async def _pursue(settings: GlobalOptions, options: HeadlessOptions, opening: Op
                 budget_usd=options.budget_limit,
             ),
             wired.run,
-            wired.llm,
+            wired.judge,
             watch=lambda iteration: _tell(iteration, settings, style),
         )
     if settings.json:
@@ -163,7 +163,8 @@ async def opening(settings: GlobalOptions) -> AsyncIterator[HeadlessContext]:
                 raise RunCancelled(cancelled_record(latest, query, spent, str(root), mode)) from error
             return record_of(result, str(root), mode)
 
-        yield HeadlessContext(soar.headless, run, models.reasoning)
+        judge = Judge(models.reasoning, calls) if models.reasoning is not None else None
+        yield HeadlessContext(soar.headless, run, judge)
 
 
 def spent_by(budget: Budget, stage: Mapping[str, Any]) -> float:
@@ -180,7 +181,7 @@ def spent_by(budget: Budget, stage: Mapping[str, Any]) -> float:
 def cancelled_record(stage: Mapping[str, Any], query: str, usd: float, workspace: str, mode: Mode) -> RunRecord:
     """A run that was cancelled, as far as the stages that were told of it go."""
     result = {
-        "id": str(stage.get("run") or ""), "query": query, "cost_usd": usd, "took_ms": stage.get("elapsed_ms") or 0.0,
+        "id": str(stage.get("run") or ""), "query": query, "cost_usd": usd, "counted_usd": usd, "took_ms": stage.get("elapsed_ms") or 0.0,
         "state": "cancelled", "answer": "", "score": None, "confidence": None, "notices": (), "error": "cancelled",
         "log": None,
     }  # fmt: skip
@@ -192,7 +193,7 @@ def record_of(result: dict[str, Any], workspace: str, mode: Mode) -> RunRecord:
     now = time.time()
     paid = ModelCall(
         phase="respond", purpose="run", role="reasoning", provider="", model="", usage=Usage(),
-        cost_usd=result["cost_usd"], started_at=now, took_ms=result["took_ms"],
+        cost_usd=result["cost_usd"], counted_usd=result["counted_usd"], started_at=now, took_ms=result["took_ms"],
     )  # fmt: skip
     return RunRecord(
         id=result["id"],

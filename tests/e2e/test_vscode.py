@@ -93,9 +93,9 @@ def vsix() -> Path:
 
 @pytest.fixture(scope="module")
 def companions(vsix: Path, tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
-    """Packages of an extension that brings a language model, and of one to compare ours with."""
+    """Packages of extensions: one brings a language model, one is to compare ours with, one uses tools as agents do."""
     folder = tmp_path_factory.mktemp("companions")
-    return [packaged(folder, name) for name in ("lentModel", "plainHover")]
+    return [packaged(folder, name) for name in ("lentModel", "plainHover", "agentInUse")]
 
 
 def packaged(folder: Path, name: str) -> Path:
@@ -154,6 +154,7 @@ def seen(vsix: Path, companions: list[Path], tmp_path_factory: pytest.TempPathFa
             "extensions": str(folder / "extensions"),
             "artefacts": str(ARTEFACTS),
             "arrivals": str(folder / "arrivals"),
+            "toolUses": str(folder / "uses"),
             "install": [str(vsix), *map(str, companions)],
             "settings": {
                 "security.workspace.trust.startupPrompt": "never",
@@ -177,6 +178,7 @@ def seen(vsix: Path, companions: list[Path], tmp_path_factory: pytest.TempPathFa
                 "PATH": f"{launcher.parent}{os.pathsep}{os.environ['PATH']}",
                 "LENT_MODEL_URL": lent.base_url,
                 "LENT_MODEL_KEY": KEY,
+                "AGENT_IN_USE_FILE": str(folder / "uses"),
                 **provider.environ,
             },
             "configurations": {
@@ -332,6 +334,16 @@ def test_the_editors_agents_get_every_tool(seen: dict[str, Any]) -> None:
     assert "warning" not in text and "error" not in text, "it leaves out what it finds fault with"
 
 
+def test_the_editors_own_tools_are_registered_once_and_survive_restarts(seen: dict[str, Any]) -> None:
+    uses = step(seen, "the editor's agents use memory's tools, also after two restarts")["uses"]
+    assert len(uses) == 2
+    for use in uses:
+        assert "problem" not in use, use["problem"]
+        assert sorted(use["names"]) == ["auroraExplain", "auroraRecall"], "each of them once"
+        assert "pay_by_card src/checkout.py:4" in use["recalled"]
+        assert "called by pay_by_card" in use["explained"]
+
+
 def test_a_deliverable_stands_in_the_status_bar_and_in_its_view(seen: dict[str, Any]) -> None:
     found = step(seen, "a deliverable is begun and stands in the status bar")
     assert "◐ add-dark-mode · apply" in found["status"]
@@ -388,6 +400,6 @@ def test_no_log_has_an_error(seen: dict[str, Any]) -> None:
 
 def others(running: list[str]) -> list[int]:
     """Milliseconds that activating VS Code's own extensions took."""
-    tests = ("AURORA", "Lent Model", "Plain Hover")
+    tests = ("AURORA", "Lent Model", "Plain Hover", "Agent in Use")
     rows = [row for row in running if not any(name in row for name in tests)]
     return [int(found[1]) for row in rows if (found := re.search(r"Activation: (\d+)ms", row))]

@@ -1,6 +1,7 @@
 // Puts the parts together: one connection to the daemon, and the commands, views and status bar around it.
 import * as vscode from "vscode";
 import type { LanguageClient, Middleware } from "vscode-languageclient/node";
+import { offerToAgents } from "./agentTools";
 import { BudgetItem } from "./budgetItem";
 import { ask, askUser, onDidAnswer } from "./commands/ask";
 import { Deliverables } from "./commands/deliverables";
@@ -128,6 +129,7 @@ export function activate(context: vscode.ExtensionContext): void {
     vscode.workspace.registerFileSystemProvider(SCHEMA_SCHEME, schemas, { isReadonly: true }),
     vscode.window.registerTreeDataProvider("aurora.deliverables", view),
     vscode.window.registerTreeDataProvider("aurora.memory", memory),
+    offerToAgents(server),
     onDidRecall((result) => memory.recalled(result)),
     onDidAnswer((answered) => {
       memory.answered(answered);

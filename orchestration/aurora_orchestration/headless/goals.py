@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 from pathlib import Path
@@ -12,8 +13,9 @@ from msgspec import Meta, Struct, to_builtins
 from aurora_indexer.files.safe_read import NotARegularFile, read_prefix
 from aurora_orchestration import OrchestrationError
 from aurora_orchestration.guardrails.redaction import redact
-from aurora_orchestration.llm.completion import Ask, Llm, ModelReply
+from aurora_orchestration.llm.completion import Ask, Llm
 from aurora_orchestration.llm.structured import ask_for
+from aurora_orchestration.types import ModelCall
 
 _MAX_NOTES, _MAX_ANSWER = 8_000, 12_000
 
@@ -46,24 +48,16 @@ class Observed(Struct, frozen=True, kw_only=True):
     score: float | None = None
 
 
-class Counting:
-    """A model whose calls' costs are summed: judging is part of what an experiment costs."""
+class Judge(Struct, frozen=True):
+    """Judge of an experiment: a model, and the calls that were made of it, as whoever opened it hears of them."""
 
-    def __init__(self, llm: Llm) -> None:
-        self._llm = llm
-        self.cost_usd = 0.0
+    llm: Llm
+    calls: list[ModelCall]
 
     @property
-    def model(self) -> str:
-        """The model's name."""
-        return self._llm.model
-
-    async def ask(self, ask: Ask) -> ModelReply:
-        """Ask the model. Raises what it raises."""
-        reply = await self._llm.ask(ask)
-        if not reply.replayed:
-            self.cost_usd += reply.cost_usd or 0.0
-        return reply
+    def spent_usd(self) -> float:
+        """Dollars that limits count judging with, answered or not: it is part of what an experiment costs."""
+        return sum(call.counted_usd for call in self.calls if not call.replayed)
 
 
 async def judge(experiment: Experiment, answer: str, notes: str, observed: Observed, llm: Llm) -> Judgement:
@@ -98,6 +92,12 @@ class Experiment(Struct, frozen=True, kw_only=True):
     goal: str
     title: str
     budget_usd: float | None = None
+
+    @property
+    def digest(self) -> str:
+        """Equal for the same goal and the same limit."""
+        told = f"{self.goal}\0{self.budget_usd}"
+        return hashlib.blake2b(told.encode("utf-8", "replace"), digest_size=12).hexdigest()
 
 
 def read_experiment(file: Path) -> Experiment:

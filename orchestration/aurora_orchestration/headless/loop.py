@@ -15,10 +15,10 @@ from msgspec import Struct
 from aurora_indexer.files.gitdir import find_git_directory, read_head
 from aurora_indexer.git import commands
 from aurora_orchestration import OrchestrationError
-from aurora_orchestration.headless.goals import Counting, Experiment, Observed, judge, read_experiment
+from aurora_orchestration.headless.goals import BadPrompt, Experiment, Judge, Observed, judge, read_experiment
 from aurora_orchestration.headless.scratchpad import Scratchpad, dollars, one_line, signals
 from aurora_orchestration.headless.work_tree import Changes, TreeState, changes, look
-from aurora_orchestration.llm.completion import Llm, LlmError
+from aurora_orchestration.llm.completion import LlmError
 from aurora_orchestration.run_record import Mode, RunCancelled, RunRecord
 from aurora_orchestration.settings import HeadlessSettings
 from aurora_orchestration.soar.finalize import to_its_end
@@ -69,7 +69,7 @@ async def allow(root: Path, settings: HeadlessSettings) -> str:
 
 Run = Callable[[str, Mode], Awaitable[RunRecord]]
 Ending = Literal[
-    "goal", "iterations", "budget", "branch", "forbidden", "disabled", "blocked", "no_provider", "cancelled"
+    "goal", "iterations", "budget", "branch", "forbidden", "changed", "disabled", "blocked", "no_provider", "cancelled"
 ]
 
 ACHIEVED, MISSED, BLOCKED = 0, 1, 4
@@ -88,6 +88,7 @@ _CODES: dict[Ending, int] = {
     "budget": BLOCKED,
     "branch": BLOCKED,
     "forbidden": BLOCKED,
+    "changed": BLOCKED,
     "disabled": BLOCKED,
     "blocked": BLOCKED,
 }
@@ -97,6 +98,7 @@ _STATUSES: dict[Ending, str] = {
     "cancelled": "CANCELLED",
     "branch": "WRONG_BRANCH",
     "forbidden": "FORBIDDEN",
+    "changed": "GOAL_CHANGED",
     "blocked": "BLOCKED",
 }
 
@@ -129,7 +131,10 @@ class Iteration(Struct, frozen=True, kw_only=True):
 
 
 class ExperimentOutcome(Struct, frozen=True, kw_only=True):
-    """End of an experiment. `iterations` and `cost_usd` are those of the whole experiment, earlier invocations too."""
+    """End of an experiment. `iterations` and `cost_usd` are those of the whole experiment, earlier invocations too.
+
+    Dollars are those that limits count: calls of unknown price at an unknown model's.
+    """
 
     ending: Ending
     reason: str
@@ -151,9 +156,9 @@ class _Stop(Exception):
 
 
 async def pursue(
-    headless: Headless, run: Run, llm: Llm | None, *, watch: Callable[[Iteration], None] = lambda _: None
+    headless: Headless, run: Run, judge: Judge | None, *, watch: Callable[[Iteration], None] = lambda _: None
 ) -> ExperimentOutcome:
-    """Run until the goal is met, or a limit is reached. `llm` judges what runs claim; without one no claim counts.
+    """Run until the goal is met, or a limit is reached. `judge` weighs what runs claim; without one no claim counts.
 
     Raises `BadPrompt` and `BadScratchpad`; a wrong branch is an outcome.
     """
@@ -175,7 +180,7 @@ async def pursue(
             ending="blocked", reason=f"{headless.scratchpad} is in use by another headless run; stop it first"
         )
     try:
-        return await _Loop(headless, experiment, run, llm, watch).pursue()
+        return await _Loop(headless, experiment, run, judge, watch).pursue()
     finally:
         lock.release()
 
@@ -184,13 +189,18 @@ class _Loop:
     """One invocation, with its count and its sum."""
 
     def __init__(
-        self, headless: Headless, experiment: Experiment, run: Run, llm: Llm | None, watch: Callable[[Iteration], None]
+        self,
+        headless: Headless,
+        experiment: Experiment,
+        run: Run,
+        judge: Judge | None,
+        watch: Callable[[Iteration], None],
     ) -> None:
         self._headless = headless
         self._settings = headless.settings
         self._experiment = experiment
         self._run = run
-        self._llm = llm
+        self._judge = judge
         self._watch = watch
         self._pad = Scratchpad(headless.scratchpad)
         given = [limit for limit in (headless.budget_usd, experiment.budget_usd) if limit is not None]
@@ -204,6 +214,8 @@ class _Loop:
         progress = await asyncio.to_thread(pad.begin, self._experiment.title, self._limit, self._budget, self._now())
         self._number, self._cost = progress.iterations, progress.cost_usd
         goal = self._settings.goal_achievement_signal
+        if progress.status == _STATUSES["changed"] and progress.goal != self._experiment.digest:
+            return self._outcome("changed", self._changed())
         if progress.status == goal and (met := await self._met_before(progress.tree)):
             return self._outcome("goal", met)
         if progress.status == _STATUSES["iterations"]:
@@ -220,7 +232,8 @@ class _Loop:
             )
             if not (stop.ending == "budget" and progress.status == status and progress.iterations == self._number):
                 at = (await self._look()).digest if stop.ending == "goal" else ""
-                await asyncio.to_thread(pad.end, status, found.reason, self._number, self._cost, at)
+                begun = self._experiment.digest if stop.ending == "changed" else ""
+                await asyncio.to_thread(pad.end, status, found.reason, self._number, self._cost, at, begun)
             return found
 
     async def _met_before(self, digest: str) -> str:
@@ -263,10 +276,10 @@ class _Loop:
             await self._note((("Observation", f"The run could not go on: {error}"),))
             raise _Stop("blocked", str(error)) from error
         except RunCancelled as cancelled:
-            self._cost += cancelled.run.cost_usd
+            self._cost += cancelled.run.counted_usd
             await to_its_end(self._cancelled())
             raise
-        self._cost += record.cost_usd
+        self._cost += record.counted_usd
         settings, signal = self._settings, self._settings.goal_achievement_signal
         happened = await changes(
             self._headless.root,
@@ -280,12 +293,18 @@ class _Loop:
         if happened.left:
             await self._note((*told, ("Decision", happened.left)))
             self._tell(record, "")
-            back = f"git checkout {before.branch}"
-            raise _Stop("branch", f"{happened.left}; the run is over. To go back: {back}")
+            there = happened.repository
+            back = f". To go back: git checkout {before.branch}" if there else ""
+            raise _Stop("branch", f"{happened.left}; the run is over{back}")
         if happened.forbidden:
             await self._note((*told, ("Decision", f"Not allowed: {'; '.join(happened.forbidden)}")))
             self._tell(record, "")
             raise _Stop("forbidden", f"an agent did what it may not: {'; '.join(happened.forbidden)}; the run is over")
+        if await asyncio.to_thread(self._goal_changed):
+            await asyncio.to_thread(self._pad.unconfirmed, signal, notes)
+            await self._note((*told, ("Decision", "The goal was changed while agents worked")))
+            self._tell(record, "")
+            raise _Stop("changed", self._changed())
         claimed = signal in record.answer or signals(await asyncio.to_thread(self._pad.text), signal) > signals(
             notes, signal
         )
@@ -293,7 +312,7 @@ class _Loop:
         next_step = next_step or (found.group(1) if (found := _NEXT_STEP.search(record.answer)) else "")
         steps = (("Next Step", next_step),) if next_step and not achieved else ()
         if claimed and not achieved:
-            await asyncio.to_thread(self._pad.unconfirmed, signal)
+            await asyncio.to_thread(self._pad.unconfirmed, signal, notes)
         await self._note((*told, *lines, *steps))
         self._tell(record, next_step)
         if achieved:
@@ -304,6 +323,20 @@ class _Loop:
             raise _Stop("no_provider", record.error or "no model is configured")
         if record.state == "cancelled":
             raise _Stop("cancelled", record.error or "the run was cancelled")
+
+    def _goal_changed(self) -> bool:
+        """Whether the prompt says something else than it did when this began, or nothing. Blocks for one read."""
+        try:
+            return read_experiment(self._headless.prompt).digest != self._experiment.digest
+        except BadPrompt:
+            return True
+
+    def _changed(self) -> str:
+        """What to say of a goal that is not the one this began with."""
+        return (
+            f"{self._headless.prompt.name} was changed while agents worked, and the run is over; put it back, or take "
+            f"STATUS: {_STATUSES['changed']} out of {self._pad.file.name} to go on with it as it is"
+        )
 
     def _tell(self, record: RunRecord, next_step: str) -> None:
         """Tell whoever watches."""
@@ -325,15 +358,17 @@ class _Loop:
         signal = self._settings.goal_achievement_signal
         if why := _nothing_done(record, happened):
             return (("Judgement", f"The goal is claimed to be met; {why}"),), "", ""
-        if self._llm is None:
+        if self._judge is None:
             return (("Judgement", "The goal is claimed to be met; there is no model to judge that"),), "", ""
-        llm = Counting(self._llm)
+        before = self._judge.spent_usd
         try:
-            judgement = await judge(self._experiment, record.answer, notes, _observed(record, happened), llm)
+            judgement = await judge(
+                self._experiment, record.answer, notes, _observed(record, happened), self._judge.llm
+            )
         except LlmError as error:
             return (("Judgement", f"The goal is claimed to be met; it could not be judged: {error}"),), "", ""
         finally:
-            self._cost += llm.cost_usd
+            self._cost += self._judge.spent_usd - before
         if not judgement.achieved:
             return (("Judgement", f"Not met yet: {judgement.reason}"),), "", judgement.next_step
         reason = one_line(judgement.reason)

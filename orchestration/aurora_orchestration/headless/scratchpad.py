@@ -29,6 +29,7 @@ _FIELD = re.compile(r"^\*\*(Experiment|Started|Current Iteration|Cost So Far):\*
 _ITERATION = re.compile(r"^## Iteration (\d{1,6})\b.*$", re.MULTILINE)
 _STATUS = re.compile(r"^\*\*STATUS:\*\*[ \t]*(\S+)[ \t]*$", re.MULTILINE)
 _TREE = re.compile(r"^\*\*Tree:\*\*[ \t]*([0-9a-f]{8,64})[ \t]*$", re.MULTILINE)
+_GOAL = re.compile(r"^\*\*Goal:\*\*[ \t]*([0-9a-f]{8,64})[ \t]*$", re.MULTILINE)
 _COST = re.compile(r"\$(\d+(?:\.\d+)?)")
 _BODY = re.compile(r"^\*\*(?:Action|Observation|Decision):\*\*", re.MULTILINE)
 
@@ -40,7 +41,8 @@ class BadScratchpad(OrchestrationError):
 class Progress(Struct, frozen=True, kw_only=True):
     """Progress as a scratchpad has it: iterations begun, dollars spent, how it ended last ("" while it has not).
 
-    `tree` is the digest of the work tree in which the goal was met last; `unfinished` says that the last iteration was
+    `tree` is the digest of the work tree in which the goal was met last, `goal` that of the goal it ended with, where
+    that counts; `unfinished` says that the last iteration was
     begun and never told of: its process was killed.
     """
 
@@ -48,6 +50,7 @@ class Progress(Struct, frozen=True, kw_only=True):
     cost_usd: float = 0.0
     status: str = ""
     tree: str = ""
+    goal: str = ""
     unfinished: bool = False
 
 
@@ -99,18 +102,26 @@ class Scratchpad:
         body = "\n".join(f"**{label}:** {one_line(text)}" for label, text in lines if text.strip())
         self._write(_with_fields(f"{self.text().rstrip()}\n{body}\n", number, limit, cost_usd, budget_usd))
 
-    def end(self, status: str, reason: str, iterations: int, cost_usd: float, tree: str = "") -> None:
-        """Note how it ended, and in which state of the work tree where that counts (a digest)."""
+    def end(self, status: str, reason: str, iterations: int, cost_usd: float, tree: str = "", goal: str = "") -> None:
+        """Note how it ended, and with which work tree or goal where that counts (digests)."""
         self._write(
             f"{self.text().rstrip()}\n\n---\n\n**STATUS:** {status}\n**Reason:** {one_line(reason)}\n"
             f"**Total Cost:** {dollars(cost_usd)}\n**Total Iterations:** {iterations}\n"
             + (f"**Tree:** {tree}\n" if tree else "")
+            + (f"**Goal:** {goal}\n" if goal else "")
         )
 
-    def unconfirmed(self, signal: str) -> None:
-        """Have every line by which agents claim the goal say that it is a claim: scripts look for the signal."""
+    def unconfirmed(self, signal: str, before: str) -> None:
+        """Have every line by which agents claim the goal say that it is a claim: scripts look for the signal.
+
+        `before` is the text before they worked; a status that is not in it is theirs as well.
+        """
         text = self.text()
         claimed = _signal(signal).sub(lambda line: line[0].replace(f"{signal}:", "Claimed, not confirmed:"), text)
+        ours = len(_STATUS.findall(before))
+        forged = [found for found in list(_STATUS.finditer(claimed))[ours:] if found.group(1) == signal]
+        for found in reversed(forged):
+            claimed = f"{claimed[: found.start()]}Claimed, not confirmed: a status{claimed[found.end() :]}"
         if claimed != text:
             self._write(claimed)
 
@@ -150,17 +161,18 @@ def progress_of(text: str) -> Progress:
         cost_usd=float(cost.group(1)) if cost else 0.0,
         status=ended.group(1) if ended else "",
         tree=met.group(1) if ended and (met := _TREE.search(text, ended.end())) else "",
+        goal=told.group(1) if ended and (told := _GOAL.search(text, ended.end())) else "",
         unfinished=bool(iterations) and ended is None and not _BODY.search(text, last),
     )
 
 
 def signals(text: str, signal: str) -> int:
-    """How many lines of `text` give the signal: `SIGNAL: reason`.
+    """How many lines of `text` give the signal: `SIGNAL: reason`, or it as a status.
 
     It counts as a line of its own or as a decision, so that talking of the signal does not set it off; nor does a
     template of it, whose reason is in brackets.
     """
-    return len(_signal(signal).findall(text))
+    return len(_signal(signal).findall(text)) + sum(status == signal for status in _STATUS.findall(text))
 
 
 def _signal(signal: str) -> re.Pattern[str]:

@@ -29,10 +29,11 @@ _NO_COMMIT = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 class TreeState(Struct, frozen=True, kw_only=True):
     """State of a work tree: branch ("" where HEAD is detached), commit, where every branch is, uncommitted files.
 
-    `files` maps each changed or untracked file to what git says of it and a digest of its bytes. `moves` counts HEAD's
+    `repository` is the folder git keeps it in ("" where there is none). `files` maps each changed or untracked file to what git says of it and a digest of its bytes. `moves` counts HEAD's
     steps as its reflog has them.
     """
 
+    repository: str
     branch: str
     head: str
     branches: dict[str, str]
@@ -52,7 +53,8 @@ class Changes(Struct, frozen=True, kw_only=True):
 
     `commits` are the branch's new ones, newest first, `files` all that differ, committed or not. `left` says in words
     how agents left the branch, "" where they stayed on it; `forbidden` what else they did that they may not; `noted`
-    what happened beside the branch, by them or by somebody who works in another work tree.
+    what happened beside the branch, by them or by somebody who works in another work tree. `repository`: it is still
+    the one that it was.
     """
 
     commits: tuple[str, ...] = ()
@@ -61,6 +63,7 @@ class Changes(Struct, frozen=True, kw_only=True):
     left: str = ""
     forbidden: tuple[str, ...] = ()
     noted: tuple[str, ...] = ()
+    repository: bool = True
 
     def __bool__(self) -> bool:
         return bool(self.commits or self.files)
@@ -78,6 +81,7 @@ class Changes(Struct, frozen=True, kw_only=True):
 
 async def look(root: Path, *, without: Sequence[Path] = ()) -> TreeState:
     """The work tree at `root` as git and its files show it now; `without` are files that do not count (our notes)."""
+    repository = await _ask(root, "rev-parse", "--absolute-git-dir")
     branch = await _ask(root, "symbolic-ref", "--quiet", "HEAD")
     head = await _ask(root, "rev-parse", "--quiet", "--verify", "HEAD")
     listed = await _ask(root, "for-each-ref", "--format=%(objectname) %(refname)", HEADS, REMOTES)
@@ -88,6 +92,7 @@ async def look(root: Path, *, without: Sequence[Path] = ()) -> TreeState:
     moves = await _ask(root, "rev-list", "--walk-reflogs", "--count", "HEAD") if head else "0"
     left_out = {str(path.resolve()) for path in without}
     return TreeState(
+        repository=repository,
         branch=branch.removeprefix(HEADS),
         head=head,
         branches={name.removeprefix(HEADS): commit for name, commit in refs.items() if name.startswith(HEADS)},
@@ -101,6 +106,8 @@ async def changes(
     root: Path, before: TreeState, after: TreeState, *, push: bool, merge: bool, checkout: bool
 ) -> Changes:
     """What happened between two looks; `push`, `merge` and `checkout` say what agents may do."""
+    if replaced := await _replaced(root, before, after):
+        return Changes(left=replaced, repository=False)
     # A tree without a commit is compared with nothing; one that went back shows what came on top all the same.
     base = before.head or _NO_COMMIT
     span = f"{before.head}..{after.head}" if before.head else after.head
@@ -124,6 +131,17 @@ async def changes(
         ),
         noted=tuple(_other_branches(before, after)),
     )
+
+
+async def _replaced(root: Path, before: TreeState, after: TreeState) -> str:
+    """How the repository itself went, in words; "" where it is the one that it was."""
+    if not after.repository:
+        return "an agent deleted the repository"
+    # One that was begun anew in its place has none of its commits; what was amended or reset is kept for weeks.
+    known = not before.head or await _ask(root, "rev-parse", "--quiet", "--verify", f"{before.head}^{{commit}}")
+    if after.repository != before.repository or not known:
+        return "an agent put another repository in the place of this one"
+    return ""
 
 
 async def _left(root: Path, before: TreeState, after: TreeState, *, checkout: bool) -> str:

@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from aurora_orchestration.headless.goals import BadPrompt, experiment_of, read_experiment
+from aurora_orchestration.headless.goals import BadPrompt, Judge, experiment_of, read_experiment
 from aurora_orchestration.headless.loop import (
     MAX_QUERY,
     ExperimentOutcome,
@@ -27,7 +27,6 @@ from aurora_orchestration.headless.loop import (
     query_of,
 )
 from aurora_orchestration.headless.scratchpad import BadScratchpad, Scratchpad, progress_of, signals
-from aurora_orchestration.llm.completion import Llm
 from aurora_orchestration.llm.models import open_models
 from aurora_orchestration.run_record import Mode, RunRecord
 from aurora_orchestration.settings import HeadlessSettings
@@ -74,6 +73,7 @@ def answered(answer: str, cost: float = 0.1, **changes: Any) -> RunRecord:
         model="m",
         usage=Usage(),
         cost_usd=cost,
+        counted_usd=cost,
         started_at=0.0,
         took_ms=1.0,
     )
@@ -118,12 +118,13 @@ def provider() -> Iterator[LoopbackProvider]:
         yield provider
 
 
-def judge_of(provider: LoopbackProvider) -> Llm:
+def judge_of(provider: LoopbackProvider, **prices: Any) -> Judge:
+    calls: list[ModelCall] = []
     llm = open_models(
-        provider.llm_settings(), provider.environ, None, run="run", budget=None, journal=None, heard=lambda call: None
+        provider.llm_settings(), provider.environ, None, run="run", budget=None, journal=None, heard=calls.append
     ).reasoning
     assert llm is not None
-    return llm
+    return Judge(llm, calls)
 
 
 def text_of(root: Path) -> str:

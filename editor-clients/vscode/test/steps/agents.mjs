@@ -1,4 +1,7 @@
-// VS Code as an MCP client: the configuration that docs/mcp.md gives, as a workspace has it.
+// VS Code as an MCP client, by the configuration that docs/mcp.md gives; and what its agents are offered without one.
+import { existsSync, readFileSync } from "node:fs";
+import { session } from "./world.mjs";
+
 export const agents = {
   async "the editor's agents find the memory's tools"({ window, page }) {
     const choose = async (...words) => {
@@ -21,5 +24,18 @@ export const agents = {
     await page.keyboard.press("Control+J");
     await output.waitFor({ state: "hidden" });
     return { text: text.replace(/\s+/g, " ") };
+  },
+
+  async "the editor's agents use memory's tools, also after two restarts"({ window, options }) {
+    const uses = () => (existsSync(options.toolUses) ? readFileSync(options.toolUses, "utf8").trim().split("\n").map((line) => JSON.parse(line)) : []);
+    const use = async () => {
+      const before = uses().length;
+      await window.command("Tests: Use AURORA's Tools");
+      await window.until("an agent has used the tools", () => uses().length > before);
+    };
+    await use();
+    for (let round = 0; round < 2; round++) await session(options, window, () => window.command("AURORA: Restart Server"));
+    await use();
+    return { uses: uses() };
   },
 };
