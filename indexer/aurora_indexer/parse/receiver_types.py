@@ -1,7 +1,7 @@
 """Types of receivers: what a variable or field holds, as far as the text around it says so plainly.
 
-`client = Client()`, `with Client() as client`, `def f(client: Client)`, `this.client = new Client()`, `c := open()`,
-`func (c *Client)`: a call of `client.get` is then read as one of `Client().get`, or `open().get`. A name that is given
+Assignments say it (`assignments.py`), headers (`func (c *Client)`), and calls whose result is given a name
+(`c := open()`): a call of `client.get` is then read as one of `Client().get`, or `open().get`. A name that is given
 different things in one definition holds none of them. What fields, and variables of a module, hold, and what functions
 return, is noted for other files, whose names lead here.
 """
@@ -11,77 +11,41 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 
+from aurora_indexer.parse.assignments import CLASS, GENERIC, GO_TYPE, LANGUAGES, NAME, assignments
 from aurora_indexer.parse.definitions import Definition
 from aurora_memory.chunks import Reference, ReferenceKind
 
-_NAME = rb"[A-Za-z_$][\w$]*"
-_CLASS = rb"(?:[A-Za-z_$][\w$]*\.){0,3}_{0,2}\$?[A-Z][\w$]*"
-_PATH = rb"[A-Za-z_$][\w$]*(?:\.[A-Za-z_$][\w$]*){0,4}"
-_ALIAS = rb"(?P<same>" + _PATH + rb")[ \t]{0,20}(?=[\n;]|$)"
-_PYTHON = re.compile(
-    rb"(?<![\w.])(?:with|,)\s{1,20}(?P<opened>"
-    + _CLASS
-    + rb")\([^()]{0,200}(?:\([^()]{0,200}\)[^()]{0,200}){0,4}\)\s{1,20}as\s{1,20}(?P<as>"
-    + _NAME
-    + rb")"
-    rb"|(?<![\w.])(?P<name>(?:self\.)?" + _NAME + rb")\s{0,20}(?:"
-    rb":\s{0,20}(?:t\.|typing\.)?(?:Optional\[\s{0,20})?[\"']?(?P<type>"
-    + _CLASS
-    + rb")(?:\[[^\[\]]{0,200}\])?[\"']?\]?"
-    rb"(?:\s{0,20}\|\s{0,20}None)?\s{0,20}(?=[,)=\n])"
-    rb"|=\s{0,20}(?:await\s{1,20})?(?P<made>" + _CLASS + rb")\("
-    rb"|=[ \t]{0,20}" + _ALIAS + rb")"
-)
-_ECMASCRIPT = re.compile(
-    rb"(?<![\w$.])(?P<name>(?:this\.)?#?" + _NAME + rb")\s{0,20}[?!]?\s{0,20}(?:"
-    rb":\s{0,20}(?P<type>" + _CLASS + rb")(?:<[^<>;={}]{0,200}(?:<[^<>;={}]{0,200}>[^<>;={}]{0,200}){0,4}>)?"
-    rb"\s{0,20}(?:\|\s{0,20}(?:null|undefined)\s{0,20})?(?=[,)=;\n])"
-    rb"|(?::[^=;\n]{0,80})?=\s{0,20}(?:await\s{1,20})?new\s{1,20}(?P<made>" + _CLASS + rb")"
-    rb"|=[ \t]{0,20}" + _ALIAS + rb")"
-)
-_GO_TYPE = rb"(?:" + _NAME + rb"\.)?" + _NAME
-_GO = re.compile(
-    rb"(?<![\w.])var\s{1,9}(?P<name>" + _NAME + rb")\s{1,9}\*?(?P<type>" + _GO_TYPE + rb")\s{0,9}(?=[\n=])"
-    rb"|(?<![\w.])(?P<set>" + _NAME + rb")(?:\s{0,9},\s{0,9}\w+){0,4}\s{0,9}:?=\s{0,9}(?:"
-    rb"(?:&\s{0,9})?(?P<made>" + _GO_TYPE + rb")(?:\[[^\[\]\n]{0,80}\])?\{|new\((?P<new>" + _GO_TYPE + rb")\)"
-    rb"|" + _PATH + rb"\.\(\*?(?P<asserted>" + _GO_TYPE + rb")\)|" + _ALIAS + rb")"
-)
 _GO_PARAMETER = re.compile(
     rb"[(,]\s{0,20}(?P<names>"
-    + _NAME
+    + NAME
     + rb"(?:\s{0,9},\s{0,9}"
-    + _NAME
+    + NAME
     + rb"){0,5})\s{1,9}\*?(?P<type>"
-    + _GO_TYPE
+    + GO_TYPE
     + rb")(?:\[[^\[\]]{0,80}\])?(?=\s{0,9}[,)])"
 )
 _GO_LITERAL = re.compile(rb"(?<![\w.])func\s{0,9}(?=\([^()]{1,400}\))")
 _GO_FIELD = re.compile(
     rb"(?:^|[{;])[ \t]{0,20}(?P<names>"
-    + _NAME
+    + NAME
     + rb"(?:[ \t]{0,9},[ \t]{0,9}"
-    + _NAME
+    + NAME
     + rb"){0,5})[ \t]{1,40}\*?(?P<type>"
-    + _GO_TYPE
+    + GO_TYPE
     + rb")(?:\[[^\[\]\n]{0,80}\])?[ \t]{0,40}(?:`[^`\n]{0,400}`)?[ \t]{0,200}(?=[;}]|$)",
     re.M,
 )
-_PATTERNS = {"python": _PYTHON, "javascript": _ECMASCRIPT, "typescript": _ECMASCRIPT, "tsx": _ECMASCRIPT, "go": _GO}
-LANGUAGES = frozenset(_PATTERNS)
-"""Languages in which the types of receivers are told."""
-
-_GENERIC = rb"(?:<[^<>;={}]{0,200}(?:<[^<>;={}]{0,200}>[^<>;={}]{0,200}){0,4}>)?"
 _ES_RETURNS = re.compile(
-    rb"\)\s{0,9}:\s{0,9}(?:Promise<\s{0,9})?(?P<type>(?:" + _CLASS + rb"|this\b))" + _GENERIC + rb">?"
+    rb"\)\s{0,9}:\s{0,9}(?:Promise<\s{0,9})?(?P<type>(?:" + CLASS + rb"|this\b))" + GENERIC + rb">?"
     rb"\s{0,9}(?:\|\s{0,9}(?:null|undefined)\s{0,9})?(?:=>)?\s{0,9}\{?\s{0,9}$"
 )
 _RETURNS = {
     "python": re.compile(
-        rb"->\s{0,9}[\"']?(?:t\.|typing\.)?(?:(?:Optional|Awaitable)\[)?[\"']?(?P<type>" + _CLASS + rb")"
+        rb"->\s{0,9}[\"']?(?:t\.|typing\.)?(?:(?:Optional|Awaitable)\[)?[\"']?(?P<type>" + CLASS + rb")"
         rb"(?:\[[^\[\]]{0,200}\])?[\"']?\]?(?:\s{0,9}\|\s{0,9}None)?[\"']?\s{0,9}:?\s{0,9}$"
     ),
     "go": re.compile(
-        rb"\)\s{0,9}(?:\(\s{0,9}(?:" + _NAME + rb"\s{1,9})?)?\*?(?P<type>" + _GO_TYPE + rb")(?:\[[^\[\]]{0,80}\])?"
+        rb"\)\s{0,9}(?:\(\s{0,9}(?:" + NAME + rb"\s{1,9})?)?\*?(?P<type>" + GO_TYPE + rb")(?:\[[^\[\]]{0,80}\])?"
         rb"\s{0,9}(?:,[^()]{0,200})?\)?\s{0,9}\{?\s{0,9}$"
     ),
     "javascript": _ES_RETURNS,
@@ -89,7 +53,7 @@ _RETURNS = {
     "tsx": _ES_RETURNS,
 }
 _ASSIGNED = re.compile(
-    rb"(?<![\w.$])((?:self\.|this\.)?#?" + _NAME + rb")(?:\s{0,9},\s{0,9}\w+){0,4}\s{0,9}"
+    rb"(?<![\w.$])((?:self\.|this\.)?#?" + NAME + rb")(?:\s{0,9},\s{0,9}\w+){0,4}\s{0,9}"
     rb"(?::[^=\n;,(){}]{0,80})?:?=\s{0,9}(await\s{1,9})?$"
 )
 _RETURNED = re.compile(rb"(?<![\w.$])return\s{1,9}(?:await\s{1,9})?(?:new\s{1,9})?&?$")
@@ -131,25 +95,18 @@ class ReceiverTypes:
         self._told: set[tuple[int, bytes]] = set()  # whose types are written, and need no guess
         self._returned: dict[int, bytes | None] = {}
         self._headers: dict[int, frozenset[bytes]] = {}
-        pattern = _PATTERNS.get(language)
-        if pattern is None:
+        if language not in LANGUAGES:
             return
         same: list[tuple[bytes, bytes, int]] = []
-        for match in pattern.finditer(bare):
-            groups = match.groupdict()
-            label = next(each for each in ("as", "set", "name") if groups.get(each))
-            name = groups[label]
-            if other := groups["same"]:
-                same.append((name, other, owner_at(match.start(label))))
-                continue
-            labels = ("opened", "type", "made", "new", "asserted")
-            kind = next((kind for each in labels if (kind := groups.get(each))), None)
-            if name is not None and kind is not None:
-                self._give(name, kind + b"()", owner_at(match.start(label)), told=groups["type"] is not None)
+        for name, start, value, told, is_same in assignments(language, bare):
+            owner = owner_at(start)
+            if is_same:
+                same.append((name, value, owner))
+            else:
+                self._give(name, value, owner, told=told)
         self._declared(owner_at)
-        for name, other, owner in same:
-            if other not in (b"None", b"null", b"nil", b"True", b"False", b"true", b"false", b"undefined", name):
-                self._give(name, other, owner)
+        for name, value, owner in same:
+            self._give(name, value, owner)
 
     def _declared(self, owner_at: Callable[[int], int]) -> None:
         """What headers say: the types of Go's parameters and fields, and what functions return."""

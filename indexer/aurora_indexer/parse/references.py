@@ -11,9 +11,10 @@ from operator import attrgetter
 from msgspec import Struct, field
 from tree_sitter import Node
 
+from aurora_indexer.parse.assignments import LANGUAGES
 from aurora_indexer.parse.definitions import Definition, SourceOutline
 from aurora_indexer.parse.leading_comments import Captures
-from aurora_indexer.parse.receiver_types import LANGUAGES, ReceiverTypes
+from aurora_indexer.parse.receiver_types import ReceiverTypes
 from aurora_memory.chunks import Reference, ReferenceKind
 from aurora_memory.relations import CHAINED
 
