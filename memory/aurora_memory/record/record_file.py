@@ -63,7 +63,7 @@ class Record:
     @classmethod
     def open(cls, path: Path, repository: str, author: str, machine: str) -> Record:
         """Open or create the record of `repository`. Raises a StoreError that says what to do."""
-        _make_private(path)
+        make_private(path)
         try:
             db = sqlite3.connect(path, isolation_level=None, timeout=BUSY_SECONDS, check_same_thread=False)
         except sqlite3.Error as error:
@@ -254,7 +254,7 @@ def _forget(db: sqlite3.Connection, number: int, entry: Entry) -> None:
         db.execute("DELETE FROM entries WHERE number = ?", (row[0],))
 
 
-def _make_private(path: Path) -> None:
+def make_private(path: Path) -> None:
     """Make the file (0600) in a folder of ours (0700), or look whose it is. Raises StoreError."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
