@@ -132,25 +132,27 @@ class Hub:
         with self._step() as db:
             db.execute("SELECT aurora.leave(%s)", (team,))
 
-    def push(self, team: str, repository: str, stream: Stream, entries: Sequence[Entry]) -> int:
-        """Send entries of one stream, in one transaction; how many the hub did not have. May be repeated."""
+    def push(self, team: str, repository: str, stream: Stream, entries: Sequence[Entry]) -> tuple[int, int]:
+        """Send entries of one stream, in one transaction; how many the hub did not have, and the highest number that
+        it gave to one of them (0 where it had them all). May be repeated.
+        """
         columns = list(zip(*((e.id, e.sequence, e.at, e.kind, e.body) for e in entries), strict=True))
         if not columns:
-            return 0
+            return 0, 0
         author, machine = stream
         with self._step() as db, db.transaction():
             # Numbers of a stream are given out and seen in one order: a reader's cursor passes over none.
             key = "\x1f".join((team, repository, author, machine))
             db.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", (key,))
-            cursor = db.execute(
+            numbers = db.execute(
                 """INSERT INTO aurora.entries (team_id, repository, author, machine, id, sequence, at, kind, body)
                    SELECT %s, %s, %s, %s, id, sequence, at, kind, body
                    FROM unnest(%s::text[], %s::bigint[], %s::float8[], %s::text[], %s::text[])
                      AS given (id, sequence, at, kind, body)
-                   ON CONFLICT (team_id, repository, id) DO NOTHING""",
+                   ON CONFLICT (team_id, repository, id) DO NOTHING RETURNING arrival""",
                 (team, repository, author, machine, *map(list, columns)),
-            )
-            return cursor.rowcount
+            ).fetchall()
+        return len(numbers), max((row[0] for row in numbers), default=0)
 
     def heads(self, team: str, repository: str) -> dict[Stream, int]:
         """The highest number of each stream of a repository. Skips from stream to stream, whatever their length."""
