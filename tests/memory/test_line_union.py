@@ -104,6 +104,7 @@ async def _taught(path: Path, parts: Sequence[Sequence[ExportLine]]) -> tuple[di
 def _versionless(known: dict[str, Any]) -> dict[str, Any]:
     """Versions of a pattern are numbered in the order of their coming: what tells them apart is their fingerprint."""
     tell = {row[1]: f"#{row[4].hex()}" for row in known["documents"]}
+    known = known | {"documents": [(*row[:3], *row[4:]) for row in known["documents"]]}
 
     def told(value: Any) -> Any:
         if isinstance(value, str):
