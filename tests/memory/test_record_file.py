@@ -156,6 +156,16 @@ def test_what_is_not_what_it_says_is_refused_whole(tmp_path: Path) -> None:
         assert record.heads() == {}
 
 
+def test_what_a_repository_had_under_another_id_is_taken_over_once(tmp_path: Path) -> None:
+    path = tmp_path / "records" / "former.db"
+    with closing(Record.open(path, "b" * 32, "ann", "m1")) as former, closing(_open(tmp_path)) as record:
+        made = former.append([_access(1.0), _access(2.0)])
+        assert record.take_over(former) == 2
+        assert record.take_over(former) == 0
+        assert [(each.id, each.repository) for each in _in_order(record)] == [(each.id, REPOSITORY) for each in made]
+        assert [each.sequence for each in record.append([_access(3.0)])] == [3]
+
+
 def test_a_kind_of_a_newer_version_is_kept_and_handed_on(tmp_path: Path) -> None:
     with closing(_open(tmp_path)) as record:
         made = record.append([Draft("omen", '{"type":"omen"}', 1.0)])

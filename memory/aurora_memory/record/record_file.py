@@ -16,6 +16,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from aurora_memory import StoreCorrupt, StoreError, StoreForeign, StoreTooNew
 from aurora_memory.record.entry import FORGET, Draft, Entry, InvalidEntry, checked, entry_id, forget_of
 from aurora_memory.record.line_key import KINDS, line_key, line_of, patterns_of
@@ -118,6 +120,17 @@ class Record:
         coming = [checked(each, self.repository) for each in entries]
         with self._writing() as db:
             return _add(db, coming)
+
+    def take_over(self, former: Record) -> int:
+        """Take in all of a record that this repository had under another id, which stays; how many entries were new.
+
+        An entry's id says nothing of its repository: taken over twice, or by two machines, it is the same entry.
+        """
+        new = number = 0
+        while some := former.after(number):
+            number = some[-1][0]
+            new += self.union(msgspec.structs.replace(each, repository=self.repository) for _, each in some)
+        return new
 
     def after(self, number: int, limit: int = _AT_ONCE) -> list[tuple[int, Entry]]:
         """Entries after the `number`th that this file took in, with their numbers, in that order."""

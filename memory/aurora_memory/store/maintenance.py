@@ -29,8 +29,9 @@ from aurora_memory.store.rebuild import Rebuilt
 from aurora_memory.store.salvage import Salvaged
 
 if TYPE_CHECKING:
+    from aurora_memory.store.export_format import ExportLine
     from aurora_memory.store.exporter import Exported
-    from aurora_memory.store.importer import Imported
+    from aurora_memory.store.importer import Imported, TakenLines
 
 
 logger = logging.getLogger(__name__)
@@ -177,6 +178,16 @@ class Maintained:
         async with self._transaction(durable=True) as db:
             imported: Imported = await importing.take_in(db, source, time.time() if now is None else now)
             return imported
+
+    async def take_in_lines(self, lines: Sequence[ExportLine], now: float | None = None) -> TakenLines:
+        """Take in lines of the repository's record, in one transaction and in any order; what is known changes nothing.
+
+        Lines that wait are given again with later ones.
+        """
+        importing = await asyncio.to_thread(importlib.import_module, "aurora_memory.store.importer")
+        async with self._transaction(durable=True) as db:
+            taken: TakenLines = await importing.take_in_lines(db, lines, time.time() if now is None else now)
+            return taken
 
     async def review_lifespans(self, policies: Policies, now: float) -> Reviewed:
         """Archive what is past its lifespan and flag what policies flag (AURORA §6.7.1), in one transaction.

@@ -175,7 +175,7 @@ TABLES: tuple[Table, ...] = (
             {"chunk": "chunk_id", "run": "run_id"},
             write="""INSERT INTO boosts (chunk_id, run_id, at, amount) VALUES (:chunk_id, :run_id, :at, :amount)
                      ON CONFLICT DO UPDATE SET at = excluded.at, amount = excluded.amount
-                     WHERE excluded.at > boosts.at""",
+                     WHERE (excluded.at, excluded.amount) > (boosts.at, boosts.amount)""",
         ),
     ),
     Table(
@@ -201,7 +201,21 @@ TABLES: tuple[Table, ...] = (
         columns=("id", "at", "outcome", "score", "query", "reasoning_id"),
         nature="learned",
         references=(ChunkColumn("reasoning_id", orphans="keep"),),
-        carried=Carried(RunLine, ("at", "id"), {"reasoning": "reasoning_id"}),
+        carried=Carried(
+            RunLine,
+            ("at", "id"),
+            {"reasoning": "reasoning_id"},
+            # Two stories of one run: the earlier one, in whatever order they come.
+            write="""INSERT INTO runs (id, at, outcome, score, query, reasoning_id)
+                     VALUES (:id, :at, :outcome, :score, :query, :reasoning_id)
+                     ON CONFLICT DO UPDATE SET at = excluded.at, outcome = excluded.outcome, score = excluded.score,
+                       query = excluded.query, reasoning_id = excluded.reasoning_id
+                     WHERE (excluded.at, excluded.outcome, excluded.score, excluded.query)
+                       < (runs.at, runs.outcome, runs.score, runs.query)
+                       OR (excluded.reasoning_id IS NOT NULL AND runs.reasoning_id IS NULL
+                         AND (excluded.at, excluded.outcome, excluded.score, excluded.query)
+                           = (runs.at, runs.outcome, runs.score, runs.query))""",
+        ),
     ),
     Table(
         name="difficult",
@@ -226,8 +240,9 @@ TABLES: tuple[Table, ...] = (
             ("id",),
             {"chunk": "id", "at": "archived_at"},
             # What was of use after it went into the archive elsewhere is not archived here.
-            write="""UPDATE chunks SET archived_at = :archived_at WHERE id = :id AND archived_at IS NULL
-                     AND NOT EXISTS (SELECT 1 FROM accesses WHERE chunk_id = chunks.id AND at > :archived_at)""",
+            write="""UPDATE chunks SET archived_at = :archived_at
+                     WHERE id = :id AND (archived_at IS NULL OR archived_at < :archived_at) AND NOT EXISTS
+                     (SELECT 1 FROM accesses WHERE chunk_id = chunks.id AND at > :archived_at)""",
         ),
     ),
     Table(
@@ -236,7 +251,13 @@ TABLES: tuple[Table, ...] = (
         columns=("chunk_id", "action", "at"),
         nature="learned",
         references=_OF_CHUNK,
-        carried=Carried(EscalatedLine, ("at", "chunk_id", "action"), {"chunk": "chunk_id"}),
+        carried=Carried(
+            EscalatedLine,
+            ("at", "chunk_id", "action"),
+            {"chunk": "chunk_id"},
+            write="""INSERT INTO escalations (chunk_id, action, at) VALUES (:chunk_id, :action, :at)
+                     ON CONFLICT DO UPDATE SET at = excluded.at WHERE excluded.at < escalations.at""",
+        ),
     ),
     Table(
         name="log_index",
