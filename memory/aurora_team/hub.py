@@ -10,7 +10,7 @@ import socket
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from typing import Any
+from typing import Any, LiteralString
 
 import msgspec
 import psycopg
@@ -157,7 +157,7 @@ class Hub:
     def heads(self, team: str, repository: str) -> dict[Stream, int]:
         """The highest number of each stream of a repository. Skips from stream to stream, whatever their length."""
         with self._step() as db:
-            rows = db.execute(_HEADS, {"team": team, "repository": repository}).fetchall()
+            rows = db.execute(HEADS, {"team": team, "repository": repository}).fetchall()
         return {(row[0], row[1]): row[2] for row in rows}
 
     def pull(self, team: str, repository: str, cursors: Mapping[Stream, int], limit: int) -> list[Arrival]:
@@ -166,7 +166,7 @@ class Hub:
         authors, machines, numbers = (list(each) for each in zip(*values, strict=True)) if values else ([], [], [])
         with self._step() as db:
             rows = db.execute(
-                _PULL,
+                PULL,
                 {
                     "team": team,
                     "repository": repository,
@@ -220,7 +220,7 @@ class Hub:
             line.shutdown(socket.SHUT_RDWR)
 
 
-_HEADS = """
+HEADS: LiteralString = """
 WITH RECURSIVE streams AS (
   (SELECT author, machine FROM aurora.entries
    WHERE team_id = %(team)s AND repository = %(repository)s ORDER BY author, machine LIMIT 1)
@@ -240,7 +240,7 @@ SELECT streams.author, streams.machine, latest.arrival FROM streams CROSS JOIN L
 ) AS latest
 """
 
-_PULL = """
+PULL: LiteralString = """
 SELECT wanted.author, wanted.machine, found.arrival, found.id, found.sequence, found.at, found.kind, found.body
 FROM unnest(%(authors)s::text[], %(machines)s::text[], %(numbers)s::bigint[]) AS wanted (author, machine, arrival)
 CROSS JOIN LATERAL (

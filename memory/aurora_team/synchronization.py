@@ -68,9 +68,7 @@ def preview(record: Record, progress: Progress, kinds: Collection[str]) -> Itera
                 yield entry, judge(entry, kinds).reason
 
 
-def _fetch(
-    hub: Hub, team: str, record: Record, progress: Progress, heads: dict[Stream, int], outcome: Outcome
-) -> bool:
+def _fetch(hub: Hub, team: str, record: Record, progress: Progress, heads: dict[Stream, int], outcome: Outcome) -> bool:
     """Fetch what is missing; whether something of it says that something is forgotten."""
     reached: dict[Stream, int] = {(author, machine): number for author, machine, number in progress.pulled}
     has_own = (record.author, record.machine) in record.heads()

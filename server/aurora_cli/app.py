@@ -35,6 +35,7 @@ COMMANDS = {
     "metrics": ("aurora_cli.metrics", "metrics"),
     "query": ("aurora_cli.query", "query"),
     "report": ("aurora_cli.report", "report"),
+    "team": ("aurora_cli.team", "team"),
     "trust": ("aurora_cli.trust", "trust"),
     "uninstall": ("aurora_cli.uninstall", "uninstall"),
 }

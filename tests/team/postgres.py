@@ -8,10 +8,12 @@ import signal
 import socket
 import subprocess
 import tempfile
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
+import psutil
 import psycopg
 from psycopg import Connection
 
@@ -53,7 +55,9 @@ class Server:
     def initialize(self) -> None:
         if self._prefix:
             shutil.chown(self.folder, "postgres")
-        self._call("initdb", "-D", str(self.data), "-U", "owner", "-A", "trust", "--no-sync", "-E", "UTF8", "--locale=C")
+        self._call(
+            "initdb", "-D", str(self.data), "-U", "owner", "-A", "trust", "--no-sync", "-E", "UTF8", "--locale=C"
+        )
         with (self.data / "postgresql.conf").open("a") as file:
             file.write(
                 f"port = {self.port}\nlisten_addresses = '127.0.0.1'\nunix_socket_directories = '{self.folder}'\n"
@@ -67,17 +71,30 @@ class Server:
         self._call("pg_ctl", "-D", str(self.data), "-m", "immediate", "-w", "stop")
 
     def kill(self) -> None:
-        """End the server as a power failure would; `start` recovers it."""
-        postmaster = int((self.data / "postmaster.pid").read_text().splitlines()[0])
-        os.kill(postmaster, signal.SIGKILL)
+        """End the server as a power failure would; `revive` recovers it."""
+        self.signal(signal.SIGKILL)
+
+    def revive(self) -> None:
+        """Start a killed server, which first recovers what it acknowledged."""
+        while any(self._processes()):
+            time.sleep(0.02)
+        # where nobody reaps orphans the killed one is still found by its number
+        for lock in (self.data / "postmaster.pid", self.folder / f".s.PGSQL.{self.port}.lock"):
+            lock.unlink(missing_ok=True)
+        self.start()
 
     def signal(self, number: int) -> None:
         """Send a signal to the server and to all that it has started."""
-        import psutil
-
         postmaster = psutil.Process(int((self.data / "postmaster.pid").read_text().splitlines()[0]))
         for process in [postmaster, *postmaster.children(recursive=True)]:
-            process.send_signal(number)
+            with suppress(psutil.NoSuchProcess):
+                process.send_signal(number)
+
+    def _processes(self) -> Iterator[psutil.Process]:
+        """Processes that hold the server's memory: all of them have to be gone before it starts again."""
+        for process in psutil.process_iter(["cmdline", "cwd", "status"]):
+            if process.info["cwd"] == str(self.data) and process.info["status"] != psutil.STATUS_ZOMBIE:
+                yield process
 
     def connect(self, role: str = "owner") -> Connection[tuple[object, ...]]:
         return psycopg.connect(self.url(role), autocommit=True)
@@ -95,7 +112,9 @@ class Server:
         with tempfile.TemporaryFile() as said:
             done = subprocess.run(command, cwd="/", stdout=said, stderr=said, timeout=120, check=False)
             said.seek(0)
-            assert done.returncode == 0, said.read().decode()
+            log = self.folder / "log"
+            told = log.read_text()[-2000:] if log.exists() else ""
+            assert done.returncode == 0, said.read().decode() + told
 
 
 @contextmanager

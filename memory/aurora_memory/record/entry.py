@@ -15,7 +15,7 @@ from aurora_protocol import typed
 FORGET = "forget"
 """Kind of an entry that says what is to be forgotten (`Forget`); the others are types of an export's lines."""
 
-Sequence = Annotated[int, Meta(ge=1, lt=1 << 63)]
+Sequence = Annotated[int, Meta(ge=1, le=(1 << 63) - 1)]
 _Id = Annotated[str, Meta(pattern="^[0-9a-f]{32}$")]
 
 
