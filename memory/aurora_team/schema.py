@@ -107,7 +107,8 @@ _FUNCTIONS: tuple[LiteralString, ...] = (
          UPDATE aurora.members SET author = person
          WHERE team_id = team AND role = session_user AND left_at IS NULL AND (author IS NULL OR author = person);
          IF NOT FOUND THEN
-           RAISE insufficient_privilege USING MESSAGE = format('%s is not %s in the team %s', session_user, person, team);
+           RAISE insufficient_privilege
+             USING MESSAGE = format('%s is not %s in the team %s', session_user, person, team);
          END IF;
        END $$""",
     """CREATE FUNCTION aurora.leave(team text) RETURNS void LANGUAGE sql SECURITY DEFINER

@@ -56,13 +56,14 @@ def work(url: str, folder: Path, members: list[str]) -> None:
     """Write and exchange as these members until killed."""
 
     def live(member: str) -> None:
+        progress = Progress()  # lost when killed: then all is exchanged anew
         while True:
             with closing(record_of(folder, member)) as record, suppress(TeamError, StoreError):
                 made = record.append([access(time.time(), f"f{number}") for number in range(AT_ONCE)])
                 with (folder / f"{member}.acknowledged").open("a") as file:
                     file.writelines(f"{each.id}\n" for each in made)
                 with Hub.open(url.replace("ROLE", member)) as hub:
-                    synchronize(hub, TEAM, record, Progress(sent=max(0, made[0].sequence - 200), kinds=KINDS), KINDS)
+                    synchronize(hub, TEAM, record, progress, KINDS)
 
     threads = [threading.Thread(target=live, args=(member,)) for member in members]
     for each in threads:
@@ -121,8 +122,8 @@ def clients(running: Server, folder: Path, seconds: float) -> None:
             held_by_one = set(mine)
     assert held_by_one is not None
     print(
-        f"{len(acknowledged)} acknowledged, {len(held_by_one)} in each of {len(MEMBERS)} records, hub (rows, ids) {rows}; "
-        f"killed: {killed} client processes, {servers} servers"
+        f"{len(acknowledged)} acknowledged, {len(held_by_one)} in each of {len(MEMBERS)} records, "
+        f"hub (rows, ids) {rows}; killed: {killed} client processes, {servers} servers"
     )
 
 
@@ -149,7 +150,7 @@ def pull(running: Server, folder: Path) -> None:
     print(
         f"{len(found)} entries the last time; p50 {took[150] * 1e3:.1f} ms, p95 {took[285] * 1e3:.1f}, max {took[-1] * 1e3:.1f}"
     )
-    values = {
+    values: dict[str, object] = {
         "team": TEAM,
         "repository": REPOSITORY,
         "authors": [person("m01")],

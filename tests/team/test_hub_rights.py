@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import closing
-from pathlib import Path
 
 import pytest
 
@@ -41,6 +40,14 @@ def _insert(team: str, author: str, identity: str = "f" * 32) -> str:
 
 ANN, BOB, EVE = person("ann"), person("bob"), person("eve")
 
+_OVER = "ON CONFLICT (team_id, repository, id) DO UPDATE SET body = 'x'"
+_REPLACED = "CREATE OR REPLACE FUNCTION aurora.own_teams() RETURNS text[] LANGUAGE sql AS $$ SELECT '{red}'::text[] $$"
+
+
+def _first(insert: str) -> str:
+    return insert.replace("(team_id", "(arrival, team_id").replace("VALUES (", "VALUES (1, ")
+
+
 REFUSED = {
     "update what a colleague wrote": ("ann", f"UPDATE aurora.entries SET body = 'x' WHERE author = '{BOB}'"),
     "update what is one's own": ("ann", f"UPDATE aurora.entries SET body = 'x' WHERE author = '{ANN}'"),
@@ -50,8 +57,8 @@ REFUSED = {
     "write into another team as oneself": ("eve", _insert("red", EVE)),
     "write into another team as one of it": ("eve", _insert("red", ANN)),
     "write into a team that is not there": ("ann", _insert("green", ANN)),
-    "write over an entry": ("ann", f"{_insert('red', ANN)} ON CONFLICT (team_id, repository, id) DO UPDATE SET body = 'x'"),
-    "choose a number of arrival": ("ann", _insert("red", ANN).replace("(team_id", "(arrival, team_id").replace("VALUES (", "VALUES (1, ")),
+    "write over an entry": ("ann", f"{_insert('red', ANN)} {_OVER}"),
+    "choose a number of arrival": ("ann", _first(_insert("red", ANN))),
     "copy in": ("ann", "COPY aurora.entries FROM PROGRAM 'true'"),
     "write as a colleague in a role of his": ("ann", f"SET ROLE bob; {_insert('red', BOB)}"),
     "become a colleague": ("ann", "SET SESSION AUTHORIZATION bob"),
@@ -65,7 +72,7 @@ REFUSED = {
     "change who one is": ("ann", f"UPDATE aurora.members SET author = '{BOB}' WHERE role = 'ann'"),
     "claim a colleague's name": ("ann", f"SELECT aurora.claim('red', '{BOB}')"),
     "claim a name in another team": ("eve", f"SELECT aurora.claim('red', '{EVE}')"),
-    "replace a function": ("ann", "CREATE OR REPLACE FUNCTION aurora.own_teams() RETURNS text[] LANGUAGE sql AS $$ SELECT '{red,blue}'::text[] $$"),
+    "replace a function": ("ann", _REPLACED),
     "set the numbers back": ("ann", "SELECT setval('aurora.arrivals', 1)"),
     "pretend a migration": ("ann", "INSERT INTO aurora.migrations VALUES (99)"),
     "make a table in the schema": ("ann", "CREATE TABLE aurora.mine (x int)"),
@@ -91,7 +98,8 @@ NOTHING_SEEN = {
     "names of other teams": ("eve", "SELECT count(*) FROM aurora.teams WHERE team_id <> 'blue'"),
     "a colleague's bodies, erased by another": (
         "bob",
-        f"SELECT aurora.erase('red', '{REPOSITORY}', (SELECT array_agg(id) FROM aurora.entries WHERE author = '{ANN}'))",
+        f"SELECT aurora.erase('red', '{REPOSITORY}', "
+        f"(SELECT array_agg(id) FROM aurora.entries WHERE author = '{ANN}'))",
     ),
     "entries of another team, erased": (
         "eve",
