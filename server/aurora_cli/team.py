@@ -209,8 +209,8 @@ def _sync(settings: GlobalOptions, *, again: bool) -> int:
         return NO if any("problem" in each for each in told) else FINE
     if not told:
         print("no team was joined; nothing was sent")
-    for each in told:
-        _print_outcome(each)
+    for outcome in told:
+        _print_outcome(outcome)
     return NO if any("problem" in each for each in told) else FINE
 
 

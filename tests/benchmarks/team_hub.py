@@ -147,9 +147,8 @@ def pull(running: Server, folder: Path) -> None:
             )
             took.append(time.perf_counter() - began)
     took.sort()
-    print(
-        f"{len(found)} entries the last time; p50 {took[150] * 1e3:.1f} ms, p95 {took[285] * 1e3:.1f}, max {took[-1] * 1e3:.1f}"
-    )
+    p50, p95, most = (took[at] * 1e3 for at in (150, 285, -1))
+    print(f"{len(found)} entries the last time; p50 {p50:.1f} ms, p95 {p95:.1f}, max {most:.1f}")
     values: dict[str, object] = {
         "team": TEAM,
         "repository": REPOSITORY,

@@ -40,7 +40,7 @@ def why_not() -> str:
 
 
 class Server:
-    """Server on a free port of 127.0.0.1 and a socket in its folder. Its superuser is `owner`; nobody needs a password."""
+    """Server on a free port of this machine and a socket; its superuser is `owner`, and no role has a password."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder

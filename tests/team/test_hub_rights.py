@@ -6,6 +6,8 @@ from contextlib import closing
 
 import pytest
 
+pytest.importorskip("psycopg", reason="the extra 'team' is not installed")
+
 from aurora_team.hub import Hub
 from tests.team.postgres import Server
 from tests.team.records import REPOSITORY, access, person, record_of

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+pytest.importorskip("psycopg", reason="the extra 'team' is not installed")
+
 from aurora_team import HubRefused, HubTooNew, TeamError, schema
 from aurora_team.hub import HEADS, PULL, Hub
 from tests.team.postgres import Server

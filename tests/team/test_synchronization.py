@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+pytest.importorskip("psycopg", reason="the extra 'team' is not installed")
+
 from aurora_memory.record.entry import FORGET, Draft
 from aurora_memory.record.record_file import Record
 from aurora_team import HubAway

@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+pytest.importorskip("psycopg", reason="the extra 'team' is not installed")
+
 from tests.team.postgres import Server
 from tests.team.records import access, held
 
